@@ -1,0 +1,51 @@
+# GPUCOORD: make demo | test | bench | clean | help, or make alone to build.
+# Variables, given as `make NAME=value` or in the environment:
+#   LAMMPS_SOURCE_DIR  a LAMMPS 4 Jul 2026 source tree to use   [fetched]
+#   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
+#   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
+#   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
+#   JOBS               compilers at a time                      [number of cores]
+PYTHON ?= /usr/bin/python3
+JOBS   ?= $(shell nproc)
+export LAMMPS_SOURCE_DIR LAMMPS_TARBALL GPUCOORD_CACHE PYTHON JOBS
+
+# Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
+export OMPI_ALLOW_RUN_AS_ROOT = 1
+export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
+export OMPI_MCA_rmaps_base_oversubscribe = 1
+export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
+
+.PHONY: all setup demo test bench clean help
+.NOTPARALLEL:
+
+all: setup
+	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) >build/configure.log
+	@cmake --build build -j $(JOBS)
+	@echo "Built build/lmp: LAMMPS with GPUCOORD"
+
+# System packages, then LAMMPS: each does nothing when it is there already.
+setup:
+	@cmake/install-prerequisites.sh build/lammps.cmake
+	@cmake/lammps-build.sh build/lammps.cmake
+
+demo: all
+	@cmake/run-example.sh examples/coordination build/demo
+
+test: all
+	@cmake --build build --target lammps_with_package
+	@cmake/run-tests.sh build
+
+bench: all
+	@cmake --build build --target bench_coordination
+	@$(PYTHON) bench/run.py build
+
+clean:
+	rm -rf build
+
+help:
+	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
+	@echo "make demo   the same, and run examples/coordination"
+	@echo "make test   the same, and run all tests"
+	@echo "make bench  the same, and run the benchmarks"
+	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
+	@sed -n '/^# Variables/,/^#   JOBS/s/^# \{0,1\}//p' Makefile

@@ -1,0 +1,30 @@
+// Part of GPUCOORD, GPL-2.0. The periodic lattice of a simulation box.
+
+#ifndef GPUCOORD_BOX_H
+#define GPUCOORD_BOX_H
+
+namespace gpucoord {
+
+// Periodic lattice, prepared for minimum images. Plain data: it is passed to
+// kernels by value.
+struct Box {
+  int nperiodic = 0;         // number of periodic directions, 0 to 3
+  double lattice[3][3];      // [nperiodic][3] Minkowski-reduced lattice vectors, distance
+  double dual[3][3];         // [nperiodic][3] dual vectors in the span of the lattice, 1/distance
+  int ncandidates = 0;       // lattice vectors that rounding can miss, none in an orthogonal box
+  double candidate[124][3];  // [ncandidates][3], distance
+  double shortest = 0.0;     // length of the shortest lattice vector; 0 where none is periodic
+};
+
+// Prepares a box from its three edge vectors (rows, distance) and the flags that
+// say along which of them it is periodic. Throws std::invalid_argument where
+// periodic edges are linearly dependent or not finite.
+Box make_box(const double edges[3][3], const bool periodic[3]);
+
+// Beyond half the shortest lattice vector two images of one atom can both be in
+// range: sums over all images and over nearest images differ. Up to it they agree.
+double largest_unambiguous_range(const Box &box);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,116 @@
+// Part of GPUCOORD, GPL-2.0. Coordination numbers of one rank: value, derivatives, virial.
+//
+// S is a sum of s(r_ij) over pairs of atoms. Within one group every unordered
+// pair counts once; between two groups a and b every i in a with every j in b;
+// an atom never pairs with itself, but does with its own periodic images where
+// those are given as atoms. For each owned atom all its partners are summed
+// (gather), so nothing has to be sent back to other ranks.
+
+#ifndef GPUCOORD_COORDINATION_H
+#define GPUCOORD_COORDINATION_H
+
+#include "gpucoord/box.h"
+#include "gpucoord/switching.h"
+
+#include <cstdint>
+#include <memory>
+
+namespace gpucoord {
+
+// What is computed beside the value S, or-ed together.
+enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2 };
+
+// Some atoms of a position array. The first nowned of them belong to this rank,
+// the others are ghosts.
+struct AtomList {
+  const int *index = nullptr;    // [n] rows of the position array
+  int n = 0;
+  int nowned = 0;
+};
+
+// Seconds spent, for the bench.
+struct Timings {
+  double copies = 0.0;       // to and from a device
+  double bins = 0.0;         // sorting atoms into cutoff bins
+  double pairs = 0.0;        // pair terms
+  double reduction = 0.0;    // sums over atoms
+};
+
+// What one rank contributes. S and W of the whole system are the sums over ranks.
+struct Contribution {
+  double value = 0.0;      // S
+  double virial[6] = {};   // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
+  Timings timings;
+};
+
+// Engine 'cells': own cutoff bins over owned and ghost atoms, any box.
+struct CellsInput {
+  const double *x = nullptr;    // [nall][3] positions, owned first, then ghosts
+  AtomList a, b;                // b.index null: within group a
+};
+
+// Engine 'list': full neighbour lists made by the caller, owned and ghost j,
+// complete up to dmax for every owned atom of both groups.
+struct ListInput {
+  const double *x = nullptr;           // [nall][3]
+  AtomList a, b;                       // b.index null: within group a; ghosts are not read
+  const unsigned char *member = nullptr;    // [nall] bit 1: in a, bit 2: in b
+  const int *numneigh = nullptr;       // [nowned] number of neighbours, by row of x
+  const int *const *firstneigh = nullptr;    // [nowned] their rows of x
+  int neighmask = ~0;                  // and-ed to each neighbour first
+};
+
+// Engine 'allpairs': owned atoms against atoms gathered from all ranks, nearest
+// images. The same atom has the same id in both.
+struct AllPairsInput {
+  Box box;
+  struct Group {
+    const double *x = nullptr;    // [n][3] positions of the atoms of all ranks, the same on every rank
+    std::int64_t n = 0;
+    std::int64_t first_owned = 0;        // this rank's atoms are consecutive
+    std::int64_t nowned = 0;
+    const std::int64_t *id = nullptr;    // [n] what makes an atom the same in both groups
+    const int *row = nullptr;            // [nowned] row of the per-atom output
+  } a, b;                                // b.x null: within group a
+};
+
+// Pair mode: the k-th atom of one group with the k-th of the other, nearest image.
+struct PairsInput {
+  Box box;
+  std::int64_t n = 0;
+  const double *xa = nullptr, *xb = nullptr;       // [n][3]
+  const int *row_a = nullptr, *row_b = nullptr;    // [n] row of the per-atom output; -1: not owned
+};
+
+// One coordination number on one rank. Not thread-safe; it threads by itself.
+//
+// peratom is [nlocal][4] and is added to: the sum of s over the pairs of S that
+// contain the atom, and dS/dx, dS/dy, dS/dz of the atom. It may be null where
+// want lacks DERIVATIVES. Atom indices, counts and buffers must be valid; nothing
+// is checked here but that a range without end never comes to cells or list
+// (std::invalid_argument).
+class Coordination {
+ public:
+  virtual ~Coordination() = default;
+  virtual Contribution cells(const CellsInput &, unsigned want, double *peratom) = 0;
+  virtual Contribution list(const ListInput &, unsigned want, double *peratom) = 0;
+  virtual Contribution allpairs(const AllPairsInput &, unsigned want, double *peratom) = 0;
+  virtual Contribution pairs(const PairsInput &, unsigned want, double *peratom) = 0;
+};
+
+// The backend that computes on the host with the given number of OpenMP threads.
+// The results do not depend on that number.
+std::unique_ptr<Coordination> make_host_coordination(const Switch &, Precision, int nthreads);
+
+// name of the instruction set that the host kernels use on this machine
+const char *host_instruction_set();
+
+// The same by plain loops over all pairs, in double, to check a backend against.
+// O(N^2); for CellsInput of any engine.
+Contribution reference_cells(const Switch &, const CellsInput &, unsigned want, double *peratom);
+Contribution reference_allpairs(const Switch &, const AllPairsInput &, unsigned want, double *peratom);
+Contribution reference_pairs(const Switch &, const PairsInput &, unsigned want, double *peratom);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,96 @@
+// Part of GPUCOORD, GPL-2.0. Switching functions s(r): what a user chooses.
+
+#ifndef GPUCOORD_SWITCHING_H
+#define GPUCOORD_SWITCHING_H
+
+#include <limits>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace gpucoord {
+
+// With x = (r - d0)/r0, and s = 1 for r <= d0:
+enum class SwitchKind {
+  RATIONAL,    // (1 - x^n)/(1 - x^m)
+  EXP,         // exp(-x)
+  GAUSSIAN,    // exp(-x^2/2)
+  SMAP,        // (1 + (2^(a/b) - 1) x^a)^(-b/a)
+  CUBIC,       // (x-1)^2 (1+2x), r0 = dmax - d0
+  TANH,        // 1 - tanh x
+  COSINUS,     // (cos(pi x) + 1)/2, 0 for x > 1
+  Q,           // 1/(1 + exp(beta (r - lambda ref)))
+  CUSTOM       // an expression in x
+};
+
+// Arithmetic of the pair terms. MIXED sums them in double, SINGLE in float; the
+// sum over atoms is double in all three.
+enum class Precision { DOUBLE, MIXED, SINGLE };
+
+// What a user writes. Distances are in the caller's units. NaN is 'not given'.
+struct SwitchOptions {
+  static constexpr double NOT_GIVEN = std::numeric_limits<double>::quiet_NaN();
+  SwitchKind kind = SwitchKind::RATIONAL;
+  double r0 = NOT_GIVEN;      // > 0; required but for CUBIC and Q, which do not take it
+  double d0 = 0.0;            // >= 0
+  double dmax = NOT_GIVEN;    // > d0, or infinity for a range without end
+  double n = 6.0;             // RATIONAL, > 0
+  double m = NOT_GIVEN;       // RATIONAL, > n; default 2 n
+  double a = NOT_GIVEN;       // SMAP, > 0
+  double b = NOT_GIVEN;       // SMAP, > 0
+  double beta = NOT_GIVEN;    // Q, > 0, 1/distance
+  double lambda = 1.8;        // Q, > 0
+  double ref = NOT_GIVEN;     // Q, > 0, distance
+  std::string expression;     // CUSTOM, in x
+  bool stretch = true;        // with a finite dmax: s(0) = 1 and s(dmax) = 0
+};
+
+// A bad option: field is the member of SwitchOptions, what() names the value,
+// the limit and the way out.
+class SwitchError : public std::invalid_argument {
+ public:
+  SwitchError(std::string field_in, const std::string &message) :
+      std::invalid_argument(message), field(std::move(field_in))
+  {
+  }
+  const std::string field;
+};
+
+// Evaluates an expression in x and its derivative. One object serves one thread.
+class CustomFunction;
+
+// A checked switching function, immutable and cheap to copy.
+class Switch {
+ public:
+  // Throws SwitchError.
+  explicit Switch(const SwitchOptions &);
+
+  // s(r), and ds/dr where a pointer is given, computed in the precision of the
+  // pair terms (SINGLE and MIXED: float) by the same formulas as the kernels.
+  // r in distance units, r >= 0.
+  double evaluate(double r, double *slope = nullptr, Precision = Precision::DOUBLE) const;
+
+  // Numbers at the cutoff, for the user: s and ds/dr just inside dmax. Both are 0
+  // where the range has no end.
+  double value_at_dmax() const;
+  double slope_at_dmax() const;
+
+  // one line: the formula with its numbers, 'rational r0 1.5 n 6 m 12 ...'
+  std::string description() const;
+
+  const SwitchOptions &options() const { return opt; }    // defaults filled in
+  double dmax() const { return opt.dmax; }                // infinite where the range has no end
+  bool has_end() const { return opt.dmax < std::numeric_limits<double>::infinity(); }
+  double stretch() const { return stretch_factor; }
+  double shift() const { return shift_term; }
+  // a new evaluator for one thread; null unless CUSTOM
+  std::unique_ptr<CustomFunction> make_custom() const;
+
+ private:
+  SwitchOptions opt;
+  double stretch_factor = 1.0, shift_term = 0.0;
+};
+
+}    // namespace gpucoord
+
+#endif

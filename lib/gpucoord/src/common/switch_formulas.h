@@ -1,0 +1,265 @@
+// Part of GPUCOORD, GPL-2.0. The switching functions, each written once.
+//
+// A shape gives the unstretched s'(x) and its derivative for x > 0. The wrappers
+// PlainSwitch and SquaredSwitch turn a squared distance into x, apply the
+// stretch and return s and dfunc = (ds/dr)/r, which is what forces need.
+//
+// Names and defaults follow PLUMED's switchingfunction (Tribello et al.,
+// Comput. Phys. Commun. 185, 604 (2014)). The forms differ where PLUMED's lose
+// digits; each place says why.
+
+#ifndef GPUCOORD_SWITCH_FORMULAS_H
+#define GPUCOORD_SWITCH_FORMULAS_H
+
+#include "config.h"
+
+#include <math.h>
+
+namespace gpucoord {
+
+// Constants of one switching function, rounded to the precision of the kernel.
+// Distances are in the caller's units.
+template <class Real> struct SwitchConstants {
+  Real inv_r0;       // 1/r0, 1/distance
+  Real inv_r0_sq;    // 1/r0^2
+  Real d0;           // s = 1 up to here, distance
+  Real dmax_sq;      // s = 0 beyond, distance^2; infinite where the range has no end
+  Real stretch;      // s = s' stretch + shift
+  Real shift;
+  Real n, m;           // exponents of rational as real numbers
+  Real a, b, c;        // smap: a, b and 2^(a/b) - 1
+  Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
+  int in, im;          // integer exponents; halved for SquaredSwitch
+};
+
+// x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
+// depend on x, so a loop over pairs vectorises; a square beyond the highest bit
+// of n may overflow but is never used.
+template <class Real> GPUCOORD_HD Real power(Real x, int n)
+{
+  Real result = 1, square = x;
+  for (int bit = 0; bit < 7; ++bit) {
+    result = (n >> bit) & 1 ? result * square : result;
+    square *= square;
+  }
+  return result;
+}
+constexpr int MAX_INTEGER_EXPONENT = 127;    // what power() reaches
+
+namespace shape {
+
+  // rational 6/12 in r^2, the default of every program in the field: 1/(1+y^3)
+  struct RationalCubeTwice {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real y, Real &s, Real &ds)
+    {
+      const Real y2 = y * y;
+      s = Real(1) / (Real(1) + y2 * y);
+      ds = Real(-3) * y2 * s * s;
+    }
+  };
+
+  // rational with m = 2n: 1/(1+x^n), no singularity. For x > 1 in powers of
+  // 1/x, which cannot overflow.
+  struct RationalTwice {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
+    {
+      const bool inside = x <= Real(1);
+      const Real y = inside ? x : Real(1) / x;
+      const Real yn1 = power(y, c.in - 1);
+      const Real yn = yn1 * y;
+      const Real f = Real(1) / (Real(1) + yn);
+      s = inside ? f : yn * f;
+      ds = -Real(c.in) * (inside ? yn1 : yn * y) * f * f;
+    }
+  };
+
+  // rational with integer exponents, n < m: the ratio of the geometric sums
+  // P_k = 1 + x + ... + x^(k-1),
+  //   s' = P_n / P_m,   ds'/dx = -x^(n-1) G / P_m^2,
+  // where (1-x)^2 G = n - m x^q + q x^m, q = m - n. P and G have positive
+  // coefficients only, so nothing cancels at x = 1 or anywhere else. For x > 1
+  // the same sums run in powers of 1/x, which cannot overflow.
+  struct RationalInteger {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
+    {
+      const int n = c.in, m = c.im, q = m - n;
+      const bool inside = x <= Real(1);
+      const Real y = inside ? x : Real(1) / x;
+      Real pn = 1, pm = 1, yn1 = 1, yq = 1;
+      for (int k = 1; k < m; ++k) {
+        pm = pm * y + Real(1);
+        if (k < n) {
+          pn = pn * y + Real(1);
+          yn1 *= y;
+        }
+        if (k <= q) yq *= y;
+      }
+      Real g = 0;
+      for (int t = 0; t <= m - 2; ++t) {
+        const int k = inside ? m - 2 - t : t;
+        const int coefficient = n * (k + 1) - (k >= q ? m * (k - q + 1) : 0);
+        g = g * y + Real(coefficient);
+      }
+      const Real inv_pm = Real(1) / pm;
+      s = (inside ? Real(1) : yq) * pn * inv_pm;
+      ds = -(inside ? yn1 : yq * y) * g * inv_pm * inv_pm;
+    }
+  };
+
+  // rational with any exponents 0 < n < m. With L = ln x,
+  //   s' = expm1(n L) / expm1(m L),   d ln s'/dL = n/(1-e^(-nL)) - m/(1-e^(-mL)).
+  // The two terms of the derivative diverge as 1/L, so for |m L| < 1/2 their
+  // difference is taken from the series of t/(1-e^(-t)) (Bernoulli numbers).
+  struct RationalReal {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
+    {
+      const Real n = c.n, m = c.m;
+      const Real l = log(x);
+      Real slope;
+      if (fabs(m * l) < Real(0.5)) {
+        // (1 - e^-t)/t style ratio: expm1 keeps the relative error, and L = 0 is
+        // the removable singularity
+        s = l == Real(0) ? n / m : expm1(n * l) / expm1(m * l);
+        const Real n2 = n * n, m2 = m * m, l2 = l * l;
+        Real np = n2, mp = m2, lp = l, sum = Real(0.5) * (n - m);
+        const Real coefficient[7] = {Real(1.0 / 12.0), Real(-1.0 / 720.0), Real(1.0 / 30240.0),
+            Real(-1.0 / 1209600.0), Real(1.0 / 47900160.0), Real(-691.0 / 1307674368000.0),
+            Real(1.0 / 74724249600.0)};
+        for (int k = 0; k < 7; ++k) {
+          sum += coefficient[k] * (np - mp) * lp;
+          np *= n2;
+          mp *= m2;
+          lp *= l2;
+        }
+        slope = sum;
+      } else if (l > Real(0)) {
+        // e^(-(m-n)L) in front keeps large x from overflowing
+        const Real en = -expm1(-n * l), em = -expm1(-m * l);
+        s = exp((n - m) * l) * en / em;
+        slope = n / en - m / em;
+      } else {
+        const Real en = expm1(n * l), em = expm1(m * l);
+        s = en / em;
+        slope = n * (Real(1) + en) / en - m * (Real(1) + em) / em;
+      }
+      ds = s * slope / x;
+    }
+  };
+
+  struct Exponential {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
+    {
+      s = exp(-x);
+      ds = -s;
+    }
+  };
+
+  struct Gaussian {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
+    {
+      s = exp(Real(-0.5) * x * x);
+      ds = -x * s;
+    }
+  };
+
+  // smap: (1 + c x^a)^(-b/a), c = 2^(a/b) - 1 (Ceriotti, Tribello, Parrinello, PNAS 2011)
+  struct Smap {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
+    {
+      const Real cxa = c.c * pow(x, c.a);
+      const Real base = Real(1) + cxa;
+      s = pow(base, -c.b / c.a);
+      // c x^a/(1 + c x^a): the second form holds where c x^a overflows
+      const Real ratio = cxa < Real(1) ? cxa / base : Real(1) - Real(1) / base;
+      ds = -c.b * ratio * s / x;
+    }
+  };
+
+  // cubic: (x-1)^2 (1+2x), C1 at both ends
+  struct Cubic {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
+    {
+      const Real t = x - Real(1);
+      s = t * t * (Real(1) + Real(2) * x);
+      ds = Real(6) * x * t;
+    }
+  };
+
+  // 1 - tanh x = 2/(e^(2x) + 1), which keeps its digits where tanh x is near 1
+  struct Tanh {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
+    {
+      s = Real(2) / (exp(Real(2) * x) + Real(1));
+      ds = -s * (Real(2) - s);
+    }
+  };
+
+  // (cos(pi x)+1)/2 = cos^2(pi x/2), 0 beyond x = 1
+  struct Cosinus {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
+    {
+      const Real half_pi = Real(1.57079632679489661923);
+      const Real t = half_pi * (x < Real(1) ? x : Real(1));
+      const Real cosine = cos(t);
+      s = x < Real(1) ? cosine * cosine : Real(0);
+      ds = x < Real(1) ? Real(-2) * half_pi * sin(t) * cosine : Real(0);
+    }
+  };
+
+  // q: 1/(1 + exp(beta (r - lambda ref))) of the distance itself (r0 = 1, d0 = 0);
+  // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
+  struct NativeContacts {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r, Real &s, Real &ds)
+    {
+      const Real t = c.beta * (r - c.center);
+      const Real e = exp(-fabs(t));
+      const Real f = Real(1) / (Real(1) + e);
+      s = t > Real(0) ? e * f : f;
+      ds = -c.beta * e * f * f;
+    }
+  };
+
+}    // namespace shape
+
+// s and dfunc = (ds/dr)/r from r^2, x = (r - d0)/r0. Up to d0, r = 0 included,
+// s is 1 and dfunc 0. The caller has tested r^2 <= dmax^2.
+template <class Shape> struct PlainSwitch {
+  template <class Real>
+  static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  {
+    const Real r = sqrt(r_sq);
+    const bool inner = r <= c.d0;
+    const Real x = inner ? Real(1) : (r - c.d0) * c.inv_r0;
+    Real value, slope;
+    Shape::eval(c, x, value, slope);
+    s = inner ? Real(1) : value * c.stretch + c.shift;
+    dfunc = inner ? Real(0) : slope * c.stretch * c.inv_r0 / r;
+  }
+};
+
+// The same for shapes that are functions of y = (r/r0)^2, d0 = 0: no square root.
+template <class Shape> struct SquaredSwitch {
+  template <class Real>
+  static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  {
+    Real value, slope;
+    Shape::eval(c, r_sq * c.inv_r0_sq, value, slope);
+    s = value * c.stretch + c.shift;
+    dfunc = Real(2) * slope * c.stretch * c.inv_r0_sq;
+  }
+};
+
+}    // namespace gpucoord
+
+#endif

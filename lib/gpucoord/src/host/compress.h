@@ -1,0 +1,153 @@
+// Part of GPUCOORD, GPL-2.0. The two loops that keep some elements of an array.
+//
+// Compilers do not vectorise them. AVX-512 has an instruction for it; elsewhere
+// a loop without branches does. Included by pair_kernels.cpp only, inside its
+// unnamed namespace, so each instruction set has its own.
+
+#ifndef GPUCOORD_COMPRESS_H
+#define GPUCOORD_COMPRESS_H
+
+#if defined(__AVX512F__) && defined(__AVX512VL__) && defined(__AVX512DQ__) && defined(__AVX512BW__)
+
+#include <immintrin.h>
+
+namespace gpucoord {
+namespace {
+
+  inline void store_compressed(double *to, __mmask8 keep, __m512d v)
+  {
+    _mm512_storeu_pd(to, _mm512_maskz_compress_pd(keep, v));
+  }
+  inline void store_compressed(float *to, __mmask8 keep, __m512d v)
+  {
+    _mm256_storeu_ps(to, _mm256_maskz_compress_ps(keep, _mm512_cvtpd_ps(v)));
+  }
+
+  // Of n points, those within a squared range of the box of half edges half around
+  // origin, relative to origin. Appends to x_out... and, where row is not null, to
+  // row_out from element count on; returns the new count. 8 elements beyond it may
+  // be overwritten.
+  template <class Real>
+  int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,
+                    const double *origin, const double *half, double range_sq, Real *x_out,
+                    Real *y_out, Real *z_out, int *row_out, int count)
+  {
+    const __m512d zero = _mm512_setzero_pd();
+    for (int k = 0; k < n; k += 8) {
+      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(origin[0]));
+      const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(origin[1]));
+      const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(origin[2]));
+      const __m512d ex = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dx), _mm512_set1_pd(half[0])), zero);
+      const __m512d ey = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dy), _mm512_set1_pd(half[1])), zero);
+      const __m512d ez = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dz), _mm512_set1_pd(half[2])), zero);
+      const __m512d e_sq = _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
+      const __mmask8 keep =
+          _mm512_mask_cmp_pd_mask(valid, e_sq, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
+      store_compressed(x_out + count, keep, dx);
+      store_compressed(y_out + count, keep, dy);
+      store_compressed(z_out + count, keep, dz);
+      if (row)
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(row_out + count),
+            _mm256_maskz_compress_epi32(keep, _mm256_maskz_loadu_epi32(valid, row + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+
+  // Displacements and squared distances from (xi,yi,zi) of those of n points that
+  // are in range, but for the point numbered self; returns how many. The outputs
+  // have room for 16 elements more.
+  inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
+                           const double *z, double xi, double yi, double zi, int self, double *dx,
+                           double *dy, double *dz, double *r_sq)
+  {
+    int count = 0;
+    for (int k = 0; k < n; k += 8) {
+      __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
+      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
+      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
+      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
+      if (self >= k && self < k + 8) valid &= static_cast<__mmask8>(~(1u << (self - k)));
+      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
+      _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
+      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
+      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
+      _mm512_storeu_pd(r_sq + count, _mm512_maskz_compress_pd(keep, r));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+  inline int keep_in_range(float range_sq, int n, const float *x, const float *y, const float *z,
+                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz,
+                           float *r_sq)
+  {
+    int count = 0;
+    for (int k = 0; k < n; k += 16) {
+      __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
+      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
+      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
+      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
+      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
+      if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
+      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
+      _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
+      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
+      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
+      _mm512_storeu_ps(r_sq + count, _mm512_maskz_compress_ps(keep, r));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+
+}    // namespace
+}    // namespace gpucoord
+
+#else
+
+#include <math.h>
+
+namespace gpucoord {
+namespace {
+
+  template <class Real>
+  int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,
+                    const double *origin, const double *half, double range_sq, Real *x_out,
+                    Real *y_out, Real *z_out, int *row_out, int count)
+  {
+    for (int k = 0; k < n; ++k) {
+      const double dx = x[k] - origin[0], dy = y[k] - origin[1], dz = z[k] - origin[2];
+      const double ex = fmax(fabs(dx) - half[0], 0.0);
+      const double ey = fmax(fabs(dy) - half[1], 0.0);
+      const double ez = fmax(fabs(dz) - half[2], 0.0);
+      x_out[count] = static_cast<Real>(dx);
+      y_out[count] = static_cast<Real>(dy);
+      z_out[count] = static_cast<Real>(dz);
+      if (row) row_out[count] = row[k];
+      count += ex * ex + ey * ey + ez * ez <= range_sq ? 1 : 0;
+    }
+    return count;
+  }
+
+  template <class Real>
+  int keep_in_range(Real range_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
+                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz, Real *r_sq)
+  {
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      dx[count] = x[k] - xi;
+      dy[count] = y[k] - yi;
+      dz[count] = z[k] - zi;
+      r_sq[count] = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
+      count += (r_sq[count] <= range_sq) & (k != self) ? 1 : 0;
+    }
+    return count;
+  }
+
+}    // namespace
+}    // namespace gpucoord
+
+#endif
+
+#endif

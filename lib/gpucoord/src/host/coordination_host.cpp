@@ -1,0 +1,395 @@
+// Part of GPUCOORD, GPL-2.0. The host backend: OpenMP over atoms, vectors over pairs.
+//
+// Work is cut into blocks of fixed size. A block's sums run in a fixed order and
+// the blocks are added in order, so the bits do not depend on the threads.
+
+#include "gpucoord/coordination.h"
+
+#include "../common/switch_dispatch.h"
+#include "cell_bins.h"
+#include "custom_function.h"
+#include "pair_kernels.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  double seconds()
+  {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  }
+
+  // value and virial of one block of atoms
+  struct BlockSums {
+    double value = 0.0;
+    double virial[6] = {};
+  };
+
+  template <class Real> class HostCoordination : public Coordination {
+   public:
+    HostCoordination(const Switch &function_in, Precision precision, int nthreads_in) :
+        function(function_in), nthreads(std::max(1, nthreads_in)),
+        constants(make_constants<Real>(function_in)),
+        kernels(select_pair_kernels<Real>(function_in, precision)), scratch(nthreads)
+    {
+      for (auto &s : scratch) s.custom = function.make_custom();
+    }
+
+    Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
+    {
+      need_end("cells");
+      Contribution result;
+      double start = seconds();
+      const bool two = in.b.index != nullptr;
+      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, function.dmax());
+      bins_a.build(grid, in.x, in.a, nthreads);
+      if (two) bins_b.build(grid, in.x, in.b, nthreads);
+      result.timings.bins = seconds() - start;
+
+      gather_cells(grid, bins_a, two ? bins_b : bins_a, want, peratom, &result);
+      if (!two) halve(result);
+      if (two && peratom) gather_cells(grid, bins_b, bins_a, want & DERIVATIVES, peratom, nullptr, &result.timings);
+      return result;
+    }
+
+    Contribution list(const ListInput &in, unsigned want, double *peratom) override
+    {
+      need_end("list");
+      Contribution result;
+      const bool two = in.b.index != nullptr;
+      gather_list(in, in.a, two ? 2 : 1, want, peratom, &result);
+      if (!two) halve(result);
+      if (two && peratom) gather_list(in, in.b, 1, want & DERIVATIVES, peratom, nullptr, &result.timings);
+      return result;
+    }
+
+    Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
+    {
+      Contribution result;
+      const bool two = in.b.x != nullptr;
+      gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, &result);
+      if (!two) halve(result);
+      if (two && peratom)
+        gather_allpairs(in.box, in.b, in.a, want & DERIVATIVES, peratom, nullptr, &result.timings);
+      return result;
+    }
+
+    Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
+    {
+      Contribution result;
+      const GatherFunction<Real> gather = kernels.gather[want];
+      const double start = seconds();
+      run_blocks(in.n, 64, result, [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          double sums[NSUMS] = {};
+          Real dx, dy, dz;
+          kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx, &dy, &dz);
+          gather(constants, s.custom.get(), 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+          // the owner of the first atom counts the pair
+          if (in.row_a[k] >= 0) add_to_block(sums, want, block);
+          if (!peratom) continue;
+          // an atom may stand in many pairs: pairs of a block run on one thread,
+          // blocks of different threads may meet in one atom
+          for (int side = 0; side < 2; ++side) {
+            const int row = side ? in.row_b[k] : in.row_a[k];
+            if (row < 0) continue;
+            double *const out = peratom + 4 * static_cast<std::size_t>(row);
+            out[0] += sums[0];
+            const double sign = side ? -1.0 : 1.0;
+            for (int c = 1; c < 4; ++c) out[c] += sign * sums[c];
+          }
+        }
+      }, peratom ? 1 : nthreads);
+      result.timings.pairs = seconds() - start;
+      return result;
+    }
+
+   private:
+    struct Scratch {
+      std::vector<Real> x, y, z;
+      std::vector<int> row;
+      std::vector<std::size_t> cursor;
+      std::unique_ptr<CustomFunction> custom;
+      void reserve(std::size_t n)
+      {
+        if (x.size() >= n) return;
+        const std::size_t size = n + n / 2;
+        x.resize(size);
+        y.resize(size);
+        z.resize(size);
+        row.resize(size);
+      }
+    };
+
+    void need_end(const char *engine) const
+    {
+      if (!function.has_end())
+        throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
+    }
+
+    static void halve(Contribution &result)    // every pair was met from both its ends
+    {
+      result.value *= 0.5;
+      for (double &w : result.virial) w *= 0.5;
+    }
+
+    static void add_to_block(const double *sums, unsigned want, BlockSums &block)
+    {
+      block.value += sums[0];
+      if (want & VIRIAL)
+        for (int c = 0; c < 6; ++c) block.virial[c] += sums[4 + c];
+    }
+
+    static void store(const double *sums, int row, double *peratom)
+    {
+      if (!peratom) return;
+      double *const out = peratom + 4 * static_cast<std::size_t>(row);
+      for (int c = 0; c < 4; ++c) out[c] += sums[c];
+    }
+
+    // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
+    // their sums in order
+    template <class Work>
+    void run_blocks(std::int64_t n, std::int64_t size, Contribution &result, Work work, int threads)
+    {
+      const std::int64_t nblocks = (n + size - 1) / size;
+      blocks.assign(static_cast<std::size_t>(nblocks), BlockSums());
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+      for (std::int64_t b = 0; b < nblocks; ++b)
+        work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
+      const double start = seconds();
+      for (const BlockSums &block : blocks) {
+        result.value += block.value;
+        for (int c = 0; c < 6; ++c) result.virial[c] += block.virial[c];
+      }
+      result.timings.reduction += seconds() - start;
+    }
+
+    // Atoms i that share one search for partners: those sorted from begin to end, of
+    // width_x neighbouring cells of one row along x.
+    struct Task {
+      std::uint64_t key;    // of the first of these cells
+      std::int64_t width_x;
+      int begin, end;
+    };
+
+    // Cells with few atoms are joined along x; crowded ones are cut, so that threads
+    // have work to share even where all atoms are in one cell.
+    void make_tasks(const CellGrid &grid, const CellBins &bi)
+    {
+      constexpr int ENOUGH_ATOMS = 6;    // measured at 65 neighbours an atom: 1: 6.4 ms, 3: 5.2, 6: 4.8, 9: 4.8
+      constexpr int MANY_ATOMS = 64;
+      tasks.clear();
+      for (std::size_t c = 0, next; c < bi.cells.size(); c = next) {
+        Task task = {bi.cells[c].key, 1, bi.cells[c].begin, bi.cells[c].end};
+        for (next = c + 1; next < bi.cells.size() && task.end - task.begin < ENOUGH_ATOMS; ++next) {
+          const CellBins::Cell &cell = bi.cells[next];
+          if (cell.key != task.key + task.width_x || cell.key % grid.n[0] == 0) break;
+          task.end = cell.end;
+          ++task.width_x;
+        }
+        const auto first = bi.owned.begin() + task.begin, last = bi.owned.begin() + task.end;
+        if (std::find(first, last, 1) == last) continue;
+        for (const int end = task.end; task.begin < end; task.begin = task.end) {
+          task.end = std::min(task.begin + MANY_ATOMS, end);
+          tasks.push_back(task);
+        }
+      }
+    }
+
+    // Partners that the owned atoms of a task may have, relative to origin; s.row is
+    // set for those of the task's own row, numbered own_first to own_last.
+    struct Candidates {
+      double origin[3];
+      int count = 0, own_first = 0, own_last = 0;
+    };
+
+    Candidates collect(const CellGrid &grid, const CellBins &bi, const CellBins &bj, const Task &task,
+                       Scratch &s)
+    {
+      constexpr double infinity = std::numeric_limits<double>::infinity();
+      double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
+      for (int p = task.begin; p < task.end; ++p) {
+        if (!bi.owned[p]) continue;
+        const double position[3] = {bi.x[p], bi.y[p], bi.z[p]};
+        for (int c = 0; c < 3; ++c) {
+          lo[c] = std::min(lo[c], position[c]);
+          hi[c] = std::max(hi[c], position[c]);
+        }
+      }
+      Candidates found;
+      if (!(lo[0] <= hi[0])) return found;
+      double half[3];
+      for (int c = 0; c < 3; ++c) {
+        found.origin[c] = 0.5 * (lo[c] + hi[c]);
+        half[c] = 0.5 * (hi[c] - lo[c]);
+      }
+
+      // this margin is far above the rounding of Real: no pair is lost here
+      const double range_sq = function.dmax() * function.dmax() * (1.0 + 1e-5);
+      const int reach = grid.reach, width = 2 * reach + 1;
+      const auto cx = static_cast<std::int64_t>(task.key % grid.n[0]);
+      const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
+      const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
+      const std::int64_t x_first = std::max<std::int64_t>(cx - reach, 0);
+      const std::int64_t x_last = std::min(cx + task.width_x - 1 + reach, grid.n[0] - 1);
+      for (int dz = -reach; dz <= reach; ++dz) {
+        if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
+        for (int dy = -reach; dy <= reach; ++dy) {
+          if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
+          // tasks come by rising key, so the start of each neighbouring row only moves on
+          std::size_t &cursor = s.cursor[(dz + reach) * width + dy + reach];
+          cursor = bj.seek(cursor, grid.key(x_first, cy + dy, cz + dz));
+          const std::uint64_t last_key = grid.key(x_last, cy + dy, cz + dz);
+          std::size_t end = cursor;
+          while (end < bj.cells.size() && bj.cells[end].key <= last_key) ++end;
+          if (end == cursor) continue;
+
+          // cells of a row are neighbours in memory: one range of sorted atoms
+          const int first = bj.cells[cursor].begin, size = bj.cells[end - 1].end - first;
+          const bool own_row = dy == 0 && dz == 0;
+          s.reserve(static_cast<std::size_t>(found.count) + size + KEEP_MARGIN);
+          if (own_row) found.own_first = found.count;
+          found.count = kernels.keep_near_box(size, &bj.x[first], &bj.y[first], &bj.z[first],
+              own_row ? &bj.row[first] : nullptr, found.origin, half, range_sq, s.x.data(), s.y.data(),
+              s.z.data(), s.row.data(), found.count);
+          if (own_row) found.own_last = found.count;
+        }
+      }
+      return found;
+    }
+
+    // For owned atoms i of one set of bins the sum over the atoms j of another.
+    // result is null in the second pass of two groups, which gives derivatives only.
+    void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj, unsigned want,
+                      double *peratom, Contribution *result, Timings *timings = nullptr)
+    {
+      const double start = seconds();
+      const GatherFunction<Real> gather = kernels.gather[want];
+      const int nrows = (2 * grid.reach + 1) * (2 * grid.reach + 1);
+      make_tasks(grid, bi);
+
+      Contribution sums_of_pass;
+      run_blocks(static_cast<std::int64_t>(tasks.size()), 16, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        s.cursor.assign(nrows, 0);
+        for (std::int64_t t = begin; t < end; ++t) {
+          const Candidates found = collect(grid, bi, bj, tasks[t], s);
+          for (int p = tasks[t].begin; p < tasks[t].end; ++p) {
+            if (!bi.owned[p]) continue;
+            // the atom itself, where it is in both groups
+            const auto own_last = s.row.begin() + found.own_last;
+            const auto self = std::find(s.row.begin() + found.own_first, own_last, bi.row[p]);
+            double sums[NSUMS] = {};
+            gather(constants, s.custom.get(), found.count, s.x.data(), s.y.data(), s.z.data(),
+                   static_cast<Real>(bi.x[p] - found.origin[0]),
+                   static_cast<Real>(bi.y[p] - found.origin[1]),
+                   static_cast<Real>(bi.z[p] - found.origin[2]),
+                   self == own_last ? -1 : static_cast<int>(self - s.row.begin()), sums);
+            add_to_block(sums, want, block);
+            store(sums, bi.row[p], peratom);
+          }
+        }
+      }, nthreads);
+      finish(sums_of_pass, seconds() - start, result, timings);
+    }
+
+    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, unsigned want,
+                     double *peratom, Contribution *result, Timings *timings = nullptr)
+    {
+      const double start = seconds();
+      const GatherFunction<Real> gather = kernels.gather[want];
+      Contribution sums_of_pass;
+      run_blocks(i_atoms.nowned, 64, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        for (std::int64_t t = begin; t < end; ++t) {
+          const int i = i_atoms.index[t];
+          const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
+          const int *const neighbours = in.firstneigh[i];
+          s.reserve(static_cast<std::size_t>(in.numneigh[i]) + 1);
+          int count = 0;
+          for (int n = 0; n < in.numneigh[i]; ++n) {
+            const int j = neighbours[n] & in.neighmask;
+            const double *const xj = in.x + 3 * static_cast<std::size_t>(j);
+            s.x[count] = static_cast<Real>(xj[0] - xi[0]);
+            s.y[count] = static_cast<Real>(xj[1] - xi[1]);
+            s.z[count] = static_cast<Real>(xj[2] - xi[2]);
+            count += in.member[j] & j_bit ? 1 : 0;
+          }
+          double sums[NSUMS] = {};
+          gather(constants, s.custom.get(), count, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
+          add_to_block(sums, want, block);
+          store(sums, i, peratom);
+        }
+      }, nthreads);
+      finish(sums_of_pass, seconds() - start, result, timings);
+    }
+
+    void gather_allpairs(const Box &box, const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
+                         unsigned want, double *peratom, Contribution *result, Timings *timings = nullptr)
+    {
+      const double start = seconds();
+      const GatherFunction<Real> gather = kernels.gather[want];
+      constexpr int CHUNK = 1024;
+      Contribution sums_of_pass;
+      run_blocks(gi.nowned, 16, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        s.reserve(CHUNK);
+        for (std::int64_t t = begin; t < end; ++t) {
+          const std::int64_t i = gi.first_owned + t;
+          double sums[NSUMS] = {};
+          for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
+            const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
+            kernels.displacements(box, gi.x + 3 * i, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
+            int self = -1;
+            for (int k = 0; k < size; ++k)
+              if (gj.id[first + k] == gi.id[i]) self = k;
+            gather(constants, s.custom.get(), size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
+          }
+          add_to_block(sums, want, block);
+          store(sums, gi.row[t], peratom);
+        }
+      }, nthreads);
+      finish(sums_of_pass, seconds() - start, result, timings);
+    }
+
+    static void finish(const Contribution &pass, double elapsed, Contribution *result, Timings *timings)
+    {
+      Timings &t = result ? result->timings : *timings;
+      t.reduction += pass.timings.reduction;
+      t.pairs += elapsed - pass.timings.reduction;
+      if (!result) return;
+      result->value = pass.value;
+      for (int c = 0; c < 6; ++c) result->virial[c] = pass.virial[c];
+    }
+
+    const Switch function;
+    const int nthreads;
+    const SwitchConstants<Real> constants;
+    const PairKernels<Real> kernels;
+    std::vector<Scratch> scratch;    // one a thread
+    std::vector<Task> tasks;
+    std::vector<BlockSums> blocks;
+    CellBins bins_a, bins_b;
+  };
+
+}    // namespace
+
+std::unique_ptr<Coordination> make_host_coordination(const Switch &function, Precision precision,
+                                                     int nthreads)
+{
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<HostCoordination<double>>(function, precision, nthreads);
+  return std::make_unique<HostCoordination<float>>(function, precision, nthreads);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,147 @@
+// Part of GPUCOORD, GPL-2.0.
+//
+// Everything here has internal linkage or is always inlined, but for the
+// functions at the end, whose namespace is the instruction set: no code made for
+// one can be taken for another's by the linker.
+
+#include "pair_kernels.h"
+
+#include "../common/minimum_image.h"
+#include "../common/switch_dispatch.h"
+#include "compress.h"
+#include "custom_function.h"
+#include "gpucoord/coordination.h"
+
+#ifndef GPUCOORD_ISA
+#error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  // Partners are taken in chunks that stay in the first-level cache. In MIXED a
+  // chunk is summed in float and the chunks in double.
+  constexpr int CHUNK = 256;
+
+  template <class Formula, class Real, class Accumulator, unsigned WANT>
+  void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
+              const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
+  {
+    const SwitchConstants<Real> c = constants;
+    Accumulator total[NSUMS] = {};
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], r_sq[CHUNK + 16];
+    for (int begin = 0; begin < n; begin += CHUNK) {
+      const int size = n - begin < CHUNK ? n - begin : CHUNK;
+      const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
+                                      self - begin, dx, dy, dz, r_sq);
+      Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
+#pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
+      for (int k = 0; k < count; ++k) {
+        Real value, dfunc;
+        Formula::eval(c, r_sq[k], value, dfunc);
+        s += value;
+        if (WANT != VALUE) {
+          const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
+          if (WANT & DERIVATIVES) {
+            gx -= fx;
+            gy -= fy;
+            gz -= fz;
+          }
+          if (WANT & VIRIAL) {
+            vxx -= fx * dx[k];
+            vyy -= fy * dy[k];
+            vzz -= fz * dz[k];
+            vxy -= fx * dy[k];
+            vxz -= fx * dz[k];
+            vyz -= fy * dz[k];
+          }
+        }
+      }
+      const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
+      for (int k = 0; k < NSUMS; ++k) total[k] += chunk[k];
+    }
+    for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
+  }
+
+  // an expression is evaluated in double, one pair at a time
+  template <class Real, class Accumulator>
+  void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
+                     const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,
+                     double *sums)
+  {
+    Accumulator total[NSUMS] = {};
+    for (int k = 0; k < n; ++k) {
+      if (k == self) continue;
+      const Real dx = x[k] - xi, dy = y[k] - yi, dz = z[k] - zi;
+      const Real r_sq = dx * dx + dy * dy + dz * dz;
+      if (!(r_sq <= c.dmax_sq)) continue;
+      const Real r = sqrt(r_sq);
+      Real s = 1, dfunc = 0;
+      if (r > c.d0) {
+        double value, slope;
+        custom->evaluate((r - c.d0) * c.inv_r0, value, slope);
+        s = static_cast<Real>(value) * c.stretch + c.shift;
+        dfunc = static_cast<Real>(slope) * c.stretch * c.inv_r0 / r;
+      }
+      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+      const Real term[NSUMS] = {s, -fx, -fy, -fz, -fx * dx, -fy * dy, -fz * dz, -fx * dy, -fx * dz,
+          -fy * dz};
+      for (int t = 0; t < NSUMS; ++t) total[t] += term[t];
+    }
+    for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
+  }
+
+  template <class Real>
+  void displacements(const Box &box, const double *xi, int n, const double *xj, Real *dx, Real *dy,
+                     Real *dz)
+  {
+    for (int k = 0; k < n; ++k) {
+      double x = xj[3 * k] - xi[0], y = xj[3 * k + 1] - xi[1], z = xj[3 * k + 2] - xi[2];
+      minimum_image(box, x, y, z);
+      dx[k] = static_cast<Real>(x);
+      dy[k] = static_cast<Real>(y);
+      dz[k] = static_cast<Real>(z);
+    }
+  }
+
+  template <class Formula, class Real, class Accumulator> void fill(PairKernels<Real> &kernels)
+  {
+    kernels.gather[VALUE] = gather<Formula, Real, Accumulator, VALUE>;
+    kernels.gather[DERIVATIVES] = gather<Formula, Real, Accumulator, DERIVATIVES>;
+    kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
+    kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
+  }
+
+  template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
+  {
+    PairKernels<Real> kernels;
+    kernels.displacements = displacements<Real>;
+    kernels.keep_near_box = keep_near_box<Real>;
+    if (function.options().kind == SwitchKind::CUSTOM)
+      for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator>;
+    else
+      visit_formula(function, [&kernels](auto formula) {
+        fill<decltype(formula), Real, Accumulator>(kernels);
+      });
+    return kernels;
+  }
+
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  void get_pair_kernels(const Switch &function, Precision precision, PairKernels<float> &kernels)
+  {
+    kernels = precision == Precision::SINGLE ? make<float, float>(function)
+                                             : make<float, double>(function);
+  }
+
+  void get_pair_kernels(const Switch &function, Precision, PairKernels<double> &kernels)
+  {
+    kernels = make<double, double>(function);
+  }
+
+}    // namespace GPUCOORD_ISA
+
+}    // namespace gpucoord

@@ -1,0 +1,54 @@
+// Part of GPUCOORD, GPL-2.0. The inner loop of the host backend.
+//
+// pair_kernels.cpp is compiled once for each instruction set; the set is chosen
+// when the program runs, so one build serves every machine of a cluster.
+
+#ifndef GPUCOORD_PAIR_KERNELS_H
+#define GPUCOORD_PAIR_KERNELS_H
+
+#include "../common/switch_formulas.h"
+
+#include "gpucoord/box.h"
+#include "gpucoord/switching.h"
+
+namespace gpucoord {
+
+// Sums over the partners of one atom, in this order: s; dS/dx, dS/dy, dS/dz of
+// the atom; -(ds/dr)/r d (x) d in the order xx yy zz xy xz yz.
+constexpr int NSUMS = 10;
+
+// Adds the terms of n partners at (x,y,z) of the atom at (xi,yi,zi) to sums.
+// Partners out of range are skipped, and the partner numbered self (-1: none).
+template <class Real>
+using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *, int n,
+                                const Real *x, const Real *y, const Real *z, Real xi, Real yi,
+                                Real zi, int self, double *sums);
+
+// Nearest images of the n points xj ([n][3]) as seen from xi, rounded to Real.
+template <class Real>
+using DisplacementFunction = void (*)(const Box &, const double *xi, int n, const double *xj,
+                                      Real *dx, Real *dy, Real *dz);
+
+// Appends to x_out, y_out, z_out those of n points that are within a squared range
+// of a box with half edges half around origin, relative to origin, from element
+// count on, and their row to row_out where row is not null. Returns the new count;
+// KEEP_MARGIN elements beyond it may be overwritten.
+template <class Real>
+using KeepNearBoxFunction = int (*)(int n, const double *x, const double *y, const double *z,
+                                    const int *row, const double *origin, const double *half,
+                                    double range_sq, Real *x_out, Real *y_out, Real *z_out,
+                                    int *row_out, int count);
+constexpr int KEEP_MARGIN = 8;
+
+template <class Real> struct PairKernels {
+  GatherFunction<Real> gather[4];    // by Want: value, + derivatives, + virial, + both
+  DisplacementFunction<Real> displacements;
+  KeepNearBoxFunction<Real> keep_near_box;
+};
+
+// Kernels of a precision: Real float for SINGLE and MIXED, double for DOUBLE.
+template <class Real> PairKernels<Real> select_pair_kernels(const Switch &, Precision);
+
+}    // namespace gpucoord
+
+#endif

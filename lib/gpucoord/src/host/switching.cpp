@@ -1,0 +1,173 @@
+// Part of GPUCOORD, GPL-2.0. Checks, defaults and the stretch of a switching function.
+
+#include "gpucoord/switching.h"
+
+#include "../common/switch_dispatch.h"
+#include "custom_function.h"
+
+#include <cstdio>
+
+namespace gpucoord {
+
+namespace {
+
+  std::string number(double value)
+  {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.10g", value);
+    return text;
+  }
+
+  void need_positive(const char *field, const char *name, double value)
+  {
+    if (std::isnan(value))
+      throw SwitchError(field, std::string(name) + " is required: give a number > 0");
+    if (!(value > 0.0) || std::isinf(value))
+      throw SwitchError(field, std::string(name) + " is " + number(value) + " but must be > 0 and finite");
+  }
+
+  template <class Real> void evaluate_in(const Switch &function, Real r, Real &s, Real &slope)
+  {
+    const auto c = make_constants<Real>(function);
+    if (function.options().kind == SwitchKind::CUSTOM) {
+      s = 1;
+      slope = 0;
+      if (r <= c.d0) return;
+      double value, derivative;
+      function.make_custom()->evaluate((r - c.d0) * c.inv_r0, value, derivative);
+      s = static_cast<Real>(value) * c.stretch + c.shift;
+      slope = static_cast<Real>(derivative) * c.stretch * c.inv_r0;
+      return;
+    }
+    visit_formula(function, [&](auto formula) {
+      Real dfunc;
+      formula.eval(c, r * r, s, dfunc);
+      slope = dfunc * r;
+    });
+  }
+
+}    // namespace
+
+Switch::Switch(const SwitchOptions &options) : opt(options)
+{
+  if (std::isnan(opt.d0) || std::isinf(opt.d0) || opt.d0 < 0.0)
+    throw SwitchError("d0", "d0 is " + number(opt.d0) + " but must be >= 0 and finite");
+  if (!std::isnan(opt.dmax) && !(opt.dmax > opt.d0))
+    throw SwitchError("dmax",
+        "dmax is " + number(opt.dmax) + " but must be larger than d0 = " + number(opt.d0));
+
+  switch (opt.kind) {
+    case SwitchKind::CUBIC:
+      if (std::isnan(opt.dmax) || std::isinf(opt.dmax))
+        throw SwitchError("dmax", "switch cubic needs a finite dmax: s falls from 1 at d0 to 0 at dmax");
+      opt.r0 = opt.dmax - opt.d0;
+      break;
+    case SwitchKind::Q:
+      need_positive("beta", "beta of switch q (1/distance)", opt.beta);
+      need_positive("lambda", "lambda of switch q", opt.lambda);
+      need_positive("ref", "ref of switch q (distance)", opt.ref);
+      opt.r0 = 1.0;
+      break;
+    default:
+      need_positive("r0", "r0", opt.r0);
+  }
+  switch (opt.kind) {
+    case SwitchKind::RATIONAL:
+      need_positive("n", "nn", opt.n);
+      if (std::isnan(opt.m)) opt.m = 2 * opt.n;
+      need_positive("m", "mm", opt.m);
+      if (opt.m == opt.n)
+        throw SwitchError("m", "mm equals nn = " + number(opt.n) + ", so s would be 1 everywhere: give mm > nn");
+      if (opt.m < opt.n)
+        throw SwitchError("m", "mm is " + number(opt.m) + " but must be larger than nn = " + number(opt.n) +
+                ", or s would grow with distance");
+      if (std::isnan(opt.dmax)) opt.dmax = opt.d0 + opt.r0 * std::pow(1e-5, 1.0 / (opt.n - opt.m));
+      break;
+    case SwitchKind::SMAP:
+      need_positive("a", "a of switch smap", opt.a);
+      need_positive("b", "b of switch smap", opt.b);
+      break;
+    case SwitchKind::COSINUS:
+      if (std::isnan(opt.dmax) || opt.dmax > opt.d0 + opt.r0) opt.dmax = opt.d0 + opt.r0;
+      break;
+    default:
+      break;
+  }
+  if (std::isnan(opt.dmax)) opt.dmax = std::numeric_limits<double>::infinity();
+  if (opt.kind == SwitchKind::CUSTOM) make_custom();    // parse now: a bad expression is found here
+
+  // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just
+  // above d0 stands for x = 0, where s = 1 by definition.
+  if (has_end() && opt.stretch) {
+    double at_zero = 1.0, unused;
+    if (opt.kind == SwitchKind::Q)
+      at_zero = 1.0 / (1.0 + std::exp(-opt.beta * opt.lambda * opt.ref));
+    else if (opt.kind == SwitchKind::CUSTOM)
+      make_custom()->evaluate(0.0, at_zero, unused);
+    const double at_dmax = evaluate(opt.dmax);
+    stretch_factor = 1.0 / (at_zero - at_dmax);
+    shift_term = -at_dmax * stretch_factor;
+    if (!std::isfinite(stretch_factor) || !std::isfinite(shift_term))
+      throw SwitchError("dmax",
+          "the function cannot be stretched: it is " + number(at_zero) + " at x = 0 and " +
+              number(at_dmax) + " at dmax = " + number(opt.dmax) + "; choose another dmax or nostretch");
+  }
+}
+
+double Switch::evaluate(double r, double *slope, Precision precision) const
+{
+  double s = 0.0, ds = 0.0;
+  if (precision == Precision::DOUBLE) {
+    if (r <= opt.dmax) evaluate_in<double>(*this, r, s, ds);
+  } else {
+    const float r_float = static_cast<float>(r);
+    float s_float = 0.0f, ds_float = 0.0f;
+    if (r_float * r_float <= static_cast<float>(opt.dmax * opt.dmax))
+      evaluate_in<float>(*this, r_float, s_float, ds_float);
+    s = s_float;
+    ds = ds_float;
+  }
+  if (slope) *slope = ds;
+  return s;
+}
+
+double Switch::value_at_dmax() const
+{
+  return has_end() ? evaluate(opt.dmax) : 0.0;
+}
+
+double Switch::slope_at_dmax() const
+{
+  double slope = 0.0;
+  if (has_end()) evaluate(opt.dmax, &slope);
+  return slope;
+}
+
+std::unique_ptr<CustomFunction> Switch::make_custom() const
+{
+  if (opt.kind != SwitchKind::CUSTOM) return nullptr;
+  return std::make_unique<CustomFunction>(opt.expression);
+}
+
+std::string Switch::description() const
+{
+  static const char *const names[] = {
+      "rational", "exp", "gaussian", "smap", "cubic", "tanh", "cosinus", "q", "custom"};
+  std::string text = names[static_cast<int>(opt.kind)];
+  if (opt.kind == SwitchKind::RATIONAL)
+    text += " nn " + number(opt.n) + " mm " + number(opt.m);
+  else if (opt.kind == SwitchKind::SMAP)
+    text += " a " + number(opt.a) + " b " + number(opt.b);
+  else if (opt.kind == SwitchKind::Q)
+    text += " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
+  else if (opt.kind == SwitchKind::CUSTOM)
+    text += " \"" + opt.expression + "\"";
+  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0) + " d0 " + number(opt.d0);
+  if (has_end())
+    text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : " not stretched");
+  else
+    text += " without end";
+  return text;
+}
+
+}    // namespace gpucoord

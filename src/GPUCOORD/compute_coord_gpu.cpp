@@ -1,0 +1,538 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_gpu.h"
+
+#include "coord_arguments.h"
+#include "coord_gather.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "domain.h"
+#include "error.h"
+#include "force.h"
+#include "group.h"
+#include "memory.h"
+#include "neigh_list.h"
+#include "neigh_request.h"
+#include "neighbor.h"
+#include "pair.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+using namespace LAMMPS_NS;
+using gpucoord::DERIVATIVES;
+using gpucoord::VALUE;
+using gpucoord::VIRIAL;
+using Groups = CoordArguments::Groups;
+using Image = CoordArguments::Image;
+using Engine = CoordArguments::Engine;
+
+namespace {
+
+// which group comm_modify group restricts ghost atoms to; Comm has no accessor
+struct CommGroup : public Comm {
+  static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
+};
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
+    Compute(lmp, narg, arg), backend_threads(0), list(nullptr), nevaluations(0),
+    warned_empty(false), groupbit2(0), nmax(0), nowned_a(0), nowned_b(0)
+{
+  args = std::make_unique<CoordArguments>(lmp, narg, arg);
+  function = std::make_unique<gpucoord::Switch>(args->switch_options);
+  gather = std::make_unique<CoordGather>(lmp);
+
+  const int extensive = args->norm == CoordArguments::Norm::SUM ? 1 : 0;
+  scalar_flag = 1;
+  extscalar = extensive;
+  vector_flag = 1;
+  size_vector = 6;
+  extvector = extensive;
+  peratom_flag = 1;
+  size_peratom_cols = 4;
+  vector = new double[size_vector];
+}
+
+ComputeCoordGPU::~ComputeCoordGPU()
+{
+  delete[] vector;
+  memory->destroy(array_atom);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputeCoordGPU::init()
+{
+  groupbit2 = 0;
+  if (!args->group2.empty()) {
+    const int igroup2 = group->find(args->group2);
+    if (igroup2 < 0)
+      error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: group ID {} no longer exists", id,
+                 args->group2);
+    groupbit2 = group->bitmask[igroup2];
+  }
+
+  if (!backend || backend_threads != comm->nthreads) {
+    backend_threads = comm->nthreads;
+    backend = gpucoord::make_host_coordination(*function, args->precision, backend_threads);
+  }
+
+  const Path path = choose_path(current_box());
+  if (path == Path::CELLS || path == Path::LIST) {
+    // Neighbor and Comm take up their cutoffs after the computes
+    double cutghost = comm->cutghostuser;
+    if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
+    check_ghost_shell(cutghost);
+  }
+
+  list = nullptr;
+  if (args->engine == Engine::LIST) {
+    if (neighbor->style == Neighbor::MULTI)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {} engine list requires neighbor style 'bin' or 'nsq'", id);
+    if (neighbor->exclude)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {} engine list would miss the pairs that neigh_modify exclude "
+                 "takes from the neighbor list - use engine cells",
+                 id);
+    auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
+    request->set_cutoff(function->dmax() + neighbor->skin);
+  }
+
+  nevaluations = 0;
+  warned_empty = false;
+  warn_if_empty(args->groups == Groups::PAIRS_FILE ? 1 : group->count(igroup),
+                groupbit2 ? group->count(group->find(args->group2)) : 1);
+  if (comm->me == 0) print_setup(path);
+}
+
+void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
+{
+  list = ptr;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputeCoordGPU::print_setup(Path path) const
+{
+  static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
+  static const char *const precisions[] = {"double", "mixed", "single"};
+  std::string mesg = fmt::format(
+      "Compute coord/gpu {}: backend host ({}, {} thread{} per rank), precision {}, engine {}, "
+      "positions {}\n",
+      id, gpucoord::host_instruction_set(), backend_threads, backend_threads == 1 ? "" : "s",
+      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
+      path == Path::CELLS || path == Path::LIST ? "of owned and ghost atoms in host memory"
+                                                : "gathered over ranks in host memory");
+  mesg += fmt::format("  switch {}\n", function->description());
+  if (function->has_end())
+    mesg += fmt::format("  at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0\n",
+                        function->dmax(), function->value_at_dmax(), function->slope_at_dmax());
+  utils::logmesg(lmp, mesg);
+}
+
+void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
+{
+  if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
+  warned_empty = true;
+  if (comm->me == 0)
+    error->warning(FLERR, "Compute coord/gpu {}: group {} is empty, S is 0", id,
+                   natoms_a > 0 ? args->group2 : std::string(group->names[igroup]));
+}
+
+/* ----------------------------------------------------------------------
+   periodic lattice of this moment
+------------------------------------------------------------------------- */
+
+gpucoord::Box ComputeCoordGPU::current_box() const
+{
+  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
+                              {domain->triclinic ? domain->xy : 0.0, domain->yprd, 0.0},
+                              {domain->triclinic ? domain->xz : 0.0,
+                               domain->triclinic ? domain->yz : 0.0, domain->zprd}};
+  const bool periodic[3] = {domain->xperiodic != 0, domain->yperiodic != 0,
+                            domain->zperiodic != 0 && domain->dimension == 3};
+  try {
+    return gpucoord::make_box(edges, periodic);
+  } catch (const std::exception &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: {}", id, e.what());
+  }
+}
+
+/* ----------------------------------------------------------------------
+   how this evaluation goes; refuses where images would differ
+------------------------------------------------------------------------- */
+
+ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
+{
+  const bool pair_mode = args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE;
+  const double limit = gpucoord::largest_unambiguous_range(current);
+  const double dmax = function->dmax();
+  const bool ambiguous = current.nperiodic > 0 && dmax > limit;
+
+  if (ambiguous && args->image == Image::UNNAMED)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: dmax {:.10g} exceeds {:.10g}, half the shortest period of the "
+               "box, so several images of one atom are in range - say image minimum{}",
+               id, dmax, limit, pair_mode || !function->has_end() ? "" : " or image all");
+  if (pair_mode) return Path::PAIRS;
+
+  const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
+  switch (args->engine) {
+    case Engine::AUTO:
+      return ghosts_differ || !function->has_end() ? Path::ALLPAIRS : Path::CELLS;
+    case Engine::ALLPAIRS:
+      return Path::ALLPAIRS;
+    default:
+      if (ghosts_differ)
+        error->all(FLERR, Error::NOLASTLINE,
+                   "Compute coord/gpu {}: image minimum with dmax {:.10g} beyond {:.10g}, half the "
+                   "shortest period of the box, needs engine allpairs or auto",
+                   id, dmax, limit);
+      return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
+  }
+}
+
+/* ----------------------------------------------------------------------
+   every partner within dmax must be an owned or ghost atom of this rank,
+   until atoms have moved by the skin
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::check_ghost_shell(double cutghost) const
+{
+  if (comm->mode != Comm::SINGLE)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {} cannot use the ghost atoms of comm_modify mode multi - use mode "
+               "single, or engine allpairs with image minimum",
+               id);
+  if (CommGroup::get(comm) != 0)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {} cannot use the ghost atoms of comm_modify group - remove it, or "
+               "use engine allpairs with image minimum",
+               id);
+  const double need = function->dmax() + neighbor->skin;
+  if (need > cutghost)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: dmax plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
+               "comm_modify cutoff {:.10g} or more",
+               id, need, cutghost, need);
+}
+
+/* ----------------------------------------------------------------------
+   neighbor lists lack bonded pairs of special weight zero, which a
+   coordination number counts
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::check_list_is_complete()
+{
+  if (atom->molecular == Atom::ATOMIC) return;
+  const bool dropped[3] = {neighbor->special_flag[1] == 0, neighbor->special_flag[2] == 0,
+                           neighbor->special_flag[3] == 0};
+  if (!dropped[0] && !dropped[1] && !dropped[2]) return;
+
+  tagint bad[2] = {0, 0};
+  if (atom->special)
+    for (int t = 0; t < nowned_a && !bad[0]; ++t) {
+      const int i = index_a[t];
+      int first = 0;
+      for (int level = 0; level < 3; ++level) {
+        for (int k = first; dropped[level] && k < atom->nspecial[i][level]; ++k) {
+          const int j = atom->map(atom->special[i][k]);
+          if (j >= 0 && member[j] & (groupbit2 ? 2 : 1)) {
+            bad[0] = atom->tag[i];
+            bad[1] = atom->special[i][k];
+          }
+        }
+        first = atom->nspecial[i][level];
+      }
+    }
+  struct {
+    int value, rank;
+  } mine = {bad[0] ? 1 : 0, comm->me}, any;
+  MPI_Allreduce(&mine, &any, 1, MPI_2INT, MPI_MAXLOC, world);
+  if (!any.value && atom->molecular != Atom::TEMPLATE) return;
+  MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
+  error->all(FLERR, Error::NOLASTLINE,
+             "Compute coord/gpu {} engine list would miss bonded pairs of zero special_bonds weight, "
+             "such as atom IDs {} and {} - use engine cells",
+             id, bad[0], bad[1]);
+}
+
+/* ----------------------------------------------------------------------
+   atoms of both groups, owned first; returns the ID of an atom whose
+   position is not finite, or 0
+------------------------------------------------------------------------- */
+
+bigint ComputeCoordGPU::select_atoms()
+{
+  const int nlocal = atom->nlocal;
+  const int nall = nlocal + atom->nghost;
+  bigint bad = 0;
+  index_a.clear();
+  index_b.clear();
+  member.resize(nall);
+  for (int i = 0; i < nall; ++i) {
+    if (i == nlocal) {
+      nowned_a = static_cast<int>(index_a.size());
+      nowned_b = static_cast<int>(index_b.size());
+    }
+    const bool in_a = atom->mask[i] & groupbit, in_b = atom->mask[i] & groupbit2;
+    member[i] = static_cast<unsigned char>((in_a ? 1 : 0) | (in_b ? 2 : 0));
+    if (!member[i]) continue;
+    const double *const x = atom->x[i];
+    if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
+      bad = atom->tag_enable ? atom->tag[i] : -1;
+    if (in_a) index_a.push_back(i);
+    if (in_b) index_b.push_back(i);
+  }
+  if (atom->nghost == 0) {
+    nowned_a = static_cast<int>(index_a.size());
+    nowned_b = static_cast<int>(index_b.size());
+  }
+  return bad;
+}
+
+/* ---------------------------------------------------------------------- */
+
+gpucoord::CellsInput ComputeCoordGPU::cells_input() const
+{
+  static const int nothing = 0;
+  gpucoord::CellsInput in;
+  in.x = atom->nmax ? &atom->x[0][0] : nullptr;
+  in.a = {index_a.data(), static_cast<int>(index_a.size()), nowned_a};
+  // an empty second group is not the same as none
+  if (groupbit2)
+    in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()), nowned_b};
+  return in;
+}
+
+/* ----------------------------------------------------------------------
+   this rank's share by the backend, or by the reference loops
+------------------------------------------------------------------------- */
+
+gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, double *peratom,
+                                                      bool reference)
+{
+  switch (path) {
+    case Path::PAIRS: {
+      gpucoord::PairsInput in;
+      if (args->groups == Groups::PAIRS)
+        in = gather->pairs_of_groups(box);
+      else
+        in = gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
+      return reference ? gpucoord::reference_pairs(*function, in, want, peratom)
+                       : backend->pairs(in, want, peratom);
+    }
+    case Path::ALLPAIRS: {
+      const auto in = gather->allpairs(box);
+      return reference ? gpucoord::reference_allpairs(*function, in, want, peratom)
+                       : backend->allpairs(in, want, peratom);
+    }
+    default: {
+      const auto cells = cells_input();
+      if (reference) return gpucoord::reference_cells(*function, cells, want, peratom);
+      if (path == Path::CELLS) return backend->cells(cells, want, peratom);
+      gpucoord::ListInput in;
+      in.x = cells.x;
+      in.a = cells.a;
+      in.b = cells.b;
+      in.member = member.data();
+      in.numneigh = list->numneigh;
+      in.firstneigh = list->firstneigh;
+      in.neighmask = NEIGHMASK;
+      return backend->list(in, want, peratom);
+    }
+  }
+}
+
+/* ----------------------------------------------------------------------
+   S always; dS/dx and W where wanted. Collective.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::evaluate(unsigned want)
+{
+  box = current_box();
+  const Path path = choose_path(box);
+  const bool ghosts = path == Path::CELLS || path == Path::LIST;
+  if (ghosts) check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
+
+  double *peratom = nullptr;
+  if (want & DERIVATIVES) {
+    if (atom->nmax > nmax) {
+      memory->destroy(array_atom);
+      nmax = atom->nmax;
+      memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
+    }
+    if (nmax) {
+      peratom = &array_atom[0][0];
+      std::fill(peratom, peratom + 4 * static_cast<std::size_t>(atom->nlocal), 0.0);
+    }
+  }
+
+  const bigint bad_atom = select_atoms();
+
+  if (path == Path::LIST) {
+    neighbor->build_one(list);
+    check_list_is_complete();
+  } else if (path == Path::ALLPAIRS)
+    gather->groups(groupbit, groupbit2);
+  else if (args->groups == Groups::PAIRS)
+    gather->groups(groupbit, groupbit2);
+  else if (args->groups == Groups::PAIRS_FILE) {
+    std::vector<tagint> ids;
+    for (const auto &[tag_a, tag_b] : args->id_pairs) {
+      ids.push_back(tag_a);
+      ids.push_back(tag_b);
+    }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    gather->ids(ids);
+  }
+
+  gpucoord::Contribution mine;
+  try {
+    if (!bad_atom) mine = evaluate_path(path, want, peratom, false);
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
+               "ranks or a smaller dmax",
+               id, comm->me, index_a.size() + index_b.size());
+  }
+
+  // one sum over ranks
+
+  double send[10], sum[10];
+  send[0] = mine.value;
+  for (int k = 0; k < 6; ++k) send[1 + k] = mine.virial[k];
+  send[7] = nowned_a;
+  send[8] = groupbit2 ? nowned_b : nowned_a;
+  send[9] = bad_atom ? 1.0 : 0.0;
+  MPI_Allreduce(send, sum, 10, MPI_DOUBLE, MPI_SUM, world);
+
+  if (sum[9] > 0.0) {
+    bigint any_bad;
+    MPI_Allreduce(&bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: the position of atom ID {} is not a finite number - the "
+               "simulation is unstable, or positions were set wrongly",
+               id, any_bad);
+  }
+  if (args->check_every && nevaluations % args->check_every == 0)
+    compare_with_reference(path, want, mine, peratom);
+  ++nevaluations;
+
+  double npairs_or_atoms = sum[7];
+  if (args->groups == Groups::PAIRS_FILE)
+    npairs_or_atoms = static_cast<double>(args->id_pairs.size());
+  else
+    warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
+
+  double scale = 1.0;
+  if (args->norm == CoordArguments::Norm::MEAN)
+    scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
+
+  scalar = scale * sum[0];
+  if (want & VIRIAL)
+    for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
+  if (peratom && scale != 1.0)
+    for (int i = 0; i < atom->nlocal; ++i)
+      for (int k = 1; k < 4; ++k) array_atom[i][k] *= scale;
+}
+
+/* ----------------------------------------------------------------------
+   keyword check: plain loops in double on the host; same verdict on all ranks
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
+                                             const gpucoord::Contribution &mine,
+                                             const double *peratom)
+{
+  const int n = atom->nlocal;
+  std::vector<double> expected(4 * static_cast<std::size_t>(n), 0.0);
+  const auto reference =
+      evaluate_path(path, want, peratom ? expected.data() : nullptr, true);
+
+  double local[7], total[7], difference_sums[7];
+  local[0] = reference.value;
+  for (int k = 0; k < 6; ++k) local[1 + k] = reference.virial[k];
+  MPI_Allreduce(local, total, 7, MPI_DOUBLE, MPI_SUM, world);
+  local[0] -= mine.value;
+  for (int k = 0; k < 6; ++k) local[1 + k] -= mine.virial[k];
+  MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
+
+  // largest magnitude and difference of s_i and of derivatives over all atoms
+  double peak[4] = {}, peaks[4];
+  if (peratom)
+    for (std::size_t k = 0; k < expected.size(); ++k) {
+      const int kind = k % 4 == 0 ? 0 : 2;
+      peak[kind] = MAX(peak[kind], fabs(expected[k]));
+      const double difference = fabs(expected[k] - peratom[k]);
+      // a result that is not a number differs from everything
+      peak[kind + 1] = MAX(peak[kind + 1], difference == difference ? difference : HUGE_VAL);
+    }
+  MPI_Allreduce(peak, peaks, 4, MPI_DOUBLE, MPI_MAX, world);
+
+  const auto compare = [this](const char *what, double magnitude, double difference) {
+    const double limit = args->check_tolerance * MAX(1.0, magnitude);
+    if (!(difference <= limit))
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {} check: {} differs by {:.3g} from the reference of magnitude "
+                 "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
+                 id, what, difference, magnitude, limit);
+  };
+  compare("S", fabs(total[0]), fabs(difference_sums[0]));
+  if (peratom) {
+    compare("s_i", peaks[0], peaks[1]);
+    compare("dS/dx", peaks[2], peaks[3]);
+  }
+  if (want & VIRIAL) {
+    double magnitude = 0.0;
+    for (int k = 1; k < 7; ++k) magnitude = MAX(magnitude, fabs(total[k]));
+    for (int k = 1; k < 7; ++k) compare("the virial", magnitude, fabs(difference_sums[k]));
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordGPU::compute_scalar()
+{
+  invoked_scalar = update->ntimestep;
+  evaluate(VALUE);
+  return scalar;
+}
+
+void ComputeCoordGPU::compute_vector()
+{
+  invoked_vector = update->ntimestep;
+  evaluate(VIRIAL);
+}
+
+void ComputeCoordGPU::compute_peratom()
+{
+  invoked_peratom = update->ntimestep;
+  evaluate(DERIVATIVES);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordGPU::memory_usage()
+{
+  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
+      static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
+      static_cast<double>(member.capacity());
+}

@@ -1,0 +1,80 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(coord/gpu,ComputeCoordGPU);
+// clang-format on
+#else
+
+#ifndef LMP_COMPUTE_COORD_GPU_H
+#define LMP_COMPUTE_COORD_GPU_H
+
+#include "compute.h"
+
+#include "gpucoord/coordination.h"
+
+#include <memory>
+#include <vector>
+
+namespace LAMMPS_NS {
+class CoordArguments;
+class CoordGather;
+
+class ComputeCoordGPU : public Compute {
+ public:
+  ComputeCoordGPU(class LAMMPS *, int, char **);
+  ~ComputeCoordGPU() override;
+  void init() override;
+  void init_list(int, class NeighList *) override;
+  double compute_scalar() override;
+  void compute_vector() override;
+  void compute_peratom() override;
+  double memory_usage() override;
+
+ private:
+  enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
+
+  void evaluate(unsigned want);
+  Path choose_path(const gpucoord::Box &) const;
+  gpucoord::Box current_box() const;
+  void check_ghost_shell(double cutghost) const;
+  void check_list_is_complete();
+  bigint select_atoms();
+  void warn_if_empty(bigint natoms_a, bigint natoms_b);
+  gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference);
+  gpucoord::CellsInput cells_input() const;
+  void compare_with_reference(Path, unsigned want, const gpucoord::Contribution &,
+                              const double *peratom);
+  void print_setup(Path) const;
+
+  std::unique_ptr<CoordArguments> args;
+  std::unique_ptr<gpucoord::Switch> function;
+  std::unique_ptr<gpucoord::Coordination> backend;
+  int backend_threads;
+  std::unique_ptr<CoordGather> gather;
+  class NeighList *list;
+  bigint nevaluations;
+  bool warned_empty;
+  int groupbit2;
+  int nmax;
+
+  gpucoord::Box box;    // of this evaluation
+
+  // owned, then ghost atoms of the two groups, and the group bits of all atoms
+  std::vector<int> index_a, index_b;
+  int nowned_a, nowned_b;
+  std::vector<unsigned char> member;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

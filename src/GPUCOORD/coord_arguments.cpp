@@ -1,0 +1,318 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "coord_arguments.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+#include "text_file_reader.h"
+#include "tokenizer.h"
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace LAMMPS_NS;
+using gpucoord::Precision;
+using gpucoord::SwitchKind;
+
+static constexpr char KEYWORDS[] =
+    "group2, pairs, pairs/file, switch, norm, image, engine, precision, device, check";
+
+namespace {
+
+template <typename Value> struct Choice {
+  const char *name;
+  Value value;
+};
+
+template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
+{
+  std::string text;
+  for (const auto &choice : choices) text += (text.empty() ? "" : ", ") + std::string(choice.name);
+  return text;
+}
+
+template <typename Value>
+Value choose(const char *keyword, int iarg, int narg, char **arg,
+             const std::vector<Choice<Value>> &choices, Error *error)
+{
+  if (iarg + 2 > narg)
+    utils::missing_cmd_args(FLERR, std::string("compute coord/gpu ") + keyword, error);
+  for (const auto &choice : choices)
+    if (strcmp(arg[iarg + 1], choice.name) == 0) return choice.value;
+  error->all(FLERR, iarg + 1, "Unknown compute coord/gpu {} option: {} - known are {}", keyword,
+             arg[iarg + 1], names(choices));
+}
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
+{
+  bool have_switch = false;
+  int engine_position = 0, image_position = 0;
+  int iarg = 3;
+  while (iarg < narg) {
+    const std::string keyword = arg[iarg];
+    if (keyword == "group2" || keyword == "pairs" || keyword == "pairs/file") {
+      if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu " + keyword, error);
+      if (groups != Groups::SELF)
+        error->all(FLERR, iarg,
+                   "Compute coord/gpu takes one of group2, pairs and pairs/file, not {} as well",
+                   keyword);
+      if (keyword == "pairs/file") {
+        groups = Groups::PAIRS_FILE;
+        read_pairs_file(iarg + 1, arg[iarg + 1]);
+      } else {
+        groups = keyword == "pairs" ? Groups::PAIRS : Groups::TWO;
+        group2 = arg[iarg + 1];
+        if (group->find(group2) < 0)
+          error->all(FLERR, iarg + 1, "Compute coord/gpu {} group ID {} does not exist", keyword,
+                     group2);
+      }
+      iarg += 2;
+    } else if (keyword == "switch") {
+      if (have_switch)
+        error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
+      have_switch = true;
+      parse_switch(iarg, narg, arg);
+    } else if (keyword == "norm") {
+      norm = choose<Norm>("norm", iarg, narg, arg, {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, error);
+      iarg += 2;
+    } else if (keyword == "image") {
+      image = choose<Image>("image", iarg, narg, arg,
+                            {{"all", Image::ALL}, {"minimum", Image::MINIMUM}}, error);
+      image_position = iarg;
+      iarg += 2;
+    } else if (keyword == "engine") {
+      engine = choose<Engine>("engine", iarg, narg, arg,
+                              {{"auto", Engine::AUTO},
+                               {"cells", Engine::CELLS},
+                               {"list", Engine::LIST},
+                               {"allpairs", Engine::ALLPAIRS}},
+                              error);
+      engine_position = iarg;
+      iarg += 2;
+    } else if (keyword == "precision") {
+      precision = choose<Precision>("precision", iarg, narg, arg,
+                                    {{"mixed", Precision::MIXED},
+                                     {"double", Precision::DOUBLE},
+                                     {"single", Precision::SINGLE}},
+                                    error);
+      iarg += 2;
+    } else if (keyword == "device") {
+      device = choose<Device>(
+          "device", iarg, narg, arg,
+          {{"auto", Device::AUTO}, {"cuda", Device::CUDA}, {"host", Device::HOST}}, error);
+      device_position = iarg + 1;
+      iarg += 2;
+    } else if (keyword == "check") {
+      if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu check", error);
+      check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp);
+      check_tolerance = utils::numeric(FLERR, arg[iarg + 2], false, lmp);
+      if (check_every <= 0)
+        error->all(FLERR, iarg + 1,
+                   "Compute coord/gpu check interval is {} but must be a number of evaluations > 0",
+                   check_every);
+      if (!(check_tolerance > 0.0))
+        error->all(FLERR, iarg + 2, "Compute coord/gpu check tolerance is {} but must be > 0",
+                   check_tolerance);
+      iarg += 3;
+    } else
+      error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {} - known are {}", keyword,
+                 KEYWORDS);
+  }
+
+  if (!have_switch)
+    error->all(FLERR, Error::COMMAND,
+               "Compute coord/gpu needs a switching function, for example: switch rational 1.5");
+
+  // choices that contradict each other
+
+  if (device == Device::CUDA)
+    error->all(FLERR, device_position,
+               "Compute coord/gpu device cuda: this GPUCOORD has no CUDA backend - use device host or "
+               "device auto");
+
+  const bool has_end = gpucoord::Switch(switch_options).has_end();
+  const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;
+
+  if (pair_mode) {
+    if (!atom->tag_enable)
+      error->all(FLERR, Error::COMMAND,
+                 "Compute coord/gpu pairs matches atoms by ID, but atom IDs are off - remove "
+                 "'atom_modify id no' or use group2");
+    if (engine != Engine::AUTO)
+      error->all(FLERR, engine_position + 1,
+                 "Compute coord/gpu pairs evaluates its pairs directly and takes no engine {} - leave "
+                 "engine out",
+                 arg[engine_position + 1]);
+    if (image == Image::ALL)
+      error->all(FLERR, image_position + 1,
+                 "Compute coord/gpu pairs takes the nearest image of each pair, not image all - use "
+                 "image minimum");
+    return;
+  }
+  if (image == Image::ALL && engine == Engine::ALLPAIRS)
+    error->all(FLERR, image_position + 1,
+               "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all "
+               "- use image minimum, or engine cells");
+  if (!has_end) {
+    if (engine == Engine::CELLS || engine == Engine::LIST)
+      error->all(FLERR, engine_position + 1,
+                 "Compute coord/gpu engine {} needs a range with an end, but the switching function "
+                 "has none - give dmax, or use engine allpairs",
+                 arg[engine_position + 1]);
+    if (image == Image::ALL)
+      error->all(FLERR, image_position + 1,
+                 "Compute coord/gpu image all needs a range with an end, but the switching function "
+                 "has none - give dmax, or use image minimum");
+  }
+}
+
+/* ----------------------------------------------------------------------
+   switch NAME [r0] keyword value ...; ends at the first word that is no
+   keyword of a switching function
+------------------------------------------------------------------------- */
+
+void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
+{
+  if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu switch", error);
+  auto &o = switch_options;
+  o.kind = choose<SwitchKind>("switch", iarg, narg, arg,
+                              {{"rational", SwitchKind::RATIONAL},
+                               {"exp", SwitchKind::EXP},
+                               {"gaussian", SwitchKind::GAUSSIAN},
+                               {"smap", SwitchKind::SMAP},
+                               {"cubic", SwitchKind::CUBIC},
+                               {"tanh", SwitchKind::TANH},
+                               {"cosinus", SwitchKind::COSINUS},
+                               {"q", SwitchKind::Q},
+                               {"custom", SwitchKind::CUSTOM}},
+                              error);
+  const std::string name = arg[iarg + 1];
+  const int name_position = iarg + 1;
+  iarg += 2;
+
+  // cubic takes its width from d0 and dmax, q its scale from ref
+
+  if (o.kind != SwitchKind::CUBIC && o.kind != SwitchKind::Q) {
+    if (iarg >= narg)
+      utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + name, error);
+    switch_position["r0"] = iarg;
+    o.r0 = utils::numeric(FLERR, arg[iarg++], false, lmp);
+  }
+
+  struct Field {
+    const char *keyword, *name;
+    double *value;
+    std::vector<SwitchKind> kinds;    // empty: any
+  };
+  const Field fields[] = {{"nn", "n", &o.n, {SwitchKind::RATIONAL}},
+                          {"mm", "m", &o.m, {SwitchKind::RATIONAL}},
+                          {"d0", "d0", &o.d0, {}},
+                          {"dmax", "dmax", &o.dmax, {}},
+                          {"a", "a", &o.a, {SwitchKind::SMAP}},
+                          {"b", "b", &o.b, {SwitchKind::SMAP}},
+                          {"beta", "beta", &o.beta, {SwitchKind::Q}},
+                          {"lambda", "lambda", &o.lambda, {SwitchKind::Q}},
+                          {"ref", "ref", &o.ref, {SwitchKind::Q}}};
+  while (iarg < narg) {
+    const std::string keyword = arg[iarg];
+    const bool is_func = keyword == "func";
+    if (keyword == "nostretch") {
+      o.stretch = false;
+      ++iarg;
+      continue;
+    }
+    const Field *field = nullptr;
+    for (const auto &candidate : fields)
+      if (keyword == candidate.keyword) field = &candidate;
+    if (!field && !is_func) break;
+
+    bool fits = is_func ? o.kind == SwitchKind::CUSTOM : field->kinds.empty();
+    if (field)
+      for (const auto kind : field->kinds) fits = fits || kind == o.kind;
+    if (o.kind == SwitchKind::Q && keyword == "d0") fits = false;
+    if (!fits)
+      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {}", name, keyword);
+    if (iarg + 2 > narg)
+      utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + keyword, error);
+    if (is_func) {
+      o.expression = arg[iarg + 1];
+      switch_position["expression"] = iarg + 1;
+    } else {
+      if (keyword == "dmax" && strcmp(arg[iarg + 1], "INF") == 0)
+        o.dmax = std::numeric_limits<double>::infinity();
+      else
+        *field->value = utils::numeric(FLERR, arg[iarg + 1], false, lmp);
+      switch_position[field->name] = iarg + 1;
+    }
+    iarg += 2;
+  }
+
+  try {
+    gpucoord::Switch checked(o);
+  } catch (const gpucoord::SwitchError &e) {
+    const auto position = switch_position.find(e.field);
+    error->all(FLERR, position == switch_position.end() ? name_position : position->second,
+               "Compute coord/gpu switch {}: {}", name, e.what());
+  }
+}
+
+/* ----------------------------------------------------------------------
+   two atom IDs a line, # starts a comment
+------------------------------------------------------------------------- */
+
+void CoordArguments::read_pairs_file(int iarg, const char *name)
+{
+  // read on one rank; its verdict, a message or none, is shared before any rank stops
+
+  std::string failure;
+  std::vector<tagint> ids;
+  if (comm->me == 0) {
+    try {
+      TextFileReader reader(name, "atom ID pairs");
+      while (const char *line = reader.next_line(1)) {
+        ValueTokenizer values(line);
+        if (values.count() != 2)
+          throw TokenizerException("expected two atom IDs in a line", utils::trim(line));
+        for (int k = 0; k < 2; ++k) {
+          ids.push_back(values.next_tagint());
+          if (ids.back() <= 0) throw TokenizerException("an atom ID must be > 0", utils::trim(line));
+        }
+        if (ids[ids.size() - 1] == ids[ids.size() - 2])
+          throw TokenizerException("an atom cannot pair with itself", utils::trim(line));
+      }
+      if (ids.empty()) failure = "it has no pairs";
+    } catch (const std::exception &e) {
+      failure = e.what();
+    }
+  }
+  int length = static_cast<int>(failure.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, world);
+  failure.resize(length);
+  MPI_Bcast(&failure[0], length, MPI_CHAR, 0, world);
+  if (length)
+    error->all(FLERR, iarg, "Compute coord/gpu pairs/file {} cannot be used: {}", name, failure);
+
+  bigint n = static_cast<bigint>(ids.size());
+  MPI_Bcast(&n, 1, MPI_LMP_BIGINT, 0, world);
+  if (n > std::numeric_limits<int>::max())
+    error->all(FLERR, iarg, "Compute coord/gpu pairs/file {} has more than {} pairs", name,
+               std::numeric_limits<int>::max() / 2);
+  ids.resize(n);
+  MPI_Bcast(ids.data(), static_cast<int>(n), MPI_LMP_TAGINT, 0, world);
+  for (bigint k = 0; k < n; k += 2) id_pairs.emplace_back(ids[k], ids[k + 1]);
+}

@@ -1,0 +1,61 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COORD_ARGUMENTS_H
+#define LMP_COORD_ARGUMENTS_H
+
+#include "pointers.h"
+
+#include "gpucoord/switching.h"
+
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// What a user wrote after "compute ID group coord/gpu", checked as far as it can
+// be without the system.
+
+class CoordArguments : protected Pointers {
+ public:
+  enum class Groups { SELF, TWO, PAIRS, PAIRS_FILE };
+  enum class Norm { SUM, MEAN };
+  enum class Image { UNNAMED, ALL, MINIMUM };
+  enum class Engine { AUTO, CELLS, LIST, ALLPAIRS };
+  enum class Device { AUTO, CUDA, HOST };
+
+  CoordArguments(LAMMPS *, int narg, char **arg);
+
+  Groups groups = Groups::SELF;
+  std::string group2;    // name of the second group of TWO and PAIRS
+  std::vector<std::pair<tagint, tagint>> id_pairs;    // of PAIRS_FILE
+  Norm norm = Norm::SUM;
+  Image image = Image::UNNAMED;
+  Engine engine = Engine::AUTO;
+  Device device = Device::AUTO;
+  gpucoord::Precision precision = gpucoord::Precision::MIXED;
+  int check_every = 0;    // evaluations; 0: never
+  double check_tolerance = 0.0;
+  gpucoord::SwitchOptions switch_options;
+
+ private:
+  void parse_switch(int &iarg, int narg, char **arg);
+  void read_pairs_file(int iarg, const char *name);
+
+  // which argument holds a field of SwitchOptions, to point at it in an error
+  std::map<std::string, int> switch_position;
+  int device_position = 0;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

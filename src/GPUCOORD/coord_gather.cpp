@@ -1,0 +1,184 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "coord_gather.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+void CoordGather::gather(const std::vector<Atom> &mine)
+{
+  MPI_Datatype type;
+  MPI_Type_contiguous(sizeof(Atom), MPI_BYTE, &type);
+  MPI_Type_commit(&type);
+
+  nowned = static_cast<int>(mine.size());
+  std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
+  MPI_Allgather(&nowned, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
+  for (int r = 0; r < comm->nprocs; ++r) first[r + 1] = first[r] + counts[r];
+  first_owned = first[comm->me];
+  atoms.resize(first[comm->nprocs]);
+  MPI_Allgatherv(mine.data(), nowned, type, atoms.data(), counts.data(), first.data(), type, world);
+  MPI_Type_free(&type);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordGather::groups(int groupbit, int groupbit2)
+{
+  std::vector<Atom> mine;
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const int member = (atom->mask[i] & groupbit ? 1 : 0) | (atom->mask[i] & groupbit2 ? 2 : 0);
+    if (!member) continue;
+    const double *const x = atom->x[i];
+    mine.push_back({{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i});
+  }
+  gather(mine);
+
+  two = groupbit2 != 0;
+  for (int side = 0; side < 2; ++side) {
+    Group &g = side ? b : a;
+    g = Group();
+    for (int k = 0; k < static_cast<int>(atoms.size()); ++k) {
+      if (!(atoms[k].member & (side ? 2 : 1))) continue;
+      if (k < first_owned) ++g.first_owned;
+      if (k >= first_owned && k < first_owned + nowned) g.row.push_back(atoms[k].row);
+      g.x.insert(g.x.end(), atoms[k].x, atoms[k].x + 3);
+      g.id.push_back(k);
+    }
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordGather::ids(const std::vector<tagint> &sorted_ids)
+{
+  std::vector<Atom> mine;
+  for (int i = 0; i < atom->nlocal; ++i) {
+    if (!std::binary_search(sorted_ids.begin(), sorted_ids.end(), atom->tag[i])) continue;
+    const double *const x = atom->x[i];
+    mine.push_back({{x[0], x[1], x[2]}, atom->tag[i], atom->mask[i], i});
+  }
+  gather(mine);
+}
+
+/* ---------------------------------------------------------------------- */
+
+gpucoord::AllPairsInput::Group CoordGather::Group::view() const
+{
+  gpucoord::AllPairsInput::Group g;
+  g.x = x.data();
+  g.n = static_cast<std::int64_t>(id.size());
+  g.first_owned = first_owned;
+  g.nowned = static_cast<std::int64_t>(row.size());
+  g.id = id.data();
+  g.row = row.data();
+  return g;
+}
+
+gpucoord::AllPairsInput CoordGather::allpairs(const gpucoord::Box &box) const
+{
+  gpucoord::AllPairsInput in;
+  in.box = box;
+  in.a = a.view();
+  if (two) {
+    static const double nothing[3] = {0.0, 0.0, 0.0};
+    in.b = b.view();
+    if (!in.b.x) in.b.x = nothing;    // an empty second group is not the same as none
+  }
+  return in;
+}
+
+/* ---------------------------------------------------------------------- */
+
+gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
+                                             const std::vector<std::pair<int, int>> &index_pairs)
+{
+  pair_xa.clear();
+  pair_xb.clear();
+  pair_row_a.clear();
+  pair_row_b.clear();
+  const auto is_mine = [this](int k) { return k >= first_owned && k < first_owned + nowned; };
+  for (const auto &[ia, ib] : index_pairs) {
+    if (!is_mine(ia) && !is_mine(ib)) continue;
+    pair_xa.insert(pair_xa.end(), atoms[ia].x, atoms[ia].x + 3);
+    pair_xb.insert(pair_xb.end(), atoms[ib].x, atoms[ib].x + 3);
+    pair_row_a.push_back(is_mine(ia) ? atoms[ia].row : -1);
+    pair_row_b.push_back(is_mine(ib) ? atoms[ib].row : -1);
+  }
+  gpucoord::PairsInput in;
+  in.box = box;
+  in.n = static_cast<std::int64_t>(pair_row_a.size());
+  in.xa = pair_xa.data();
+  in.xb = pair_xb.data();
+  in.row_a = pair_row_a.data();
+  in.row_b = pair_row_b.data();
+  return in;
+}
+
+gpucoord::PairsInput CoordGather::pairs_of_groups(const gpucoord::Box &box)
+{
+  std::vector<int> side[2];
+  for (int k = 0; k < static_cast<int>(atoms.size()); ++k)
+    for (int s = 0; s < 2; ++s)
+      if (atoms[k].member & (1 << s)) side[s].push_back(k);
+  if (side[0].size() != side[1].size())
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu pairs needs two groups of the same size, but the first has {} atoms "
+               "and the second {} - change the groups, or use group2 for every pair of them",
+               side[0].size(), side[1].size());
+  const auto by_tag = [this](int k, int l) { return atoms[k].tag < atoms[l].tag; };
+  for (auto &members : side) std::sort(members.begin(), members.end(), by_tag);
+
+  std::vector<std::pair<int, int>> index_pairs;
+  for (std::size_t k = 0; k < side[0].size(); ++k)
+    if (side[0][k] != side[1][k]) index_pairs.emplace_back(side[0][k], side[1][k]);
+  return make_pairs(box, index_pairs);
+}
+
+gpucoord::PairsInput
+CoordGather::pairs_of_ids(const gpucoord::Box &box,
+                          const std::vector<std::pair<tagint, tagint>> &id_pairs, int groupbit,
+                          const char *group_name)
+{
+  std::vector<int> by_tag(atoms.size());
+  for (std::size_t k = 0; k < by_tag.size(); ++k) by_tag[k] = static_cast<int>(k);
+  std::sort(by_tag.begin(), by_tag.end(),
+            [this](int k, int l) { return atoms[k].tag < atoms[l].tag; });
+  const auto find = [this, &by_tag](tagint tag) {
+    const auto place = std::lower_bound(by_tag.begin(), by_tag.end(), tag,
+                                        [this](int k, tagint t) { return atoms[k].tag < t; });
+    if (place == by_tag.end() || atoms[*place].tag != tag)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu pairs/file names atom ID {}, which does not exist - correct the "
+                 "file, or keep that atom",
+                 tag);
+    return *place;
+  };
+  std::vector<std::pair<int, int>> index_pairs;
+  for (const auto &[tag_a, tag_b] : id_pairs) {
+    const int ia = find(tag_a);
+    if (!(atoms[ia].member & groupbit))
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu pairs/file: atom ID {} is first in a pair but not in group {} - "
+                 "use a group that holds the first atoms of all pairs",
+                 tag_a, group_name);
+    index_pairs.emplace_back(ia, find(tag_b));
+  }
+  return make_pairs(box, index_pairs);
+}

@@ -1,0 +1,73 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COORD_GATHER_H
+#define LMP_COORD_GATHER_H
+
+#include "pointers.h"
+
+#include "gpucoord/coordination.h"
+
+#include <utility>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// Atoms of one or two groups gathered on every rank, for engine allpairs and pair
+// mode. The order is by rank, and within a rank by local index.
+
+class CoordGather : protected Pointers {
+ public:
+  explicit CoordGather(LAMMPS *lmp) : Pointers(lmp) {}
+
+  // Collective. Positions of atoms with a group bit of either group (0: none).
+  void groups(int groupbit, int groupbit2);
+  // Collective. Positions of the atoms with these IDs, sorted and each once.
+  void ids(const std::vector<tagint> &sorted_ids);
+
+  gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
+
+  // Pairs of the gathered atoms: of the two groups in the order of ID, or by ID.
+  // An error on all ranks where the groups differ in size or an ID does not exist.
+  gpucoord::PairsInput pairs_of_groups(const gpucoord::Box &);
+  gpucoord::PairsInput pairs_of_ids(const gpucoord::Box &,
+                                    const std::vector<std::pair<tagint, tagint>> &id_pairs,
+                                    int groupbit, const char *group_name);
+
+ private:
+  struct Atom {
+    double x[3];
+    tagint tag;    // 0 where atoms have no IDs
+    int member;    // bit 1: in the first group, bit 2: in the second
+    int row;       // local index on its rank
+  };
+  void gather(const std::vector<Atom> &);
+  gpucoord::PairsInput make_pairs(const gpucoord::Box &,
+                                  const std::vector<std::pair<int, int>> &index_pairs);
+
+  std::vector<Atom> atoms;    // of all ranks
+  int first_owned = 0, nowned = 0;
+
+  // the same as arrays for the library
+  struct Group {
+    std::vector<double> x;
+    std::vector<std::int64_t> id;    // index in atoms
+    std::vector<int> row;
+    std::int64_t first_owned = 0;
+    gpucoord::AllPairsInput::Group view() const;
+  } a, b;
+  bool two = false;
+  std::vector<double> pair_xa, pair_xb;
+  std::vector<int> pair_row_a, pair_row_b;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,340 @@
+// Part of GPUCOORD, GPL-2.0. What a switching function accepts, its defaults and its two ends.
+
+#include "closed_forms.h"
+#include "switch_cases.h"
+
+#include "gpucoord/switching.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+using gpucoord::Precision;
+using gpucoord::Switch;
+using gpucoord::SwitchError;
+using gpucoord::SwitchKind;
+using gpucoord::SwitchOptions;
+
+namespace {
+
+constexpr double EPS = std::numeric_limits<double>::epsilon();
+constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
+constexpr double NONE = SwitchOptions::NOT_GIVEN;
+
+SwitchOptions expression(const std::string &text, double dmax = INF)
+{
+  SwitchOptions o = plain(SwitchKind::CUSTOM, 1.5, 0.0, dmax);
+  o.expression = text;
+  return o;
+}
+
+// ---- what is refused
+
+struct BadOption {
+  std::string name;
+  SwitchOptions options;
+  std::string field;
+  std::vector<std::string> text;    // all of these stand in the message
+};
+
+void PrintTo(const BadOption &bad, std::ostream *out)
+{
+  *out << bad.name;
+}
+
+class BadOptions : public testing::TestWithParam<BadOption> {};
+
+TEST_P(BadOptions, is_refused_with_the_field_and_the_value)
+{
+  const BadOption &bad = GetParam();
+  try {
+    const Switch function(bad.options);
+    FAIL() << "accepted as " << function.description();
+  } catch (const SwitchError &error) {
+    EXPECT_EQ(error.field, bad.field) << error.what();
+    for (const auto &part : bad.text)
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos)
+          << "'" << part << "' is missing in: " << error.what();
+  }
+}
+
+std::vector<BadOption> bad_options()
+{
+  const SwitchOptions good = rational(6, 12, 1.5, 0.0, 4.0);
+  std::vector<BadOption> list;
+  const auto change = [&](const std::string &name, const SwitchOptions &from,
+                          const std::function<void(SwitchOptions &)> &edit, const std::string &field,
+                          const std::vector<std::string> &text) {
+    SwitchOptions o = from;
+    edit(o);
+    list.push_back({name, o, field, text});
+  };
+  for (const auto kind : {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP,
+                          SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}) {
+    SwitchOptions o = plain(kind, NONE, 0.0, 4.0);
+    o.a = o.b = 3.0;
+    o.expression = "exp(-x)";
+    const std::string name = "kind_" + std::to_string(static_cast<int>(kind));
+    list.push_back({name + "_without_r0", o, "r0", {"required"}});
+    o.r0 = 0.0;
+    list.push_back({name + "_r0_zero", o, "r0", {"r0 is 0", "> 0"}});
+    o.r0 = -1.5;
+    list.push_back({name + "_r0_negative", o, "r0", {"r0 is -1.5", "> 0"}});
+    o.r0 = INF;
+    list.push_back({name + "_r0_infinite", o, "r0", {"inf", "finite"}});
+  }
+  change("d0_negative", good, [](auto &o) { o.d0 = -0.25; }, "d0", {"-0.25", ">= 0"});
+  change("d0_infinite", good, [](auto &o) { o.d0 = INF; }, "d0", {"inf", "finite"});
+  change("d0_not_a_number", good, [](auto &o) { o.d0 = NONE; }, "d0", {"nan"});
+  change("dmax_equals_d0", good, [](auto &o) { o.d0 = o.dmax = 2.5; }, "dmax", {"dmax is 2.5", "d0 = 2.5"});
+  change("dmax_below_d0", good, [](auto &o) { o.d0 = 5.0; }, "dmax", {"dmax is 4", "d0 = 5"});
+  change("dmax_zero", good, [](auto &o) { o.dmax = 0.0; }, "dmax", {"dmax is 0"});
+  change("dmax_negative", good, [](auto &o) { o.dmax = -4.0; }, "dmax", {"dmax is -4"});
+  change("dmax_minus_infinite", good, [](auto &o) { o.dmax = -INF; }, "dmax", {"-inf"});
+  change("nn_zero", good, [](auto &o) { o.n = 0.0; }, "n", {"nn is 0", "> 0"});
+  change("nn_negative", good, [](auto &o) { o.n = -6.0; }, "n", {"nn is -6", "> 0"});
+  change("nn_not_a_number", good, [](auto &o) { o.n = NONE; }, "n", {"nn", "required"});
+  change("nn_infinite", good, [](auto &o) { o.n = INF; }, "n", {"nn", "finite"});
+  change("mm_equals_nn", good, [](auto &o) { o.m = 6.0; }, "m", {"mm equals nn = 6", "mm > nn"});
+  change("mm_below_nn", good, [](auto &o) { o.m = 5.0; }, "m", {"mm is 5", "nn = 6"});
+  change("mm_zero", good, [](auto &o) { o.m = 0.0; }, "m", {"mm is 0", "> 0"});
+  change("mm_negative", good, [](auto &o) { o.m = -12.0; }, "m", {"mm is -12", "> 0"});
+  change("mm_infinite", good, [](auto &o) { o.m = INF; }, "m", {"mm", "finite"});
+  const SwitchOptions map = smap(8, 4, 1.5, 0.0, 4.0);
+  change("smap_without_a", map, [](auto &o) { o.a = NONE; }, "a", {"a of switch smap", "required"});
+  change("smap_without_b", map, [](auto &o) { o.b = NONE; }, "b", {"b of switch smap", "required"});
+  change("smap_a_zero", map, [](auto &o) { o.a = 0.0; }, "a", {"is 0", "> 0"});
+  change("smap_b_negative", map, [](auto &o) { o.b = -2.0; }, "b", {"is -2", "> 0"});
+  change("smap_b_infinite", map, [](auto &o) { o.b = INF; }, "b", {"finite"});
+  const SwitchOptions cubic = plain(SwitchKind::CUBIC, NONE, 2.9, 3.5);
+  change("cubic_without_dmax", cubic, [](auto &o) { o.dmax = NONE; }, "dmax", {"cubic", "finite dmax"});
+  change("cubic_without_end", cubic, [](auto &o) { o.dmax = INF; }, "dmax", {"cubic", "finite dmax"});
+  change("cubic_dmax_below_d0", cubic, [](auto &o) { o.dmax = 2.0; }, "dmax", {"dmax is 2", "d0 = 2.9"});
+  const SwitchOptions q = native(5.0, 1.8, 1.4, 4.0);
+  change("q_without_beta", q, [](auto &o) { o.beta = NONE; }, "beta", {"beta", "required"});
+  change("q_beta_zero", q, [](auto &o) { o.beta = 0.0; }, "beta", {"is 0", "> 0"});
+  change("q_lambda_not_a_number", q, [](auto &o) { o.lambda = NONE; }, "lambda", {"lambda", "required"});
+  change("q_lambda_negative", q, [](auto &o) { o.lambda = -1.8; }, "lambda", {"-1.8", "> 0"});
+  change("q_without_ref", q, [](auto &o) { o.ref = NONE; }, "ref", {"ref", "required"});
+  change("q_ref_infinite", q, [](auto &o) { o.ref = INF; }, "ref", {"finite"});
+  const auto custom = [&list](const std::string &name, const std::string &text, double dmax,
+                              const std::string &field, const std::vector<std::string> &parts) {
+    list.push_back({name, expression(text, dmax), field, parts});
+  };
+  custom("custom_empty", "", INF, "expression", {"needs an expression", "1/(1+x^6)"});
+  custom("custom_broken", "1/(1+x^6", INF, "expression", {"'1/(1+x^6'", "cannot be used"});
+  custom("custom_no_formula", "1 +* x", INF, "expression", {"'1 +* x'"});
+  custom("custom_unknown_function", "wiggle(x)", INF, "expression", {"wiggle"});
+  custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
+  custom("custom_r_instead_of_x", "exp(-r)", INF, "expression", {"unknown variable 'r'", "x = (r - d0)/r0"});
+  // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
+  custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
+  custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
+  custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "dmax", {"cannot be stretched"});
+  custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "dmax", {"cannot be stretched"});
+  custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "dmax", {"cannot be stretched"});
+  // dmax so near d0 that s is still 1 there
+  change("dmax_next_to_d0", good, [](auto &o) { o.dmax = 1e-10; }, "dmax", {"cannot be stretched", "nostretch"});
+  return list;
+}
+
+INSTANTIATE_TEST_SUITE_P(switch_options, BadOptions, testing::ValuesIn(bad_options()),
+                         [](const auto &info) { return info.param.name; });
+
+// ---- defaults
+
+TEST(Defaults, range_of_rational_is_where_x_to_the_n_minus_m_is_1e_minus_5)
+{
+  const double exponents[][2] = {{6, 12}, {6, 10}, {5, 11}, {24, 48}, {3, 7}, {5.5, 12.3}, {1, 2}};
+  for (const auto &e : exponents)
+    for (const double d0 : {0.0, 2.1}) {
+      const Switch function(rational(e[0], e[1], 1.5, d0));
+      const long double expected = d0 + 1.5L * powl(1e-5L, 1.0L / ((long double) e[0] - e[1]));
+      // 1/(n - m) is rounded before it becomes the exponent of 1e-5: ln(1e5)/(m - n) roundings
+      EXPECT_NEAR(function.dmax(), static_cast<double>(expected), 16 * EPS * static_cast<double>(expected))
+          << e[0] << "/" << e[1];
+      EXPECT_TRUE(function.has_end());
+    }
+  EXPECT_NEAR(Switch(rational(6, NONE, 1.0)).dmax(), 6.8129, 1e-4);    // as reference/coordination.md has it
+}
+
+TEST(Defaults, m_is_twice_n)
+{
+  EXPECT_EQ(Switch(rational(6, NONE, 1.5)).options().m, 12.0);
+  EXPECT_EQ(Switch(rational(5.5, NONE, 1.5)).options().m, 11.0);
+  EXPECT_EQ(Switch(SwitchOptions(rational(6, 10, 1.5))).options().m, 10.0);
+}
+
+TEST(Defaults, other_kinds_have_no_end)
+{
+  for (const auto kind : {SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::TANH})
+    EXPECT_FALSE(Switch(plain(kind, 1.5, 0.0, NONE)).has_end());
+  EXPECT_FALSE(Switch(smap(8, 4, 1.5, 0.0, NONE)).has_end());
+  EXPECT_FALSE(Switch(native(5, 1.8, 1.4, NONE)).has_end());
+  EXPECT_FALSE(Switch(expression("exp(-x)", NONE)).has_end());
+  EXPECT_FALSE(Switch(rational(6, 12, 1.5, 0.0, INF)).has_end());
+}
+
+TEST(Defaults, cosinus_ends_at_x_1_whatever_dmax)
+{
+  for (const double dmax : {NONE, INF, 7.0})
+    EXPECT_EQ(Switch(plain(SwitchKind::COSINUS, 2.25, 1.5, dmax)).dmax(), 3.75);
+  EXPECT_EQ(Switch(plain(SwitchKind::COSINUS, 2.25, 1.5, 3.0)).dmax(), 3.0);
+}
+
+TEST(Defaults, cubic_takes_r0_from_its_ends)
+{
+  EXPECT_EQ(Switch(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)).options().r0, 0.75);
+}
+
+// ---- the two ends
+
+class Ends : public testing::TestWithParam<SwitchCase> {
+ protected:
+  const Switch function{GetParam().options};
+  const double d0 = GetParam().formula.kind == SwitchKind::Q ? 0.0 : GetParam().formula.d0;
+  const double dmax = function.dmax();
+};
+
+TEST_P(Ends, s_is_1_and_flat_up_to_d0)
+{
+  for (const auto precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
+    const double tolerance = precision == Precision::DOUBLE ? EPS : EPS_FLOAT;
+    // factor and shift are rounded each, and cancel where the exponents are all but equal
+    const double amplification = function.stretch() - function.shift();
+    for (const double fraction : {0.0, 1e-30, 0.25, 0.5, 0.9999}) {
+      double slope;
+      EXPECT_NEAR(function.evaluate(fraction * d0, &slope, precision), 1.0, tolerance * amplification);
+      EXPECT_EQ(slope, 0.0);
+    }
+  }
+  double slope;
+  for (const double r : {d0, std::nextafter(d0, 0.0)}) {
+    EXPECT_NEAR(function.evaluate(r, &slope), 1.0, EPS * (function.stretch() - function.shift()));
+    EXPECT_EQ(slope, 0.0);
+  }
+}
+
+TEST_P(Ends, s_is_0_at_dmax_where_stretched_and_exactly_0_beyond)
+{
+  if (!function.has_end()) {
+    EXPECT_EQ(function.value_at_dmax(), 0.0);
+    EXPECT_EQ(function.slope_at_dmax(), 0.0);
+    return;
+  }
+  if (function.options().stretch) {
+    // s' stretch + shift, of which each is rounded
+    EXPECT_NEAR(function.evaluate(dmax), 0.0, EPS * function.stretch());
+    EXPECT_NEAR(function.evaluate(dmax * (1.0 - 2 * EPS_FLOAT), nullptr, Precision::SINGLE), 0.0,
+                8 * EPS_FLOAT * function.stretch());
+  }
+  for (const auto precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
+    const double just_beyond = precision == Precision::DOUBLE ? std::nextafter(dmax, INF)
+                                                              : dmax * (1.0 + 2 * EPS_FLOAT);
+    for (const double r : {just_beyond, 1.01 * dmax, 1e3 * dmax, 1e18}) {
+      double slope = 1.0;
+      EXPECT_EQ(function.evaluate(r, &slope, precision), 0.0) << r;
+      EXPECT_EQ(slope, 0.0) << r;
+    }
+  }
+}
+
+TEST_P(Ends, numbers_at_dmax_are_those_of_the_closed_form)
+{
+  if (!function.has_end()) return;
+  SwitchOptions formula = GetParam().formula;
+  formula.dmax = dmax;
+  const closed::Function<closed::Quad> exact(formula);
+  const auto end = exact(closed::Quad(dmax));
+  const double s = static_cast<double>(end.s), slope = static_cast<double>(end.ds);
+  const double amplification = exact.amplification();
+  // of the sizes |ds/dr| dmax (r rounded) and amplification (sum of rounded terms), 8 roundings
+  EXPECT_NEAR(function.value_at_dmax(), s, 8 * EPS * (amplification + dmax * std::fabs(slope)));
+  // the slope of cubic and cosinus goes through 0 there: roundings of r times the curvature,
+  // which is at most 6 amplification/r0^2; rational 6/6.001 is the worst at 1e-10
+  const double r0 = function.options().r0;
+  EXPECT_NEAR(function.slope_at_dmax(), slope,
+              8 * EPS * amplification * (amplification * std::fabs(slope) + 6 * dmax / (r0 * r0)));
+}
+
+INSTANTIATE_TEST_SUITE_P(switching, Ends, testing::ValuesIn(switch_cases()), [](const auto &info) {
+  std::string name = std::to_string(info.index) + "_";
+  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+TEST(Range, far_tails_are_finite_and_fall_to_0)
+{
+  // 1e6 r0 to beyond where r^2 overflows; an infinite r^2 may come from a stray atom
+  std::vector<SwitchOptions> list = {rational(6, 12, 1.5, 0, INF),     rational(2, 4, 1.5, 0, INF),
+      rational(8, 16, 1.5, 0, INF),                                     rational(6, 12, 1.5, 1, INF),
+      rational(6, 10, 1.5, 0, INF),                                     rational(5, 11, 1.5, 0, INF),
+      rational(5.5, 12.3, 1.5, 0, INF),                                 plain(SwitchKind::EXP, 1.5, 0, INF),
+      plain(SwitchKind::GAUSSIAN, 1.5, 0, INF),                         plain(SwitchKind::TANH, 1.5, 0, INF),
+      smap(8, 4, 1.5, 0, INF),                                          native(5, 1.8, 1.4, INF)};
+  for (const auto &o : list)
+    for (const auto precision : {Precision::DOUBLE, Precision::SINGLE})
+      for (double r = 1e6; r < 1e30; r *= 3.7) {
+        const Switch function(o);
+        double slope;
+        const double s = function.evaluate(r, &slope, precision);
+        ASSERT_TRUE(s >= 0.0 && s < 1e-8) << function.description() << " r = " << r << " s = " << s;
+        ASSERT_TRUE(std::isfinite(slope) && std::fabs(slope) < 1e-12)
+            << function.description() << " r = " << r << " ds/dr = " << slope
+            << (precision == Precision::SINGLE ? " in float" : " in double");
+      }
+}
+
+TEST(Range, smap_with_a_long_tail_keeps_it_in_float)
+{
+  // a/b = 24: x^a is beyond float from x = 415 on, where s = 2^(-1+...) x^-b is 0.02
+  SwitchOptions o = smap(12, 0.5, 1.0, 0.0, INF);
+  const Switch function(o);
+  for (const double r : {10.0, 100.0, 300.0, 500.0, 1000.0}) {
+    const double exact = static_cast<double>(closed::Function<closed::Quad>(o)(r).s);
+    EXPECT_NEAR(function.evaluate(r, nullptr, Precision::SINGLE), exact, 4 * EPS_FLOAT) << r;
+  }
+}
+
+TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
+{
+  const double exponents[][2] = {{127, 254}, {128, 256}, {200, 301}, {1000, 3000}, {40001, 90001}};
+  for (const auto &e : exponents) {
+    const Switch function(rational(e[0], e[1], 1.0, 1.0, 4.0, false));
+    double slope;
+    // n/m and n (n - m)/(2 m) at x = 1; sums of m terms round up to m times
+    EXPECT_NEAR(function.evaluate(2.0, &slope), e[0] / e[1], e[1] * EPS);
+    const double exact = e[0] * (e[0] - e[1]) / (2 * e[1]);
+    EXPECT_NEAR(slope, exact, e[1] * EPS * std::fabs(exact)) << e[0] << "/" << e[1];
+  }
+}
+
+TEST(Range, q_is_a_function_of_the_distance_itself_whatever_d0)
+{
+  SwitchOptions o = native(5.0, 1.8, 1.4, INF);
+  o.d0 = 1.0;
+  try {
+    const Switch function(o);
+    EXPECT_NEAR(function.evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
+  } catch (const SwitchError &error) {
+    EXPECT_EQ(error.field, "d0");    // to refuse it is as good
+  }
+}
+
+TEST(Description, has_the_formula_with_its_numbers)
+{
+  const auto text = [](const SwitchOptions &o) { return Switch(o).description(); };
+  EXPECT_EQ(text(rational(6, NONE, 1.5, 0.0, 4.0)), "rational nn 6 mm 12 r0 1.5 d0 0 dmax 4 stretched");
+  EXPECT_EQ(text(rational(6, 10, 1.5, 0.25, 4.0, false)),
+            "rational nn 6 mm 10 r0 1.5 d0 0.25 dmax 4 not stretched");
+  EXPECT_EQ(text(plain(SwitchKind::EXP, 1.5, 0.0, NONE)), "exp r0 1.5 d0 0 without end");
+  EXPECT_EQ(text(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)), "cubic r0 0.75 d0 2.5 dmax 3.25 stretched");
+  EXPECT_EQ(text(smap(8, 4, 1.5, 0.0, INF)), "smap a 8 b 4 r0 1.5 d0 0 without end");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 dmax 4 stretched");
+  EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)), "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
+}
+
+}    // namespace

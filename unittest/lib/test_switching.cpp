@@ -1,0 +1,356 @@
+// Part of GPUCOORD, GPL-2.0. The switching functions against their closed forms.
+
+#include "closed_forms.h"
+#include "instruction_sets.h"
+#include "switch_cases.h"
+
+#include "../../lib/gpucoord/src/common/switch_dispatch.h"
+#include "../../lib/gpucoord/src/host/custom_function.h"
+#include "gpucoord/coordination.h"
+#include "gpucoord/switching.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+using closed::Quad;
+using gpucoord::Precision;
+using gpucoord::Switch;
+using gpucoord::SwitchKind;
+using gpucoord::SwitchOptions;
+
+namespace {
+
+constexpr double EPS_DOUBLE = std::numeric_limits<double>::epsilon();
+constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
+
+// Errors of s are counted in units of eps (A + r |ds/dr|), those of ds/dr in units of
+// eps (A |ds/dr| + r |d2s/dr2|): what rounding r (or d0 or r0) by one unit does, plus one
+// rounding of numbers of size A, the largest number in s = s' stretch + shift. A formula
+// without cancellation is worth a few units anywhere, a tail of 1e-12 included.
+// Worst found: double 4.0 and 8.9, float 3.9 and 8.6 (rational 31/100, whose sums of 100 terms
+// round 100 times); all others below 6.
+constexpr double UNITS_S = 6.0;
+constexpr double UNITS_SLOPE = 12.0;
+// below this the derivative, relative to its largest value, has underflowed in float
+constexpr double UNDERFLOW_DOUBLE = 1e-250;
+constexpr double UNDERFLOW_FLOAT = 1e-25;
+
+SwitchOptions with_dmax(SwitchOptions o, const Switch &function)
+{
+  o.dmax = function.dmax();
+  return o;
+}
+
+// points where something happens, their neighbours on both sides, and grids
+std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula, bool few)
+{
+  const double d0 = formula.kind == SwitchKind::Q ? 0.0 : formula.d0, dmax = function.dmax();
+  const double r0 = formula.kind == SwitchKind::Q ? formula.ref : function.options().r0;
+  const double end = std::isinf(dmax) ? d0 + 30.0 * r0 : dmax;
+  std::vector<double> grid = {0.0, 1e-100, 1e-50, 1e-30, 1e-18, 1e-15};
+  const auto around = [&grid](double r) {
+    double below = r, above = r;
+    float below_float = static_cast<float>(r), above_float = below_float;
+    grid.push_back(r);
+    grid.push_back(below_float);
+    for (int k = 0; k < 4; ++k) {
+      grid.push_back(below = std::nextafter(below, 0.0));
+      grid.push_back(above = std::nextafter(above, INF));
+      grid.push_back(below_float = std::nextafterf(below_float, 0.0f));
+      grid.push_back(above_float = std::nextafterf(above_float, INFINITY));
+    }
+    // to within rounding of it, from both sides
+    for (double t = 1e-15; t < 0.5; t *= 1.7) {
+      grid.push_back(r * (1.0 - t));
+      grid.push_back(r * (1.0 + t));
+    }
+  };
+  if (d0 > 0.0) around(d0);
+  around(d0 + r0);
+  if (formula.kind == SwitchKind::Q) around(formula.lambda * formula.ref);
+  if (!std::isinf(dmax)) around(dmax);
+  const int n = few ? 150 : 2500;
+  for (int k = 0; k <= n; ++k) grid.push_back(end * k / n);
+  for (int k = 0; k <= n / 4; ++k)    // towards d0, where x is small
+    grid.push_back(d0 + r0 * std::pow(10.0, -14.0 + 14.0 * k / (n / 4)));
+  if (std::isinf(dmax))    // the tail
+    for (int k = 0; k <= n / 4; ++k) grid.push_back(d0 + r0 * std::pow(10.0, 3.0 * k / (n / 4)));
+  std::mt19937_64 random(7);
+  std::uniform_real_distribution<double> uniform(0.0, 1.02 * end);
+  for (int k = 0; k < n / 2; ++k) grid.push_back(uniform(random));
+  std::sort(grid.begin(), grid.end());
+  grid.erase(std::unique(grid.begin(), grid.end()), grid.end());
+  return grid;
+}
+
+struct Truth {
+  double r;
+  Quad s, slope, curvature;    // as the definition has it, cut off at both ends
+};
+
+struct TrueFunction {
+  TrueFunction(const Switch &function, const SwitchCase &c) :
+      exact(with_dmax(c.formula, function)), amplification(exact.amplification()),
+      d0(c.formula.kind == SwitchKind::Q ? 0.0 : c.formula.d0),
+      expression(c.options.kind == SwitchKind::CUSTOM)
+  {
+    slope_amplification = amplification;
+    // Nearly equal exponents: ds/dr is the difference of two terms m/(m - n) times as large.
+    // Nobody uses such a function, so the library does nothing about it.
+    if (c.formula.kind == SwitchKind::RATIONAL && c.formula.m < 1.1 * c.formula.n)
+      slope_amplification += c.formula.m / (c.formula.m - c.formula.n);
+    const double n = c.formula.n, m = function.options().m;
+    if (c.formula.kind == SwitchKind::RATIONAL && (n != std::floor(n) || m != std::floor(m)))
+      real_exponent = n;
+    r0 = function.options().r0;
+    if (c.formula.kind == SwitchKind::Q) center = c.formula.lambda * c.formula.ref;
+    for (const double r : grid_of(function, c.formula, expression)) points.push_back(at(r));
+    for (const auto &p : points)
+      largest_slope = std::max(largest_slope, std::fabs(static_cast<double>(p.slope)));
+  }
+  Truth at(double r) const
+  {
+    const auto p = exact(Quad(r));
+    return {r, p.s, p.ds, p.ds == 0 ? Quad(0) : curvature(r)};
+  }
+  // in steps relative to x, which may be tiny: it only sets the unit of errors
+  Quad curvature(Quad r) const
+  {
+    const Quad h = (r - Quad(d0)) * Quad(1e-8);
+    return (exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h);
+  }
+  // x^n with a real exponent may be taken as exp(n ln x), which loses the digits that n ln x has
+  // before the point: relevant for x far from 1 only, where little is left of ds/dr
+  double logarithm(double r) const
+  {
+    if (real_exponent == 0.0 || r <= d0) return 0.0;
+    return std::fabs(real_exponent * std::log((r - d0) / r0));
+  }
+  // s and its derivatives at an end, as if there were none
+  Truth limit(Quad r) const
+  {
+    const Quad inside = r > Quad(d0) ? r : Quad(d0) + Quad(1e-9) * Quad(d0 > 0 ? d0 : 1.0);
+    const auto p = exact.smooth(inside);
+    return {static_cast<double>(r), p.s, p.ds, curvature(inside)};
+  }
+  closed::Function<Quad> exact;
+  double amplification, d0;
+  double slope_amplification;
+  double real_exponent = 0.0, r0;
+  double center = 0.0;    // lambda ref of q, which is rounded as r is
+  bool expression;    // user's own text: digits that it loses are not the library's
+  double largest_slope = 0.0;
+  std::vector<Truth> points;
+};
+
+struct Worst {
+  double s = 0.0;               // largest error of s
+  double slope = 0.0;           // largest error of ds/dr over the largest ds/dr
+  double slope_relative = 0.0;    // largest relative error of ds/dr, where that is well-conditioned
+  double units_s = 0.0, units_slope = 0.0;
+  double r_s = 0.0, r_slope = 0.0;    // where the units are worst
+};
+
+// ways to compute s and ds/dr at r
+using Evaluator = std::function<void(double r, double &s, double &slope)>;
+
+// In float, r within two roundings of an end may fall on either side of it.
+Worst worst_errors(const Switch &function, const TrueFunction &truth, bool single,
+                   const Evaluator &evaluate)
+{
+  const double eps = single ? EPS_FLOAT : EPS_DOUBLE;
+  const double floor = truth.largest_slope *
+      (truth.expression ? eps : single ? UNDERFLOW_FLOAT : UNDERFLOW_DOUBLE);
+  const double d0 = truth.d0, dmax = function.dmax();
+  Worst worst;
+  for (const Truth &p : truth.points) {
+    if (single && p.r > 0.0 && p.r < 1e-18) continue;    // r^2 underflows
+    double s, slope;
+    evaluate(p.r, s, slope);
+    struct Error {
+      double s, slope, units_s, units_slope, relative;
+    };
+    const auto error_against = [&](Quad true_s, Quad true_slope, Quad true_curvature) {
+      Error e;
+      const double size = std::fabs(static_cast<double>(true_slope));
+      const double curvature = std::fabs(static_cast<double>(true_curvature));
+      e.s = std::fabs(static_cast<double>(Quad(s) - true_s));
+      e.slope = std::fabs(static_cast<double>(Quad(slope) - true_slope));
+      e.units_s = e.s / (eps * (truth.amplification + (p.r + truth.center) * size));
+      const double amplification = truth.slope_amplification + truth.logarithm(p.r);
+      e.units_slope = e.slope == 0.0
+          ? 0.0
+          : e.slope / (eps * (amplification * size + (p.r + truth.center) * curvature) + floor);
+      const bool well_conditioned = size > 1e-3 * truth.largest_slope &&
+          p.r * curvature < 10.0 * size && truth.slope_amplification < 2.0;
+      e.relative = well_conditioned ? e.slope / size : 0.0;
+      if (std::isnan(s)) e.s = e.units_s = INF;
+      if (std::isnan(slope)) e.slope = e.units_slope = INF;
+      return e;
+    };
+    Error e = error_against(p.s, p.slope, p.curvature);
+    if (single) {
+      const auto better = [&e](const Error &other) {
+        if (other.units_s + other.units_slope < e.units_s + e.units_slope) e = other;
+      };
+      if (std::fabs(p.r - d0) <= 2 * EPS_FLOAT * p.r) {
+        const Truth limit = truth.limit(Quad(p.r));
+        better(error_against(1, 0, 0));
+        better(error_against(limit.s, limit.slope, limit.curvature));
+      }
+      if (std::fabs(p.r - dmax) <= 2 * EPS_FLOAT * p.r) {
+        const Truth limit = truth.limit(Quad(p.r));
+        better(error_against(0, 0, 0));
+        better(error_against(limit.s, limit.slope, limit.curvature));
+      }
+    }
+    worst.s = std::max(worst.s, e.s);
+    worst.slope = std::max(worst.slope, e.slope / truth.largest_slope);
+    worst.slope_relative = std::max(worst.slope_relative, e.relative);
+    if (e.units_s > worst.units_s) {
+      worst.units_s = e.units_s;
+      worst.r_s = p.r;
+    }
+    if (e.units_slope > worst.units_slope) {
+      worst.units_slope = e.units_slope;
+      worst.r_slope = p.r;
+    }
+  }
+  return worst;
+}
+
+std::string row(const std::string &name, const char *how, const Worst &w)
+{
+  char text[200];
+  std::snprintf(text, sizeof(text), "| %s | %s | %.1e | %.1e | %.1e | %.1f | %.1f |", name.c_str(),
+                how, w.s, w.slope, w.slope_relative, w.units_s, w.units_slope);
+  return text;
+}
+
+class EveryFunction : public testing::TestWithParam<SwitchCase> {
+ protected:
+  EveryFunction() : function(GetParam().options), truth(function, GetParam())
+  {
+    static bool header = false;
+    if (!header)
+      std::puts("| function | arithmetic | s, absolute | ds/dr over its maximum | ds/dr, relative | s, "
+                "roundings | ds/dr, roundings |\n|---|---|---|---|---|---|---|");
+    header = true;
+  }
+  void expect_small(const Worst &w, const std::string &how)
+  {
+    EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
+    EXPECT_LE(w.units_slope, UNITS_SLOPE)
+        << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
+  }
+  const Switch function;
+  const TrueFunction truth;
+};
+
+// the closed form of the derivative, which all else is measured by, is right itself
+TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_form)
+{
+  for (const Truth &p : truth.points) {
+    if (p.slope == 0) continue;
+    const Quad r = p.r, d0 = truth.d0;
+    const Quad h = (r - d0) * Quad(1e-10);
+    const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
+    // truncation is h^2 s'''/6, below 1e-16 of the slope for exponents up to 100 and for tails
+    // exp(-x^2/2) with x up to 40, and 1e-18 of the largest slope where the slope goes through 0;
+    // rounding of s in 113 bits (1e-34) is divided by h
+    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
+        1e-18 * truth.largest_slope + static_cast<double>(Quad(1e-31) * Quad(truth.amplification) / h);
+    ASSERT_NEAR(static_cast<double>(difference - p.slope), 0.0, tolerance) << "r = " << p.r;
+  }
+}
+
+TEST_P(EveryFunction, double_equals_the_closed_form)
+{
+  const Worst w = worst_errors(function, truth, false, [this](double r, double &s, double &slope) {
+    s = function.evaluate(r, &slope);
+  });
+  std::puts(row(GetParam().name, "double", w).c_str());
+  expect_small(w, "double");
+}
+
+TEST_P(EveryFunction, float_equals_the_closed_form)
+{
+  const Worst w = worst_errors(function, truth, true, [this](double r, double &s, double &slope) {
+    s = function.evaluate(r, &slope, Precision::SINGLE);
+  });
+  std::puts(row(GetParam().name, "float", w).c_str());
+  expect_small(w, "float");
+}
+
+TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
+{
+  for (const Truth &p : truth.points) {
+    const double x = p.r - truth.d0;
+    if (p.slope == 0 || x < 1e-3) continue;    // nearer to d0 the relative step loses the slope
+    const Quad r = p.r, h = Quad(x) * Quad(1e-10);
+    const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
+    double slope;
+    function.evaluate(p.r, &slope);
+    // 1e-13 of the slope and 20 roundings of the largest, which r near d0 or dmax is subject to
+    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
+        20 * EPS_DOUBLE * truth.slope_amplification *
+            (truth.largest_slope + p.r * std::fabs(static_cast<double>(p.curvature)));
+    ASSERT_NEAR(slope, static_cast<double>(difference), tolerance) << "r = " << p.r;
+  }
+}
+
+// the kernels of every instruction set, one partner alone (the end of a vector loop) and
+// many copies of it (the loop itself)
+template <class Real>
+void check_kernels(const Switch &function, const TrueFunction &truth, const std::string &name)
+{
+  const auto constants = gpucoord::make_constants<Real>(function);
+  const auto custom = function.make_custom();
+  const bool single = sizeof(Real) == 4;
+  for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
+    for (const int copies : {1, 16}) {
+      // copies of one number summed in Real: 16 s has the relative error of s and a few roundings
+      const std::vector<Real> zero(copies, Real(0));
+      std::vector<Real> x(copies);
+      const Worst w = worst_errors(function, truth, single, [&](double r, double &s, double &slope) {
+        std::fill(x.begin(), x.end(), static_cast<Real>(r));
+        double sums[gpucoord::NSUMS] = {};
+        set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(), copies, x.data(), zero.data(),
+                                                  zero.data(), 0, 0, 0, -1, sums);
+        s = sums[0] / copies;
+        slope = -sums[1] / copies;
+      });
+      const std::string how = name + " " + set.name + (copies == 1 ? " alone" : " in a vector");
+      EXPECT_LE(w.units_s, UNITS_S) << how << ": s at r = " << testing::PrintToString(w.r_s);
+      EXPECT_LE(w.units_slope, UNITS_SLOPE) << how << ": ds/dr at r = " << testing::PrintToString(w.r_slope);
+    }
+}
+
+TEST_P(EveryFunction, kernels_of_every_instruction_set_equal_the_closed_form_in_double)
+{
+  check_kernels<double>(function, truth, "double");
+}
+
+TEST_P(EveryFunction, kernels_of_every_instruction_set_equal_the_closed_form_in_float)
+{
+  check_kernels<float>(function, truth, "float");
+}
+
+std::string test_name(const testing::TestParamInfo<SwitchCase> &info)
+{
+  std::string name = std::to_string(info.index) + "_";
+  for (const char c : info.param.name)
+    name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(switching, EveryFunction, testing::ValuesIn(switch_cases()), test_name);
+
+}    // namespace
