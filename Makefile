@@ -29,7 +29,7 @@ setup:
 	@cmake/lammps-build.sh build/lammps.cmake
 
 demo: all
-	@cmake/run-example.sh examples/coordination build/demo
+	@examples/coordination/run.sh build/demo
 
 test: all
 	@cmake --build build --target lammps_with_package

@@ -244,28 +244,32 @@ void ComputeCoordGPU::check_list_is_complete()
   const bool dropped[3] = {neighbor->special_flag[1] == 0, neighbor->special_flag[2] == 0,
                            neighbor->special_flag[3] == 0};
   if (!dropped[0] && !dropped[1] && !dropped[2]) return;
+  if (atom->molecular == Atom::TEMPLATE)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {} engine list cannot tell which bonded pairs of zero special_bonds "
+               "weight atom_style template leaves out of the neighbor list - use engine cells",
+               id);
 
   tagint bad[2] = {0, 0};
-  if (atom->special)
-    for (int t = 0; t < nowned_a && !bad[0]; ++t) {
-      const int i = index_a[t];
-      int first = 0;
-      for (int level = 0; level < 3; ++level) {
-        for (int k = first; dropped[level] && k < atom->nspecial[i][level]; ++k) {
-          const int j = atom->map(atom->special[i][k]);
-          if (j >= 0 && member[j] & (groupbit2 ? 2 : 1)) {
-            bad[0] = atom->tag[i];
-            bad[1] = atom->special[i][k];
-          }
+  for (int t = 0; t < nowned_a && !bad[0]; ++t) {
+    const int i = index_a[t];
+    int first = 0;
+    for (int level = 0; level < 3; ++level) {
+      for (int k = first; dropped[level] && k < atom->nspecial[i][level]; ++k) {
+        const int j = atom->map(atom->special[i][k]);
+        if (j >= 0 && member[j] & (groupbit2 ? 2 : 1)) {
+          bad[0] = atom->tag[i];
+          bad[1] = atom->special[i][k];
         }
-        first = atom->nspecial[i][level];
       }
+      first = atom->nspecial[i][level];
     }
+  }
   struct {
     int value, rank;
   } mine = {bad[0] ? 1 : 0, comm->me}, any;
   MPI_Allreduce(&mine, &any, 1, MPI_2INT, MPI_MAXLOC, world);
-  if (!any.value && atom->molecular != Atom::TEMPLATE) return;
+  if (!any.value) return;
   MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
   error->all(FLERR, Error::NOLASTLINE,
              "Compute coord/gpu {} engine list would miss bonded pairs of zero special_bonds weight, "
