@@ -55,7 +55,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   function = std::make_unique<gpucoord::Switch>(args->switch_options);
-  gather = std::make_unique<CoordGather>(lmp);
+  gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
   const int extensive = args->norm == CoordArguments::Norm::SUM ? 1 : 0;
   scalar_flag = 1;
@@ -82,7 +82,7 @@ void ComputeCoordGPU::init()
   if (!args->group2.empty()) {
     const int igroup2 = group->find(args->group2);
     if (igroup2 < 0)
-      error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: group ID {} no longer exists", id,
+      error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: group {} no longer exists - keep it while the compute uses it", id,
                  args->group2);
     groupbit2 = group->bitmask[igroup2];
   }
@@ -104,11 +104,8 @@ void ComputeCoordGPU::init()
   if (args->engine == Engine::LIST) {
     if (neighbor->style == Neighbor::MULTI)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {} engine list requires neighbor style 'bin' or 'nsq'", id);
-    if (neighbor->exclude)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {} engine list would miss the pairs that neigh_modify exclude "
-                 "takes from the neighbor list - use engine cells",
+                 "Compute coord/gpu {}: engine list cannot use neighbor style multi - use style bin or "
+                 "nsq, or engine cells",
                  id);
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
     request->set_cutoff(function->dmax() + neighbor->skin);
@@ -116,8 +113,10 @@ void ComputeCoordGPU::init()
 
   nevaluations = 0;
   warned_empty = false;
-  warn_if_empty(args->groups == Groups::PAIRS_FILE ? 1 : group->count(igroup),
-                groupbit2 ? group->count(group->find(args->group2)) : 1);
+  // a dynamic group has no atoms before the run: evaluate() looks at it
+  const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
+  if (args->groups != Groups::PAIRS_FILE && !group->dynamic[igroup] && !group->dynamic[igroup2])
+    warn_if_empty(group->count(igroup), group->count(igroup2));
   if (comm->me == 0) print_setup(path);
 }
 
@@ -185,11 +184,18 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
   const double dmax = function->dmax();
   const bool ambiguous = current.nperiodic > 0 && dmax > limit;
 
-  if (ambiguous && args->image == Image::UNNAMED)
+  if (ambiguous && args->image == Image::UNNAMED) {
+    const bool all_is_possible = !pair_mode && args->engine != Engine::ALLPAIRS;
+    if (!function->has_end())
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {}: the range has no end, so all images of an atom are in range - "
+                 "say image minimum, or give dmax up to {:.10g}, half the shortest period of the box",
+                 id, limit);
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: dmax {:.10g} exceeds {:.10g}, half the shortest period of the "
                "box, so several images of one atom are in range - say image minimum{}",
-               id, dmax, limit, pair_mode || !function->has_end() ? "" : " or image all");
+               id, dmax, limit, all_is_possible ? " or image all" : "");
+  }
   if (pair_mode) return Path::PAIRS;
 
   const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
@@ -217,12 +223,12 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 {
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {} cannot use the ghost atoms of comm_modify mode multi - use mode "
+               "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify mode multi - use mode "
                "single, or engine allpairs with image minimum",
                id);
   if (CommGroup::get(comm) != 0)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {} cannot use the ghost atoms of comm_modify group - remove it, or "
+               "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
                "use engine allpairs with image minimum",
                id);
   const double need = function->dmax() + neighbor->skin;
@@ -246,7 +252,7 @@ void ComputeCoordGPU::check_list_is_complete()
   if (!dropped[0] && !dropped[1] && !dropped[2]) return;
   if (atom->molecular == Atom::TEMPLATE)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {} engine list cannot tell which bonded pairs of zero special_bonds "
+               "Compute coord/gpu {}: engine list cannot tell which bonded pairs of zero special_bonds "
                "weight atom_style template leaves out of the neighbor list - use engine cells",
                id);
 
@@ -272,7 +278,7 @@ void ComputeCoordGPU::check_list_is_complete()
   if (!any.value) return;
   MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
   error->all(FLERR, Error::NOLASTLINE,
-             "Compute coord/gpu {} engine list would miss bonded pairs of zero special_bonds weight, "
+             "Compute coord/gpu {}: engine list would miss bonded pairs of zero special_bonds weight, "
              "such as atom IDs {} and {} - use engine cells",
              id, bad[0], bad[1]);
 }
@@ -388,9 +394,14 @@ void ComputeCoordGPU::evaluate(unsigned want)
     }
   }
 
-  const bigint bad_atom = select_atoms();
+  bigint bad_atom = select_atoms();
 
   if (path == Path::LIST) {
+    if (neighbor->exclude)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {}: engine list would miss the pairs that neigh_modify exclude "
+                 "takes from the neighbor list - use engine cells",
+                 id);
     neighbor->build_one(list);
     check_list_is_complete();
   } else if (path == Path::ALLPAIRS)
@@ -407,6 +418,7 @@ void ComputeCoordGPU::evaluate(unsigned want)
     ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
     gather->ids(ids);
   }
+  if (!ghosts) bad_atom = gather->bad_atom();
 
   gpucoord::Contribution mine;
   try {
@@ -432,9 +444,9 @@ void ComputeCoordGPU::evaluate(unsigned want)
     bigint any_bad;
     MPI_Allreduce(&bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: the position of atom ID {} is not a finite number - the "
-               "simulation is unstable, or positions were set wrongly",
-               id, any_bad);
+               "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
+               "unstable, or positions were set wrongly",
+               id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
   if (args->check_every && nevaluations % args->check_every == 0)
     compare_with_reference(path, want, mine, peratom);
@@ -495,7 +507,7 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
     const double limit = args->check_tolerance * MAX(1.0, magnitude);
     if (!(difference <= limit))
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {} check: {} differs by {:.3g} from the reference of magnitude "
+                 "Compute coord/gpu {}: check: {} differs by {:.3g} from the reference of magnitude "
                  "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
                  id, what, difference, magnitude, limit);
   };

@@ -17,16 +17,17 @@
 #include "text_file_reader.h"
 #include "tokenizer.h"
 
-#include <cmath>
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <stdexcept>
 
 using namespace LAMMPS_NS;
 using gpucoord::Precision;
 using gpucoord::SwitchKind;
 
-static constexpr char KEYWORDS[] =
-    "group2, pairs, pairs/file, switch, norm, image, engine, precision, device, check";
+static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "norm",
+                                                  "image", "engine", "precision", "device", "check"};
 
 namespace {
 
@@ -78,8 +79,9 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
         groups = keyword == "pairs" ? Groups::PAIRS : Groups::TWO;
         group2 = arg[iarg + 1];
         if (group->find(group2) < 0)
-          error->all(FLERR, iarg + 1, "Compute coord/gpu {} group ID {} does not exist", keyword,
-                     group2);
+          error->all(FLERR, iarg + 1,
+                     "Compute coord/gpu {}: group {} does not exist - define it before the compute",
+                     keyword, group2);
       }
       iarg += 2;
     } else if (keyword == "switch") {
@@ -119,19 +121,18 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       iarg += 2;
     } else if (keyword == "check") {
       if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu check", error);
-      check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp);
-      check_tolerance = utils::numeric(FLERR, arg[iarg + 2], false, lmp);
-      if (check_every <= 0)
+      if (!utils::is_integer(arg[iarg + 1]) ||
+          (check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp)) <= 0)
         error->all(FLERR, iarg + 1,
                    "Compute coord/gpu check interval is {} but must be a number of evaluations > 0",
-                   check_every);
+                   arg[iarg + 1]);
+      check_tolerance = number(iarg + 2, arg[iarg + 2], "check tolerance");
       if (!(check_tolerance > 0.0))
         error->all(FLERR, iarg + 2, "Compute coord/gpu check tolerance is {} but must be > 0",
                    check_tolerance);
       iarg += 3;
     } else
-      error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {} - known are {}", keyword,
-                 KEYWORDS);
+      unknown_keyword(iarg, arg[iarg]);
   }
 
   if (!have_switch)
@@ -151,7 +152,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
   if (pair_mode) {
     if (!atom->tag_enable)
       error->all(FLERR, Error::COMMAND,
-                 "Compute coord/gpu pairs matches atoms by ID, but atom IDs are off - remove "
+                 "Compute coord/gpu pairs and pairs/file match atoms by ID, but atom IDs are off - remove "
                  "'atom_modify id no' or use group2");
     if (engine != Engine::AUTO)
       error->all(FLERR, engine_position + 1,
@@ -179,6 +180,24 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
                  "Compute coord/gpu image all needs a range with an end, but the switching function "
                  "has none - give dmax, or use image minimum");
   }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordArguments::unknown_keyword(int iarg, const char *text) const
+{
+  error->all(FLERR, iarg,
+             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function "
+             "follow switch",
+             text, utils::join(KEYWORDS, ", "));
+}
+
+double CoordArguments::number(int iarg, const char *text, const std::string &what) const
+{
+  if (!utils::is_double(text))
+    error->all(FLERR, iarg, "Compute coord/gpu {} must be a number{}, not '{}'", what,
+               what == "switch dmax" ? " or INF" : "", text);
+  return utils::numeric(FLERR, text, false, lmp);
 }
 
 /* ----------------------------------------------------------------------
@@ -211,8 +230,11 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
     if (iarg >= narg)
       utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + name, error);
     switch_position["r0"] = iarg;
-    o.r0 = utils::numeric(FLERR, arg[iarg++], false, lmp);
-  }
+    o.r0 = number(iarg, arg[iarg], "switch r0");
+    ++iarg;
+  } else if (iarg < narg && utils::is_double(arg[iarg]))
+    error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no r0: {}", name,
+               o.kind == SwitchKind::CUBIC ? "its width is dmax - d0" : "its distance is ref");
 
   struct Field {
     const char *keyword, *name;
@@ -246,7 +268,8 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
       for (const auto kind : field->kinds) fits = fits || kind == o.kind;
     if (o.kind == SwitchKind::Q && keyword == "d0") fits = false;
     if (!fits)
-      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {}", name, keyword);
+      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - only rational takes nn and mm, "
+                 "smap a and b, q beta, lambda and ref but no d0, custom func", name, keyword);
     if (iarg + 2 > narg)
       utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + keyword, error);
     if (is_func) {
@@ -256,11 +279,16 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
       if (keyword == "dmax" && strcmp(arg[iarg + 1], "INF") == 0)
         o.dmax = std::numeric_limits<double>::infinity();
       else
-        *field->value = utils::numeric(FLERR, arg[iarg + 1], false, lmp);
+        *field->value = number(iarg + 1, arg[iarg + 1], "switch " + keyword);
       switch_position[field->name] = iarg + 1;
     }
     iarg += 2;
   }
+
+  // a misspelt word must not be reported as something that is missing
+
+  if (iarg < narg && std::find(KEYWORDS.begin(), KEYWORDS.end(), arg[iarg]) == KEYWORDS.end())
+    unknown_keyword(iarg, arg[iarg]);
 
   try {
     gpucoord::Switch checked(o);
@@ -285,15 +313,22 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
     try {
       TextFileReader reader(name, "atom ID pairs");
       while (const char *line = reader.next_line(1)) {
-        ValueTokenizer values(line);
-        if (values.count() != 2)
-          throw TokenizerException("expected two atom IDs in a line", utils::trim(line));
-        for (int k = 0; k < 2; ++k) {
-          ids.push_back(values.next_tagint());
-          if (ids.back() <= 0) throw TokenizerException("an atom ID must be > 0", utils::trim(line));
+        const auto words = Tokenizer(line).as_vector();
+        const auto bad = [line](const std::string &why) {
+          return std::runtime_error(why + " in line '" + utils::trim(line) + "'");
+        };
+        if (words.size() != 2) throw bad("two atom IDs are expected");
+        for (const auto &word : words) {
+          if (!utils::is_integer(word)) throw bad("'" + word + "' is not an atom ID");
+          try {
+            ids.push_back(ValueTokenizer(word).next_tagint());
+          } catch (const TokenizerException &) {
+            throw bad("atom ID " + word + " is too large");
+          }
+          if (ids.back() <= 0) throw bad("atom ID " + word + " must be > 0");
         }
         if (ids[ids.size() - 1] == ids[ids.size() - 2])
-          throw TokenizerException("an atom cannot pair with itself", utils::trim(line));
+          throw bad("an atom cannot pair with itself");
       }
       if (ids.empty()) failure = "it has no pairs";
     } catch (const std::exception &e) {

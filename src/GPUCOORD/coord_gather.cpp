@@ -91,6 +91,14 @@ gpucoord::AllPairsInput::Group CoordGather::Group::view() const
   return g;
 }
 
+bigint CoordGather::bad_atom() const
+{
+  for (const auto &one : atoms)
+    if (!std::isfinite(one.x[0]) || !std::isfinite(one.x[1]) || !std::isfinite(one.x[2]))
+      return atom->tag_enable ? one.tag : -1;
+  return 0;
+}
+
 gpucoord::AllPairsInput CoordGather::allpairs(const gpucoord::Box &box) const
 {
   gpucoord::AllPairsInput in;
@@ -139,15 +147,21 @@ gpucoord::PairsInput CoordGather::pairs_of_groups(const gpucoord::Box &box)
       if (atoms[k].member & (1 << s)) side[s].push_back(k);
   if (side[0].size() != side[1].size())
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu pairs needs two groups of the same size, but the first has {} atoms "
-               "and the second {} - change the groups, or use group2 for every pair of them",
-               side[0].size(), side[1].size());
+               "{}: pairs needs two groups of the same size, but the first has {} atoms and the second "
+               "{} - change the groups, or use group2 for every pair of them",
+               owner, side[0].size(), side[1].size());
   const auto by_tag = [this](int k, int l) { return atoms[k].tag < atoms[l].tag; };
   for (auto &members : side) std::sort(members.begin(), members.end(), by_tag);
 
   std::vector<std::pair<int, int>> index_pairs;
-  for (std::size_t k = 0; k < side[0].size(); ++k)
-    if (side[0][k] != side[1][k]) index_pairs.emplace_back(side[0][k], side[1][k]);
+  for (std::size_t k = 0; k < side[0].size(); ++k) {
+    if (side[0][k] == side[1][k])
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: atom ID {} would pair with itself, being number {} by ID in both groups of pairs - "
+                 "change the groups",
+                 owner, atoms[side[0][k]].tag, k + 1);
+    index_pairs.emplace_back(side[0][k], side[1][k]);
+  }
   return make_pairs(box, index_pairs);
 }
 
@@ -165,9 +179,9 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
                                         [this](int k, tagint t) { return atoms[k].tag < t; });
     if (place == by_tag.end() || atoms[*place].tag != tag)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu pairs/file names atom ID {}, which does not exist - correct the "
-                 "file, or keep that atom",
-                 tag);
+                 "{}: pairs/file names atom ID {}, which does not exist - correct the file, or keep that "
+                 "atom",
+                 owner, tag);
     return *place;
   };
   std::vector<std::pair<int, int>> index_pairs;
@@ -175,9 +189,9 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
     const int ia = find(tag_a);
     if (!(atoms[ia].member & groupbit))
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu pairs/file: atom ID {} is first in a pair but not in group {} - "
-                 "use a group that holds the first atoms of all pairs",
-                 tag_a, group_name);
+                 "{}: atom ID {} is first in a pair of pairs/file but not in group {} - use a group that "
+                 "holds the first atoms of all pairs",
+                 owner, tag_a, group_name);
     index_pairs.emplace_back(ia, find(tag_b));
   }
   return make_pairs(box, index_pairs);

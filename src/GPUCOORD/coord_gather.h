@@ -15,6 +15,7 @@
 
 #include "gpucoord/coordination.h"
 
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -25,17 +26,23 @@ namespace LAMMPS_NS {
 
 class CoordGather : protected Pointers {
  public:
-  explicit CoordGather(LAMMPS *lmp) : Pointers(lmp) {}
+  // owner: 'Compute coord/gpu ID', to begin errors with
+  CoordGather(LAMMPS *lmp, std::string owner_in) : Pointers(lmp), owner(std::move(owner_in)) {}
 
   // Collective. Positions of atoms with a group bit of either group (0: none).
   void groups(int groupbit, int groupbit2);
   // Collective. Positions of the atoms with these IDs, sorted and each once.
   void ids(const std::vector<tagint> &sorted_ids);
 
+  // ID (-1 without IDs) of a gathered atom whose position is not finite, or 0;
+  // the same on all ranks
+  bigint bad_atom() const;
+
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
   // Pairs of the gathered atoms: of the two groups in the order of ID, or by ID.
-  // An error on all ranks where the groups differ in size or an ID does not exist.
+  // An error on all ranks where the groups differ in size, an atom meets itself or an
+  // ID does not exist.
   gpucoord::PairsInput pairs_of_groups(const gpucoord::Box &);
   gpucoord::PairsInput pairs_of_ids(const gpucoord::Box &,
                                     const std::vector<std::pair<tagint, tagint>> &id_pairs,
@@ -52,6 +59,7 @@ class CoordGather : protected Pointers {
   gpucoord::PairsInput make_pairs(const gpucoord::Box &,
                                   const std::vector<std::pair<int, int>> &index_pairs);
 
+  const std::string owner;
   std::vector<Atom> atoms;    // of all ranks
   int first_owned = 0, nowned = 0;
 

@@ -73,7 +73,7 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
   if (!reason.empty()) {
     lammps_error(lmp, LMP_ERROR_ALL,
                  ("The GPUCOORD plugin does not match this LAMMPS: " + reason +
-                  " - build GPUCOORD for this LAMMPS with LAMMPS_SOURCE_DIR")
+                  " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again")
                      .c_str());
     return;
   }

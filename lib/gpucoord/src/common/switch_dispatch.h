@@ -8,13 +8,16 @@
 #include "gpucoord/switching.h"
 
 #include <cmath>
+#include <limits>
 #include <stdexcept>
 
 namespace gpucoord {
 
+// Sums over integer exponents cost a term each; above this the logarithms of
+// RationalReal are as good and faster.
 GPUCOORD_HD bool is_integer(double value)
 {
-  return value == std::floor(value) && value < 1e6;
+  return value == std::floor(value) && value <= 256;
 }
 
 // rational exponents and d0 that allow the form without a square root
@@ -61,11 +64,12 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.inv_r0 = static_cast<Real>(1.0 / o.r0);
   c.inv_r0_sq = static_cast<Real>(1.0 / (o.r0 * o.r0));
   c.d0 = static_cast<Real>(o.d0);
-  c.dmax_sq = static_cast<Real>(o.dmax * o.dmax);
+  c.dmax_sq = static_cast<Real>(std::fmin(o.dmax * o.dmax, std::numeric_limits<Real>::max()));
   c.stretch = static_cast<Real>(function.stretch());
   c.shift = static_cast<Real>(function.shift());
   c.n = static_cast<Real>(o.n);
   c.m = static_cast<Real>(o.m);
+  c.q = static_cast<Real>(o.m - o.n);
   c.a = static_cast<Real>(o.a);
   c.b = static_cast<Real>(o.b);
   c.c = static_cast<Real>(std::exp2(o.a / o.b) - 1.0);

@@ -23,10 +23,10 @@ template <class Real> struct SwitchConstants {
   Real inv_r0;       // 1/r0, 1/distance
   Real inv_r0_sq;    // 1/r0^2
   Real d0;           // s = 1 up to here, distance
-  Real dmax_sq;      // s = 0 beyond, distance^2; infinite where the range has no end
+  Real dmax_sq;      // s = 0 beyond, distance^2; always finite: r^2 that overflows is out of range
   Real stretch;      // s = s' stretch + shift
   Real shift;
-  Real n, m;           // exponents of rational as real numbers
+  Real n, m, q;        // exponents of rational as real numbers, and m - n
   Real a, b, c;        // smap: a, b and 2^(a/b) - 1
   Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
   int in, im;          // integer exponents; halved for SquaredSwitch
@@ -55,7 +55,8 @@ namespace shape {
     {
       const Real y2 = y * y;
       s = Real(1) / (Real(1) + y2 * y);
-      ds = Real(-3) * y2 * s * s;
+      const Real ys = y * s;    // y^2 alone may overflow where s is 0
+      ds = Real(-3) * ys * ys;
     }
   };
 
@@ -109,42 +110,39 @@ namespace shape {
     }
   };
 
-  // rational with any exponents 0 < n < m. With L = ln x,
-  //   s' = expm1(n L) / expm1(m L),   d ln s'/dL = n/(1-e^(-nL)) - m/(1-e^(-mL)).
-  // The two terms of the derivative diverge as 1/L, so for |m L| < 1/2 their
-  // difference is taken from the series of t/(1-e^(-t)) (Bernoulli numbers).
+  // rational with any exponents 0 < n < m. With u = |ln x|, E_k = 1 - e^(-k u), q = m - n:
+  //   x > 1:  s' = e^(-q u) E_n/E_m,  d ln s'/d ln x = (n e^(-n u) E_q - q E_n)/(E_n E_m)
+  //   x < 1:  s' = E_n/E_m,           d ln s'/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
+  // which neither overflow nor lose digits where n is near m. Near x = 1 the two terms of the
+  // slope cancel, so for m u < 1/2 it is taken from the series of t/(1-e^(-t)) (Bernoulli numbers).
   struct RationalReal {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
-      const Real n = c.n, m = c.m;
-      const Real l = log(x);
+      const Real n = c.n, m = c.m, q = c.q;
+      const Real l = log(x), u = fabs(l);
+      const Real en = -expm1(-n * u), em = -expm1(-m * u), eq = -expm1(-q * u);
+      const bool outside = l > Real(0);
+      s = l == Real(0) ? n / m : (outside ? exp(-q * u) : Real(1)) * en / em;
       Real slope;
-      if (fabs(m * l) < Real(0.5)) {
-        // (1 - e^-t)/t style ratio: expm1 keeps the relative error, and L = 0 is
-        // the removable singularity
-        s = l == Real(0) ? n / m : expm1(n * l) / expm1(m * l);
-        const Real n2 = n * n, m2 = m * m, l2 = l * l;
-        Real np = n2, mp = m2, lp = l, sum = Real(0.5) * (n - m);
+      if (m * u < Real(0.5)) {
         const Real coefficient[7] = {Real(1.0 / 12.0), Real(-1.0 / 720.0), Real(1.0 / 30240.0),
             Real(-1.0 / 1209600.0), Real(1.0 / 47900160.0), Real(-691.0 / 1307674368000.0),
             Real(1.0 / 74724249600.0)};
+        const Real n2 = n * n, m2 = m * m, l2 = l * l;
+        const Real first = -q * (n + m);    // n^2 - m^2
+        Real difference = first, m_power = m2, l_power = l;    // n^2k - m^2k, m^2k, l^(2k-1)
+        slope = Real(-0.5) * q;
         for (int k = 0; k < 7; ++k) {
-          sum += coefficient[k] * (np - mp) * lp;
-          np *= n2;
-          mp *= m2;
-          lp *= l2;
+          slope += coefficient[k] * difference * l_power;
+          difference = n2 * difference + m_power * first;
+          m_power *= m2;
+          l_power *= l2;
         }
-        slope = sum;
-      } else if (l > Real(0)) {
-        // e^(-(m-n)L) in front keeps large x from overflowing
-        const Real en = -expm1(-n * l), em = -expm1(-m * l);
-        s = exp((n - m) * l) * en / em;
-        slope = n / en - m / em;
+      } else if (outside) {
+        slope = (n * exp(-n * u) * eq - q * en) / (en * em);
       } else {
-        const Real en = expm1(n * l), em = expm1(m * l);
-        s = en / em;
-        slope = n * (Real(1) + en) / en - m * (Real(1) + em) / em;
+        slope = (q * exp(-m * u) * en - n * exp(-n * u) * eq) / (en * em);
       }
       ds = s * slope / x;
     }
@@ -175,9 +173,10 @@ namespace shape {
     {
       const Real cxa = c.c * pow(x, c.a);
       const Real base = Real(1) + cxa;
-      s = pow(base, -c.b / c.a);
-      // c x^a/(1 + c x^a): the second form holds where c x^a overflows
-      const Real ratio = cxa < Real(1) ? cxa / base : Real(1) - Real(1) / base;
+      // far out c x^a overflows before s is 0; there s = (c x^a)^(-b/a) = c^(-b/a) x^(-b)
+      const bool far = cxa > Real(1e30);
+      s = far ? pow(c.c, -c.b / c.a) * pow(x, -c.b) : pow(base, -c.b / c.a);
+      const Real ratio = cxa < Real(1) ? cxa / base : Real(1) - Real(1) / base;    // c x^a/(1 + c x^a)
       ds = -c.b * ratio * s / x;
     }
   };

@@ -94,16 +94,15 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   const int n = box.nperiodic;
   if (n == 0) return box;
 
+  double longest_sq = 0.0, shortest_sq = std::numeric_limits<double>::infinity();
+  for (int k = 0; k < n; ++k) longest_sq = std::fmax(longest_sq, dot(box.lattice[k], box.lattice[k]));
   reduce(box.lattice, n);
-  make_dual(box.lattice, n, box.dual);
-  double shortest_sq = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < n; ++k) {
-    for (int c = 0; c < 3; ++c)
-      if (!std::isfinite(box.dual[k][c]))
-        throw std::invalid_argument("the periodic box edges are linearly dependent");
-    shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
-  }
+  for (int k = 0; k < n; ++k) shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
+  // reduction turns dependent vectors into one that is 0 but for rounding
+  if (!(shortest_sq > 1e-24 * longest_sq))
+    throw std::invalid_argument("the periodic box edges are linearly dependent");
   box.shortest = std::sqrt(shortest_sq);
+  make_dual(box.lattice, n, box.dual);
 
   // After rounding, d = sum f_k a_k + (part orthogonal to the lattice), |f_k| <= 1/2.
   // v is nearer than the origin to some such d only if max d.v = sum |a_k.v|/2

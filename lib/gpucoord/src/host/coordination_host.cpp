@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -163,9 +164,17 @@ namespace {
     {
       const std::int64_t nblocks = (n + size - 1) / size;
       blocks.assign(static_cast<std::size_t>(nblocks), BlockSums());
+      std::exception_ptr failure;    // such as no memory: must not leave a parallel region
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-      for (std::int64_t b = 0; b < nblocks; ++b)
-        work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
+      for (std::int64_t b = 0; b < nblocks; ++b) {
+        try {
+          work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
+        } catch (...) {
+#pragma omp critical
+          failure = std::current_exception();
+        }
+      }
+      if (failure) std::rethrow_exception(failure);
       const double start = seconds();
       for (const BlockSums &block : blocks) {
         result.value += block.value;

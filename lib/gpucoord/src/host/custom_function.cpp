@@ -21,10 +21,10 @@ CustomFunction::CustomFunction(const std::string &expression) :
 {
   if (expression.empty())
     throw SwitchError("expression",
-        "switch custom needs an expression in x, for example func \"1/(1+x^6)\"");
+        "an expression in x is required, for example func \"1/(1+x^6)\"");
   const auto bad = [&expression](const std::string &why) {
     return SwitchError("expression",
-        "expression '" + expression + "' of switch custom cannot be used: " + why +
+        "the expression '" + expression + "' cannot be used: " + why +
             "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
   };
   try {

@@ -29,6 +29,8 @@ namespace {
   template <class Real> void evaluate_in(const Switch &function, Real r, Real &s, Real &slope)
   {
     const auto c = make_constants<Real>(function);
+    s = slope = 0;
+    if (!(r * r <= c.dmax_sq)) return;
     if (function.options().kind == SwitchKind::CUSTOM) {
       s = 1;
       slope = 0;
@@ -59,13 +61,15 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
   switch (opt.kind) {
     case SwitchKind::CUBIC:
       if (std::isnan(opt.dmax) || std::isinf(opt.dmax))
-        throw SwitchError("dmax", "switch cubic needs a finite dmax: s falls from 1 at d0 to 0 at dmax");
+        throw SwitchError("dmax", "a finite dmax is required: s falls from 1 at d0 to 0 at dmax");
       opt.r0 = opt.dmax - opt.d0;
       break;
     case SwitchKind::Q:
-      need_positive("beta", "beta of switch q (1/distance)", opt.beta);
-      need_positive("lambda", "lambda of switch q", opt.lambda);
-      need_positive("ref", "ref of switch q (distance)", opt.ref);
+      need_positive("beta", "beta (1/distance)", opt.beta);
+      need_positive("lambda", "lambda", opt.lambda);
+      need_positive("ref", "ref (distance)", opt.ref);
+      if (opt.d0 != 0.0)
+        throw SwitchError("d0", "d0 is " + number(opt.d0) + ", but q is a function of the distance itself: leave d0 out");
       opt.r0 = 1.0;
       break;
     default:
@@ -84,8 +88,8 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
       if (std::isnan(opt.dmax)) opt.dmax = opt.d0 + opt.r0 * std::pow(1e-5, 1.0 / (opt.n - opt.m));
       break;
     case SwitchKind::SMAP:
-      need_positive("a", "a of switch smap", opt.a);
-      need_positive("b", "b of switch smap", opt.b);
+      need_positive("a", "a", opt.a);
+      need_positive("b", "b", opt.b);
       break;
     case SwitchKind::COSINUS:
       if (std::isnan(opt.dmax) || opt.dmax > opt.d0 + opt.r0) opt.dmax = opt.d0 + opt.r0;
@@ -107,7 +111,7 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
     const double at_dmax = evaluate(opt.dmax);
     stretch_factor = 1.0 / (at_zero - at_dmax);
     shift_term = -at_dmax * stretch_factor;
-    if (!std::isfinite(stretch_factor) || !std::isfinite(shift_term))
+    if (!std::isfinite(stretch_factor) || !std::isfinite(shift_term) || stretch_factor == 0.0)
       throw SwitchError("dmax",
           "the function cannot be stretched: it is " + number(at_zero) + " at x = 0 and " +
               number(at_dmax) + " at dmax = " + number(opt.dmax) + "; choose another dmax or nostretch");
@@ -120,10 +124,8 @@ double Switch::evaluate(double r, double *slope, Precision precision) const
   if (precision == Precision::DOUBLE) {
     if (r <= opt.dmax) evaluate_in<double>(*this, r, s, ds);
   } else {
-    const float r_float = static_cast<float>(r);
-    float s_float = 0.0f, ds_float = 0.0f;
-    if (r_float * r_float <= static_cast<float>(opt.dmax * opt.dmax))
-      evaluate_in<float>(*this, r_float, s_float, ds_float);
+    float s_float, ds_float;
+    evaluate_in<float>(*this, static_cast<float>(r), s_float, ds_float);
     s = s_float;
     ds = ds_float;
   }

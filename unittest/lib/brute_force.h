@@ -1,0 +1,139 @@
+// Part of GPUCOORD, GPL-2.0. S, its derivatives and its virial by plain loops, for the tests only.
+//
+// Every sum is in long double and over every atom given, images included. Beside each result
+// stands its scale: what one relative rounding of the displacements and of the pair terms can
+// change it by, so that tolerances can be a few roundings whatever the system.
+
+#ifndef GPUCOORD_TEST_BRUTE_FORCE_H
+#define GPUCOORD_TEST_BRUTE_FORCE_H
+
+#include "closed_forms.h"
+
+#include "gpucoord/coordination.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace brute {
+
+using Real = long double;
+using Vector = std::array<Real, 3>;
+
+struct Sums {
+  explicit Sums(int nlocal) : peratom(4 * nlocal), peratom_scale(4 * nlocal) {}
+  Real value = 0, value_scale = 0;
+  std::array<Real, 6> virial = {}, virial_scale = {};
+  std::vector<Real> peratom, peratom_scale;
+  long npairs = 0;    // terms in the value
+};
+
+class PairTerms {
+ public:
+  // extent: the largest distance that a coordinate is rounded at
+  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in) :
+      function(formula), dmax(formula.dmax), d0(formula.kind == gpucoord::SwitchKind::Q ? 0.0 : formula.d0),
+      amplification(function.amplification()), extent(std::min(extent_in, 3 * formula.dmax))
+  {
+  }
+  // one pair as atom i sees it, d = x_j - x_i; counted: its share in S; sign -1 is the view from j
+  void add(const Vector &d, Real counted, int row, Sums &sums, Real sign = 1) const
+  {
+    const Real r = sqrtl(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+    if (!(r <= dmax)) return;
+    const closed::Pair<Real> p = function(r);
+    Real curvature = 0, direction = 0;
+    if (p.ds != 0) {
+      const Real h = 1e-5L * (r - d0);
+      curvature = fabsl(function.smooth(r + h).ds - function.smooth(r - h).ds) / (2 * h);
+      direction = fabsl(p.ds) / r;
+    }
+    const Real size = amplification + extent * fabsl(p.ds);
+    const Real slope_size = amplification * fabsl(p.ds) + extent * (curvature + direction);
+    if (counted != 0) {
+      ++sums.npairs;
+      sums.value += counted * p.s;
+      sums.value_scale += counted * size;
+      if (r > 0) {
+        const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
+        for (int k = 0; k < 6; ++k) {
+          sums.virial[k] -= counted * p.ds / r * d[first[k]] * d[second[k]];
+          sums.virial_scale[k] += counted * (r * slope_size + extent * fabsl(p.ds));
+        }
+      }
+    }
+    if (row < 0) return;
+    sums.peratom[4 * row] += p.s;
+    sums.peratom_scale[4 * row] += size;
+    for (int k = 0; k < 3; ++k) {
+      if (r > 0) sums.peratom[4 * row + 1 + k] -= sign * p.ds / r * d[k];
+      sums.peratom_scale[4 * row + 1 + k] += slope_size;
+    }
+  }
+
+ private:
+  const closed::Function<Real> function;
+  const Real dmax, d0, amplification, extent;
+};
+
+// The definition of S for owned atoms 0..nlocal-1 among nall, bit 1 of member: in a, bit 2: in b.
+inline Sums all_atoms(const PairTerms &terms, const std::vector<double> &x, int nlocal,
+                      const std::vector<unsigned char> &member, bool two)
+{
+  Sums sums(nlocal);
+  const int nall = static_cast<int>(x.size() / 3);
+  for (int i = 0; i < nlocal; ++i)
+    for (int j = 0; j < nall; ++j) {
+      if (i == j) continue;
+      const bool ab = member[i] & 1 && member[j] & (two ? 2 : 1);
+      const bool ba = two && member[i] & 2 && member[j] & 1;
+      if (!ab && !ba) continue;
+      const Vector d = {(Real) x[3 * j] - x[3 * i], (Real) x[3 * j + 1] - x[3 * i + 1],
+                        (Real) x[3 * j + 2] - x[3 * i + 2]};
+      if (ab) terms.add(d, two ? 1 : 0.5L, i, sums);
+      if (ba) terms.add(d, 0, i, sums);
+    }
+  return sums;
+}
+
+struct Cell {
+  double edges[3][3] = {{0, 0, 0}, {0, 0, 0}, {0, 0, 0}};
+  bool periodic[3] = {false, false, false};
+};
+
+// every image of d with coefficients up to reach
+template <class Visit> void for_images(const Cell &cell, const Vector &d, int reach, Visit visit)
+{
+  int range[3];
+  for (int k = 0; k < 3; ++k) range[k] = cell.periodic[k] ? reach : 0;
+  for (int i = -range[0]; i <= range[0]; ++i)
+    for (int j = -range[1]; j <= range[1]; ++j)
+      for (int k = -range[2]; k <= range[2]; ++k) {
+        Vector image;
+        for (int c = 0; c < 3; ++c)
+          image[c] = d[c] + (Real) i * cell.edges[0][c] + (Real) j * cell.edges[1][c] +
+              (Real) k * cell.edges[2][c];
+        visit(image, i == 0 && j == 0 && k == 0);
+      }
+}
+
+inline Vector nearest(const Cell &cell, const Vector &d, int reach = 3)
+{
+  Vector best = d;
+  Real shortest = std::numeric_limits<Real>::infinity();
+  for_images(cell, d, reach, [&](const Vector &image, bool) {
+    const Real r_sq = image[0] * image[0] + image[1] * image[1] + image[2] * image[2];
+    if (r_sq < shortest) {
+      shortest = r_sq;
+      best = image;
+    }
+  });
+  return best;
+}
+
+}    // namespace brute
+
+#endif

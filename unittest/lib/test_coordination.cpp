@@ -1,0 +1,1012 @@
+// Part of GPUCOORD, GPL-2.0. The engines of the host backend and the reference loops against
+// brute force that shares no code with them.
+
+#include "brute_force.h"
+#include "switch_cases.h"
+
+#include "gpucoord/coordination.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using gpucoord::AllPairsInput;
+using gpucoord::AtomList;
+using gpucoord::CellsInput;
+using gpucoord::Contribution;
+using gpucoord::Coordination;
+using gpucoord::DERIVATIVES;
+using gpucoord::ListInput;
+using gpucoord::PairsInput;
+using gpucoord::Precision;
+using gpucoord::Switch;
+using gpucoord::SwitchKind;
+using gpucoord::SwitchOptions;
+using gpucoord::VALUE;
+using gpucoord::VIRIAL;
+
+namespace {
+
+// Errors are counted in roundings of the scale that brute_force.h keeps for each result.
+// Worst found in the engines: double 3.8 (S in a lattice, where all terms are equal), mixed 1.4, single 1.6.
+constexpr double ROUNDINGS = 4.0;
+// The reference loops add one term after the other: n equal terms lose up to n roundings, here
+// 0.06 n at worst (lattices, where all terms of a shell are equal).
+constexpr double ROUNDINGS_PER_SUMMAND = 0.1;
+// plain relative errors of S, whatever the system; worst found 5e-13 (a reference loop) and 3.4e-7
+constexpr double RELATIVE_DOUBLE = 2e-12;
+constexpr double RELATIVE_FLOAT = 2e-6;
+constexpr double EPS_DOUBLE = std::numeric_limits<double>::epsilon();
+constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
+
+const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+
+const char *name_of(Precision p)
+{
+  return p == Precision::DOUBLE ? "double" : p == Precision::MIXED ? "mixed" : "single";
+}
+
+double eps_of(Precision p)
+{
+  return p == Precision::DOUBLE ? EPS_DOUBLE : EPS_FLOAT;
+}
+
+// ---- systems: owned atoms first, then ghosts
+
+struct System {
+  std::vector<double> x;
+  int nlocal = 0;
+  std::vector<unsigned char> member;    // bit 1: in a, bit 2: in b
+  bool two = false;
+  int nall() const { return static_cast<int>(x.size() / 3); }
+};
+
+enum class Groups { ONE, DISJOINT, OVERLAPPING, IDENTICAL };
+const Groups ALL_GROUPS[] = {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING, Groups::IDENTICAL};
+
+unsigned char membership(Groups groups, std::uint64_t random)
+{
+  switch (groups) {
+    case Groups::ONE: return random % 5 ? 1 : 0;    // some atoms are in no group
+    case Groups::DISJOINT: return random % 4 == 0 ? 0 : random % 4 == 1 ? 1 : 2;
+    case Groups::OVERLAPPING: return random % 4;
+    default: return random % 5 ? 3 : 0;
+  }
+}
+
+std::vector<double> random_points(int n, double lx, double ly, double lz, double at, unsigned seed)
+{
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> u(0.0, 1.0);
+  std::vector<double> x;
+  for (int k = 0; k < n; ++k)
+    for (const double length : {lx, ly, lz}) x.push_back(at + length * u(random));
+  return x;
+}
+
+// the last of the points are ghosts
+System make_system(const std::vector<double> &x, Groups groups, int nghosts = 0, unsigned seed = 1)
+{
+  System s;
+  s.x = x;
+  s.nlocal = s.nall() - nghosts;
+  s.two = groups != Groups::ONE;
+  std::mt19937_64 random(seed);
+  for (int k = 0; k < s.nall(); ++k) s.member.push_back(membership(groups, random() >> 20));
+  return s;
+}
+
+std::vector<double> joined(std::vector<double> a, const std::vector<double> &b)
+{
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+SwitchOptions formula_of(const SwitchCase &c, const Switch &function)
+{
+  SwitchOptions o = c.formula;
+  o.dmax = function.dmax();
+  return o;
+}
+
+SwitchCase built_in(const SwitchOptions &o)
+{
+  return {"", o, o};
+}
+
+// ---- inputs of the engines
+
+struct Rows {
+  std::vector<int> a, b;
+  AtomList list_a, list_b;
+};
+
+// atoms of a group in a scrambled order, owned ones first
+void fill_list(const System &s, unsigned char bit, unsigned seed, std::vector<int> &rows, AtomList &list)
+{
+  std::vector<int> ghosts;
+  rows.clear();
+  for (int k = 0; k < s.nall(); ++k)
+    if (s.member[k] & bit) (k < s.nlocal ? rows : ghosts).push_back(k);
+  std::mt19937_64 random(seed);
+  std::shuffle(rows.begin(), rows.end(), random);
+  std::shuffle(ghosts.begin(), ghosts.end(), random);
+  list.nowned = static_cast<int>(rows.size());
+  rows.insert(rows.end(), ghosts.begin(), ghosts.end());
+  list.n = static_cast<int>(rows.size());
+  rows.push_back(-1);    // an empty group has a list, too: b.index null would say 'within a'
+  list.index = rows.data();
+}
+
+std::unique_ptr<Rows> rows_of(const System &s)
+{
+  auto rows = std::make_unique<Rows>();
+  fill_list(s, 1, 21, rows->a, rows->list_a);
+  if (s.two) fill_list(s, 2, 22, rows->b, rows->list_b);
+  return rows;
+}
+
+struct Result {
+  Contribution sum;
+  std::vector<double> peratom;
+};
+
+Result run_cells(Coordination &c, const System &s, unsigned want)
+{
+  const auto rows = rows_of(s);
+  CellsInput in;
+  in.x = s.x.data();
+  in.a = rows->list_a;
+  if (s.two) in.b = rows->list_b;
+  Result r;
+  r.peratom.assign(4 * s.nlocal, 0.0);
+  r.sum = c.cells(in, want, want & DERIVATIVES ? r.peratom.data() : nullptr);
+  return r;
+}
+
+// full lists out to 1.3 dmax, with bits above neighmask set as LAMMPS does for special neighbours
+struct Neighbours {
+  Neighbours(const System &s, double dmax)
+  {
+    constexpr double skin = 1.3;
+    for (int i = 0; i < s.nlocal; ++i) {
+      std::vector<int> list;
+      for (int j = 0; j < s.nall(); ++j) {
+        const double d[3] = {s.x[3 * j] - s.x[3 * i], s.x[3 * j + 1] - s.x[3 * i + 1], s.x[3 * j + 2] - s.x[3 * i + 2]};
+        if (j != i && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= dmax * dmax * skin * skin)
+          list.push_back(j | (j % 3) << 30);
+      }
+      lists.push_back(list);
+    }
+    for (const auto &list : lists) {
+      count.push_back(static_cast<int>(list.size()));
+      first.push_back(list.data());
+    }
+  }
+  std::vector<std::vector<int>> lists;
+  std::vector<int> count;
+  std::vector<const int *> first;
+};
+
+Result run_list(Coordination &c, const System &s, double dmax, unsigned want)
+{
+  const auto rows = rows_of(s);
+  const Neighbours neighbours(s, dmax);
+  ListInput in;
+  in.x = s.x.data();
+  in.a = rows->list_a;
+  if (s.two) in.b = rows->list_b;
+  in.member = s.member.data();
+  in.numneigh = neighbours.count.data();
+  in.firstneigh = neighbours.first.data();
+  in.neighmask = 0x1FFFFFFF;
+  Result r;
+  r.peratom.assign(4 * s.nlocal, 0.0);
+  r.sum = c.list(in, want, want & DERIVATIVES ? r.peratom.data() : nullptr);
+  return r;
+}
+
+// the owned atoms of rank 'rank' of 'nranks', as gathered from all
+struct Gathered {
+  Gathered(const System &s, const brute::Cell &cell, int rank = 0, int nranks = 1)
+  {
+    in.box = gpucoord::make_box(cell.edges, cell.periodic);
+    fill(s, 1, rank, nranks, xa, ida, rowa, in.a);
+    if (s.two) fill(s, 2, rank, nranks, xb, idb, rowb, in.b);
+  }
+  static void fill(const System &s, unsigned char bit, int rank, int nranks, std::vector<double> &x,
+                   std::vector<std::int64_t> &id, std::vector<int> &row, AllPairsInput::Group &group)
+  {
+    std::vector<int> all;
+    for (int k = 0; k < s.nall(); ++k)
+      if (s.member[k] & bit) all.push_back(k);
+    group.n = static_cast<std::int64_t>(all.size());
+    group.first_owned = group.n * rank / nranks;
+    group.nowned = group.n * (rank + 1) / nranks - group.first_owned;
+    for (const int k : all) {
+      for (int c = 0; c < 3; ++c) x.push_back(s.x[3 * k + c]);
+      id.push_back(std::int64_t(5000000000) + 7 * k);    // beyond 32 bits
+    }
+    for (std::int64_t k = 0; k < group.nowned; ++k) row.push_back(all[group.first_owned + k]);
+    x.push_back(0.0);    // never empty
+    group.x = x.data();
+    group.id = id.data();
+    group.row = row.data();
+  }
+  std::vector<double> xa, xb;
+  std::vector<std::int64_t> ida, idb;
+  std::vector<int> rowa, rowb;
+  AllPairsInput in;
+};
+
+Result run_allpairs(Coordination &c, const System &s, const brute::Cell &cell, unsigned want)
+{
+  const Gathered g(s, cell);
+  Result r;
+  r.peratom.assign(4 * s.nall(), 0.0);
+  r.sum = c.allpairs(g.in, want, want & DERIVATIVES ? r.peratom.data() : nullptr);
+  return r;
+}
+
+// ---- comparison
+
+struct Worst {
+  double roundings = 0.0;
+  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0;
+};
+
+// over all tests, printed at the end
+std::map<std::string, Worst> &worst_of_all()
+{
+  static std::map<std::string, Worst> worst;
+  return worst;
+}
+
+void expect_equal(const Result &r, const brute::Sums &exact, Precision precision, unsigned want,
+                  const std::string &what)
+{
+  const double eps = eps_of(precision);
+  const bool reference = what.find("reference") != std::string::npos;
+  Worst &w = worst_of_all()[reference ? "reference" : name_of(precision)];
+  const auto check = [&](double got, long double expected, long double scale, const std::string &name,
+                         double summands) {
+    const double limit = ROUNDINGS + (reference ? ROUNDINGS_PER_SUMMAND * summands : 0.0);
+    const double error = static_cast<double>(fabsl(got - expected));
+    const double roundings = error == 0.0 ? 0.0 : error / (eps * static_cast<double>(scale));
+    w.roundings = std::max(w.roundings, roundings);
+    EXPECT_LE(roundings, limit) << what << ": " << name << " is " << testing::PrintToString(got)
+                                    << ", not " << testing::PrintToString(static_cast<double>(expected));
+  };
+  check(r.sum.value, exact.value, exact.value_scale, "S", exact.npairs);
+  if (exact.value > 0) {
+    const double relative = static_cast<double>(fabsl(r.sum.value / exact.value - 1));
+    if (exact.value > 1) {
+      w.relative_s = std::max(w.relative_s, relative);
+      EXPECT_LE(relative, precision == Precision::DOUBLE ? RELATIVE_DOUBLE : RELATIVE_FLOAT) << what;
+    }
+  }
+  static const char *const axes[6] = {"W xx", "W yy", "W zz", "W xy", "W xz", "W yz"};
+  long double largest = 0;
+  for (const auto v : exact.virial) largest = std::max(largest, fabsl(v));
+  for (int k = 0; k < 6; ++k) {
+    if (!(want & VIRIAL)) {
+      EXPECT_EQ(r.sum.virial[k], 0.0) << what << ": virial was not wanted";
+      continue;
+    }
+    check(r.sum.virial[k], exact.virial[k], exact.virial_scale[k], axes[k], exact.npairs);
+    if (largest > 1e-3 * exact.virial_scale[0])    // not where all of it cancels
+      w.relative_virial = std::max(w.relative_virial, static_cast<double>(fabsl(r.sum.virial[k] - exact.virial[k]) / largest));
+  }
+  if (!(want & DERIVATIVES)) return;
+  ASSERT_EQ(r.peratom.size(), exact.peratom.size());
+  long double largest_si = 0, largest_gradient = 0;
+  for (std::size_t k = 0; k < exact.peratom.size(); ++k)
+    (k % 4 ? largest_gradient : largest_si) = std::max(k % 4 ? largest_gradient : largest_si, fabsl(exact.peratom[k]));
+  for (std::size_t k = 0; k < exact.peratom.size(); ++k) {
+    if (exact.peratom_scale[k] == 0) {
+      EXPECT_EQ(r.peratom[k], 0.0) << what << ": an atom without partners";
+      continue;
+    }
+    check(r.peratom[k], exact.peratom[k], exact.peratom_scale[k],
+          "row " + std::to_string(k / 4) + " column " + std::to_string(k % 4), exact.npairs);
+    const long double scale = k % 4 ? largest_gradient : largest_si;
+    double &relative = k % 4 ? w.relative_gradient : w.relative_si;
+    if (scale > 1e-3 * exact.peratom_scale[k]) relative = std::max(relative, static_cast<double>(fabsl(r.peratom[k] - exact.peratom[k]) / scale));
+  }
+}
+
+class PrintWorst : public testing::Environment {
+ public:
+  void TearDown() override
+  {
+    if (worst_of_all().empty()) return;
+    std::puts("| precision | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the largest | "
+              "roundings |\n|---|---|---|---|---|---|");
+    for (const auto &entry : worst_of_all()) {
+      const Worst &w = entry.second;
+      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1f |\n", entry.first.c_str(), w.relative_s, w.relative_si,
+                  w.relative_gradient, w.relative_virial, w.roundings);
+    }
+  }
+};
+testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst);
+
+double extent_of(const System &s)
+{
+  double lo = INF, hi = -INF;
+  for (const double v : s.x) {
+    lo = std::min(lo, v);
+    hi = std::max(hi, v);
+  }
+  return s.x.empty() ? 1.0 : 2 * (hi - lo);
+}
+
+// every engine that knows no box, and the reference loop, in every precision
+void check_engines(const SwitchCase &c, const System &s, const std::string &what,
+                   std::initializer_list<Precision> precisions = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE})
+{
+  const Switch function(c.options);
+  const brute::PairTerms terms(formula_of(c, function), extent_of(s));
+  const brute::Sums exact = brute::all_atoms(terms, s.x, s.nlocal, s.member, s.two);
+  const unsigned all = DERIVATIVES | VIRIAL;
+  for (const Precision precision : precisions) {
+    const auto backend = gpucoord::make_host_coordination(function, precision, 1);
+    const std::string label = what + " " + name_of(precision);
+    if (function.has_end()) {
+      expect_equal(run_cells(*backend, s, all), exact, precision, all, label + " cells");
+      expect_equal(run_list(*backend, s, function.dmax(), all), exact, precision, all, label + " list");
+    }
+    if (s.nlocal == s.nall())
+      expect_equal(run_allpairs(*backend, s, brute::Cell(), all), exact, precision, all, label + " allpairs");
+  }
+  const auto rows = rows_of(s);
+  CellsInput in;
+  in.x = s.x.data();
+  in.a = rows->list_a;
+  if (s.two) in.b = rows->list_b;
+  Result r;
+  r.peratom.assign(4 * s.nlocal, 0.0);
+  r.sum = gpucoord::reference_cells(function, in, all, r.peratom.data());
+  expect_equal(r, exact, Precision::DOUBLE, all, what + " reference_cells");
+  if (s.nlocal == s.nall()) {
+    const Gathered g(s, brute::Cell());
+    r.peratom.assign(4 * s.nlocal, 0.0);
+    r.sum = gpucoord::reference_allpairs(function, g.in, all, r.peratom.data());
+    expect_equal(r, exact, Precision::DOUBLE, all, what + " reference_allpairs");
+  }
+}
+
+const SwitchOptions DEFAULT = rational(6, 12, 0.5, 0.0, 1.6);
+
+// ---- sizes and groups
+
+TEST(Engines, equal_brute_force_for_any_number_of_atoms_and_any_groups)
+{
+  for (const int n : {0, 1, 2, 3, 31, 32, 33, 64, 65, 257})
+    for (const Groups groups : ALL_GROUPS) {
+      const double side = std::cbrt(n / 8.0 + 0.1);
+      check_engines(built_in(DEFAULT), make_system(random_points(n, side, side, side, -1.0, n), groups),
+                    std::to_string(n) + " atoms, groups " + std::to_string(static_cast<int>(groups)));
+    }
+}
+
+TEST(Engines, equal_brute_force_for_2000_atoms)
+{
+  for (const Groups groups : ALL_GROUPS)
+    check_engines(built_in(DEFAULT), make_system(random_points(2000, 6, 7, 8, -3.0, 5), groups), "2000 atoms");
+}
+
+TEST(Engines, equal_brute_force_where_1000_atoms_are_all_in_range)
+{
+  check_engines(built_in(rational(6, 12, 1.5, 0.0, 8.0)),
+                make_system(random_points(1000, 2, 2, 2, -1.0, 6), Groups::ONE), "dense");
+}
+
+TEST(Engines, sum_owned_atoms_over_owned_and_ghost_atoms)
+{
+  for (const int n : {1, 2, 33, 600})
+    for (const int ghosts : {0, 1, n / 2, n})
+      for (const Groups groups : ALL_GROUPS) {
+        const double side = std::cbrt(n / 8.0 + 0.1);
+        check_engines(built_in(DEFAULT), make_system(random_points(n, side, side, side, 2.0, n), groups, std::min(ghosts, n)),
+                      std::to_string(ghosts) + " of " + std::to_string(n) + " are ghosts");
+      }
+}
+
+TEST(Engines, take_an_empty_group)
+{
+  for (const unsigned char bit : {1, 2}) {
+    System s = make_system(random_points(50, 2, 2, 2, 0, 7), Groups::IDENTICAL);
+    for (auto &m : s.member) m &= bit;
+    check_engines(built_in(DEFAULT), s, "only one of two groups has atoms");
+  }
+}
+
+// ---- every function
+
+class EngineFunctions : public testing::TestWithParam<SwitchCase> {};
+
+TEST_P(EngineFunctions, equal_brute_force)
+{
+  const SwitchCase &c = GetParam();
+  if (c.formula.kind == SwitchKind::RATIONAL && c.formula.m < 1.1 * c.formula.n && c.formula.m != 7)
+    return;    // nearly equal exponents: brute force in long double is not good enough
+  const Switch function(c.options);
+  const double reach = function.has_end() ? function.dmax() : 4.0;
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
+    check_engines(c, make_system(random_points(150, 2 * reach, 2 * reach, 2 * reach, 0.0, 8), groups), c.name);
+}
+
+INSTANTIATE_TEST_SUITE_P(coordination, EngineFunctions, testing::ValuesIn(switch_cases()), [](const auto &info) {
+  std::string name = std::to_string(info.index) + "_";
+  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+});
+
+// ---- shapes of systems
+
+TEST(Shapes, all_atoms_in_one_cell)
+{
+  check_engines(built_in(DEFAULT), make_system(random_points(700, 0.3, 0.3, 0.3, 9.0, 9), Groups::ONE), "one cell");
+  check_engines(built_in(DEFAULT), make_system(random_points(300, 1e-3, 1e-3, 1e-3, 9.0, 9), Groups::OVERLAPPING), "1e-3");
+}
+
+TEST(Shapes, coincident_atoms_count_1_and_have_no_direction)
+{
+  std::vector<double> x(3 * 40, 1.25);
+  x = joined(x, random_points(40, 1.5, 1.5, 1.5, 0.5, 10));
+  const std::vector<SwitchOptions> functions = {DEFAULT, plain(SwitchKind::EXP, 0.5, 0.0, 1.6),
+                                                plain(SwitchKind::CUBIC, SwitchOptions::NOT_GIVEN, 0.3, 1.6),
+                                                rational(5, 11, 0.5, 0.0, 1.6), rational(5.5, 11.5, 0.5, 0.0, 1.6)};
+  for (const auto &o : functions)
+    for (const Groups groups : ALL_GROUPS) check_engines(built_in(o), make_system(x, groups), "coincident");
+  // 10 atoms at one point: 45 pairs
+  System ten = make_system(std::vector<double>(30, -3.7), Groups::ONE);
+  std::fill(ten.member.begin(), ten.member.end(), 1);
+  for (const Precision p : PRECISIONS) {
+    const auto backend = gpucoord::make_host_coordination(Switch(DEFAULT), p, 1);
+    const Result r = run_cells(*backend, ten, DERIVATIVES | VIRIAL);
+    EXPECT_NEAR(r.sum.value, 45.0, 45 * 2 * eps_of(p));
+    for (int k = 0; k < 6; ++k) EXPECT_EQ(r.sum.virial[k], 0.0);
+    for (int k = 0; k < 10; ++k)
+      for (int c = 1; c < 4; ++c) EXPECT_EQ(r.peratom[4 * k + c], 0.0);
+  }
+}
+
+TEST(Shapes, planar_slabs_lines_and_points)
+{
+  for (const Groups groups : {Groups::ONE, Groups::DISJOINT}) {
+    check_engines(built_in(DEFAULT), make_system(random_points(500, 8, 8, 0, 3.3, 11), groups), "all z equal");
+    check_engines(built_in(DEFAULT), make_system(random_points(500, 0, 8, 9, 3.3, 11), groups), "all x equal");
+    check_engines(built_in(DEFAULT), make_system(random_points(300, 0, 200, 0, 3.3, 11), groups), "a line");
+  }
+}
+
+TEST(Shapes, droplets_a_million_apart)
+{
+  for (const double distance : {1e6, 1e9}) {
+    std::vector<double> x = joined(random_points(200, 2, 2, 2, 0, 12), random_points(150, 2, 2, 2, distance, 13));
+    for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
+      // extent: no pair spans the gap, and positions are made relative before they are rounded
+      check_engines(built_in(DEFAULT), make_system(x, groups), "droplets", {Precision::DOUBLE, Precision::MIXED});
+  }
+}
+
+TEST(Shapes, a_single_atom_far_away)
+{
+  for (const double distance : {1e3, 1e7, 1e12}) {
+    const std::vector<double> x = joined(random_points(300, 3, 3, 3, 0, 14), {distance, -distance, 2 * distance});
+    check_engines(built_in(DEFAULT), make_system(x, Groups::ONE), "far atom");
+    check_engines(built_in(DEFAULT), make_system(joined({-distance, -distance, 0}, x), Groups::OVERLAPPING), "far atoms");
+  }
+}
+
+TEST(Shapes, ranges_larger_than_the_whole_system)
+{
+  for (const double dmax : {20.0, 1e4, 1e9, 1e15}) {
+    check_engines(built_in(rational(6, 12, 1.5, 0.0, dmax)), make_system(random_points(200, 5, 5, 5, 0, 15), Groups::ONE), "long range");
+    check_engines(built_in(plain(SwitchKind::EXP, 1.5, 0.5, dmax)), make_system(random_points(200, 5, 5, 5, 0, 16), Groups::DISJOINT), "long range");
+  }
+}
+
+TEST(Shapes, coordinates_of_order_1e7_and_negative_ones)
+{
+  for (const double at : {1e7, -1e7, -4.0}) {
+    check_engines(built_in(DEFAULT), make_system(random_points(600, 4, 5, 6, at, 17), Groups::ONE), "far origin");
+    check_engines(built_in(DEFAULT), make_system(random_points(600, 4, 5, 6, at, 18), Groups::OVERLAPPING, 200), "far origin");
+  }
+}
+
+// ---- pairs at the very end of the range
+
+std::vector<double> cubic_lattice(int n, double spacing, double at)
+{
+  std::vector<double> x;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < n; ++k)
+        for (const int c : {i, j, k}) x.push_back(at + spacing * c);
+  return x;
+}
+
+System one_group(const std::vector<double> &x)
+{
+  System s = make_system(x, Groups::ONE);
+  std::fill(s.member.begin(), s.member.end(), 1);
+  return s;
+}
+
+TEST(EndOfRange, a_pair_at_exactly_dmax_is_inside)
+{
+  // integers and squares of integers: every distance is exact, in float too
+  const System s = one_group(cubic_lattice(8, 1.0, -3.0));
+  for (const double dmax : {1.0, 2.0, 3.0, 5.0})
+    check_engines(built_in(rational(6, 12, 2.0, 0.0, dmax, false)), s, "r = dmax");
+  // the number of pairs itself: 3 n^2 (n - 1) nearest neighbours, each s = 1/2
+  for (const Precision p : PRECISIONS) {
+    const auto backend = gpucoord::make_host_coordination(Switch(rational(6, 12, 1.0, 0.0, 1.0, false)), p, 2);
+    EXPECT_EQ(run_cells(*backend, s, VALUE).sum.value, 0.5 * 3 * 64 * 7);
+    EXPECT_EQ(run_list(*backend, s, 1.0, VALUE).sum.value, 0.5 * 3 * 64 * 7);
+    EXPECT_EQ(run_allpairs(*backend, s, brute::Cell(), VALUE).sum.value, 0.5 * 3 * 64 * 7);
+  }
+}
+
+TEST(EndOfRange, no_pair_is_lost_inside_or_kept_outside_where_cells_are_aligned_with_the_lattice)
+{
+  // Not stretched: each pair at the end counts s(dmax) > 0. margin: well above the roundings of
+  // coordinates (a few ulp of the extent), so which side a pair is on is no matter of luck.
+  for (const double spacing : {1.0, 0.1, 0.7, 1.0 / 3.0})
+    for (const double at : {0.0, -2.3, 0.05})
+      for (const double multiple : {1.0, 3.0})
+        for (const int side : {-1, 1}) {
+          const System s = one_group(cubic_lattice(7, spacing, at));
+          const auto function = [&](double margin) {
+            return built_in(rational(6, 12, 2 * spacing, 0.0, multiple * spacing * (1.0 + side * margin), false));
+          };
+          check_engines(function(1e-13), s, "margin 1e-13", {Precision::DOUBLE});
+          check_engines(function(4e-6), s, "margin 4e-6");
+        }
+}
+
+TEST(EndOfRange, atoms_on_cell_boundaries_are_found)
+{
+  // cells are range (1 + 1e-6) or half of it: a lattice of just that spacing
+  for (const double factor : {1.0, 0.5})
+    for (const double nudge : {-1e-15, 0.0, 1e-15}) {
+      const double spacing = factor * 1.6 * (1.0 + 1e-6) * (1.0 + nudge);
+      std::vector<double> x = cubic_lattice(6, spacing, 0.0);
+      const std::vector<double> near = cubic_lattice(6, spacing, 1e-3);
+      check_engines(built_in(rational(6, 12, 1.0, 0.0, 1.6, false)), one_group(joined(x, near)), "cell boundaries");
+    }
+}
+
+// ---- periodic systems
+
+brute::Cell triclinic(double l, double tilt)
+{
+  brute::Cell cell;
+  const double edges[3][3] = {{l, 0, 0}, {tilt * l, 1.1 * l, 0}, {-0.7 * tilt * l, 0.6 * tilt * l, 0.9 * l}};
+  std::memcpy(cell.edges, edges, sizeof(edges));
+  for (bool &p : cell.periodic) p = true;
+  return cell;
+}
+
+std::vector<double> points_in(const brute::Cell &cell, int n, unsigned seed)
+{
+  std::mt19937_64 random(seed);
+  std::uniform_real_distribution<double> u(0.0, 1.0);
+  std::vector<double> x;
+  for (int k = 0; k < n; ++k) {
+    double p[3] = {};
+    for (int e = 0; e < 3; ++e) {
+      const double f = u(random);
+      for (int c = 0; c < 3; ++c) p[c] += f * cell.edges[e][c];
+    }
+    x.insert(x.end(), p, p + 3);
+  }
+  return x;
+}
+
+// ghosts as LAMMPS makes them: all images near enough to matter. With nranks 2 the atoms whose first
+// coordinate is below (rank 0) or above (rank 1) the median are owned, all others become ghosts.
+System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dmax, int rank, int nranks,
+                   std::vector<int> &owned)
+{
+  System s;
+  s.two = cell_atoms.two;
+  std::vector<double> first;
+  for (int k = 0; k < cell_atoms.nall(); ++k) first.push_back(cell_atoms.x[3 * k]);
+  std::sort(first.begin(), first.end());
+  const double middle = first.empty() ? 0.0 : first[first.size() / 2];
+  owned.clear();
+  double lo[3] = {INF, INF, INF}, hi[3] = {-INF, -INF, -INF};
+  for (int k = 0; k < cell_atoms.nall(); ++k) {
+    const double *const p = &cell_atoms.x[3 * k];
+    if (nranks == 2 && (p[0] < middle) != (rank == 0)) continue;
+    owned.push_back(k);
+    s.x.insert(s.x.end(), p, p + 3);
+    s.member.push_back(cell_atoms.member[k]);
+    for (int c = 0; c < 3; ++c) {
+      lo[c] = std::min(lo[c], p[c]);
+      hi[c] = std::max(hi[c], p[c]);
+    }
+  }
+  s.nlocal = static_cast<int>(owned.size());
+  for (int k = 0; k < cell_atoms.nall(); ++k) {
+    const brute::Vector p = {cell_atoms.x[3 * k], cell_atoms.x[3 * k + 1], cell_atoms.x[3 * k + 2]};
+    const bool own = std::find(owned.begin(), owned.end(), k) != owned.end();
+    brute::for_images(cell, p, 4, [&](const brute::Vector &image, bool itself) {
+      if (itself && own) return;
+      for (int c = 0; c < 3; ++c)
+        if (image[c] < lo[c] - 1.01 * dmax || image[c] > hi[c] + 1.01 * dmax) return;
+      for (int c = 0; c < 3; ++c) s.x.push_back(static_cast<double>(image[c]));
+      s.member.push_back(cell_atoms.member[k]);
+    });
+  }
+  return s;
+}
+
+// the definition: all images of j around i, an atom with its own images but not with itself
+brute::Sums all_images(const brute::PairTerms &terms, const System &s, const brute::Cell &cell)
+{
+  brute::Sums sums(s.nlocal);
+  for (int i = 0; i < s.nlocal; ++i)
+    for (int j = 0; j < s.nlocal; ++j) {
+      const bool ab = s.member[i] & 1 && s.member[j] & (s.two ? 2 : 1);
+      const bool ba = s.two && s.member[i] & 2 && s.member[j] & 1;
+      brute::Vector d;
+      for (int c = 0; c < 3; ++c) d[c] = (long double) s.x[3 * j + c] - s.x[3 * i + c];
+      brute::for_images(cell, d, 4, [&](const brute::Vector &image, bool itself) {
+        if (i == j && itself) return;
+        if (ab) terms.add(image, s.two ? 1 : 0.5L, i, sums);
+        if (ba) terms.add(image, 0, i, sums);
+      });
+    }
+  return sums;
+}
+
+TEST(Periodic, engines_with_ghosts_give_all_images_on_one_rank_and_on_two)
+{
+  // dmax below and far above the cell: own images count
+  for (const double dmax : {0.9, 3.1})
+    for (const double tilt : {0.0, 0.45})
+      for (const Groups groups : ALL_GROUPS) {
+        const brute::Cell cell = triclinic(2.0, tilt);
+        const System atoms = make_system(points_in(cell, 40, 19), groups);
+        const SwitchCase c = built_in(rational(6, 12, 0.7, 0.0, dmax));
+        const Switch function(c.options);
+        const brute::PairTerms terms(formula_of(c, function), 20.0);
+        const brute::Sums exact = all_images(terms, atoms, cell);
+        for (const Precision precision : PRECISIONS)
+          for (const int nranks : {1, 2})
+            for (const bool by_list : {false, true}) {
+              const auto backend = gpucoord::make_host_coordination(function, precision, 2);
+              Result total;
+              total.peratom.assign(4 * atoms.nlocal, 0.0);
+              for (int rank = 0; rank < nranks; ++rank) {
+                std::vector<int> owned;
+                const System s = with_ghosts(atoms, cell, dmax, rank, nranks, owned);
+                const Result r = by_list ? run_list(*backend, s, dmax, DERIVATIVES | VIRIAL)
+                                         : run_cells(*backend, s, DERIVATIVES | VIRIAL);
+                total.sum.value += r.sum.value;
+                for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.sum.virial[k];
+                for (int k = 0; k < s.nlocal; ++k)
+                  for (int col = 0; col < 4; ++col) total.peratom[4 * owned[k] + col] += r.peratom[4 * k + col];
+              }
+              expect_equal(total, exact, precision, DERIVATIVES | VIRIAL,
+                           std::string(by_list ? "list " : "cells ") + name_of(precision) + " ranks " + std::to_string(nranks));
+            }
+      }
+}
+
+TEST(Periodic, S_of_a_cell_replicated_2_2_2_is_8_S)
+{
+  const brute::Cell cell = triclinic(2.0, 0.3);
+  const Switch function(rational(6, 12, 0.7, 0.0, 2.6));
+  const System atoms = one_group(points_in(cell, 20, 20));
+  brute::Cell large = cell;
+  for (auto &edge : large.edges)
+    for (double &v : edge) v *= 2;
+  System eight = atoms;
+  eight.x.clear();
+  for (int i = 0; i < 8; ++i)
+    for (int k = 0; k < atoms.nlocal; ++k)
+      for (int c = 0; c < 3; ++c)
+        eight.x.push_back(atoms.x[3 * k + c] + (i & 1) * cell.edges[0][c] + (i >> 1 & 1) * cell.edges[1][c] +
+                          (i >> 2) * cell.edges[2][c]);
+  eight = one_group(eight.x);
+  const auto backend = gpucoord::make_host_coordination(function, Precision::DOUBLE, 2);
+  std::vector<int> owned;
+  const double one = run_cells(*backend, with_ghosts(atoms, cell, 2.6, 0, 1, owned), VALUE).sum.value;
+  const double all = run_cells(*backend, with_ghosts(eight, large, 2.6, 0, 1, owned), VALUE).sum.value;
+  EXPECT_NEAR(all, 8 * one, 1e-13 * all);    // sums of 1e4 terms
+}
+
+TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_ranks)
+{
+  for (const double dmax : {0.9, 50.0, INF})
+    for (const double tilt : {0.0, 0.45, 0.9})
+      for (int mask = 0; mask < 8; mask += tilt == 0.45 ? 1 : 7)
+        for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+          brute::Cell cell = triclinic(2.0, tilt);
+          for (int k = 0; k < 3; ++k) cell.periodic[k] = mask >> k & 1;
+          System s = make_system(points_in(cell, 70, 23), groups);
+          // not wrapped into the cell: some atoms are far out
+          for (int k = 0; k < s.nall(); k += 3)
+            for (int e = 0; e < 3; ++e)
+              if (cell.periodic[e])
+                for (int c = 0; c < 3; ++c) s.x[3 * k + c] += (e - 1) * cell.edges[e][c];
+          const SwitchCase c = built_in(rational(6, 12, 0.7, 0.0, dmax));
+          const Switch function(c.options);
+          const brute::PairTerms terms(formula_of(c, function), 10.0);
+          brute::Sums exact(s.nlocal);
+          for (int i = 0; i < s.nlocal; ++i)
+            for (int j = 0; j < s.nlocal; ++j) {
+              if (i == j) continue;
+              const bool ab = s.member[i] & 1 && s.member[j] & (s.two ? 2 : 1);
+              const bool ba = s.two && s.member[i] & 2 && s.member[j] & 1;
+              if (!ab && !ba) continue;
+              brute::Vector d;
+              for (int k = 0; k < 3; ++k) d[k] = (long double) s.x[3 * j + k] - s.x[3 * i + k];
+              d = brute::nearest(cell, d, 4);
+              if (ab) terms.add(d, s.two ? 1 : 0.5L, i, exact);
+              if (ba) terms.add(d, 0, i, exact);
+            }
+          const auto check = [&](const std::string &what, Precision precision, int nranks, const auto &run) {
+            Result total;
+            total.peratom.assign(4 * s.nlocal, 0.0);
+            for (int rank = 0; rank < nranks; ++rank) {
+              const Gathered g(s, cell, rank, nranks);
+              const Contribution r = run(g.in, total.peratom.data());
+              total.sum.value += r.value;
+              for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.virial[k];
+            }
+            expect_equal(total, exact, precision, DERIVATIVES | VIRIAL, what);
+          };
+          for (const int nranks : {1, 3}) {
+            for (const Precision precision : PRECISIONS) {
+              const auto backend = gpucoord::make_host_coordination(function, precision, 2);
+              check(std::string("allpairs ") + name_of(precision), precision, nranks,
+                    [&](const AllPairsInput &in, double *out) { return backend->allpairs(in, DERIVATIVES | VIRIAL, out); });
+            }
+            check("reference_allpairs", Precision::DOUBLE, nranks, [&](const AllPairsInput &in, double *out) {
+              return gpucoord::reference_allpairs(function, in, DERIVATIVES | VIRIAL, out);
+            });
+          }
+          if (HasFailure()) return;
+        }
+}
+
+TEST(AllPairs, takes_more_atoms_than_one_chunk)
+{
+  // 1024 at a time: the atom itself is in the first or a later chunk
+  check_engines(built_in(rational(6, 12, 0.5, 0.0, 2.0)), make_system(random_points(1500, 6, 6, 6, 0, 24), Groups::IDENTICAL), "1500 atoms",
+                {Precision::DOUBLE});
+}
+
+// ---- pair mode
+
+TEST(Pairs, and_its_reference_equal_brute_force)
+{
+  for (const int n : {0, 1, 2, 63, 64, 65, 1000})
+    for (const double dmax : {1.2, INF})
+      for (const double tilt : {0.0, 0.8}) {
+        const brute::Cell cell = triclinic(2.0, tilt);
+        const std::vector<double> xa = points_in(cell, n, 25), xb = points_in(cell, n, 26);
+        const int nlocal = 50;    // fewer rows than pairs: atoms are in many pairs
+        std::mt19937_64 random(27);
+        std::vector<int> row_a, row_b;
+        for (int k = 0; k < n; ++k) {
+          row_a.push_back(static_cast<int>(random() % (nlocal + 10)) - 10);
+          row_b.push_back(static_cast<int>(random() % (nlocal + 10)) - 10);
+          if (row_a[k] < 0) row_a[k] = -1;
+          if (row_b[k] < 0) row_b[k] = -1;
+        }
+        const SwitchCase c = built_in(rational(6, 12, 0.7, 0.0, dmax));
+        const Switch function(c.options);
+        const brute::PairTerms terms(formula_of(c, function), 10.0);
+        brute::Sums exact(nlocal);
+        for (int k = 0; k < n; ++k) {
+          brute::Vector d;
+          for (int e = 0; e < 3; ++e) d[e] = (long double) xb[3 * k + e] - xa[3 * k + e];
+          d = brute::nearest(cell, d, 4);
+          terms.add(d, row_a[k] >= 0 ? 1 : 0, row_a[k], exact);
+          terms.add(d, 0, row_b[k], exact, -1);
+        }
+        PairsInput in;
+        in.box = gpucoord::make_box(cell.edges, cell.periodic);
+        in.n = n;
+        in.xa = xa.data();
+        in.xb = xb.data();
+        in.row_a = row_a.data();
+        in.row_b = row_b.data();
+        Result r;
+        for (const Precision precision : PRECISIONS) {
+          const auto backend = gpucoord::make_host_coordination(function, precision, 3);
+          r.peratom.assign(4 * nlocal, 0.0);
+          r.sum = backend->pairs(in, DERIVATIVES | VIRIAL, r.peratom.data());
+          expect_equal(r, exact, precision, DERIVATIVES | VIRIAL, std::string("pairs ") + name_of(precision));
+          EXPECT_NEAR(backend->pairs(in, VALUE, nullptr).value, r.sum.value, 4 * EPS_FLOAT * (1 + r.sum.value));
+        }
+        r.peratom.assign(4 * nlocal, 0.0);
+        r.sum = gpucoord::reference_pairs(function, in, DERIVATIVES | VIRIAL, r.peratom.data());
+        expect_equal(r, exact, Precision::DOUBLE, DERIVATIVES | VIRIAL, "reference_pairs");
+      }
+}
+
+// ---- what is wanted, and how it is given
+
+System mixed_system(Groups groups)
+{
+  return make_system(random_points(700, 5, 5, 5, -2, 28), groups, 200);
+}
+
+TEST(Wants, value_and_virial_are_the_same_whatever_else_is_wanted)
+{
+  for (const Groups groups : ALL_GROUPS)
+    for (const SwitchCase &c : {built_in(DEFAULT), built_in(rational(5.5, 12.3, 0.5, 0.0, 1.6)),
+                                custom("1/(1+x^6)", rational(6, 12, 0.5, 0.0, 1.6))})
+      for (const Precision precision : PRECISIONS) {
+        const Switch function(c.options);
+        const auto backend = gpucoord::make_host_coordination(function, precision, 2);
+        const System s = mixed_system(groups);
+        for (const bool by_list : {false, true}) {
+          const auto run = [&](unsigned want) {
+            return by_list ? run_list(*backend, s, function.dmax(), want) : run_cells(*backend, s, want);
+          };
+          const Result all = run(DERIVATIVES | VIRIAL);
+          for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL)}) {
+            const Result some = run(want);
+            // the order of sums in a vector loop may differ: sums of S terms of order 1
+            EXPECT_NEAR(some.sum.value, all.sum.value, 4 * eps_of(precision) * all.sum.value);
+            for (int k = 0; k < 6; ++k) {
+              const double expected = want & VIRIAL ? all.sum.virial[k] : 0.0;
+              const double tolerance = want & VIRIAL ? 16 * eps_of(precision) * std::fabs(all.sum.virial[0]) : 0.0;
+              EXPECT_NEAR(some.sum.virial[k], expected, tolerance);
+            }
+            for (std::size_t k = 0; want & DERIVATIVES && k < all.peratom.size(); ++k)
+              EXPECT_NEAR(some.peratom[k], all.peratom[k], 100 * eps_of(precision));
+          }
+        }
+      }
+}
+
+TEST(Wants, per_atom_results_are_added_to_what_is_there)
+{
+  const System s = mixed_system(Groups::OVERLAPPING);
+  const Switch function(DEFAULT);
+  const auto backend = gpucoord::make_host_coordination(function, Precision::DOUBLE, 2);
+  const Result r = run_cells(*backend, s, DERIVATIVES);
+  const auto rows = rows_of(s);
+  CellsInput in;
+  in.x = s.x.data();
+  in.a = rows->list_a;
+  in.b = rows->list_b;
+  std::vector<double> sum(4 * s.nlocal, 1000.0);
+  backend->cells(in, DERIVATIVES, sum.data());
+  for (std::size_t k = 0; k < sum.size(); ++k) EXPECT_NEAR(sum[k], 1000.0 + r.peratom[k], 1e-12);
+}
+
+TEST(Wants, the_sum_of_s_i_is_twice_S_and_gradients_sum_to_zero)
+{
+  for (const Groups groups : ALL_GROUPS)
+    for (const Precision precision : PRECISIONS)
+      for (const SwitchCase &c : switch_cases()) {
+        const Switch function(c.options);
+        if (!function.has_end()) continue;
+        const double l = 1.5 * function.dmax();
+        const System s = make_system(random_points(100, l, l, l, 3.0, 29), groups);
+        const auto backend = gpucoord::make_host_coordination(function, precision, 2);
+        const Result r = run_cells(*backend, s, DERIVATIVES | VIRIAL);
+        double si = 0, gradient[3] = {}, size = 0;
+        for (int k = 0; k < s.nlocal; ++k) {
+          si += r.peratom[4 * k];
+          for (int e = 0; e < 3; ++e) {
+            gradient[e] += r.peratom[4 * k + 1 + e];
+            size += std::fabs(r.peratom[4 * k + 1 + e]);
+          }
+        }
+        // both ends of a pair are computed apart, each with its own rounding: a few eps a pair,
+        // which sharp functions (30/100, q, cubic from 2.9 to 3.5) amplify 50-fold
+        const double tolerance = 200 * eps_of(precision) * (function.stretch() - function.shift());
+        EXPECT_NEAR(si, 2 * r.sum.value, tolerance * (1 + r.sum.value)) << c.name;
+        for (const double g : gradient) EXPECT_NEAR(g, 0.0, tolerance * (1e-3 + size)) << c.name;
+      }
+}
+
+TEST(Wants, cells_and_list_refuse_a_range_without_end)
+{
+  const auto backend = gpucoord::make_host_coordination(Switch(rational(6, 12, 1, 0, INF)), Precision::DOUBLE, 1);
+  EXPECT_THROW(backend->cells(CellsInput(), VALUE, nullptr), std::invalid_argument);
+  EXPECT_THROW(backend->list(ListInput(), VALUE, nullptr), std::invalid_argument);
+}
+
+// ---- the same bits
+
+bool same_bits(const Result &a, const Result &b)
+{
+  return std::memcmp(&a.sum.value, &b.sum.value, sizeof(double)) == 0 &&
+      std::memcmp(a.sum.virial, b.sum.virial, sizeof(a.sum.virial)) == 0 && a.peratom.size() == b.peratom.size() &&
+      (a.peratom.empty() ||
+       std::memcmp(a.peratom.data(), b.peratom.data(), a.peratom.size() * sizeof(double)) == 0);
+}
+
+TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
+{
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
+    for (const Precision precision : PRECISIONS)
+      for (const SwitchCase &c : {built_in(DEFAULT), built_in(rational(5, 11, 0.5, 0.0, 1.6)),
+                                  custom("1/(1+x^6)", rational(6, 12, 0.5, 0.0, 1.6))}) {
+        const Switch function(c.options);
+        const System s = mixed_system(groups);
+        System owned = s;
+        owned.nlocal = owned.nall();
+        const brute::Cell cell = triclinic(6.0, 0.4);
+        std::vector<int> row_a, row_b;
+        for (int k = 0; k < 350; ++k) {
+          row_a.push_back(k % 9 ? k % 200 : -1);
+          row_b.push_back(k % 7 ? k % 111 : -1);
+        }
+        PairsInput pairs;
+        pairs.box = gpucoord::make_box(cell.edges, cell.periodic);
+        pairs.n = 350;
+        pairs.xa = s.x.data();
+        pairs.xb = s.x.data() + 3 * 350;
+        pairs.row_a = row_a.data();
+        pairs.row_b = row_b.data();
+        const std::function<Result(Coordination &)> runs[] = {
+            [&](Coordination &b) { return run_cells(b, s, DERIVATIVES | VIRIAL); },
+            [&](Coordination &b) { return run_list(b, s, function.dmax(), DERIVATIVES | VIRIAL); },
+            [&](Coordination &b) { return run_allpairs(b, owned, cell, DERIVATIVES | VIRIAL); },
+            [&](Coordination &b) {
+              Result r;
+              r.peratom.assign(800, 0.0);
+              r.sum = b.pairs(pairs, DERIVATIVES | VIRIAL, r.peratom.data());
+              return r;
+            },
+            [&](Coordination &b) {
+              Result r;
+              r.sum = b.pairs(pairs, VALUE, nullptr);    // this one runs on all threads
+              return r;
+            }};
+        for (const auto &run : runs) {
+          const auto one = gpucoord::make_host_coordination(function, precision, 1);
+          const Result first = run(*one);
+          EXPECT_NE(first.sum.value, 0.0);
+          EXPECT_TRUE(same_bits(first, run(*one)));
+          for (const int nthreads : {1, 2, 3}) {
+            const auto backend = gpucoord::make_host_coordination(function, precision, nthreads);
+            EXPECT_TRUE(same_bits(first, run(*backend))) << nthreads << " threads, " << name_of(precision);
+            EXPECT_TRUE(same_bits(first, run(*backend)));
+          }
+        }
+      }
+}
+
+TEST(Bits, do_not_depend_on_what_was_computed_before)
+{
+  const Switch function(DEFAULT);
+  const System small = mixed_system(Groups::OVERLAPPING);
+  const System large = make_system(random_points(1500, 4, 4, 4, 50, 30), Groups::ONE);
+  for (const Precision precision : PRECISIONS) {
+    const auto fresh = gpucoord::make_host_coordination(function, precision, 2);
+    const auto used = gpucoord::make_host_coordination(function, precision, 2);
+    run_cells(*used, large, DERIVATIVES | VIRIAL);
+    run_list(*used, large, function.dmax(), DERIVATIVES | VIRIAL);
+    EXPECT_TRUE(same_bits(run_cells(*fresh, small, DERIVATIVES | VIRIAL), run_cells(*used, small, DERIVATIVES | VIRIAL)));
+    EXPECT_TRUE(same_bits(run_list(*fresh, small, function.dmax(), DERIVATIVES | VIRIAL),
+                          run_list(*used, small, function.dmax(), DERIVATIVES | VIRIAL)));
+  }
+}
+
+}    // namespace

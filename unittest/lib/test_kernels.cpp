@@ -1,0 +1,171 @@
+// Part of GPUCOORD, GPL-2.0. The pair kernels of every instruction set against plain loops.
+
+#include "brute_force.h"
+#include "instruction_sets.h"
+#include "switch_cases.h"
+
+#include "../../lib/gpucoord/src/common/switch_dispatch.h"
+#include "../../lib/gpucoord/src/host/custom_function.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <random>
+#include <string>
+#include <vector>
+
+using gpucoord::Precision;
+using gpucoord::Switch;
+
+namespace {
+
+template <class T> class Kernels : public testing::Test {};
+using Reals = testing::Types<float, double>;
+TYPED_TEST_SUITE(Kernels, Reals);
+
+// roundings of the scale of brute_force.h; worst found 1.5
+constexpr double ROUNDINGS = 4.0;
+
+TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
+{
+  using Real = TypeParam;
+  const double eps = std::numeric_limits<Real>::epsilon();
+  for (const SwitchCase &c : {SwitchCase{"6/12", rational(6, 12, 0.5, 0, 1.2), rational(6, 12, 0.5, 0, 1.2)},
+                              SwitchCase{"5/11", rational(5, 11, 0.5, 0.1, 1.2), rational(5, 11, 0.5, 0.1, 1.2)},
+                              custom("1/(1+x^6)", rational(6, 12, 0.5, 0, 1.2))}) {
+    const Switch function(c.options);
+    const auto constants = gpucoord::make_constants<Real>(function);
+    const auto evaluator = function.make_custom();
+    gpucoord::SwitchOptions formula = c.formula;
+    formula.dmax = function.dmax();
+    const brute::PairTerms terms(formula, 4.0);
+    for (const Precision precision : {Precision::MIXED, Precision::SINGLE})
+      for (const auto &set : instruction_sets<Real>(function, precision))
+        // vectors of 4, 8 and 16 and chunks of 256, each with one more and one less
+        for (const int n : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 255, 256, 257, 511, 513, 700})
+          for (const int self : {-1, 0, n / 2, n - 1, 255, 256}) {
+            if (self >= n) continue;
+            std::mt19937_64 random(n);
+            std::uniform_real_distribution<double> u(-1.0, 1.0);
+            std::vector<Real> x, y, z;
+            for (int k = 0; k < n; ++k) {
+              x.push_back(static_cast<Real>(u(random)));
+              y.push_back(static_cast<Real>(u(random)));
+              z.push_back(static_cast<Real>(u(random)));
+            }
+            const Real at[3] = {self < 0 ? Real(0.1) : x[self], self < 0 ? Real(-0.2) : y[self],
+                                self < 0 ? Real(0.3) : z[self]};
+            brute::Sums exact(1);
+            for (int k = 0; k < n; ++k)
+              if (k != self)
+                terms.add({(long double) x[k] - at[0], (long double) y[k] - at[1], (long double) z[k] - at[2]}, 1, 0, exact);
+            for (unsigned want = 0; want < 4; ++want) {
+              double sums[gpucoord::NSUMS];
+              for (double &s : sums) s = 1000.0;    // it adds to what is there
+              set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(), at[0], at[1],
+                                       at[2], self, sums);
+              const auto check = [&](int k, long double expected, long double scale) {
+                // 1000 + sum is rounded to double: 1e-13
+                EXPECT_NEAR(sums[k] - 1000.0, static_cast<double>(expected),
+                            ROUNDINGS * eps * static_cast<double>(scale) + 1e-12)
+                    << set.name << " " << c.name << " n " << n << " self " << self << " sum " << k;
+              };
+              check(0, exact.value, exact.value_scale);
+              for (int k = 1; k < 4 && want & gpucoord::DERIVATIVES; ++k)
+                check(k, exact.peratom[k], exact.peratom_scale[k]);
+              for (int k = 0; k < 6 && want & gpucoord::VIRIAL; ++k)
+                check(4 + k, exact.virial[k], exact.virial_scale[k]);
+            }
+          }
+  }
+}
+
+TYPED_TEST(Kernels, displacements_are_the_nearest_images)
+{
+  using Real = TypeParam;
+  const Switch function(rational(6, 12, 1.5));
+  brute::Cell cell;
+  const double edges[3][3] = {{2, 0, 0}, {0.9, 1.8, 0}, {-0.8, 0.7, 1.5}};
+  for (int k = 0; k < 9; ++k) cell.edges[k / 3][k % 3] = edges[k / 3][k % 3];
+  for (bool &p : cell.periodic) p = true;
+  const auto box = gpucoord::make_box(cell.edges, cell.periodic);
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> u(-1.5, 1.5);
+  for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
+    for (const int n : {0, 1, 7, 8, 9, 100}) {
+      std::vector<double> x(3 * n + 3);
+      for (double &v : x) v = u(random);
+      const double *const xi = x.data() + 3 * n;
+      std::vector<Real> d[3];
+      for (auto &v : d) v.resize(n);
+      set.kernels.displacements(box, xi, n, x.data(), d[0].data(), d[1].data(), d[2].data());
+      for (int k = 0; k < n; ++k) {
+        const auto nearest = brute::nearest(
+            cell, {(long double) x[3 * k] - xi[0], (long double) x[3 * k + 1] - xi[1], (long double) x[3 * k + 2] - xi[2]}, 4);
+        for (int c = 0; c < 3; ++c)
+          EXPECT_NEAR(d[c][k], static_cast<double>(nearest[c]), 4 * std::numeric_limits<Real>::epsilon()) << set.name;
+      }
+    }
+}
+
+TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_order)
+{
+  using Real = TypeParam;
+  const Switch function(rational(6, 12, 1.5));
+  const double origin[3] = {1e6 + 0.25, -3e5 - 0.5, 2.125}, half[3] = {0.25, 0.0, 0.5};
+  const double range = 0.75;
+  std::mt19937_64 random(6);
+  for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
+    for (const int n : {0, 1, 2, 7, 8, 9, 15, 16, 17, 100, 1000})
+      for (const int start : {0, 3})
+        for (const bool rows : {true, false}) {
+          std::vector<double> p[3];
+          std::vector<int> row;
+          for (int k = 0; k < n; ++k) {
+            // multiples of 1/16: points at exactly the range are kept, and sums of squares are exact
+            for (int c = 0; c < 3; ++c)
+              p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
+            row.push_back(static_cast<int>(random() % 1000000));
+          }
+          std::vector<int> kept;
+          for (int k = 0; k < n; ++k) {
+            double sum = 0;
+            for (int c = 0; c < 3; ++c) {
+              const double outside = std::max(std::fabs(p[c][k] - origin[c]) - half[c], 0.0);
+              sum += outside * outside;
+            }
+            if (sum <= range * range) kept.push_back(k);
+          }
+          constexpr Real untouched = Real(-77);
+          const std::size_t room = start + kept.size() + gpucoord::KEEP_MARGIN;
+          std::vector<Real> out[3];
+          for (auto &v : out) v.assign(room + 4, untouched);
+          std::vector<int> out_row(room + 4, -77);
+          const int count = set.kernels.keep_near_box(n, p[0].data(), p[1].data(), p[2].data(), rows ? row.data() : nullptr,
+                                                      origin, half, range * range, out[0].data(), out[1].data(),
+                                                      out[2].data(), out_row.data(), start);
+          ASSERT_EQ(count, start + static_cast<int>(kept.size())) << set.name << " n " << n;
+          for (std::size_t k = 0; k < kept.size(); ++k) {
+            for (int c = 0; c < 3; ++c)
+              EXPECT_EQ(out[c][start + k], static_cast<Real>(p[c][kept[k]] - origin[c])) << set.name;
+            EXPECT_EQ(out_row[start + k], rows ? row[kept[k]] : -77) << set.name;
+          }
+          for (int k = 0; k < start; ++k) EXPECT_EQ(out[0][k], untouched);
+          for (std::size_t k = room; k < room + 4; ++k) {
+            for (const auto &v : out) EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
+            EXPECT_EQ(out_row[k], -77);
+          }
+        }
+}
+
+TEST(InstructionSets, the_library_takes_the_newest_that_this_machine_has)
+{
+  const Switch function(rational(6, 12, 1.5));
+  const auto sets = instruction_sets<double>(function, Precision::DOUBLE);
+  EXPECT_EQ(sets.back().name, gpucoord::host_instruction_set());
+  const auto chosen = gpucoord::select_pair_kernels<double>(function, Precision::DOUBLE);
+  for (int want = 0; want < 4; ++want) EXPECT_EQ(chosen.gather[want], sets.back().kernels.gather[want]);
+}
+
+}    // namespace
