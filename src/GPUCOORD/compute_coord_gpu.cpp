@@ -100,7 +100,7 @@ void ComputeCoordGPU::init()
     check_ghost_shell(cutghost);
   }
 
-  list = nullptr;
+  // Neighbor hands out lists again only where requests have changed: keep the last one
   if (args->engine == Engine::LIST) {
     if (neighbor->style == Neighbor::MULTI)
       error->all(FLERR, Error::NOLASTLINE,
@@ -376,10 +376,18 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
 
 void ComputeCoordGPU::evaluate(unsigned want)
 {
+  if (!is_initialized())
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {} is used before a run has set it up - use run 0 first", id);
   box = current_box();
   const Path path = choose_path(box);
   const bool ghosts = path == Path::CELLS || path == Path::LIST;
-  if (ghosts) check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
+  if (ghosts) {
+    check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
+    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a
+    // step: ghost atoms are then those of the old box
+    if (domain->box_change) comm->forward_comm();
+  }
 
   double *peratom = nullptr;
   if (want & DERIVATIVES) {

@@ -85,10 +85,10 @@ struct PairsInput {
 // One coordination number on one rank. Not thread-safe; it threads by itself.
 //
 // peratom is [nlocal][4] and is added to: the sum of s over the pairs of S that
-// contain the atom, and dS/dx, dS/dy, dS/dz of the atom. It may be null where
-// want lacks DERIVATIVES. Atom indices, counts and buffers must be valid; nothing
-// is checked here but that a range without end never comes to cells or list
-// (std::invalid_argument).
+// contain the atom, and dS/dx, dS/dy, dS/dz of the atom. It is not used, and may be
+// null, where want lacks DERIVATIVES. Atom indices, counts and buffers must be valid,
+// positions finite and the atoms of a pair different; nothing is checked here but that
+// a range without end never comes to cells or list (std::invalid_argument).
 class Coordination {
  public:
   virtual ~Coordination() = default;

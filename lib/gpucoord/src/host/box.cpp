@@ -17,13 +17,21 @@ namespace {
   }
 
   // Minkowski reduction: in up to three dimensions a basis is reduced when no
-  // vector can be shortened by adding 0 or +-1 times each of the others.
+  // vector can be shortened by adding 0 or +-1 times each of the others. Whole
+  // multiples go first, so that any tilt takes few rounds.
   void reduce(double (*basis)[3], int n)
   {
     bool changed = true;
     while (changed) {
       changed = false;
       for (int k = 0; k < n; ++k) {
+        for (int l = 0; l < n; ++l) {
+          const double length_sq = dot(basis[l], basis[l]);
+          if (l == k || length_sq == 0.0) continue;
+          const double multiple = std::rint(dot(basis[k], basis[l]) / length_sq);
+          if (std::fabs(multiple) > 1.0)
+            for (int c = 0; c < 3; ++c) basis[k][c] -= multiple * basis[l][c];
+        }
         const double length_sq = dot(basis[k], basis[k]);
         double best = length_sq * (1.0 - 1e-12);
         double shorter[3] = {};

@@ -47,6 +47,7 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end("cells");
       Contribution result;
       double start = seconds();
@@ -64,6 +65,7 @@ namespace {
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end("list");
       Contribution result;
       const bool two = in.b.index != nullptr;
@@ -75,6 +77,7 @@ namespace {
 
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const bool two = in.b.x != nullptr;
       gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, &result);
@@ -86,6 +89,7 @@ namespace {
 
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const GatherFunction<Real> gather = kernels.gather[want];
       const double start = seconds();

@@ -14,7 +14,8 @@ namespace {
    public:
     Reference(const Switch &function_in, unsigned want_in, double *peratom_in) :
         function(function_in), c(make_constants<double>(function_in)),
-        custom(function_in.make_custom()), want(want_in), peratom(peratom_in)
+        custom(function_in.make_custom()), want(want_in),
+        peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
     {
     }
 
@@ -84,7 +85,7 @@ Contribution reference_cells(const Switch &function, const CellsInput &in, unsig
       subtract(x(b.index[j]), x(in.a.index[i]), d);
       reference.add(d, two ? 1.0 : 0.5, in.a.index[i], -1);
     }
-  if (two && peratom)
+  if (two && want & DERIVATIVES)
     for (int i = 0; i < b.nowned; ++i)
       for (int j = 0; j < in.a.n; ++j) {
         if (in.a.index[j] == b.index[i]) continue;
@@ -112,7 +113,7 @@ Contribution reference_allpairs(const Switch &function, const AllPairsInput &in,
       }
   };
   pass(in.a, b, two ? 1.0 : 0.5);
-  if (two && peratom) pass(in.b, in.a, 0.0);
+  if (two && want & DERIVATIVES) pass(in.b, in.a, 0.0);
   return reference.result;
 }
 
