@@ -180,19 +180,19 @@ gpucoord::Box ComputeCoordGPU::current_box() const
 ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
 {
   const bool pair_mode = args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE;
-  const double limit = gpucoord::largest_unambiguous_range(current);
+  const double limit = gpucoord::first_ambiguous_range(current);
   const double dmax = function->dmax();
-  const bool ambiguous = current.nperiodic > 0 && dmax > limit;
+  const bool ambiguous = current.nperiodic > 0 && dmax >= limit;    // r = dmax is in range
 
   if (ambiguous && args->image == Image::UNNAMED) {
     const bool all_is_possible = !pair_mode && args->engine != Engine::ALLPAIRS;
     if (!function->has_end())
       error->all(FLERR, Error::NOLASTLINE,
                  "Compute coord/gpu {}: the range has no end, so all images of an atom are in range - "
-                 "say image minimum, or give dmax up to {:.10g}, half the shortest period of the box",
+                 "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
                  id, limit);
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax {:.10g} exceeds {:.10g}, half the shortest period of the "
+               "Compute coord/gpu {}: dmax {:.10g} is not below {:.10g}, half the shortest period of the "
                "box, so several images of one atom are in range - say image minimum{}",
                id, dmax, limit, all_is_possible ? " or image all" : "");
   }
@@ -207,7 +207,7 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
     default:
       if (ghosts_differ)
         error->all(FLERR, Error::NOLASTLINE,
-                   "Compute coord/gpu {}: image minimum with dmax {:.10g} beyond {:.10g}, half the "
+                   "Compute coord/gpu {}: image minimum with dmax {:.10g}, not below {:.10g}, half the "
                    "shortest period of the box, needs engine allpairs or auto",
                    id, dmax, limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;

@@ -170,7 +170,7 @@ FILES = {"good": "# first second\n1 12\n\n2 11  # a comment\n", "nothing": "# no
 
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
 INF = "variable bad atom exp(1000)\n"
-AMBIGUOUS = ("Compute coord/gpu c: dmax {} exceeds {}, half the shortest period of the box, so several images of one "
+AMBIGUOUS = ("Compute coord/gpu c: dmax {} is not below {}, half the shortest period of the box, so several images of one "
              "atom are in range - say ")
 SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
 EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
@@ -239,7 +239,7 @@ RUNS = {
                        AMBIGUOUS.format(5.5, 5) + "image minimum or image all"),
     "several images of a range without end": ("compute c all coord/gpu switch exp 1.0\nrun 0",
                                               "Compute coord/gpu c: the range has no end, so all images of an atom are in range - say image minimum, or give "
-        "dmax up to 5, half the shortest period of the box"),
+        "dmax below 5, half the shortest period of the box"),
     "an atom that pairs with itself": ("compute c a coord/gpu pairs a switch cubic dmax 3\nrun 0",
         "Compute coord/gpu c: atom ID 1 would pair with itself, being number 1 by ID in both groups of pairs - change "
         "the groups"),
@@ -253,15 +253,15 @@ RUNS = {
     "minimum image in a shrinking box": (
         "comm_modify cutoff 5.0\ncompute c all coord/gpu switch cubic dmax 4.45 image minimum engine cells\n"
         "fix d all deform 1 x final 0 8 units box\nrun 10",
-        "Compute coord/gpu c: image minimum with dmax 4.45 beyond 4.4, half the shortest period of the box, needs "
+        "Compute coord/gpu c: image minimum with dmax 4.45, not below 4.4, half the shortest period of the box, needs "
         "engine allpairs or auto"),
     "minimum image of cells": (
         "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine cells\nrun 0",
-        "Compute coord/gpu c: image minimum with dmax 5.5 beyond 5, half the shortest period of the box, needs "
+        "Compute coord/gpu c: image minimum with dmax 5.5, not below 5, half the shortest period of the box, needs "
         "engine allpairs or auto"),
     "minimum image of list": (
         "comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5 image minimum engine list\nrun 0",
-        "Compute coord/gpu c: image minimum with dmax 5.5 beyond 5, half the shortest period of the box, needs "
+        "Compute coord/gpu c: image minimum with dmax 5.5, not below 5, half the shortest period of the box, needs "
         "engine allpairs or auto"),
 }
 for name, arguments, tag in (

@@ -144,7 +144,7 @@ void check(const Cell &cell, std::mt19937_64 &random, int points, int reach)
   if (box.nperiodic) {
     const double shortest = static_cast<double>(brute_shortest(cell, reach));
     ASSERT_NEAR(box.shortest, shortest, tolerance);
-    ASSERT_EQ(gpucoord::largest_unambiguous_range(box), 0.5 * box.shortest);
+    ASSERT_EQ(gpucoord::first_ambiguous_range(box), 0.5 * box.shortest);
   }
   std::uniform_real_distribution<double> fraction(-1.0, 1.0);
   for (int p = 0; p < points; ++p) {
@@ -277,7 +277,7 @@ TEST(MinimumImage, without_periodicity_changes_nothing)
   for (bool &p : cell.periodic) p = false;
   const Box box = gpucoord::make_box(cell.edges, cell.periodic);
   EXPECT_EQ(box.nperiodic, 0);
-  EXPECT_EQ(gpucoord::largest_unambiguous_range(box), std::numeric_limits<double>::infinity());
+  EXPECT_EQ(gpucoord::first_ambiguous_range(box), std::numeric_limits<double>::infinity());
   for (const double scale : {1e-300, 1.0, 1e7, 1e200}) {
     const Vector d = {3.3 * scale, -7.7 * scale, 0.1 * scale};
     EXPECT_EQ(nearest(box, d), d);

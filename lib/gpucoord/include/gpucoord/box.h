@@ -21,9 +21,10 @@ struct Box {
 // periodic edges are linearly dependent or not finite.
 Box make_box(const double edges[3][3], const bool periodic[3]);
 
-// Beyond half the shortest lattice vector two images of one atom can both be in
-// range: sums over all images and over nearest images differ. Up to it they agree.
-double largest_unambiguous_range(const Box &box);
+// Half the shortest lattice vector, infinite where none is periodic. From this range
+// on (r = dmax is inside) two images of one atom can both be in range, so that sums
+// over all images and over nearest images differ; below it they agree.
+double first_ambiguous_range(const Box &box);
 
 }    // namespace gpucoord
 

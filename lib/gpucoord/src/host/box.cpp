@@ -29,8 +29,12 @@ namespace {
           const double length_sq = dot(basis[l], basis[l]);
           if (l == k || length_sq == 0.0) continue;
           const double multiple = std::rint(dot(basis[k], basis[l]) / length_sq);
-          if (std::fabs(multiple) > 1.0)
-            for (int c = 0; c < 3; ++c) basis[k][c] -= multiple * basis[l][c];
+          double trial[3];
+          for (int c = 0; c < 3; ++c) trial[c] = basis[k][c] - multiple * basis[l][c];
+          if (dot(trial, trial) < dot(basis[k], basis[k]) * (1.0 - 1e-12)) {
+            for (int c = 0; c < 3; ++c) basis[k][c] = trial[c];
+            changed = true;
+          }
         }
         const double length_sq = dot(basis[k], basis[k]);
         double best = length_sq * (1.0 - 1e-12);
@@ -134,7 +138,7 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   return box;
 }
 
-double largest_unambiguous_range(const Box &box)
+double first_ambiguous_range(const Box &box)
 {
   return box.nperiodic ? 0.5 * box.shortest : std::numeric_limits<double>::infinity();
 }

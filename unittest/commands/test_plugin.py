@@ -1,0 +1,108 @@
+"""clear, instances side by side, and unloading and loading the plugin while a compute is in use."""
+
+import os
+import unittest
+
+import numpy as np
+
+import coordtest
+from coordtest import Box, Switch, brute_force
+
+BOX = Box((6.0, 6.5, 7.0))
+SWITCH = Switch("rational", 1.0, dmax=2.7)
+
+
+def positions(seed, n=90):
+    return coordtest.random_positions(np.random.default_rng(seed), BOX, n)
+
+
+def plugin_file():
+    for place in os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":"):
+        path = os.path.join(place, "gpucoordplugin.so")
+        if os.path.exists(path):
+            return path
+    raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
+
+
+class Plugin(unittest.TestCase):
+    def define(self, lmp, x):
+        coordtest.make_system(lmp, BOX, x, ghosts=3.1)
+        for engine in ("cells", "list", "allpairs"):
+            lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+
+    def check(self, lmp, x, what):
+        lmp.command("run 0")
+        self.compare(lmp, x, what)
+
+    def compare(self, lmp, x, what):
+        expected = brute_force(BOX, x, SWITCH, np.arange(len(x)))
+        for engine in ("cells", "list", "allpairs"):
+            coordtest.assert_same(coordtest.result_of(lmp, engine), expected, coordtest.DOUBLE, f"{what}, {engine}")
+
+    def test_clear(self):
+        with coordtest.start() as lmp:
+            for seed in (1, 2, 3):
+                x = positions(seed, 80 + seed)
+                self.define(lmp, x)
+                self.check(lmp, x, f"after {seed - 1} clears")
+                lmp.command("clear")
+
+    def test_uncompute_and_define_again(self):
+        with coordtest.start() as lmp:
+            x = positions(4)
+            self.define(lmp, x)
+            self.check(lmp, x, "at first")
+            for engine in ("cells", "list", "allpairs"):
+                lmp.command(f"uncompute {engine}")
+            lmp.command("run 0")
+            for engine in ("cells", "list", "allpairs"):
+                lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+            self.check(lmp, x, "again")
+
+    def test_two_instances(self):
+        """Evaluated in turns, and one goes on after the other is closed."""
+        first, second = coordtest.start(), coordtest.start()
+        x, y = positions(5), positions(6, 70)
+        self.define(first, x)
+        self.define(second, y)
+        for lmp in (first, second):
+            lmp.command("run 0")
+        for turn in range(2):
+            self.compare(first, x, f"first, turn {turn}")
+            self.compare(second, y, f"second, turn {turn}")
+            y = y[::-1].copy()
+            coordtest.move_to(second, y)
+            second.command("run 0")
+        second.close()
+        self.check(first, x, "first, after the second is closed")
+        third = coordtest.start()
+        self.define(third, y)
+        self.check(third, y, "third")
+        self.check(first, x, "first, beside the third")
+        third.close()
+        first.close()
+
+    def test_unload_and_load_while_in_use(self):
+        path = plugin_file()
+        with coordtest.start() as lmp:
+            x = positions(7)
+            self.define(lmp, x)
+            self.check(lmp, x, "before")
+            for turn in range(2):
+                self.assertIn(["compute", "coord/gpu"], lmp.available_plugins())
+                lmp.command("plugin unload compute coord/gpu")
+                self.assertNotIn(["compute", "coord/gpu"], lmp.available_plugins())
+                self.assertNotIn("cells", lmp.available_ids("compute"))
+                lmp.command("run 0")
+                with self.assertRaisesRegex(Exception, "coord/gpu"):
+                    lmp.command(f"compute cells all coord/gpu {SWITCH.keywords}")
+                lmp.command(f"plugin load {path}")
+                for engine in ("cells", "list", "allpairs"):
+                    lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+                self.check(lmp, x, f"loaded again, turn {turn}")
+            lmp.command(f"plugin load {path}")    # a second load of what is loaded
+            self.check(lmp, x, "loaded twice")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
