@@ -6,7 +6,7 @@
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               compilers at a time                      [number of cores]
 PYTHON ?= /usr/bin/python3
-JOBS   ?= $(shell nproc)
+JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL GPUCOORD_CACHE PYTHON JOBS
 
 # Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5

@@ -2,6 +2,10 @@
 # Runs the example on up to 2 cores and analyses it. Usage: run.sh [OUTPUT FOLDER]
 # LMP: LAMMPS with GPUCOORD [../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
+case ${1:-} in -*)
+  sed -n '2,3s/^# //p' "$0"
+  exit 0
+esac
 folder=$(cd "$(dirname "$0")" && pwd)
 lmp=$(command -v "${LMP:-$folder/../../build/lmp}") || {
   echo "run.sh: there is no ${LMP:-build/lmp}: run make first, or set LMP to a LAMMPS with GPUCOORD" >&2

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <numeric>
 
 using namespace LAMMPS_NS;
 using gpucoord::DERIVATIVES;
@@ -50,7 +51,7 @@ struct CommGroup : public Comm {
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), backend_threads(0), list(nullptr), nevaluations(0),
+    Compute(lmp, narg, arg), backend_threads(0), list(nullptr), nevaluations{},
     warned_empty(false), groupbit2(0), nmax(0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
@@ -111,7 +112,7 @@ void ComputeCoordGPU::init()
     request->set_cutoff(function->dmax() + neighbor->skin);
   }
 
-  nevaluations = 0;
+  std::fill(nevaluations, nevaluations + 4, 0);
   warned_empty = false;
   // a dynamic group has no atoms before the run: evaluate() looks at it
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -132,14 +133,15 @@ void ComputeCoordGPU::print_setup(Path path) const
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
   std::string mesg = fmt::format(
-      "Compute coord/gpu {}: backend host ({}, {} thread{} per rank), precision {}, engine {}, "
-      "positions {}\n",
+      "Compute coord/gpu {}: host ({}, {} thread{} per rank), precision {}, engine {}, {}\n",
       id, gpucoord::host_instruction_set(), backend_threads, backend_threads == 1 ? "" : "s",
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
-      path == Path::CELLS || path == Path::LIST ? "of owned and ghost atoms in host memory"
-                                                : "gathered over ranks in host memory");
+      path == Path::CELLS || path == Path::LIST ? "owned and ghost atoms"
+                                                : "atoms gathered over ranks");
   mesg += fmt::format("  switch {}\n", function->description());
-  if (function->has_end())
+  if (function->has_end() && function->value_at_dmax() == 0.0 && function->slope_at_dmax() == 0.0)
+    mesg += fmt::format("  at dmax = {:.10g}: s and ds/dr go to 0\n", function->dmax());
+  else if (function->has_end())
     mesg += fmt::format("  at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0\n",
                         function->dmax(), function->value_at_dmax(), function->slope_at_dmax());
   utils::logmesg(lmp, mesg);
@@ -179,24 +181,26 @@ gpucoord::Box ComputeCoordGPU::current_box() const
 
 ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
 {
-  const bool pair_mode = args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE;
+  // pair mode knows the nearest image only
+  if (args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE) return Path::PAIRS;
+
   const double limit = gpucoord::first_ambiguous_range(current);
   const double dmax = function->dmax();
   const bool ambiguous = current.nperiodic > 0 && dmax >= limit;    // r = dmax is in range
 
   if (ambiguous && args->image == Image::UNNAMED) {
-    const bool all_is_possible = !pair_mode && args->engine != Engine::ALLPAIRS;
     if (!function->has_end())
       error->all(FLERR, Error::NOLASTLINE,
                  "Compute coord/gpu {}: the range has no end, so all images of an atom are in range - "
                  "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
                  id, limit);
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax {:.10g} is not below {:.10g}, half the shortest period of the "
-               "box, so several images of one atom are in range - say image minimum{}",
-               id, dmax, limit, all_is_possible ? " or image all" : "");
+               "Compute coord/gpu {}: dmax {:.10g}{} is not below {:.10g}, half the shortest period of "
+               "the box, so several images of one atom are in range - give a smaller dmax, or say image "
+               "minimum{}",
+               id, dmax, std::isnan(args->switch_options.dmax) ? " (the default)" : "", limit,
+               args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
-  if (pair_mode) return Path::PAIRS;
 
   const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
   switch (args->engine) {
@@ -232,11 +236,14 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
                "use engine allpairs with image minimum",
                id);
   const double need = function->dmax() + neighbor->skin;
-  if (need > cutghost)
+  if (need > cutghost * (1.0 + 1e-9)) {
+    // advice of four digits that is enough when typed
+    const double digit = pow(10.0, floor(log10(need)) - 3.0);
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: dmax plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
                "comm_modify cutoff {:.10g} or more",
-               id, need, cutghost, need);
+               id, need, cutghost, ceil(need / digit - 1e-6) * digit);
+  }
 }
 
 /* ----------------------------------------------------------------------
@@ -371,10 +378,22 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
 }
 
 /* ----------------------------------------------------------------------
-   S always; dS/dx and W where wanted. Collective.
+   returns S; sets array_atom and vector where dS/dx and W are wanted. Collective.
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::evaluate(unsigned want)
+double ComputeCoordGPU::evaluate(unsigned want)
+{
+  try {
+    return evaluate_or_throw(want);
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
+               "ranks or a smaller dmax",
+               id, comm->me, index_a.size() + index_b.size());
+  }
+}
+
+double ComputeCoordGPU::evaluate_or_throw(unsigned want)
 {
   if (!is_initialized())
     error->all(FLERR, Error::NOLASTLINE,
@@ -410,6 +429,11 @@ void ComputeCoordGPU::evaluate(unsigned want)
                  "Compute coord/gpu {}: engine list would miss the pairs that neigh_modify exclude "
                  "takes from the neighbor list - use engine cells",
                  id);
+    if (neighbor->includegroup)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {}: engine list would miss the atoms that neigh_modify include "
+                 "leaves out of the neighbor list - use engine cells",
+                 id);
     neighbor->build_one(list);
     check_list_is_complete();
   } else if (path == Path::ALLPAIRS)
@@ -429,24 +453,21 @@ void ComputeCoordGPU::evaluate(unsigned want)
   if (!ghosts) bad_atom = gather->bad_atom();
 
   gpucoord::Contribution mine;
-  try {
-    if (!bad_atom) mine = evaluate_path(path, want, peratom, false);
-  } catch (const std::bad_alloc &) {
-    error->one(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
-               "ranks or a smaller dmax",
-               id, comm->me, index_a.size() + index_b.size());
-  }
+  if (!bad_atom) mine = evaluate_path(path, want, peratom, false);
 
   // one sum over ranks
 
-  double send[10], sum[10];
+  double send[11], sum[11];
   send[0] = mine.value;
   for (int k = 0; k < 6; ++k) send[1 + k] = mine.virial[k];
   send[7] = nowned_a;
   send[8] = groupbit2 ? nowned_b : nowned_a;
   send[9] = bad_atom ? 1.0 : 0.0;
-  MPI_Allreduce(send, sum, 10, MPI_DOUBLE, MPI_SUM, world);
+  send[10] = 0.0;    // not a number where a derivative is none
+  if (peratom)
+    for (std::size_t k = 0; k < 4 * static_cast<std::size_t>(atom->nlocal); ++k)
+      send[10] += 0.0 * peratom[k];
+  MPI_Allreduce(send, sum, 11, MPI_DOUBLE, MPI_SUM, world);
 
   if (sum[9] > 0.0) {
     bigint any_bad;
@@ -456,9 +477,14 @@ void ComputeCoordGPU::evaluate(unsigned want)
                "unstable, or positions were set wrongly",
                id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (args->check_every && nevaluations % args->check_every == 0)
+  if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
+               "are - the switching function {} has none at some distance",
+               id, function->description());
+  if (args->check_every && nevaluations[want] % args->check_every == 0)
     compare_with_reference(path, want, mine, peratom);
-  ++nevaluations;
+  ++nevaluations[want];
 
   double npairs_or_atoms = sum[7];
   if (args->groups == Groups::PAIRS_FILE)
@@ -470,12 +496,12 @@ void ComputeCoordGPU::evaluate(unsigned want)
   if (args->norm == CoordArguments::Norm::MEAN)
     scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
 
-  scalar = scale * sum[0];
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
   if (peratom && scale != 1.0)
     for (int i = 0; i < atom->nlocal; ++i)
       for (int k = 1; k < 4; ++k) array_atom[i][k] *= scale;
+  return scale * sum[0];
 }
 
 /* ----------------------------------------------------------------------
@@ -519,7 +545,7 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
                  "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
                  id, what, difference, magnitude, limit);
   };
-  compare("S", fabs(total[0]), fabs(difference_sums[0]));
+  compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {
     compare("s_i", peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
@@ -536,7 +562,7 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
 double ComputeCoordGPU::compute_scalar()
 {
   invoked_scalar = update->ntimestep;
-  evaluate(VALUE);
+  scalar = evaluate(VALUE);
   return scalar;
 }
 

@@ -42,7 +42,8 @@ class ComputeCoordGPU : public Compute {
  private:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
-  void evaluate(unsigned want);
+  double evaluate(unsigned want);
+  double evaluate_or_throw(unsigned want);
   Path choose_path(const gpucoord::Box &) const;
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;
@@ -61,7 +62,7 @@ class ComputeCoordGPU : public Compute {
   int backend_threads;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
-  bigint nevaluations;
+  bigint nevaluations[4];    // by want
   bool warned_empty;
   int groupbit2;
   int nmax;

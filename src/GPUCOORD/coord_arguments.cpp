@@ -36,6 +36,28 @@ template <typename Value> struct Choice {
   Value value;
 };
 
+const std::vector<Choice<SwitchKind>> SWITCHES = {{"rational", SwitchKind::RATIONAL},
+                                                  {"exp", SwitchKind::EXP},
+                                                  {"gaussian", SwitchKind::GAUSSIAN},
+                                                  {"smap", SwitchKind::SMAP},
+                                                  {"cubic", SwitchKind::CUBIC},
+                                                  {"tanh", SwitchKind::TANH},
+                                                  {"cosinus", SwitchKind::COSINUS},
+                                                  {"q", SwitchKind::Q},
+                                                  {"custom", SwitchKind::CUSTOM}};
+
+// what may follow the name, and r0 where it takes one
+std::string switch_keywords(SwitchKind kind)
+{
+  switch (kind) {
+    case SwitchKind::RATIONAL: return "nn, mm, d0, dmax, nostretch";
+    case SwitchKind::SMAP: return "a, b, d0, dmax, nostretch";
+    case SwitchKind::Q: return "ref, beta, lambda, dmax, nostretch";
+    case SwitchKind::CUSTOM: return "func, d0, dmax, nostretch";
+    default: return "d0, dmax, nostretch";
+  }
+}
+
 template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
 {
   std::string text;
@@ -132,7 +154,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
                    check_tolerance);
       iarg += 3;
     } else
-      unknown_keyword(iarg, arg[iarg]);
+      unknown_keyword(iarg, arg[iarg], "");
   }
 
   if (!have_switch)
@@ -184,11 +206,17 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
 /* ---------------------------------------------------------------------- */
 
-void CoordArguments::unknown_keyword(int iarg, const char *text) const
+void CoordArguments::unknown_keyword(int iarg, const char *text, const std::string &after_switch) const
 {
+  if (!after_switch.empty())
+    error->all(FLERR, iarg,
+               "Unknown compute coord/gpu keyword: {} - switch {} takes {}, and then may come {}", text,
+               after_switch, switch_keywords(switch_options.kind), utils::join(KEYWORDS, ", "));
+  for (const auto &choice : SWITCHES)
+    if (strcmp(choice.name, text) == 0)
+      error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?", text);
   error->all(FLERR, iarg,
-             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function "
-             "follow switch",
+             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function follow it",
              text, utils::join(KEYWORDS, ", "));
 }
 
@@ -209,17 +237,7 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
 {
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu switch", error);
   auto &o = switch_options;
-  o.kind = choose<SwitchKind>("switch", iarg, narg, arg,
-                              {{"rational", SwitchKind::RATIONAL},
-                               {"exp", SwitchKind::EXP},
-                               {"gaussian", SwitchKind::GAUSSIAN},
-                               {"smap", SwitchKind::SMAP},
-                               {"cubic", SwitchKind::CUBIC},
-                               {"tanh", SwitchKind::TANH},
-                               {"cosinus", SwitchKind::COSINUS},
-                               {"q", SwitchKind::Q},
-                               {"custom", SwitchKind::CUSTOM}},
-                              error);
+  o.kind = choose<SwitchKind>("switch", iarg, narg, arg, SWITCHES, error);
   const std::string name = arg[iarg + 1];
   const int name_position = iarg + 1;
   iarg += 2;
@@ -228,7 +246,8 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
 
   if (o.kind != SwitchKind::CUBIC && o.kind != SwitchKind::Q) {
     if (iarg >= narg)
-      utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + name, error);
+      error->all(FLERR, name_position, "Compute coord/gpu switch {0} needs r0, for example: switch {0} 1.5",
+                 name);
     switch_position["r0"] = iarg;
     o.r0 = number(iarg, arg[iarg], "switch r0");
     ++iarg;
@@ -268,15 +287,15 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
       for (const auto kind : field->kinds) fits = fits || kind == o.kind;
     if (o.kind == SwitchKind::Q && keyword == "d0") fits = false;
     if (!fits)
-      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - only rational takes nn and mm, "
-                 "smap a and b, q beta, lambda and ref but no d0, custom func", name, keyword);
+      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - it takes {}", name, keyword,
+                 switch_keywords(o.kind));
     if (iarg + 2 > narg)
       utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + keyword, error);
     if (is_func) {
       o.expression = arg[iarg + 1];
       switch_position["expression"] = iarg + 1;
     } else {
-      if (keyword == "dmax" && strcmp(arg[iarg + 1], "INF") == 0)
+      if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
         o.dmax = std::numeric_limits<double>::infinity();
       else
         *field->value = number(iarg + 1, arg[iarg + 1], "switch " + keyword);
@@ -288,7 +307,7 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
   // a misspelt word must not be reported as something that is missing
 
   if (iarg < narg && std::find(KEYWORDS.begin(), KEYWORDS.end(), arg[iarg]) == KEYWORDS.end())
-    unknown_keyword(iarg, arg[iarg]);
+    unknown_keyword(iarg, arg[iarg], name);
 
   try {
     gpucoord::Switch checked(o);

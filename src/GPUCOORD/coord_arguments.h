@@ -50,7 +50,7 @@ class CoordArguments : protected Pointers {
  private:
   void parse_switch(int &iarg, int narg, char **arg);
   double number(int iarg, const char *text, const std::string &what) const;
-  [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
+  [[noreturn]] void unknown_keyword(int iarg, const char *text, const std::string &after_switch) const;
   void read_pairs_file(int iarg, const char *name);
 
   // which argument holds a field of SwitchOptions, to point at it in an error

@@ -30,7 +30,15 @@ void CoordGather::gather(const std::vector<Atom> &mine)
   nowned = static_cast<int>(mine.size());
   std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
   MPI_Allgather(&nowned, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
-  for (int r = 0; r < comm->nprocs; ++r) first[r + 1] = first[r] + counts[r];
+  bigint total = 0;
+  for (int r = 0; r < comm->nprocs; ++r) {
+    total += counts[r];
+    if (total > MAXSMALLINT)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: more than {} atoms to gather on every rank - use smaller groups, or engine cells",
+                 owner, MAXSMALLINT);
+    first[r + 1] = static_cast<int>(total);
+  }
   first_owned = first[comm->me];
   atoms.resize(first[comm->nprocs]);
   MPI_Allgatherv(mine.data(), nowned, type, atoms.data(), counts.data(), first.data(), type, world);

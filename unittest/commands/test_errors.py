@@ -14,8 +14,10 @@ COMPUTE = "compute c a coord/gpu "
 KEYWORDS = "group2, pairs, pairs/file, switch, norm, image, engine, precision, device, check"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
-AFTER_SWITCH = "; those of a switching function follow switch"
-TAKES = (" - only rational takes nn and mm, smap a and b, q beta, lambda and ref but no d0, custom func")
+AFTER_SWITCH = "; those of a switching function follow it"
+ENDS = "d0, dmax, nostretch"
+TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": "ref, beta, lambda, dmax, nostretch",
+         "custom": f"func, {ENDS}"}
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
@@ -24,7 +26,7 @@ NOT_FINITE = "is not a finite number - the simulation is unstable, or positions 
 # LAMMPS itself mark none.
 ARGUMENTS = [
     # keywords and choices
-    ("switch rational 1.0 [bogus] 3", f"Unknown compute coord/gpu keyword: bogus - known are {KEYWORDS}{AFTER_SWITCH}"),
+    ("switch rational 1.0 [bogus] 3", f"Unknown compute coord/gpu keyword: bogus - switch rational takes {TAKES['rational']}, and then may come {KEYWORDS}"),
     ("[nn] 6 switch rational 1.0", f"Unknown compute coord/gpu keyword: nn - known are {KEYWORDS}{AFTER_SWITCH}"),
     ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}"),
     ("switch exp 1.0 norm [max]", "Unknown compute coord/gpu norm option: max - known are sum, mean"),
@@ -86,11 +88,11 @@ ARGUMENTS = [
     ("switch [smap] 1.0 a 2", "Compute coord/gpu switch smap: b is required: give a number > 0"),
     ("switch [q] ref 1", "Compute coord/gpu switch q: beta (1/distance) is required: give a number > 0"),
     ("switch [q] beta 5", "Compute coord/gpu switch q: ref (distance) is required: give a number > 0"),
-    ("switch exp 1.0 [nn] 6", "Compute coord/gpu switch exp takes no nn" + TAKES),
-    ("switch exp 1.0 [a] 6", "Compute coord/gpu switch exp takes no a" + TAKES),
-    ("switch smap 1.0 a 2 b 3 [mm] 6", "Compute coord/gpu switch smap takes no mm" + TAKES),
-    ("switch q beta 5 ref 1 [d0] 1", "Compute coord/gpu switch q takes no d0" + TAKES),
-    ("switch rational 1.0 [func] x", "Compute coord/gpu switch rational takes no func" + TAKES),
+    ("switch exp 1.0 [nn] 6", f"Compute coord/gpu switch exp takes no nn - it takes {TAKES.get('exp', ENDS)}"),
+    ("switch exp 1.0 [a] 6", f"Compute coord/gpu switch exp takes no a - it takes {TAKES.get('exp', ENDS)}"),
+    ("switch smap 1.0 a 2 b 3 [mm] 6", f"Compute coord/gpu switch smap takes no mm - it takes {TAKES.get('smap', ENDS)}"),
+    ("switch q beta 5 ref 1 [d0] 1", f"Compute coord/gpu switch q takes no d0 - it takes {TAKES.get('q', ENDS)}"),
+    ("switch rational 1.0 [func] x", f"Compute coord/gpu switch rational takes no func - it takes {TAKES.get('rational', ENDS)}"),
     ("switch [custom] 1.0",
      "Compute coord/gpu switch custom: an expression in x is required, for example func \"1/(1+x^6)\""),
     ("switch custom 1.0 func [1/(1+x^6]",
@@ -105,7 +107,10 @@ ARGUMENTS = [
     # not a number too many, and not a missing dmax
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
     # a misspelt word is not a missing one
-    ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - known are {KEYWORDS}{AFTER_SWITCH}"),
+    ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - switch cubic takes {ENDS}, and then may come {KEYWORDS}"),
+    ("switch custom 1.5 [exp(-x)]",
+     f"Unknown compute coord/gpu keyword: exp(-x) - switch custom takes {TAKES['custom']}, and then may come {KEYWORDS}"),
+    ("[rational] 1.5", "Unknown compute coord/gpu keyword: rational - did you mean switch rational?"),
     ("switch exp [dmax] 3", "Compute coord/gpu switch r0 must be a number, not 'dmax'"),
     ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
 
@@ -133,7 +138,8 @@ ARGUMENTS = [
 # arguments that end too early, and what the message calls them
 MISSING = [(keyword, keyword) for keyword in KEYWORDS.split(", ")]
 MISSING += [("check 1", "check")]
-MISSING += [(f"switch {name}", f"switch {name}") for name in SWITCHES.split(", ") if name not in ("cubic", "q")]
+ARGUMENTS += [(f"switch [{name}]", f"Compute coord/gpu switch {name} needs r0, for example: switch {name} 1.5")
+              for name in SWITCHES.split(", ") if name not in ("cubic", "q")]
 MISSING += [(f"switch {start} {keyword}", f"switch {keyword}") for start, keyword in (
     ("rational 1.0", "nn"), ("rational 1.0", "mm"), ("rational 1.0", "d0"), ("cubic", "dmax"), ("smap 1.0", "a"),
     ("smap 1.0", "b"), ("q", "beta"), ("q", "lambda"), ("q", "ref"), ("custom 1.0", "func"))]
@@ -152,7 +158,7 @@ for words, name in (
     what = {"1": "check tolerance"}.get(word, f"switch {word}")
     if words.split()[2] == "{}" and word not in ("cubic", "q"):
         what = "switch r0"
-    for bad in "nan", "-nan", "inf", "1.0x", "1,5":
+    for bad in ("nan", "-nan", "1.0x", "1,5") + (("inf",) if word != "dmax" else ()):
         ARGUMENTS.append((words.format(f"[{bad}]"), f"Compute coord/gpu {what} must be a number"
                           f"{' or INF' if word == 'dmax' else ''}, not '{bad}'"))
     ARGUMENTS.append((words.format("1e999"), "Floating point number 1e999 in input script or data file is out of "
@@ -171,7 +177,7 @@ FILES = {"good": "# first second\n1 12\n\n2 11  # a comment\n", "nothing": "# no
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
 INF = "variable bad atom exp(1000)\n"
 AMBIGUOUS = ("Compute coord/gpu c: dmax {} is not below {}, half the shortest period of the box, so several images of one "
-             "atom are in range - say ")
+             "atom are in range - give a smaller dmax, or say ")
 SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
 EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
             "list - use engine cells")
@@ -228,6 +234,15 @@ RUNS = {
         "Compute coord/gpu c: engine list cannot use neighbor style multi - use style bin or nsq, or engine cells"),
     "exclusions": ("neigh_modify exclude type 1 1\ncompute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
                    EXCLUDED),
+    "atoms outside of neigh_modify include": (
+        "neigh_modify exclude none\natom_modify first a\nneigh_modify include a\n"
+        "compute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0",
+        "Compute coord/gpu c: engine list would miss the atoms that neigh_modify include leaves out of the neighbor "
+        "list - use engine cells"),
+    "a function without a value": (
+        "compute c all coord/gpu switch custom 1.0 func sqrt(1-x) dmax 3.0 nostretch\nrun 0",
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - the switching "
+        "function custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not stretched has none at some distance"),
     "exclusions after a run": (
         GOOD + "\nrun 0\nuncompute c\nneigh_modify exclude group a b\n"
         "compute c all coord/gpu engine list switch cubic dmax 3.0\nrun 0", EXCLUDED),
@@ -243,8 +258,9 @@ RUNS = {
     "an atom that pairs with itself": ("compute c a coord/gpu pairs a switch cubic dmax 3\nrun 0",
         "Compute coord/gpu c: atom ID 1 would pair with itself, being number 1 by ID in both groups of pairs - change "
         "the groups"),
-    "several images of pairs": ("compute c a coord/gpu pairs b switch cubic dmax 5.5\nrun 0",
-                                AMBIGUOUS.format(5.5, 5) + "image minimum"),
+    "several images within the default range": (
+        "compute c all coord/gpu switch rational 1.0\nrun 0",
+        AMBIGUOUS.format("6.812920691 (the default)", 5) + "image minimum or image all"),
     "several images for allpairs": ("compute c all coord/gpu switch cubic dmax 5.5 engine allpairs\nrun 0",
                                     AMBIGUOUS.format(5.5, 5) + "image minimum"),
     "several images in a shrinking box": (
@@ -352,7 +368,7 @@ class Runs(InProcess):
         commands(self.lmp, GOOD + options + "\n" + PRINT_S)
         message, marked = error_of(self.lmp, "run 0")
         number = r"(\d\S*)"
-        found = re.fullmatch(f"Compute coord/gpu c: check: S differs by {number} from the reference of magnitude "
+        found = re.fullmatch(rf"Compute coord/gpu c: check: S \(before norm\) differs by {number} from the reference of magnitude "
                              f"{number}, more than {number} - use a higher precision, or report a bug", message)
         self.assertTrue(found, message)
         difference, magnitude, limit = map(float, found.groups())

@@ -113,6 +113,23 @@ class Precision(unittest.TestCase):
                     with self.assertRaisesRegex(Exception, "differs by .* from the reference"):
                         coordtest.atoms_of(lmp, "c")
 
+    def test_check_counts_each_kind_of_evaluation(self):
+        """With S, W and dS/dx in turn, every second W is compared, not every second evaluation of any kind."""
+        box = Box((6.0, 6.0, 6.0))
+        x = coordtest.random_positions(np.random.default_rng(1), box, 100)
+        for kind in (coordtest.virial_of, coordtest.atoms_of):
+            with coordtest.start() as lmp:
+                coordtest.make_system(lmp, box, x, ghosts=3.0)
+                lmp.command("compute c all coord/gpu switch rational 1.0 dmax 2.5 check 2 1e-12")
+                lmp.command("run 0")
+                with self.assertRaisesRegex(Exception, "differs by .* from the reference"):
+                    for _ in range(2):
+                        try:
+                            coordtest.scalar_of(lmp, "c")
+                        except Exception as error:
+                            self.assertIn(": S (before norm) differs", str(error))
+                        kind(lmp, "c")
+
 
 def lmp_positions(lmp):
     """The positions that LAMMPS has, which wrapping rounds far from the origin."""

@@ -106,6 +106,13 @@ inline std::vector<SwitchCase> switch_cases()
   add("rational 6/7", rational(6, 7, 1.5, 0.0, 8.0));
   add("rational 30/100", rational(30, 100, 1.5));
   add("rational 31/100 d0", rational(31, 100, 1.5, 0.4));
+  // either side of where exponents stop being integers
+  add("rational 127/254 d0", rational(127, 254, 1.5, 0.4));
+  add("rational 128/256", rational(128, 256, 1.5, 0.0, 2.5));
+  add("rational 130/260", rational(130, 260, 1.5, 0.0, 2.5));
+  add("rational 6/300 d0", rational(6, 300, 1.5, 0.4));
+  add("rational 256/512", rational(256, 512, 1.5));
+  add("rational 200/514", rational(200, 514, 1.5));
   add("rational 5.5/12.3", rational(5.5, 12.3, 1.5));
   add("rational 5.5/12.3 d0 nostretch", rational(5.5, 12.3, 0.9, 2.1, 6.0, false));
   add("rational 5.5/11 no end", rational(5.5, none, 1.5, 0.0, INF));
@@ -122,6 +129,8 @@ inline std::vector<SwitchCase> switch_cases()
   add("smap 12/6 d0 dmax", smap(12, 6, 1.5, 0.6, 6.0));
   add("smap 3/7 dmax nostretch", smap(3, 7, 1.5, 0.0, 4.0, false));
   add("smap 2.5/1.5 dmax", smap(2.5, 1.5, 1.5, 0.0, 9.0));
+  add("smap 150/1 no end", smap(150, 1, 1.5, 0.0, INF));
+  add("smap 600/1 dmax", smap(600, 1, 1.5, 0.0, 9.0));
   add("cubic", plain(SwitchKind::CUBIC, none, 0.0, 3.5));
   add("cubic d0", plain(SwitchKind::CUBIC, none, 2.9, 3.5));
   add("cubic d0 nostretch", plain(SwitchKind::CUBIC, none, 2.9, 3.5, false));

@@ -23,8 +23,9 @@ enum class SwitchKind {
   CUSTOM       // an expression in x
 };
 
-// Arithmetic of the pair terms. MIXED sums them in double, SINGLE in float; the
-// sum over atoms is double in all three.
+// Arithmetic of the pair terms. MIXED sums up to 256 of one atom in float and those
+// sums in double, SINGLE all terms of one atom in float; the sum over atoms is double
+// in all three.
 enum class Precision { DOUBLE, MIXED, SINGLE };
 
 // What a user writes. Distances are in the caller's units. NaN is 'not given'.

@@ -13,17 +13,17 @@
 
 namespace gpucoord {
 
-// Sums over integer exponents cost a term each; above this the logarithms of
-// RationalReal are as good and faster.
-GPUCOORD_HD bool is_integer(double value)
+// How rational is evaluated: 2, in squares, with n/2 and m/2; 1, with integer n and m; 0,
+// with logarithms. Integer powers and sums lose up to a digit per factor ten of the exponent:
+// above these limits logarithms are as good and faster.
+GPUCOORD_HD int exponent_divisor(const SwitchOptions &o)
 {
-  return value == std::floor(value) && value <= 256;
-}
-
-// rational exponents and d0 that allow the form without a square root
-GPUCOORD_HD bool in_squares(const SwitchOptions &o)
-{
-  return o.d0 == 0.0 && is_integer(o.n / 2) && is_integer(o.m / 2);
+  for (int divisor = o.d0 == 0.0 ? 2 : 1; divisor > 0; --divisor) {
+    const double n = o.n / divisor, m = o.m / divisor;
+    if (n != std::floor(n) || m != std::floor(m)) continue;
+    if (m == 2 * n ? n <= MAX_INTEGER_EXPONENT : m <= 128) return divisor;
+  }
+  return 0;
 }
 
 // Calls visitor(Formula{}) with the type PlainSwitch<...> or SquaredSwitch<...>
@@ -33,13 +33,14 @@ template <class Visitor> void visit_formula(const Switch &function, Visitor &&vi
   const SwitchOptions &o = function.options();
   switch (o.kind) {
     case SwitchKind::RATIONAL: {
-      const bool twice = o.m == 2 * o.n && o.n <= MAX_INTEGER_EXPONENT;
-      if (in_squares(o)) {
+      const int divisor = exponent_divisor(o);
+      const bool twice = o.m == 2 * o.n;
+      if (divisor == 2) {
         if (o.n == 6 && twice) return visitor(SquaredSwitch<shape::RationalCubeTwice>{});
         if (twice) return visitor(SquaredSwitch<shape::RationalTwice>{});
         return visitor(SquaredSwitch<shape::RationalInteger>{});
       }
-      if (is_integer(o.n) && is_integer(o.m)) {
+      if (divisor == 1) {
         if (twice) return visitor(PlainSwitch<shape::RationalTwice>{});
         return visitor(PlainSwitch<shape::RationalInteger>{});
       }
@@ -72,14 +73,16 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.q = static_cast<Real>(o.m - o.n);
   c.a = static_cast<Real>(o.a);
   c.b = static_cast<Real>(o.b);
-  c.c = static_cast<Real>(std::exp2(o.a / o.b) - 1.0);
+  // (2^(a/b) - 1)^(1/a), by expm1 and log: 2^(a/b) may overflow
+  const double exponent = std::log(2.0) * o.a / o.b;
+  c.k = static_cast<Real>(std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
   c.beta = static_cast<Real>(o.beta);
   c.center = static_cast<Real>(o.lambda * o.ref);
-  if (o.kind == SwitchKind::RATIONAL && is_integer(o.n) && is_integer(o.m)) {
-    const int halve = in_squares(o) ? 2 : 1;
-    c.in = static_cast<int>(o.n) / halve;
-    c.im = static_cast<int>(o.m) / halve;
-  }
+  if (o.kind == SwitchKind::RATIONAL)
+    if (const int divisor = exponent_divisor(o)) {
+      c.in = static_cast<int>(o.n) / divisor;
+      c.im = static_cast<int>(o.m) / divisor;
+    }
   return c;
 }
 

@@ -27,7 +27,7 @@ template <class Real> struct SwitchConstants {
   Real stretch;      // s = s' stretch + shift
   Real shift;
   Real n, m, q;        // exponents of rational as real numbers, and m - n
-  Real a, b, c;        // smap: a, b and 2^(a/b) - 1
+  Real a, b, k;        // smap: a, b and (2^(a/b) - 1)^(1/a)
   Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
   int in, im;          // integer exponents; halved for SquaredSwitch
 };
@@ -166,17 +166,17 @@ namespace shape {
     }
   };
 
-  // smap: (1 + c x^a)^(-b/a), c = 2^(a/b) - 1 (Ceriotti, Tribello, Parrinello, PNAS 2011)
+  // smap: (1 + y^a)^(-b/a), y = (2^(a/b) - 1)^(1/a) x (Ceriotti, Tribello, Parrinello, PNAS 2011)
   struct Smap {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
-      const Real cxa = c.c * pow(x, c.a);
-      const Real base = Real(1) + cxa;
-      // far out c x^a overflows before s is 0; there s = (c x^a)^(-b/a) = c^(-b/a) x^(-b)
-      const bool far = cxa > Real(1e30);
-      s = far ? pow(c.c, -c.b / c.a) * pow(x, -c.b) : pow(base, -c.b / c.a);
-      const Real ratio = cxa < Real(1) ? cxa / base : Real(1) - Real(1) / base;    // c x^a/(1 + c x^a)
+      const Real y = c.k * x;
+      const Real ya = pow(y, c.a);
+      const Real base = Real(1) + ya;
+      // far out y^a overflows before s is 0; there s = y^(-b)
+      s = ya > Real(1e30) ? pow(y, -c.b) : pow(base, -c.b / c.a);
+      const Real ratio = ya < Real(1) ? ya / base : Real(1) - Real(1) / base;    // y^a/(1 + y^a)
       ds = -c.b * ratio * s / x;
     }
   };

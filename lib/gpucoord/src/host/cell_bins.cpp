@@ -37,7 +37,7 @@ CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, d
 
   double volume = 1.0;
   for (int c = 0; c < 3; ++c) volume *= hi[c] - lo[c] + range;
-  const double per_half_cell = (a.n + b.n) * range * range * range / (8.0 * volume);
+  const double per_half_cell = (static_cast<double>(a.n) + b.n) * range * range * range / (8.0 * volume);
   // Cells of half the range cut the pairs to test from 6.4 to 3.7 per pair in
   // range, but cost 125 cells to visit instead of 27: not worth it where most
   // would be empty.

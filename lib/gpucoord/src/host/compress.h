@@ -23,10 +23,7 @@ namespace {
     _mm256_storeu_ps(to, _mm256_maskz_compress_ps(keep, _mm512_cvtpd_ps(v)));
   }
 
-  // Of n points, those within a squared range of the box of half edges half around
-  // origin, relative to origin. Appends to x_out... and, where row is not null, to
-  // row_out from element count on; returns the new count. 8 elements beyond it may
-  // be overwritten.
+  // see pair_kernels.h
   template <class Real>
   int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,
                     const double *origin, const double *half, double range_sq, Real *x_out,

@@ -75,6 +75,9 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
     default:
       need_positive("r0", "r0", opt.r0);
   }
+  if (opt.r0 < 1e-18 || opt.r0 > 1e18)
+    throw SwitchError(opt.kind == SwitchKind::CUBIC ? "dmax" : "r0",
+        "the width r0 is " + number(opt.r0) + " but must be from 1e-18 to 1e18, whose squares single precision holds");
   switch (opt.kind) {
     case SwitchKind::RATIONAL:
       need_positive("n", "nn", opt.n);
