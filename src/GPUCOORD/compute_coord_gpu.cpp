@@ -436,21 +436,14 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
                  id);
     neighbor->build_one(list);
     check_list_is_complete();
-  } else if (path == Path::ALLPAIRS)
-    gather->groups(groupbit, groupbit2);
-  else if (args->groups == Groups::PAIRS)
-    gather->groups(groupbit, groupbit2);
-  else if (args->groups == Groups::PAIRS_FILE) {
-    std::vector<tagint> ids;
-    for (const auto &[tag_a, tag_b] : args->id_pairs) {
-      ids.push_back(tag_a);
-      ids.push_back(tag_b);
-    }
-    std::sort(ids.begin(), ids.end());
-    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
-    gather->ids(ids);
   }
-  if (!ghosts) bad_atom = gather->bad_atom();
+  if (!ghosts) {
+    if (args->groups == Groups::PAIRS_FILE)
+      gather->ids(args->pair_ids);
+    else
+      gather->groups(groupbit, groupbit2);
+    bad_atom = gather->bad_atom();
+  }
 
   gpucoord::Contribution mine;
   if (!bad_atom) mine = evaluate_path(path, want, peratom, false);

@@ -369,4 +369,7 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
   ids.resize(n);
   MPI_Bcast(ids.data(), static_cast<int>(n), MPI_LMP_TAGINT, 0, world);
   for (bigint k = 0; k < n; k += 2) id_pairs.emplace_back(ids[k], ids[k + 1]);
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  pair_ids = std::move(ids);
 }

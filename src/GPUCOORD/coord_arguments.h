@@ -38,6 +38,7 @@ class CoordArguments : protected Pointers {
   Groups groups = Groups::SELF;
   std::string group2;    // name of the second group of TWO and PAIRS
   std::vector<std::pair<tagint, tagint>> id_pairs;    // of PAIRS_FILE
+  std::vector<tagint> pair_ids;                       // the atoms in them, sorted and each once
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
