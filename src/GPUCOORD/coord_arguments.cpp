@@ -46,16 +46,40 @@ const std::vector<Choice<SwitchKind>> SWITCHES = {{"rational", SwitchKind::RATIO
                                                   {"q", SwitchKind::Q},
                                                   {"custom", SwitchKind::CUSTOM}};
 
-// what may follow the name, and r0 where it takes one
+// keywords that may follow the name, and r0 where the function takes one
+struct SwitchKeyword {
+  const char *keyword;
+  const char *field;    // of SwitchOptions, as SwitchError names it
+  double gpucoord::SwitchOptions::*value;    // null: no number
+  std::vector<SwitchKind> kinds;             // functions that take it; empty: any
+};
+const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
+    {"nn", "n", &gpucoord::SwitchOptions::n, {SwitchKind::RATIONAL}},
+    {"mm", "m", &gpucoord::SwitchOptions::m, {SwitchKind::RATIONAL}},
+    {"a", "a", &gpucoord::SwitchOptions::a, {SwitchKind::SMAP}},
+    {"b", "b", &gpucoord::SwitchOptions::b, {SwitchKind::SMAP}},
+    {"ref", "ref", &gpucoord::SwitchOptions::ref, {SwitchKind::Q}},
+    {"beta", "beta", &gpucoord::SwitchOptions::beta, {SwitchKind::Q}},
+    {"lambda", "lambda", &gpucoord::SwitchOptions::lambda, {SwitchKind::Q}},
+    {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
+    {"d0", "d0", &gpucoord::SwitchOptions::d0,
+     {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
+      SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}},
+    {"dmax", "dmax", &gpucoord::SwitchOptions::dmax, {}},
+    {"nostretch", "stretch", nullptr, {}}};
+
+bool takes(SwitchKind kind, const SwitchKeyword &entry)
+{
+  return entry.kinds.empty() ||
+      std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
+}
+
 std::string switch_keywords(SwitchKind kind)
 {
-  switch (kind) {
-    case SwitchKind::RATIONAL: return "nn, mm, d0, dmax, nostretch";
-    case SwitchKind::SMAP: return "a, b, d0, dmax, nostretch";
-    case SwitchKind::Q: return "ref, beta, lambda, dmax, nostretch";
-    case SwitchKind::CUSTOM: return "func, d0, dmax, nostretch";
-    default: return "d0, dmax, nostretch";
-  }
+  std::vector<std::string> list;
+  for (const auto &entry : SWITCH_KEYWORDS)
+    if (takes(kind, entry)) list.emplace_back(entry.keyword);
+  return utils::join(list, ", ");
 }
 
 template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
@@ -255,52 +279,28 @@ void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
     error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no r0: {}", name,
                o.kind == SwitchKind::CUBIC ? "its width is dmax - d0" : "its distance is ref");
 
-  struct Field {
-    const char *keyword, *name;
-    double *value;
-    std::vector<SwitchKind> kinds;    // empty: any
-  };
-  const Field fields[] = {{"nn", "n", &o.n, {SwitchKind::RATIONAL}},
-                          {"mm", "m", &o.m, {SwitchKind::RATIONAL}},
-                          {"d0", "d0", &o.d0, {}},
-                          {"dmax", "dmax", &o.dmax, {}},
-                          {"a", "a", &o.a, {SwitchKind::SMAP}},
-                          {"b", "b", &o.b, {SwitchKind::SMAP}},
-                          {"beta", "beta", &o.beta, {SwitchKind::Q}},
-                          {"lambda", "lambda", &o.lambda, {SwitchKind::Q}},
-                          {"ref", "ref", &o.ref, {SwitchKind::Q}}};
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
-    const bool is_func = keyword == "func";
+    const auto entry = std::find_if(SWITCH_KEYWORDS.begin(), SWITCH_KEYWORDS.end(),
+                                    [&keyword](const SwitchKeyword &e) { return keyword == e.keyword; });
+    if (entry == SWITCH_KEYWORDS.end()) break;
+    if (!takes(o.kind, *entry))
+      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - it takes {}", name, keyword,
+                 switch_keywords(o.kind));
     if (keyword == "nostretch") {
       o.stretch = false;
       ++iarg;
       continue;
     }
-    const Field *field = nullptr;
-    for (const auto &candidate : fields)
-      if (keyword == candidate.keyword) field = &candidate;
-    if (!field && !is_func) break;
-
-    bool fits = is_func ? o.kind == SwitchKind::CUSTOM : field->kinds.empty();
-    if (field)
-      for (const auto kind : field->kinds) fits = fits || kind == o.kind;
-    if (o.kind == SwitchKind::Q && keyword == "d0") fits = false;
-    if (!fits)
-      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - it takes {}", name, keyword,
-                 switch_keywords(o.kind));
     if (iarg + 2 > narg)
       utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + keyword, error);
-    if (is_func) {
+    if (keyword == "func")
       o.expression = arg[iarg + 1];
-      switch_position["expression"] = iarg + 1;
-    } else {
-      if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
-        o.dmax = std::numeric_limits<double>::infinity();
-      else
-        *field->value = number(iarg + 1, arg[iarg + 1], "switch " + keyword);
-      switch_position[field->name] = iarg + 1;
-    }
+    else if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
+      o.dmax = std::numeric_limits<double>::infinity();
+    else
+      o.*(entry->value) = number(iarg + 1, arg[iarg + 1], "switch " + keyword);
+    switch_position[entry->field] = iarg + 1;
     iarg += 2;
   }
 
