@@ -161,13 +161,20 @@ struct Result {
   std::vector<double> peratom;
 };
 
+// valid as long as s and rows are
+CellsInput cells_input(const System &s, const Rows &rows)
+{
+  CellsInput in;
+  in.x = s.x.data();
+  in.a = rows.list_a;
+  if (s.two) in.b = rows.list_b;
+  return in;
+}
+
 Result run_cells(Coordination &c, const System &s, unsigned want)
 {
   const auto rows = rows_of(s);
-  CellsInput in;
-  in.x = s.x.data();
-  in.a = rows->list_a;
-  if (s.two) in.b = rows->list_b;
+  const CellsInput in = cells_input(s, *rows);
   Result r;
   r.peratom.assign(4 * s.nlocal, 0.0);
   r.sum = c.cells(in, want, want & DERIVATIVES ? r.peratom.data() : nullptr);
@@ -370,10 +377,7 @@ void check_engines(const SwitchCase &c, const System &s, const std::string &what
       expect_equal(run_allpairs(*backend, s, brute::Cell(), all), exact, precision, all, label + " allpairs");
   }
   const auto rows = rows_of(s);
-  CellsInput in;
-  in.x = s.x.data();
-  in.a = rows->list_a;
-  if (s.two) in.b = rows->list_b;
+  const CellsInput in = cells_input(s, *rows);
   Result r;
   r.peratom.assign(4 * s.nlocal, 0.0);
   r.sum = gpucoord::reference_cells(function, in, all, r.peratom.data());
