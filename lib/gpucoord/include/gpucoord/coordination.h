@@ -14,6 +14,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
+#include <string>
 
 namespace gpucoord {
 
@@ -58,6 +60,8 @@ struct ListInput {
   const int *numneigh = nullptr;       // [nowned] number of neighbours, by row of x
   const int *const *firstneigh = nullptr;    // [nowned] their rows of x
   int neighmask = ~0;                  // and-ed to each neighbour first
+  std::int64_t version = 0;            // lists of the same version are the same, 0: unknown; a
+                                       // device keeps its copy of them
 };
 
 // Engine 'allpairs': owned atoms against atoms gathered from all ranks, nearest
@@ -101,6 +105,26 @@ class Coordination {
 // The backend that computes on the host with the given number of OpenMP threads.
 // The results do not depend on that number.
 std::unique_ptr<Coordination> make_host_coordination(const Switch &, Precision, int nthreads);
+
+// A GPU that has failed, or has no memory left; what() says what and how much.
+class DeviceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// The GPUs that this process can use.
+struct CudaDevices {
+  int count = 0;
+  std::string why_none;    // where count is 0: no driver, no GPU, or a build without CUDA
+};
+CudaDevices find_cuda_devices();
+
+// name of a GPU, 0 <= device < count
+std::string cuda_device_name(int device);
+
+// The backend that computes on a GPU and prepares data with the given number of OpenMP
+// threads. Results do not depend on that number. Throws DeviceError, then or later.
+std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int device, int nthreads);
 
 // name of the instruction set that the host kernels use on this machine
 const char *host_instruction_set();

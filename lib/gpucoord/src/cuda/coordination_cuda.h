@@ -1,0 +1,25 @@
+// Part of GPUCOORD, GPL-2.0. How the CUDA backend launches its kernels: for tests and the
+// bench, which try more than the default.
+
+#ifndef GPUCOORD_COORDINATION_CUDA_H
+#define GPUCOORD_COORDINATION_CUDA_H
+
+#include "gpucoord/coordination.h"
+
+#include <memory>
+
+namespace gpucoord {
+
+struct CudaTuning {
+  // who takes a group of i-atoms of engine cells: a warp (32 atoms), or a thread block (128)
+  enum class Processor { WARP, BLOCK };
+  Processor processor = Processor::WARP;
+  int warps_per_block = 4;    // of Processor::WARP, 1 to 8; the bits of results do not depend on it
+};
+
+std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int device, int nthreads,
+                                                     const CudaTuning &);
+
+}    // namespace gpucoord
+
+#endif

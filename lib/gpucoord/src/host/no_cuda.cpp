@@ -1,0 +1,28 @@
+// Part of GPUCOORD, GPL-2.0. What a build without nvcc has in place of the CUDA backend.
+
+#include "gpucoord/coordination.h"
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr char NOT_BUILT[] = "GPUCOORD was built without CUDA";
+
+}    // namespace
+
+CudaDevices find_cuda_devices()
+{
+  return {0, NOT_BUILT};
+}
+
+std::string cuda_device_name(int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+}    // namespace gpucoord
