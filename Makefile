@@ -5,8 +5,12 @@
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               compilers at a time                      [number of cores]
+#   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
+#   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
+GPUCOORD_CUDA ?= AUTO
+GPUCOORD_CUDA_ARCHITECTURES ?=
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL GPUCOORD_CACHE PYTHON JOBS
 
 # Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
@@ -19,7 +23,8 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 .NOTPARALLEL:
 
 all: setup
-	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) >build/configure.log
+	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=$(GPUCOORD_CUDA) \
+	  -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)" >build/configure.log
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 
@@ -48,4 +53,4 @@ help:
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, and run the benchmarks"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
-	@sed -n '/^# Variables/,/^#   JOBS/s/^# \{0,1\}//p' Makefile
+	@sed -n '/^# Variables/,/^#   GPUCOORD_CUDA_/s/^# \{0,1\}//p' Makefile

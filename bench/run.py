@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the bench table: ms per evaluation of S with derivatives and virial.
+"""Prints the bench tables: ms per evaluation of S with derivatives and virial.
 
-A jittered simple cubic lattice, rational 6/12, beside the figures of the peers,
-which were measured on one H200 with 16 CPU cores.
+A jittered simple cubic lattice, rational 6/12, from host arrays, beside the figures of the peers,
+which were measured on one H200 with 16 CPU cores. With a GPU there is a second table for it.
 
 Usage: run.py BUILD_DIR [threads ...]; threads defaults to all cores.
 """
@@ -11,55 +11,101 @@ import os
 import subprocess
 import sys
 
-# (atoms, neighbours) -> {peer: ms}. PLUMED COORDINATION with linked cells, 16 threads;
-# cudaCoord on the GPU in double.
-PEERS = {
-    (10_000, 65): {"PLUMED 16 threads": 8.7, "cudaCoord": 1.6},
-    (48_000, 65): {"PLUMED 16 threads": 39, "cudaCoord": 5.4},
-    (250_000, 65): {"cudaCoord": 29},
-    (1_000_000, 65): {"cudaCoord": 145},
-    (10_000, 1122): {"PLUMED 16 threads": 157, "cudaCoord": 3.9},
-    (48_000, 1122): {"PLUMED 16 threads": 717, "cudaCoord": 7.6},
-    (250_000, 1122): {"cudaCoord": 35},
-    (1_000_000, 1122): {"cudaCoord": 169},
+# (atoms, neighbours) -> {peer: ms}. PLUMED COORDINATION with linked cells, 16 threads.
+PLUMED = {(10_000, 65): 8.7, (48_000, 65): 39, (10_000, 1122): 157, (48_000, 1122): 717}
+PLUMED_2_THREADS = {(10_000, 65): 28}    # the one figure there is
+# cudaCoord on the GPU
+CUDACOORD = {
+    "mixed": {(10_000, 65): 1.3, (48_000, 65): 5.0, (250_000, 65): 28, (1_000_000, 65): 150,
+              (10_000, 1122): 3.9, (48_000, 1122): 7.6, (250_000, 1122): 35, (1_000_000, 1122): 169},
+    "double": {(10_000, 65): 1.6, (48_000, 65): 5.4, (250_000, 65): 29, (1_000_000, 65): 145},
 }
-# PLUMED with 2 threads, the one figure there is
-PEERS_2_THREADS = {(10_000, 65): {"PLUMED 2 threads": 28}}
+# pairs a second that the H200 can do in float: evaluated with forces, with forces and virial; distances tested
+CEILING_FORCES, CEILING_VIRIAL, CEILING_TESTED = 1.17e12, 0.84e12, 2.0e12
 
 EDGES = {10_000: 22, 48_000: 36, 250_000: 63, 1_000_000: 100}
 RANGES = {65: 2.5, 1122: 6.45}
+TINY = {8: (2, 1.2), 27: (3, 1.2), 125: (5, 2.5), 1000: (10, 2.5)}    # atoms -> edge, range
 
 
-def measure(program, edge, distance, precision, threads, repeats):
+class Result:
+    def __init__(self, words):
+        self.atoms, self.neighbours = int(words[0]), int(words[1])
+        numbers = [float(word) for word in words[2:]]
+        self.total, self.copies, self.bins, self.pairs, self.reduction = numbers[:5]
+        self.in_range, self.tested, self.pairs_without_virial = numbers[5:]
+
+
+def measure(program, backend, edge, distance, precision, threads, repeats):
     out = subprocess.run(
-        [program, str(edge), str(distance), precision, str(threads), str(repeats)],
+        [program, backend, str(edge), str(distance), precision, str(threads), str(repeats)],
         check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    return int(out[0]), [float(word) for word in out[2:]]
+    return Result(out)
+
+
+def row(*cells):
+    print("| " + " | ".join(f"{cell:.3g}" if isinstance(cell, float) else str(cell) for cell in cells) + " |",
+          flush=True)
+
+
+def head(*names):
+    row(*names)
+    print("|" + "---|" * len(names))
+
+
+def host_table(program, thread_counts):
+    head("atoms", "neighbours", "precision", "threads", "ms", "bins", "pairs", "PLUMED, ms", "times faster")
+    for neighbours, distance in RANGES.items():
+        for nominal, edge in EDGES.items():
+            repeats = 3 if nominal * neighbours > 5e7 else 11
+            for threads in thread_counts:
+                for precision in ("double", "mixed"):
+                    r = measure(program, "host", edge, distance, precision, threads, repeats)
+                    peer, peer_threads = PLUMED.get((nominal, neighbours)), 16
+                    if threads == 2 and (nominal, neighbours) in PLUMED_2_THREADS:
+                        peer, peer_threads = PLUMED_2_THREADS[nominal, neighbours], 2
+                    row(f"{r.atoms:,}", f"{neighbours:,}", precision, threads, r.total, r.bins, r.pairs,
+                        f"{peer:g} ({peer_threads} threads)" if peer else "",
+                        peer * r.atoms / nominal / r.total if peer else "")
+
+
+def gpu_table(program, threads):
+    print("copies: host arrays to the GPU and back, with all that the host does; pairs: the pair kernel, with and "
+          "without\nthe virial; evaluated, tested: pairs a second over the ceilings of the H200 in float "
+          "(with and without virial; tested without).\n")
+    head("atoms", "neighbours", "processor", "precision", "ms", "copies", "bins", "pairs", "no virial", "reduction",
+         "evaluated", "no virial", "tested", "cudaCoord, ms", "times faster")
+    cases = [(neighbours, nominal, edge, distance) for neighbours, distance in RANGES.items()
+             for nominal, edge in EDGES.items()]
+    for neighbours, nominal, edge, distance in cases:
+        for processor, backend in (("warp", "cuda"), ("block", "cuda-block")):
+            for precision in ("mixed", "single", "double") if backend == "cuda" else ("mixed",):
+                r = measure(program, backend, edge, distance, precision, threads, 9)
+                peer = CUDACOORD.get("double" if precision == "double" else "mixed").get((nominal, neighbours))
+                rates = [r.in_range / (1e-3 * r.pairs) / CEILING_VIRIAL,
+                         r.in_range / (1e-3 * r.pairs_without_virial) / CEILING_FORCES,
+                         r.tested / (1e-3 * r.pairs_without_virial) / CEILING_TESTED]
+                row(f"{r.atoms:,}", f"{neighbours:,}", processor, precision, r.total, r.copies, r.bins, r.pairs,
+                    r.pairs_without_virial, r.reduction, *(rates if precision != "double" else [""] * 3),
+                    peer or "", peer * r.atoms / nominal / r.total if peer else "")
+    print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
+    head("atoms", "neighbours", "precision", "ms", "beside the copies")
+    for edge, distance in TINY.values():
+        r = measure(program, "cuda", edge, distance, "mixed", threads, 101)
+        row(f"{r.atoms:,}", f"{r.neighbours:,}", "mixed", r.total, r.total - r.copies)
 
 
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
     program = os.path.join(sys.argv[1], "bench", "bench_coordination")
-    thread_counts = [int(word) for word in sys.argv[2:]] or [os.cpu_count()]
-    print("| atoms | neighbours | precision | threads | ms | copies | bins | pairs | reduction "
-          "| peers, ms | times faster |")
-    print("|---|---|---|---|---|---|---|---|---|---|---|")
-    for neighbours, distance in RANGES.items():
-        for nominal, edge in EDGES.items():
-            repeats = 3 if nominal * neighbours > 5e7 else 11
-            for threads in thread_counts:
-                for precision in ("double", "mixed"):
-                    atoms, ms = measure(program, edge, distance, precision, threads, repeats)
-                    peers = dict(PEERS[nominal, neighbours])
-                    if threads == 2:
-                        peers.update(PEERS_2_THREADS.get((nominal, neighbours), {}))
-                    names = ", ".join(f"{name} {value:g}" for name, value in peers.items())
-                    ratios = ", ".join(f"{value * atoms / nominal / ms[0]:.2g}"
-                                       for value in peers.values())
-                    print(f"| {atoms:,} | {neighbours:,} | {precision} | {threads} | "
-                          + " | ".join(f"{value:.3g}" for value in ms)
-                          + f" | {names} | {ratios} |", flush=True)
+    threads = [int(word) for word in sys.argv[2:]] or [os.cpu_count()]
+    gpu = subprocess.run([program, "gpu"], stdout=subprocess.PIPE, text=True)
+    print(f"Host, {os.cpu_count()} cores\n")
+    host_table(program, threads)
+    print(f"\nGPU: {gpu.stdout.strip()}\n")
+    if gpu.returncode == 0:
+        gpu_table(program, max(threads))
 
 
 if __name__ == "__main__":

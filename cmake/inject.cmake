@@ -6,6 +6,9 @@
 # deferred call at the end of its CMakeLists.txt may not add a subdirectory.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH GPUCOORD_TOP_DIR)
 option(PKG_GPUCOORD "Build GPUCOORD Package" OFF)
+if(PKG_GPUCOORD)
+  include(${CMAKE_CURRENT_LIST_DIR}/Modules/GpucoordCuda.cmake)
+endif()
 
 # LAMMPS' list of packages: with GPUCOORD in it, PKG_GPUCOORD counts as a package of LAMMPS
 # (lmp -h, lammps_has_package, ...).

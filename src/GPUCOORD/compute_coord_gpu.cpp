@@ -11,6 +11,7 @@
 #include "compute_coord_gpu.h"
 
 #include "coord_arguments.h"
+#include "coord_backend.h"
 #include "coord_gather.h"
 
 #include "atom.h"
@@ -23,6 +24,7 @@
 #include "neigh_list.h"
 #include "neigh_request.h"
 #include "neighbor.h"
+#include "npair.h"
 #include "pair.h"
 #include "update.h"
 
@@ -46,15 +48,26 @@ struct CommGroup : public Comm {
   static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
 };
 
+// whether Neighbor::build_one() is to build a list, or leaves it as it is. It does not say so,
+// and Neighbor::ncalls and the timestep both come back to earlier values (run pre no, rerun).
+// No other list is made from an occasional one, so nothing but build_one() builds it.
+struct NeighborBuild : public Neighbor {
+  static bool is_due(Neighbor *neighbor, const NeighList *list)
+  {
+    return (neighbor->*(&NeighborBuild::neigh_pair))[list->index]->last_build < neighbor->lastcall;
+  }
+};
+
 }    // namespace
 
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), backend_threads(0), list(nullptr), nevaluations{},
-    warned_empty(false), groupbit2(0), nmax(0), nowned_a(0), nowned_b(0)
+    Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, warned_empty(false),
+    groupbit2(0), nmax(0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
+  backend = std::make_unique<CoordBackend>(lmp, *args);
   function = std::make_unique<gpucoord::Switch>(args->switch_options);
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
@@ -88,10 +101,7 @@ void ComputeCoordGPU::init()
     groupbit2 = group->bitmask[igroup2];
   }
 
-  if (!backend || backend_threads != comm->nthreads) {
-    backend_threads = comm->nthreads;
-    backend = gpucoord::make_host_coordination(*function, args->precision, backend_threads);
-  }
+  backend->init(*function, args->precision, fmt::format("Compute coord/gpu {}", id));
 
   const Path path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
@@ -110,6 +120,7 @@ void ComputeCoordGPU::init()
                  id);
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
     request->set_cutoff(function->dmax() + neighbor->skin);
+    ++list_version;
   }
 
   std::fill(nevaluations, nevaluations + 4, 0);
@@ -132,12 +143,13 @@ void ComputeCoordGPU::print_setup(Path path) const
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
+  const bool ghosts = path == Path::CELLS || path == Path::LIST;
+  std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
+  if (backend->is_cuda())
+    data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
   std::string mesg = fmt::format(
-      "Compute coord/gpu {}: host ({}, {} thread{} per rank), precision {}, engine {}, {}\n",
-      id, gpucoord::host_instruction_set(), backend_threads, backend_threads == 1 ? "" : "s",
-      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
-      path == Path::CELLS || path == Path::LIST ? "owned and ghost atoms"
-                                                : "atoms gathered over ranks");
+      "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
+      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)], data);
   mesg += fmt::format("  switch {}\n", function->description());
   if (function->has_end() && function->value_at_dmax() == 0.0 && function->slope_at_dmax() == 0.0)
     mesg += fmt::format("  at dmax = {:.10g}: s and ds/dr go to 0\n", function->dmax());
@@ -346,24 +358,18 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
                                                       bool reference)
 {
   switch (path) {
-    case Path::PAIRS: {
-      gpucoord::PairsInput in;
-      if (args->groups == Groups::PAIRS)
-        in = gather->pairs_of_groups(box);
-      else
-        in = gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
-      return reference ? gpucoord::reference_pairs(*function, in, want, peratom)
-                       : backend->pairs(in, want, peratom);
-    }
+    case Path::PAIRS:
+      return reference ? gpucoord::reference_pairs(*function, pairs, want, peratom)
+                       : (*backend)->pairs(pairs, want, peratom);
     case Path::ALLPAIRS: {
       const auto in = gather->allpairs(box);
       return reference ? gpucoord::reference_allpairs(*function, in, want, peratom)
-                       : backend->allpairs(in, want, peratom);
+                       : (*backend)->allpairs(in, want, peratom);
     }
     default: {
       const auto cells = cells_input();
       if (reference) return gpucoord::reference_cells(*function, cells, want, peratom);
-      if (path == Path::CELLS) return backend->cells(cells, want, peratom);
+      if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
       gpucoord::ListInput in;
       in.x = cells.x;
       in.a = cells.a;
@@ -372,9 +378,24 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       in.numneigh = list->numneigh;
       in.firstneigh = list->firstneigh;
       in.neighmask = NEIGHMASK;
-      return backend->list(in, want, peratom);
+      in.version = list_version;
+      return (*backend)->list(in, want, peratom);
     }
   }
+}
+
+/* ----------------------------------------------------------------------
+   message of a rank whose backend failed
+------------------------------------------------------------------------- */
+
+std::string ComputeCoordGPU::failure(Path path, const char *what, const char *way_out) const
+{
+  const std::size_t nowned = nowned_a + nowned_b;
+  const std::string others = path == Path::CELLS || path == Path::LIST
+      ? fmt::format("{} ghost atoms", index_a.size() + index_b.size() - nowned)
+      : fmt::format("{} atoms gathered over ranks", gather->natoms());
+  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned atoms of the groups and {}: {} - {}",
+                     id, comm->me, nowned, others, what, way_out);
 }
 
 /* ----------------------------------------------------------------------
@@ -434,6 +455,7 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
                  "Compute coord/gpu {}: engine list would miss the atoms that neigh_modify include "
                  "leaves out of the neighbor list - use engine cells",
                  id);
+    if (NeighborBuild::is_due(neighbor, list)) ++list_version;
     neighbor->build_one(list);
     check_list_is_complete();
   }
@@ -443,14 +465,28 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
     else
       gather->groups(groupbit, groupbit2);
     bad_atom = gather->bad_atom();
+    // may end in an error, on all ranks, so not where a rank can fail alone
+    if (path == Path::PAIRS && !bad_atom)
+      pairs = args->groups == Groups::PAIRS
+          ? gather->pairs_of_groups(box)
+          : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
   gpucoord::Contribution mine;
-  if (!bad_atom) mine = evaluate_path(path, want, peratom, false);
+  std::string failed;
+  if (!bad_atom) {
+    try {
+      mine = evaluate_path(path, want, peratom, false);
+    } catch (const gpucoord::DeviceError &e) {
+      failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+    } catch (const std::bad_alloc &) {
+      failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
+    }
+  }
 
   // one sum over ranks
 
-  double send[11], sum[11];
+  double send[12], sum[12];
   send[0] = mine.value;
   for (int k = 0; k < 6; ++k) send[1 + k] = mine.virial[k];
   send[7] = nowned_a;
@@ -460,7 +496,8 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
   if (peratom)
     for (std::size_t k = 0; k < 4 * static_cast<std::size_t>(atom->nlocal); ++k)
       send[10] += 0.0 * peratom[k];
-  MPI_Allreduce(send, sum, 11, MPI_DOUBLE, MPI_SUM, world);
+  send[11] = failed.empty() ? 0.0 : 1.0;
+  MPI_Allreduce(send, sum, 12, MPI_DOUBLE, MPI_SUM, world);
 
   if (sum[9] > 0.0) {
     bigint any_bad;
@@ -470,6 +507,7 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
                "unstable, or positions were set wrongly",
                id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
+  if (sum[11] > 0.0) backend->stop(failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "

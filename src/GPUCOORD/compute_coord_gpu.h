@@ -21,11 +21,14 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 #include "gpucoord/coordination.h"
 
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 namespace LAMMPS_NS {
 class CoordArguments;
+class CoordBackend;
 class CoordGather;
 
 class ComputeCoordGPU : public Compute {
@@ -52,22 +55,25 @@ class ComputeCoordGPU : public Compute {
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference);
   gpucoord::CellsInput cells_input() const;
+  std::string failure(Path, const char *what, const char *way_out) const;
   void compare_with_reference(Path, unsigned want, const gpucoord::Contribution &,
                               const double *peratom);
   void print_setup(Path) const;
 
   std::unique_ptr<CoordArguments> args;
   std::unique_ptr<gpucoord::Switch> function;
-  std::unique_ptr<gpucoord::Coordination> backend;
-  int backend_threads;
+  std::unique_ptr<CoordBackend> backend;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
+  std::int64_t list_version;
   bigint nevaluations[4];    // by want
   bool warned_empty;
   int groupbit2;
   int nmax;
 
-  gpucoord::Box box;    // of this evaluation
+  // of this evaluation
+  gpucoord::Box box;
+  gpucoord::PairsInput pairs;    // of pair mode
 
   // owned, then ghost atoms of the two groups, and the group bits of all atoms
   std::vector<int> index_a, index_b;

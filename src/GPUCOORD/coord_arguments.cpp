@@ -187,11 +187,6 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
   // choices that contradict each other
 
-  if (device == Device::CUDA)
-    error->all(FLERR, device_position,
-               "Compute coord/gpu device cuda: this GPUCOORD has no CUDA backend - use device host or "
-               "device auto");
-
   const bool has_end = gpucoord::Switch(switch_options).has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;
 

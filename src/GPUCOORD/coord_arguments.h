@@ -43,6 +43,7 @@ class CoordArguments : protected Pointers {
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
   Device device = Device::AUTO;
+  int device_position = 0;    // argument to point at in an error
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // evaluations; 0: never
   double check_tolerance = 0.0;
@@ -56,7 +57,6 @@ class CoordArguments : protected Pointers {
 
   // which argument holds a field of SwitchOptions, to point at it in an error
   std::map<std::string, int> switch_position;
-  int device_position = 0;
 };
 
 }    // namespace LAMMPS_NS

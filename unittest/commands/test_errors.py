@@ -115,8 +115,6 @@ ARGUMENTS = [
     ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
 
     # choices that contradict each other
-    ("switch exp 1.0 dmax 3 device [cuda]",
-     "Compute coord/gpu device cuda: this GPUCOORD has no CUDA backend - use device host or device auto"),
     ("switch exp 1.0 dmax 3 image [all] engine allpairs",
      "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all - use image "
      "minimum, or engine cells"),

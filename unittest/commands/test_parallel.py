@@ -159,13 +159,15 @@ class Parallel(unittest.TestCase):
 
 
 class SameBits(unittest.TestCase):
-    """Same input, build and ranks: the same bits, whatever the threads."""
+    """Same input, build, device and ranks: the same bits, whatever the threads."""
 
     def run_once(self, ranks, threads, precision, first=(), threads_used=None):
         data = write_system(ORTHOGONAL, 7)
-        run = coordtest.run_lammps(script(ORTHOGONAL, data, precision=precision, first=first), ranks, threads)
-        reported = int(re.search(r"(\d+) threads? per rank", run.text).group(1))
-        self.assertEqual(reported, threads_used or threads)
+        run = coordtest.run_lammps(script(ORTHOGONAL, data, precision=f"{precision} device {coordtest.DEVICE}", first=first),
+                                   ranks, threads)
+        if coordtest.DEVICE == "host":
+            reported = int(re.search(r"(\d+) threads? per rank", run.text).group(1))
+            self.assertEqual(reported, threads_used or threads)
         with open(run.path("dump")) as file:
             dump = file.read()
         self.assertEqual(len(run.tables[0]["Step"]), STEPS + 1)

@@ -25,10 +25,12 @@ def plugin_file():
 
 
 class Plugin(unittest.TestCase):
+    OPTIONS = "precision double"
+
     def define(self, lmp, x):
         coordtest.make_system(lmp, BOX, x, ghosts=3.1)
         for engine in ("cells", "list", "allpairs"):
-            lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+            lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
 
     def check(self, lmp, x, what):
         lmp.command("run 0")
@@ -56,7 +58,7 @@ class Plugin(unittest.TestCase):
                 lmp.command(f"uncompute {engine}")
             lmp.command("run 0")
             for engine in ("cells", "list", "allpairs"):
-                lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+                lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
             self.check(lmp, x, "again")
 
     def test_two_instances(self):
@@ -98,7 +100,7 @@ class Plugin(unittest.TestCase):
                     lmp.command(f"compute cells all coord/gpu {SWITCH.keywords}")
                 lmp.command(f"plugin load {path}")
                 for engine in ("cells", "list", "allpairs"):
-                    lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} precision double")
+                    lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
                 self.check(lmp, x, f"loaded again, turn {turn}")
             lmp.command(f"plugin load {path}")    # a second load of what is loaded
             self.check(lmp, x, "loaded twice")

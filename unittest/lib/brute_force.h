@@ -24,11 +24,12 @@ using Real = long double;
 using Vector = std::array<Real, 3>;
 
 struct Sums {
-  explicit Sums(int nlocal) : peratom(4 * nlocal), peratom_scale(4 * nlocal) {}
+  explicit Sums(int nlocal) : peratom(4 * nlocal), peratom_scale(4 * nlocal), partners(nlocal) {}
   Real value = 0, value_scale = 0;
   std::array<Real, 6> virial = {}, virial_scale = {};
   std::vector<Real> peratom, peratom_scale;
   long npairs = 0;    // terms in the value
+  std::vector<long> partners;    // terms in each row
 };
 
 class PairTerms {
@@ -66,6 +67,7 @@ class PairTerms {
       }
     }
     if (row < 0) return;
+    ++sums.partners[row];
     sums.peratom[4 * row] += p.s;
     sums.peratom_scale[4 * row] += size;
     for (int k = 0; k < 3; ++k) {

@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The switching functions against their closed forms.
 
+#include "backends.h"
 #include "closed_forms.h"
 #include "instruction_sets.h"
 #include "switch_cases.h"
@@ -343,6 +344,47 @@ TEST_P(EveryFunction, kernels_of_every_instruction_set_equal_the_closed_form_in_
 TEST_P(EveryFunction, kernels_of_every_instruction_set_equal_the_closed_form_in_float)
 {
   check_kernels<float>(function, truth, "float");
+}
+
+// ---- the backend of backends.h, by pair mode: one pair at each distance
+
+void check_backend(const Switch &function, const TrueFunction &truth, const std::string &name,
+                   Precision precision)
+{
+  const std::size_t n = truth.points.size();
+  std::vector<double> origin(3 * n, 0.0), at(3 * n, 0.0), peratom(4 * n, 0.0), distances;
+  std::vector<int> rows, not_owned(n, -1);
+  for (std::size_t k = 0; k < n; ++k) {
+    distances.push_back(at[3 * k] = truth.points[k].r);    // sorted
+    rows.push_back(static_cast<int>(k));
+  }
+  gpucoord::PairsInput in;
+  in.n = static_cast<std::int64_t>(n);
+  in.xa = origin.data();
+  in.xb = at.data();
+  in.row_a = rows.data();
+  in.row_b = not_owned.data();
+  make_backend(function, precision, 1)->pairs(in, gpucoord::DERIVATIVES, peratom.data());
+  const Worst w = worst_errors(function, truth, precision != Precision::DOUBLE, [&](double r, double &s, double &slope) {
+    const auto k = std::lower_bound(distances.begin(), distances.end(), r) - distances.begin();
+    s = peratom[4 * k];
+    slope = -peratom[4 * k + 1];    // the gradient of the atom at the origin
+  });
+  const std::string how = backend_name() + (precision == Precision::DOUBLE ? " double" : precision == Precision::MIXED ? " mixed" : " single");
+  std::puts(row(name, how.c_str(), w).c_str());
+  EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
+  EXPECT_LE(w.units_slope, UNITS_SLOPE) << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
+}
+
+TEST_P(EveryFunction, backend_equals_the_closed_form_in_double)
+{
+  check_backend(function, truth, GetParam().name, Precision::DOUBLE);
+}
+
+TEST_P(EveryFunction, backend_equals_the_closed_form_in_float)
+{
+  check_backend(function, truth, GetParam().name, Precision::MIXED);
+  check_backend(function, truth, GetParam().name, Precision::SINGLE);
 }
 
 std::string test_name(const testing::TestParamInfo<SwitchCase> &info)

@@ -36,6 +36,7 @@ struct Timings {
   double bins = 0.0;         // sorting atoms into cutoff bins
   double pairs = 0.0;        // pair terms
   double reduction = 0.0;    // sums over atoms
+  double tested = 0.0;       // distances computed, those of idle lanes included; by engine cells on a device
 };
 
 // What one rank contributes. S and W of the whole system are the sums over ranks.
@@ -123,7 +124,9 @@ CudaDevices find_cuda_devices();
 std::string cuda_device_name(int device);
 
 // The backend that computes on a GPU and prepares data with the given number of OpenMP
-// threads. Results do not depend on that number. Throws DeviceError, then or later.
+// threads. device -1: the GPU that is current in each call, which must not change. Results
+// do not depend on the number of threads; they are the same bits on GPUs of one kind. Throws
+// DeviceError, then or later.
 std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int device, int nthreads);
 
 // name of the instruction set that the host kernels use on this machine

@@ -68,6 +68,7 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.dmax_sq = static_cast<Real>(std::fmin(o.dmax * o.dmax, std::numeric_limits<Real>::max()));
   c.stretch = static_cast<Real>(function.stretch());
   c.shift = static_cast<Real>(function.shift());
+  c.dfunc_scale = static_cast<Real>(function.stretch() / o.r0);
   c.n = static_cast<Real>(o.n);
   c.m = static_cast<Real>(o.m);
   c.q = static_cast<Real>(o.m - o.n);
@@ -82,6 +83,7 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
     if (const int divisor = exponent_divisor(o)) {
       c.in = static_cast<int>(o.n) / divisor;
       c.im = static_cast<int>(o.m) / divisor;
+      if (divisor == 2) c.dfunc_scale = static_cast<Real>(2.0 * function.stretch() / (o.r0 * o.r0));
     }
   return c;
 }

@@ -1,8 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. The switching functions, each written once.
 //
-// A shape gives the unstretched s'(x) and its derivative for x > 0. The wrappers
+// A shape gives the unstretched s'(x) and its derivative over FACTOR for x > 0. The wrappers
 // PlainSwitch and SquaredSwitch turn a squared distance into x, apply the
 // stretch and return s and dfunc = (ds/dr)/r, which is what forces need.
+// eval_bare() leaves out a factor of dfunc that is the same for all pairs, scale():
+// a kernel may apply it to sums.
 //
 // Names and defaults follow PLUMED's switchingfunction (Tribello et al.,
 // Comput. Phys. Commun. 185, 604 (2014)). The forms differ where PLUMED's lose
@@ -26,11 +28,26 @@ template <class Real> struct SwitchConstants {
   Real dmax_sq;      // s = 0 beyond, distance^2; always finite: r^2 that overflows is out of range
   Real stretch;      // s = s' stretch + shift
   Real shift;
+  Real dfunc_scale;  // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
   Real n, m, q;        // exponents of rational as real numbers, and m - n
   Real a, b, k;        // smap: a, b and (2^(a/b) - 1)^(1/a)
   Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
   int in, im;          // integer exponents; halved for SquaredSwitch
 };
+
+// 1/x for x >= 1. In float on a device it may be wrong in the last bit, and is much faster.
+template <class Real> GPUCOORD_HD Real reciprocal(Real x)
+{
+  return Real(1) / x;
+}
+#ifdef __CUDA_ARCH__
+template <> __device__ __forceinline__ float reciprocal(float x)
+{
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
+}
+#endif
 
 // x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
 // depend on x, so a loop over pairs vectorises; a square beyond the highest bit
@@ -48,21 +65,26 @@ constexpr int MAX_INTEGER_EXPONENT = 127;    // what power() reaches
 
 namespace shape {
 
+  struct NoFactor {
+    static constexpr int FACTOR = 1;
+  };
+
   // rational 6/12 in r^2, the default of every program in the field: 1/(1+y^3)
   struct RationalCubeTwice {
+    static constexpr int FACTOR = -3;
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real y, Real &s, Real &ds)
     {
       const Real y2 = y * y;
-      s = Real(1) / (Real(1) + y2 * y);
+      s = reciprocal(Real(1) + y2 * y);
       const Real ys = y * s;    // y^2 alone may overflow where s is 0
-      ds = Real(-3) * ys * ys;
+      ds = ys * ys;    // without the factor
     }
   };
 
   // rational with m = 2n: 1/(1+x^n), no singularity. For x > 1 in powers of
   // 1/x, which cannot overflow.
-  struct RationalTwice {
+  struct RationalTwice : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
@@ -82,7 +104,7 @@ namespace shape {
   // where (1-x)^2 G = n - m x^q + q x^m, q = m - n. P and G have positive
   // coefficients only, so nothing cancels at x = 1 or anywhere else. For x > 1
   // the same sums run in powers of 1/x, which cannot overflow.
-  struct RationalInteger {
+  struct RationalInteger : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
@@ -115,7 +137,7 @@ namespace shape {
   //   x < 1:  s' = E_n/E_m,           d ln s'/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
   // which neither overflow nor lose digits where n is near m. Near x = 1 the two terms of the
   // slope cancel, so for m u < 1/2 it is taken from the series of t/(1-e^(-t)) (Bernoulli numbers).
-  struct RationalReal {
+  struct RationalReal : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
@@ -148,7 +170,7 @@ namespace shape {
     }
   };
 
-  struct Exponential {
+  struct Exponential : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
@@ -157,7 +179,7 @@ namespace shape {
     }
   };
 
-  struct Gaussian {
+  struct Gaussian : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
@@ -167,7 +189,7 @@ namespace shape {
   };
 
   // smap: (1 + y^a)^(-b/a), y = (2^(a/b) - 1)^(1/a) x (Ceriotti, Tribello, Parrinello, PNAS 2011)
-  struct Smap {
+  struct Smap : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
@@ -182,7 +204,7 @@ namespace shape {
   };
 
   // cubic: (x-1)^2 (1+2x), C1 at both ends
-  struct Cubic {
+  struct Cubic : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
@@ -193,7 +215,7 @@ namespace shape {
   };
 
   // 1 - tanh x = 2/(e^(2x) + 1), which keeps its digits where tanh x is near 1
-  struct Tanh {
+  struct Tanh : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
@@ -203,7 +225,7 @@ namespace shape {
   };
 
   // (cos(pi x)+1)/2 = cos^2(pi x/2), 0 beyond x = 1
-  struct Cosinus {
+  struct Cosinus : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
@@ -217,7 +239,7 @@ namespace shape {
 
   // q: 1/(1 + exp(beta (r - lambda ref))) of the distance itself (r0 = 1, d0 = 0);
   // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
-  struct NativeContacts {
+  struct NativeContacts : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r, Real &s, Real &ds)
     {
@@ -234,8 +256,12 @@ namespace shape {
 // s and dfunc = (ds/dr)/r from r^2, x = (r - d0)/r0. Up to d0, r = 0 included,
 // s is 1 and dfunc 0. The caller has tested r^2 <= dmax^2.
 template <class Shape> struct PlainSwitch {
+  template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)
+  {
+    return Real(Shape::FACTOR) * c.dfunc_scale;
+  }
   template <class Real>
-  static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  static GPUCOORD_HD void eval_bare(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
   {
     const Real r = sqrt(r_sq);
     const bool inner = r <= c.d0;
@@ -243,19 +269,34 @@ template <class Shape> struct PlainSwitch {
     Real value, slope;
     Shape::eval(c, x, value, slope);
     s = inner ? Real(1) : value * c.stretch + c.shift;
-    dfunc = inner ? Real(0) : slope * c.stretch * c.inv_r0 / r;
+    dfunc = inner ? Real(0) : slope / r;
+  }
+  template <class Real>
+  static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  {
+    eval_bare(c, r_sq, s, dfunc);
+    dfunc *= scale(c);
   }
 };
 
 // The same for shapes that are functions of y = (r/r0)^2, d0 = 0: no square root.
 template <class Shape> struct SquaredSwitch {
+  template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)
+  {
+    return Real(Shape::FACTOR) * c.dfunc_scale;
+  }
+  template <class Real>
+  static GPUCOORD_HD void eval_bare(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  {
+    Real value;
+    Shape::eval(c, r_sq * c.inv_r0_sq, value, dfunc);
+    s = value * c.stretch + c.shift;
+  }
   template <class Real>
   static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
   {
-    Real value, slope;
-    Shape::eval(c, r_sq * c.inv_r0_sq, value, slope);
-    s = value * c.stretch + c.shift;
-    dfunc = Real(2) * slope * c.stretch * c.inv_r0_sq;
+    eval_bare(c, r_sq, s, dfunc);
+    dfunc *= scale(c);
   }
 };
 

@@ -1,0 +1,30 @@
+# Enables CUDA where there is nvcc, for lib/gpucoord; without it the library has its host backend alone.
+# To be included at the top of a project, as enable_language() demands.
+#   GPUCOORD_CUDA                AUTO: where nvcc is found; ON: an error without; OFF
+#   GPUCOORD_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES; the GPU that is present, or common ones
+set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
+set_property(CACHE GPUCOORD_CUDA PROPERTY STRINGS AUTO ON OFF)
+set(GPUCOORD_CUDA_ARCHITECTURES "" CACHE STRING "GPU architectures to build for; empty: the GPU that is present, or common ones")
+
+if(NOT GPUCOORD_CUDA STREQUAL "OFF")
+  if(GPUCOORD_CUDA_ARCHITECTURES)
+    set(CMAKE_CUDA_ARCHITECTURES ${GPUCOORD_CUDA_ARCHITECTURES})
+  elseif(NOT CMAKE_CUDA_ARCHITECTURES)
+    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET)
+    if(gpus MATCHES "GPU 0")
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    else()
+      set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90-real 100-real 120)
+    endif()
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+  if(CMAKE_CUDA_COMPILER)
+    enable_language(CUDA)
+    message(STATUS "GPUCOORD: CUDA backend by ${CMAKE_CUDA_COMPILER} for ${CMAKE_CUDA_ARCHITECTURES}")
+  elseif(GPUCOORD_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "GPUCOORD_CUDA is ON, but there is no nvcc: put it on the PATH, set CUDACXX, or leave GPUCOORD_CUDA AUTO")
+  else()
+    message(STATUS "GPUCOORD: no nvcc, so the host backend alone")
+  endif()
+endif()

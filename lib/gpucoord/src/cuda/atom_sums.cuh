@@ -1,0 +1,132 @@
+// Part of GPUCOORD, GPL-2.0. The physics of every kernel: the sums of one atom.
+
+#ifndef GPUCOORD_ATOM_SUMS_CUH
+#define GPUCOORD_ATOM_SUMS_CUH
+
+#include "formulas.cuh"
+#include "pair_arguments.h"
+
+#include "gpucoord/coordination.h"
+
+#include <type_traits>
+
+namespace gpucoord {
+
+constexpr unsigned ALL_LANES = 0xffffffffu;
+
+// Sums over the partners of one atom: s, then dS/dx, dS/dy, dS/dz, then the virial xx yy zz
+// xy xz yz, as far as they are wanted. Where the accumulators are not Real, terms are summed
+// in Real until flush() adds them to the accumulators.
+template <class Real, class Accumulator, unsigned WANT> class AtomSums {
+  static constexpr int N = WANT & VIRIAL ? 10 : WANT & DERIVATIVES ? 4 : 1;
+  static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
+
+ public:
+  // a partner in range; d: partner minus atom
+  template <class Formula>
+  __device__ void add(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq)
+  {
+    Real s, dfunc;
+    Formula::eval_bare(c, r_sq, s, dfunc);
+    part[0] += s;
+    add_slope(dfunc, dx, dy, dz);
+  }
+
+  // a partner that may be in range or not, for a formula that is cheaper than a branch
+  template <class Formula>
+  __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq, bool in_range)
+  {
+    Real s, dfunc;
+    Formula::eval_bare(c, r_sq, s, dfunc);
+    if (in_range) part[0] += s;
+    add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
+  }
+
+  __device__ void flush()
+  {
+    if constexpr (IN_PARTS) {
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        total[k] += part[k];
+        part[k] = 0;
+      }
+    }
+  }
+
+  // after the last partner: the factor that terms were left without
+  __device__ void finish(Real scale)
+  {
+    flush();
+#pragma unroll
+    for (int k = 1; k < N; ++k) sum(k) *= scale;
+  }
+
+  // adds the sums of all lanes of the warp
+  __device__ void add_lanes()
+  {
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum(k) = over_lanes(sum(k));
+  }
+
+  // s and dS/dx as out[0] to out[3]
+  __device__ void store(double *out)
+  {
+    if constexpr (WANT != VALUE) {
+      reinterpret_cast<double2 *>(out)[0] = make_double2(sum(0), sum(1));
+      reinterpret_cast<double2 *>(out)[1] = make_double2(sum(2), sum(3));
+    }
+  }
+
+  // value and virial over the lanes of the warp; counts: whether this lane's are among them;
+  // tested: distances that each lane computed
+  __device__ void store_warp(bool counts, WarpSums *out, int tested = 0)
+  {
+    WarpSums sums = {};
+    sums.tested = 32.0 * tested;
+    sums.value = over_lanes(counts ? static_cast<double>(sum(0)) : 0.0);
+    if constexpr ((WANT & VIRIAL) != 0)
+      for (int k = 0; k < 6; ++k) sums.virial[k] = over_lanes(counts ? static_cast<double>(sum(4 + k)) : 0.0);
+    if (threadIdx.x % 32 == 0) *out = sums;
+  }
+
+ private:
+  __device__ void add_slope(Real dfunc, Real dx, Real dy, Real dz)
+  {
+    if constexpr (WANT != VALUE) {
+      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+      part[1] -= fx;
+      part[2] -= fy;
+      part[3] -= fz;
+      if constexpr ((WANT & VIRIAL) != 0) {
+        part[4] -= fx * dx;
+        part[5] -= fy * dy;
+        part[6] -= fz * dz;
+        part[7] -= fx * dy;
+        part[8] -= fx * dz;
+        part[9] -= fy * dz;
+      }
+    }
+  }
+
+  __device__ Accumulator &sum(int k)
+  {
+    if constexpr (IN_PARTS)
+      return total[k];
+    else
+      return part[k];
+  }
+
+  template <class T> static __device__ T over_lanes(T value)
+  {
+    for (int distance = 16; distance > 0; distance /= 2)
+      value += __shfl_xor_sync(ALL_LANES, value, distance);
+    return value;
+  }
+
+  Real part[N] = {};
+  Accumulator total[IN_PARTS ? N : 1] = {};
+};
+
+}    // namespace gpucoord
+
+#endif

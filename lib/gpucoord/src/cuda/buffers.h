@@ -1,0 +1,134 @@
+// Part of GPUCOORD, GPL-2.0. Device memory, pinned host memory, streams and events that
+// free themselves.
+
+#ifndef GPUCOORD_BUFFERS_H
+#define GPUCOORD_BUFFERS_H
+
+#include "cuda_error.h"
+
+#include <cstddef>
+#include <string>
+
+namespace gpucoord {
+
+enum class Place { DEVICE, PINNED };
+
+// Memory for n objects that are filled before they are read: growing does not keep
+// them. Half as much again is taken as was asked for, so that a system of fluctuating
+// size does not allocate at every rebuild.
+template <class T, Place PLACE> class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const Buffer &) = delete;
+  Buffer &operator=(const Buffer &) = delete;
+  ~Buffer() { release(); }
+
+  // Throws DeviceError where there is no memory.
+  void reserve(std::size_t n)
+  {
+    if (n <= capacity) return;
+    release();
+    if (!allocate(n + n / 2) && !allocate(n)) fail(n);
+  }
+
+  T *data() const { return memory; }
+  T &operator[](std::size_t k) const { return memory[k]; }
+
+ private:
+  bool allocate(std::size_t n)
+  {
+    void *place = nullptr;
+    const std::size_t bytes = n * sizeof(T);
+    if ((PLACE == Place::DEVICE ? cudaMalloc(&place, bytes) : cudaMallocHost(&place, bytes)) != cudaSuccess) {
+      cudaGetLastError();    // an error that was dealt with must not be found again
+      return false;
+    }
+    memory = static_cast<T *>(place);
+    capacity = n;
+    return true;
+  }
+
+  void release()
+  {
+    if (memory) PLACE == Place::DEVICE ? cudaFree(memory) : cudaFreeHost(memory);
+    memory = nullptr;
+    capacity = 0;
+  }
+
+  [[noreturn]] static void fail(std::size_t n)
+  {
+    const auto mib = [](std::size_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; };
+    if (PLACE == Place::PINNED)
+      throw DeviceError("no memory for " + mib(n * sizeof(T)) + " of pinned host memory");
+    std::size_t free = 0, total = 0;
+    check(cudaMemGetInfo(&free, &total), "asking for its memory");
+    throw DeviceError("no memory for " + mib(n * sizeof(T)) + " on the GPU, of which " + mib(free) + " of " +
+                      mib(total) + " are free");
+  }
+
+  T *memory = nullptr;
+  std::size_t capacity = 0;
+};
+
+template <class T> using DeviceBuffer = Buffer<T, Place::DEVICE>;
+template <class T> using PinnedBuffer = Buffer<T, Place::PINNED>;
+
+class Stream {
+ public:
+  Stream() { check(cudaStreamCreateWithFlags(&handle, cudaStreamNonBlocking), "making a stream"); }
+  Stream(const Stream &) = delete;
+  Stream &operator=(const Stream &) = delete;
+  ~Stream() { cudaStreamDestroy(handle); }
+  operator cudaStream_t() const { return handle; }
+
+ private:
+  cudaStream_t handle = nullptr;
+};
+
+class Event {
+ public:
+  Event() { check(cudaEventCreate(&handle), "making an event"); }
+  Event(const Event &) = delete;
+  Event &operator=(const Event &) = delete;
+  ~Event() { cudaEventDestroy(handle); }
+  operator cudaEvent_t() const { return handle; }
+  void record(cudaStream_t stream) { check(cudaEventRecord(handle, stream), "recording an event"); }
+
+ private:
+  cudaEvent_t handle = nullptr;
+};
+
+// seconds between two events that have happened
+inline double seconds_between(const Event &first, const Event &second)
+{
+  float milliseconds = 0.0f;
+  check(cudaEventElapsedTime(&milliseconds, first, second), "reading its clock");
+  return 1e-3 * milliseconds;
+}
+
+// Makes a GPU the current one while it lives; -1: leaves the current one.
+class UseDevice {
+ public:
+  explicit UseDevice(int device)
+  {
+    if (device < 0) return;
+    check(cudaGetDevice(&previous), "asking for the current GPU");
+    if (previous == device)
+      previous = -1;
+    else
+      check(cudaSetDevice(device), "making it current");
+  }
+  UseDevice(const UseDevice &) = delete;
+  UseDevice &operator=(const UseDevice &) = delete;
+  ~UseDevice()
+  {
+    if (previous >= 0) cudaSetDevice(previous);
+  }
+
+ private:
+  int previous = -1;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,82 @@
+// Part of GPUCOORD, GPL-2.0. Cutoff bins on the device.
+//
+// Bins are columns along x, cut into short cells. Sorted by column and then by cell, 32
+// consecutive atoms fill a block about as wide as the column, and the atoms of a column
+// between two values of x are neighbours in memory. Where there are many more cells than
+// atoms, nothing is stored for them, and they are found by bisection.
+
+#ifndef GPUCOORD_DEVICE_BINS_H
+#define GPUCOORD_DEVICE_BINS_H
+
+#include "buffers.h"
+#include "tuning.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace gpucoord {
+
+struct alignas(16) DeviceAtom {
+  double x, y, z;    // distance
+  int row;           // of the caller's position array: what makes an atom the same in two lists
+  int unused;
+};
+
+struct DeviceGrid {
+  double lo[3];              // lower corner, distance
+  double size[3];            // of a cell along x, of a column along y and z, distance
+  double inverse_size[3];    // 1/distance
+  std::int64_t n[3];         // number of cells or columns
+
+  __host__ __device__ std::int64_t coordinate(int axis, double x) const
+  {
+    const auto cell = static_cast<std::int64_t>((x - lo[axis]) * inverse_size[axis]);
+    return cell < 0 ? 0 : cell < n[axis] ? cell : n[axis] - 1;
+  }
+  __host__ __device__ std::int64_t column(std::int64_t cy, std::int64_t cz) const { return cz * n[1] + cy; }
+};
+
+// Columns that can hold partners of the atoms of one column, nearest first.
+struct Neighbourhood {
+  static constexpr int MAX_REACH = 5;
+  static constexpr int MAX_COLUMNS = (2 * MAX_REACH + 1) * (2 * MAX_REACH + 1);
+  int n = 0;
+  signed char dy[MAX_COLUMNS], dz[MAX_COLUMNS];
+};
+
+struct Bounds {
+  double lo[3], hi[3];
+};
+
+// A grid over atoms within bounds for pairs within range. density: atoms per volume.
+DeviceGrid make_device_grid(const Bounds &, double density, double range);
+Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
+
+// What a kernel sees of a sorted list of atoms. Without keys the list is not sorted, and
+// is one bin.
+struct SortedAtoms {
+  const DeviceAtom *atom;       // [n]
+  const std::uint64_t *key;     // [n] rising, or null
+  const int *start;             // [cells + 1] first atom of each cell; null where most cells are empty
+  const int *place;             // [n] in the caller's list; null: the same
+  const int *owned;             // [nowned] those that belong to this rank, rising; null: the first nowned
+  int n, nowned;
+};
+
+class DeviceBins {
+ public:
+  // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
+  // read until the next call. Only enqueues work.
+  SortedAtoms sort(const DeviceGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
+
+ private:
+  DeviceBuffer<std::uint64_t> keys, keys_sorted;
+  DeviceBuffer<int> order, place, owned, nselected, start;
+  DeviceBuffer<DeviceAtom> sorted;
+  DeviceBuffer<char> workspace;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,109 @@
+// Part of GPUCOORD, GPL-2.0. The kernels of engines list and allpairs and of pair mode.
+//
+// Launch: GATHER_THREADS threads a block.
+//   sum_lists: one warp an atom, its lanes share the neighbours; no shared memory.
+//   sum_all_pairs: one thread an atom and blockIdx.y a share of the partners, which pass
+//     through shared memory in tiles of GATHER_THREADS.
+//   sum_pairs: one thread a pair; no shared memory.
+
+#ifndef GPUCOORD_GATHER_KERNELS_CUH
+#define GPUCOORD_GATHER_KERNELS_CUH
+
+#include "atom_sums.cuh"
+#include "launch.h"
+#include "pair_arguments.h"
+
+#include "../common/minimum_image.h"
+
+namespace gpucoord {
+
+constexpr int TERMS_BEFORE_FLUSH = 256;
+
+template <class Formula, class Real, class Accumulator, unsigned WANT>
+__global__ void __launch_bounds__(GATHER_THREADS)
+sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
+{
+  const int t = (blockIdx.x * GATHER_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  if (t >= arg.n) return;
+  const int row = arg.row[t];
+  const double *const xi = arg.x + 3 * static_cast<std::size_t>(row);
+  const double x = xi[0], y = xi[1], z = xi[2];
+  AtomSums<Real, Accumulator, WANT> sums;
+  int terms = 0;
+  for (std::int64_t k = arg.first[t] + lane; k < arg.first[t + 1]; k += 32) {
+    const int j = arg.neighbour[k] & arg.neighmask;
+    if (!(arg.member[j] & arg.bit)) continue;
+    const double *const xj = arg.x + 3 * static_cast<std::size_t>(j);
+    const Real dx = static_cast<Real>(xj[0] - x), dy = static_cast<Real>(xj[1] - y),
+               dz = static_cast<Real>(xj[2] - z);
+    const Real r_sq = dx * dx + dy * dy + dz * dz;
+    if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, dx, dy, dz, r_sq);
+    if (++terms % TERMS_BEFORE_FLUSH == 0) sums.flush();
+  }
+  sums.finish(Formula::scale(c));
+  __syncwarp();
+  sums.add_lanes();
+  if (lane == 0 && arg.out.sums) sums.store(arg.out.sums + 4 * static_cast<std::size_t>(t));
+  sums.store_warp(lane == 0, arg.out.warp + t);
+}
+
+template <class Formula, class Real, class Accumulator, unsigned WANT>
+__global__ void __launch_bounds__(GATHER_THREADS)
+sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
+{
+  __shared__ double partner[GATHER_THREADS][3];
+  __shared__ std::int64_t id[GATHER_THREADS];
+  const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
+  const bool valid = t < arg.n;
+  const std::int64_t i = arg.i_first + (valid ? t : 0);
+  const double x = arg.xi[3 * i], y = arg.xi[3 * i + 1], z = arg.xi[3 * i + 2];
+  const std::int64_t own_id = arg.id_i[i];
+  AtomSums<Real, Accumulator, WANT> sums;
+  const std::int64_t stride = static_cast<std::int64_t>(GATHER_THREADS) * gridDim.y;
+  for (std::int64_t first = static_cast<std::int64_t>(GATHER_THREADS) * blockIdx.y; first < arg.nj; first += stride) {
+    const std::int64_t j = first + threadIdx.x;
+    if (j < arg.nj) {
+      for (int k = 0; k < 3; ++k) partner[threadIdx.x][k] = arg.xj[3 * j + k];
+      id[threadIdx.x] = arg.id_j[j];
+    }
+    __syncthreads();
+    const int count = static_cast<int>(min(static_cast<std::int64_t>(GATHER_THREADS), arg.nj - first));
+    for (int k = 0; k < count; ++k) {
+      double dx = partner[k][0] - x, dy = partner[k][1] - y, dz = partner[k][2] - z;
+      minimum_image(arg.box, dx, dy, dz);
+      const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
+      const Real r_sq = rx * rx + ry * ry + rz * rz;
+      if (r_sq <= c.dmax_sq && id[k] != own_id) sums.template add<Formula>(c, rx, ry, rz, r_sq);
+    }
+    sums.flush();
+    __syncthreads();
+  }
+  sums.finish(Formula::scale(c));
+  if (valid && arg.out.sums) sums.store(arg.out.sums + 4 * (static_cast<std::size_t>(blockIdx.y) * arg.n + t));
+  const std::size_t warps = static_cast<std::size_t>(gridDim.x) * (GATHER_THREADS / 32);
+  sums.store_warp(valid, arg.out.warp + blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32);
+}
+
+template <class Formula, class Real, class Accumulator, unsigned WANT>
+__global__ void __launch_bounds__(GATHER_THREADS)
+sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Real> c)
+{
+  const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
+  AtomSums<Real, Accumulator, WANT> sums;
+  if (t < arg.n) {
+    const double *const a = arg.xa + 3 * static_cast<std::size_t>(t), *const b = arg.xb + 3 * static_cast<std::size_t>(t);
+    double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
+    minimum_image(arg.box, dx, dy, dz);
+    const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
+    const Real r_sq = rx * rx + ry * ry + rz * rz;
+    if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, rx, ry, rz, r_sq);
+    sums.finish(Formula::scale(c));
+    if (arg.out.sums) sums.store(arg.out.sums + 4 * static_cast<std::size_t>(t));
+  }
+  __syncwarp();
+  sums.store_warp(t < arg.n && arg.counts[t], arg.out.warp + t / 32);
+}
+
+}    // namespace gpucoord
+
+#endif

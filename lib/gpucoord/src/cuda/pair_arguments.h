@@ -1,0 +1,76 @@
+// Part of GPUCOORD, GPL-2.0. What the pair kernels are given: one struct a launch. Lengths
+// are in the caller's units.
+
+#ifndef GPUCOORD_PAIR_ARGUMENTS_H
+#define GPUCOORD_PAIR_ARGUMENTS_H
+
+#include "device_bins.h"
+
+#include "gpucoord/box.h"
+
+#include <cstdint>
+
+namespace gpucoord {
+
+// value and virial of the atoms of one warp
+struct WarpSums {
+  double value;
+  double virial[6];
+  double tested;    // distances computed, for the bench
+};
+
+// Where sums go. Kernels share out the partners of their atoms to 'splits' teams: sums are
+// [splits][n][4], and the caller adds up the splits.
+struct SumsOut {
+  double *sums;     // [splits][n][4] sum of s, dS/dx, dS/dy, dS/dz; null: not wanted
+  WarpSums *warp;   // [splits * warps of atoms] value and virial
+  int splits;
+};
+
+// Engine cells: owned atoms of i with all atoms of j.
+struct CellsArguments {
+  SortedAtoms i, j;                 // the same in one group
+  DeviceGrid grid;                  // of both
+  Neighbourhood neighbourhood;
+  double range_sq;                  // distance^2, with a margin for the rounding of Real
+  double max_extent;                // along x, of atoms that share an origin, distance
+  int *queue;                       // next item of work, starts at 0
+  SumsOut out;                      // n: i.nowned, rows are the caller's places
+};
+
+// Engine list: n atoms with their neighbours.
+struct ListArguments {
+  const double *x;                  // [nall][3]
+  const unsigned char *member;      // [nall]
+  unsigned char bit;                // partners have it in member
+  const int *row;                   // [n] row of x
+  const std::int64_t *first;        // [n + 1] of its neighbours
+  const int *neighbour;             // rows of x, not yet masked
+  int neighmask;
+  int n;
+  SumsOut out;                      // no splits
+};
+
+// Engine allpairs: atoms i_first to i_first + n of xi with all of xj, nearest images.
+struct AllPairsArguments {
+  Box box;
+  const double *xi, *xj;            // [][3]
+  const std::int64_t *id_i, *id_j;  // what makes an atom the same in both
+  std::int64_t i_first;
+  int n;
+  std::int64_t nj;
+  SumsOut out;
+};
+
+// Pair mode, nearest images.
+struct PairsArguments {
+  Box box;
+  const double *xa, *xb;            // [n][3]
+  const unsigned char *counts;      // [n] whether this rank counts the pair in S
+  int n;
+  SumsOut out;                      // no splits; [n][4] of the pair, dS/dx of its first atom
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,110 @@
+// Part of GPUCOORD, GPL-2.0. All pair kernels of one formula: compiled once for each name in
+// formulas.cuh, with -DGPUCOORD_FORMULA=name.
+
+#include "cell_processor.cuh"
+#include "gather_kernels.cuh"
+#include "launch.h"
+
+#include <algorithm>
+
+#ifndef GPUCOORD_FORMULA
+#error "compile with -DGPUCOORD_FORMULA=name, one of those in formulas.cuh"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  using Formula = formula::GPUCOORD_FORMULA;
+
+  // The virial alone is rarely wanted: it comes with derivatives that are not stored.
+  constexpr unsigned ALL = DERIVATIVES | VIRIAL;
+
+  template <class Real, class Accumulator, unsigned WANT, int WARPS>
+  void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c, const CellsShape &shape,
+                    cudaStream_t stream)
+  {
+    const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1;
+    const int threads = 32 * WARPS * teams_per_block;
+    const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.out.splits;
+    // as many threads as a multiprocessor can hold: more would find the queue empty
+    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block, shape.multiprocessors * (2048 / threads));
+    static_assert(MAX_WARPS_PER_BLOCK * sizeof(TeamMemory<!CHEAP<Formula>, Real, 1>) <= 48 * 1024, "what every GPU gives");
+    const std::size_t memory = teams_per_block * sizeof(TeamMemory<!CHEAP<Formula>, Real, WARPS>);
+    process_cells<Formula, Real, Accumulator, WANT, WARPS><<<blocks, threads, memory, stream>>>(arg, c);
+    check(cudaGetLastError(), "launching process_cells");
+  }
+
+  template <class Real, class Accumulator, int WARPS>
+  void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+                           const CellsShape &shape, cudaStream_t stream)
+  {
+    switch (want) {
+      case VALUE: return launch_cells<Real, Accumulator, VALUE, WARPS>(arg, c, shape, stream);
+      case DERIVATIVES: return launch_cells<Real, Accumulator, DERIVATIVES, WARPS>(arg, c, shape, stream);
+      default: return launch_cells<Real, Accumulator, ALL, WARPS>(arg, c, shape, stream);
+    }
+  }
+
+  template <class Real, class Accumulator>
+  void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want, const CellsShape &shape,
+             cudaStream_t stream)
+  {
+    if (shape.block_processor)
+      launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape, stream);
+    else
+      launch_cells_wanted<Real, Accumulator, 1>(arg, c, want, shape, stream);
+  }
+
+  template <class Real, class Accumulator>
+  void list(const ListArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  {
+    constexpr int ATOMS = GATHER_THREADS / 32;
+    const int blocks = (arg.n + ATOMS - 1) / ATOMS;
+    if (want == VALUE)
+      sum_lists<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else
+      sum_lists<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    check(cudaGetLastError(), "launching sum_lists");
+  }
+
+  template <class Real, class Accumulator>
+  void allpairs(const AllPairsArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  {
+    const dim3 blocks((arg.n + GATHER_THREADS - 1) / GATHER_THREADS, arg.out.splits);
+    if (want == VALUE)
+      sum_all_pairs<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else
+      sum_all_pairs<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    check(cudaGetLastError(), "launching sum_all_pairs");
+  }
+
+  template <class Real>
+  void pairs(const PairsArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  {
+    const int blocks = (arg.n + GATHER_THREADS - 1) / GATHER_THREADS;
+    if (want == VALUE)
+      sum_pairs<Formula, Real, Real, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else
+      sum_pairs<Formula, Real, Real, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    check(cudaGetLastError(), "launching sum_pairs");
+  }
+
+  template <class Real, class Accumulator> Launchers<Real> launchers()
+  {
+    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>, pairs<Real>};
+  }
+
+}    // namespace
+
+template <> void get_launchers<Formula>(Precision precision, Launchers<float> &found)
+{
+  found = precision == Precision::SINGLE ? launchers<float, float>() : launchers<float, double>();
+}
+
+template <> void get_launchers<Formula>(Precision, Launchers<double> &found)
+{
+  found = launchers<double, double>();
+}
+
+}    // namespace gpucoord

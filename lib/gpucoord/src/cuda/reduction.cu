@@ -1,0 +1,52 @@
+// Part of GPUCOORD, GPL-2.0. Reductions by CUB.
+//
+// Launch of sum_splits: one thread an element, 256 a block; no shared memory.
+
+#include "reduction.h"
+
+#include <cub/device/device_reduce.cuh>
+
+namespace gpucoord {
+
+namespace {
+
+  struct Add {
+    __host__ __device__ WarpSums operator()(const WarpSums &a, const WarpSums &b) const
+    {
+      WarpSums sum;
+      sum.value = a.value + b.value;
+      for (int k = 0; k < 6; ++k) sum.virial[k] = a.virial[k] + b.virial[k];
+      sum.tested = a.tested + b.tested;
+      return sum;
+    }
+  };
+
+  constexpr int THREADS = 256;
+
+  __global__ void sum_splits(const double *sums, int splits, std::size_t n, double *total)
+  {
+    const std::size_t k = static_cast<std::size_t>(blockIdx.x) * THREADS + threadIdx.x;
+    if (k >= n) return;
+    double sum = 0.0;
+    for (int split = 0; split < splits; ++split) sum += sums[split * n + k];
+    total[k] = sum;
+  }
+
+}    // namespace
+
+void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
+{
+  std::size_t bytes = 0;
+  check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, Add(), WarpSums(), stream), "planning a reduction");
+  workspace.reserve(bytes);
+  check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, Add(), WarpSums(), stream),
+        "adding up warps");
+}
+
+void add_splits(const double *sums, int splits, std::size_t n, double *total, cudaStream_t stream)
+{
+  sum_splits<<<static_cast<unsigned>((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(sums, splits, n, total);
+  check(cudaGetLastError(), "launching sum_splits");
+}
+
+}    // namespace gpucoord

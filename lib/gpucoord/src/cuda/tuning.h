@@ -1,0 +1,37 @@
+// Part of GPUCOORD, GPL-2.0. Numbers that were chosen by measurement on one H200.
+
+#ifndef GPUCOORD_TUNING_H
+#define GPUCOORD_TUNING_H
+
+namespace gpucoord {
+namespace tuning {
+
+  // Columns of the bins are as wide as a cube of so many atoms at the mean density, so that
+  // consecutive atoms fill a compact block.
+  constexpr double ATOMS_PER_BLOCK = 48.0;
+  // ... within these limits, in ranges. A neighbourhood has at most (2 * 5 + 1)^2 columns.
+  constexpr double MIN_COLUMN_WIDTH = 0.2, MAX_COLUMN_WIDTH = 2.0;
+  constexpr int X_CELLS_PER_WIDTH = 8;    // cells along a column, for each width of it
+  // Starts of cells are stored where there are at most so many cells for each atom.
+  constexpr int MAX_CELLS_PER_ATOM = 8;
+  // Atoms are not sorted where there are at most so many and none is further from the middle
+  // than so many ranges: a sort costs more than the pairs that it saves.
+  constexpr int UNSORTED_ATOMS = 4096;
+  constexpr double UNSORTED_EXTENT = 4.0;
+  // Partners of a block of atoms are shared out to several warps until there are so many
+  // warps. Not a property of the GPU at hand: the bits shall not depend on it.
+  constexpr int ENOUGH_WARPS = 4096;
+  constexpr int MAX_SPLITS = 64;
+  // Partners that are collected in shared memory before they are summed, by the warp processor
+  // (a cheap formula; one that is computed for selected partners, in float and in double) and
+  // by the block processor.
+  constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
+  constexpr int PARTNERS_BLOCK = 512;
+  constexpr int LOADS_AT_ONCE = 2;    // atoms that a thread loads before it tests them, to wait less
+  // atoms that are staged or fetched at a time, so that copies and host work overlap
+  constexpr int COPY_CHUNK = 1 << 17;
+
+}    // namespace tuning
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,144 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "coord_backend.h"
+
+#include "coord_arguments.h"
+
+#include "comm.h"
+#include "error.h"
+#include "universe.h"
+
+#include <cstdlib>
+#include <functional>
+#include <utility>
+
+using namespace LAMMPS_NS;
+
+// The library takes this for the GPU that is current in the process.
+static constexpr int CURRENT_DEVICE = -1;
+
+/* ---------------------------------------------------------------------- */
+
+CoordBackend::CoordBackend(LAMMPS *lmp, const CoordArguments &args) : Pointers(lmp)
+{
+  if (args.device == CoordArguments::Device::HOST) return;
+
+  const auto devices = gpucoord::find_cuda_devices();
+  std::string why_none = devices.count > 0 ? "" : devices.why_none;
+  const int without = share_first(why_none);
+  if (without < 0) {
+    cuda = true;
+    choose_device(devices.count);
+    return;
+  }
+  if (args.device == CoordArguments::Device::CUDA)
+    error->all(FLERR, args.device_position,
+               "Compute coord/gpu device cuda: rank {} has no GPU: {} - use device host or device auto",
+               without, why_none);
+  why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
+                     : "no GPU: " + why_none;
+}
+
+/* ----------------------------------------------------------------------
+   replaces the text by that of the lowest rank where it is not empty and
+   returns that rank, or -1 where there is none. Collective.
+------------------------------------------------------------------------- */
+
+int CoordBackend::share_first(std::string &text) const
+{
+  const int mine = text.empty() ? comm->nprocs : comm->me;
+  int first;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world);
+  if (first == comm->nprocs) return -1;
+  int length = static_cast<int>(text.size());
+  MPI_Bcast(&length, 1, MPI_INT, first, world);
+  text.resize(length);
+  MPI_Bcast(&text[0], length, MPI_CHAR, first, world);
+  return first;
+}
+
+/* ----------------------------------------------------------------------
+   GPUs go round the ranks of a node. Collective.
+------------------------------------------------------------------------- */
+
+void CoordBackend::choose_device(int count)
+{
+  // KOKKOS has chosen the GPU of this process, and the others of its kernels rely on it
+  if (lmp->kokkos) {
+    device = CURRENT_DEVICE;
+    return;
+  }
+#if defined(MPI_STUBS)
+  device = 0;
+#else
+  MPI_Comm node, same;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &node);
+  int local;
+  MPI_Comm_rank(node, &local);
+  // partitions start at different GPUs: no one knows here which others are on this node
+  device = (universe->root_proc[universe->iworld] + local) % count;
+
+  // a launcher may show each rank a GPU of its own, with the same number
+  const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
+  const auto key = std::hash<std::string>()(fmt::format("{} {}", device, visible ? visible : ""));
+  MPI_Comm_split(node, static_cast<int>(key % MAXSMALLINT), local, &same);
+  MPI_Comm_size(same, &sharing);
+  MPI_Comm_free(&same);
+  MPI_Comm_free(&node);
+#endif
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordBackend::init(const gpucoord::Switch &function, gpucoord::Precision precision,
+                        const std::string &owner)
+{
+  if (nthreads == comm->nthreads) return;
+  std::unique_ptr<gpucoord::Coordination> made;
+  std::string failure;
+  if (!cuda)
+    made = gpucoord::make_host_coordination(function, precision, comm->nthreads);
+  else {
+    try {
+      if (device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
+      made = gpucoord::make_cuda_coordination(function, precision, device, comm->nthreads);
+    } catch (const gpucoord::DeviceError &e) {
+      failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner,
+                            comm->me, e.what());
+    }
+    const int mine = failure.empty() ? 0 : 1;
+    int any;
+    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+    if (any) stop(std::move(failure));
+  }
+  coordination = std::move(made);
+  nthreads = comm->nthreads;
+}
+
+void CoordBackend::stop(std::string failure)
+{
+  // on all ranks, as init() is collective
+  nthreads = 0;
+  share_first(failure);
+  error->all(FLERR, Error::NOLASTLINE, failure);
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string CoordBackend::description() const
+{
+  if (!cuda)
+    return fmt::format("host ({}, {} thread{} per rank{})", gpucoord::host_instruction_set(),
+                       nthreads, nthreads == 1 ? "" : "s", why_host.empty() ? "" : "; " + why_host);
+  if (device == CURRENT_DEVICE) return "cuda (the GPU of KOKKOS)";
+  return fmt::format("cuda ({}, device {}{})", device_name, device,
+                     sharing > 1 ? fmt::format(", {} ranks share it", sharing) : "");
+}

@@ -1,0 +1,115 @@
+// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a plugin of test_device.py: the host
+// computes, with GPUs and failures as the environment says. What LAMMPS ranks do then needs no GPU.
+//   FAKE_GPUS=1,0     GPUs of rank 0, of rank 1 and all others; the same form below
+//   FAKE_INIT=0,1     not 0: the backend cannot be made
+//   FAKE_FAILS=0,2    number of the evaluation that fails, from 1; 0: none
+//   FAKE_NO_MEMORY=1  not 0: it fails by std::bad_alloc
+
+#include "gpucoord/coordination.h"
+
+#include <mpi.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  int of_this_rank(const char *variable)
+  {
+    int rank;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    const char *const text = getenv(variable);
+    std::istringstream values(text ? text : "0");
+    std::string value;
+    for (int r = 0; r <= rank && std::getline(values, value, ','); ++r) {}
+    return std::stoi(value);
+  }
+
+  class FakeCoordination : public Coordination {
+   public:
+    explicit FakeCoordination(std::unique_ptr<Coordination> host_in) : host(std::move(host_in)) {}
+
+    Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
+    {
+      count();
+      return host->cells(in, want, peratom);
+    }
+    Contribution list(const ListInput &in, unsigned want, double *peratom) override
+    {
+      count();
+      compare(in);
+      return host->list(in, want, peratom);
+    }
+    Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
+    {
+      count();
+      return host->allpairs(in, want, peratom);
+    }
+    Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
+    {
+      count();
+      return host->pairs(in, want, peratom);
+    }
+
+   private:
+    void count()
+    {
+      if (++evaluation != of_this_rank("FAKE_FAILS")) return;
+      if (of_this_rank("FAKE_NO_MEMORY")) throw std::bad_alloc();
+      throw DeviceError("{fake} out of memory: 3 GB asked, 1 GB free");
+    }
+
+    // lists of the same version must be those of the copy
+    void compare(const ListInput &in)
+    {
+      if (in.version == 0 || in.version != version) {
+        version = in.version;
+        copy.clear();
+        fprintf(stderr, "fake GPU: neighbor list copied\n");
+      }
+      for (const AtomList *group : {&in.a, &in.b})
+        for (int k = 0; group->index && k < group->nowned; ++k) {
+          const int i = group->index[k];
+          std::vector<int> now(in.firstneigh[i], in.firstneigh[i] + in.numneigh[i]);
+          for (int &j : now) j &= in.neighmask;
+          if (copy.emplace(i, now).first->second != now)
+            throw DeviceError("{fake} the neighbor list is not that of its version");
+        }
+    }
+
+    std::unique_ptr<Coordination> host;
+    int evaluation = 0;
+    std::int64_t version = 0;
+    std::map<int, std::vector<int>> copy;    // by row
+  };
+
+}    // namespace
+
+CudaDevices find_cuda_devices()
+{
+  const int count = of_this_rank("FAKE_GPUS");
+  return {count, count ? "" : "{fake} none"};
+}
+
+std::string cuda_device_name(int)
+{
+  return "Fake";
+}
+
+std::unique_ptr<Coordination> make_cuda_coordination(const Switch &function, Precision precision, int device,
+                                                     int nthreads)
+{
+  fprintf(stderr, "fake GPU: device %d\n", device);
+  if (of_this_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
+  return std::make_unique<FakeCoordination>(make_host_coordination(function, precision, nthreads));
+}
+
+}    // namespace gpucoord

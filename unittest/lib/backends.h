@@ -1,0 +1,60 @@
+// Part of GPUCOORD, GPL-2.0. The backend that a test program runs on: the same tests for all of them.
+//
+// The environment variable GPUCOORD_TEST_BACKEND names it: host (the default), or warp or block, CUDA
+// with this processor of engine cells.
+
+#ifndef GPUCOORD_TEST_BACKENDS_H
+#define GPUCOORD_TEST_BACKENDS_H
+
+#include "gpu.h"
+
+#include "gpucoord/coordination.h"
+#ifdef GPUCOORD_HAS_CUDA
+#include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
+#endif
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+inline const std::string &backend_name()
+{
+  static const char *const variable = std::getenv("GPUCOORD_TEST_BACKEND");
+  static const std::string name = variable ? variable : "host";
+  return name;
+}
+
+inline bool on_host()
+{
+  return backend_name() == "host";
+}
+
+inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Switch &function,
+                                                            gpucoord::Precision precision, int nthreads)
+{
+  if (on_host()) return gpucoord::make_host_coordination(function, precision, nthreads);
+#ifdef GPUCOORD_HAS_CUDA
+  using Processor = gpucoord::CudaTuning::Processor;
+  gpucoord::CudaTuning tuning;
+  if (backend_name() == "warp" || backend_name() == "block") {
+    tuning.processor = backend_name() == "warp" ? Processor::WARP : Processor::BLOCK;
+    return gpucoord::make_cuda_coordination(function, precision, 0, nthreads, tuning);
+  }
+#endif
+  throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() + ", which this build has not");
+}
+
+// Not at the start of main: tests can be listed without a GPU.
+class NeedBackend : public testing::Environment {
+ public:
+  void SetUp() override
+  {
+    if (!on_host()) need_gpu();
+  }
+};
+inline testing::Environment *const need_backend = testing::AddGlobalTestEnvironment(new NeedBackend);
+
+#endif

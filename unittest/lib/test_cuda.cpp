@@ -1,0 +1,716 @@
+// Part of GPUCOORD, GPL-2.0. The CUDA backend against the host backend in double, which
+// test_coordination.cpp holds against brute force: sizes and shapes that are too large for that,
+// and what only a device has, such as copies of lists, launch shapes and memory of its own.
+
+#include "closed_forms.h"
+#include "engines.h"
+#include "gpu.h"
+#include "switch_cases.h"
+
+#include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
+#include "gpucoord/coordination.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <random>
+#include <regex>
+#include <string>
+#include <thread>
+#include <vector>
+
+using gpucoord::CudaTuning;
+using gpucoord::DeviceError;
+using Processor = gpucoord::CudaTuning::Processor;
+
+namespace {
+
+// Errors are counted in roundings of what one rounding of the positions and of the pair terms does
+// at most (PairSizes) times the number of pairs. One thread adds the terms of an atom one after the
+// other: n of them may lose more, most where all are nearly equal. On the host's formulas, so added,
+// the worst was 0.0008 n.
+constexpr double ROUNDINGS = 1.0;
+constexpr double ROUNDINGS_PER_SUMMAND = 0.002;
+// and S relative to itself, as in test_coordination.cpp
+constexpr double RELATIVE_DOUBLE = 2e-12;
+constexpr double RELATIVE_FLOAT = 2e-6;
+// a custom expression, in roundings of s and of ds/dr with what rounding r does to them: functions of
+// CUDA's and of the host's mathematical library are a few roundings apart, and up to four are nested
+constexpr double UNITS_CUSTOM = 16.0;
+
+const Processor PROCESSORS[] = {Processor::WARP, Processor::BLOCK};
+
+const char *label_of(Processor p)
+{
+  return p == Processor::WARP ? "warp" : "block";
+}
+
+std::unique_ptr<Coordination> make_cuda(const Switch &function, Precision precision,
+                                        Processor processor = Processor::WARP, int nthreads = 2, int warps = 4)
+{
+  CudaTuning tuning;
+  tuning.processor = processor;
+  tuning.warps_per_block = warps;
+  return gpucoord::make_cuda_coordination(function, precision, 0, nthreads, tuning);
+}
+
+int all_cores()
+{
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+class NeedGpu : public testing::Environment {
+ public:
+  void SetUp() override { need_gpu(); }
+};
+testing::Environment *const need_gpu_first = testing::AddGlobalTestEnvironment(new NeedGpu);
+
+// ---- comparison with the host
+
+using Run = std::function<Result(Coordination &, unsigned want)>;
+
+// What one pair contributes to the scale of errors (brute_force.h), at its worst distance, and the jump of
+// s and ds/dr at dmax.
+struct PairSizes {
+  double s = 0, gradient = 0, virial = 0;
+  double s_end = 0, slope_end = 0, dmax = 0;
+};
+
+PairSizes sizes_of(const Switch &function)
+{
+  const SwitchOptions &o = function.options();
+  const closed::Function<long double> exact(o);
+  // beyond 20 r0 there is nothing left of s, and no system here is wider than three times that
+  const double a = exact.amplification(), reach = std::min(o.dmax, 20 * o.r0), extent = 3 * reach;
+  PairSizes sizes;
+  for (int k = 1; k <= 2000; ++k) {
+    const long double r = o.d0 + (reach - o.d0) * k / 2000, h = 1e-5L * (r - o.d0);
+    const double slope = std::fabs(static_cast<double>(exact.smooth(r).ds));
+    const double curvature = static_cast<double>(fabsl(exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h));
+    const double r_double = static_cast<double>(r);
+    const double gradient = a * slope + extent * (curvature + slope / r_double);
+    sizes.s = std::max(sizes.s, a + extent * slope);
+    sizes.gradient = std::max(sizes.gradient, gradient);
+    sizes.virial = std::max(sizes.virial, r_double * gradient + extent * slope);
+  }
+  if (function.has_end()) {
+    sizes.dmax = o.dmax;
+    sizes.s_end = std::fabs(static_cast<double>(exact.smooth(o.dmax).s));
+    sizes.slope_end = std::fabs(static_cast<double>(exact.smooth(o.dmax).ds));
+  }
+  return sizes;
+}
+
+// The host's results, and for each the number of pairs in it and of those so near to dmax that rounding
+// decides whether they are in range.
+struct HostTruth {
+  HostTruth(const Switch &function, const Run &run) : sizes(sizes_of(function))
+  {
+    result = run(*gpucoord::make_host_coordination(function, Precision::DOUBLE, all_cores()), DERIVATIVES | VIRIAL);
+    pairs[0] = count(function, run, 1e-12);
+    pairs[1] = count(function, run, 2e-6);
+  }
+  struct Pairs {
+    Result all, certain;    // up to a little beyond dmax, and up to a little before
+  };
+  static Pairs count(const Switch &function, const Run &run, double margin)
+  {
+    const double dmax = function.dmax();
+    const auto counted = [&](double range) {
+      // s = 1/(1 + 1e-36) = 1 at any distance that occurs
+      const double r0 = 1e6 * (function.has_end() ? dmax : 1e6);
+      const Switch one(rational(6, 12, r0, 0.0, range, false));
+      return run(*gpucoord::make_host_coordination(one, Precision::DOUBLE, all_cores()), DERIVATIVES);
+    };
+    return {counted(dmax * (1 + margin)), counted(dmax * (1 - margin))};
+  }
+  PairSizes sizes;
+  Result result;
+  Pairs pairs[2];    // in double, in float
+};
+
+struct Worst {
+  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0;
+  double of_limit = 0.0;    // the largest error over its limit
+};
+
+// over all tests, printed at the end
+std::map<std::string, Worst> &worst_of_all()
+{
+  static std::map<std::string, Worst> worst;
+  return worst;
+}
+
+void expect_equal(const Result &r, const HostTruth &truth, Precision precision, unsigned want, const std::string &what)
+{
+  const double eps = eps_of(precision);
+  const bool in_float = precision != Precision::DOUBLE;
+  const Result &expected = truth.result, &all = truth.pairs[in_float].all, &certain = truth.pairs[in_float].certain;
+  const PairSizes &sizes = truth.sizes;
+  Worst &w = worst_of_all()[name_of(precision)];
+  double largest_partners = 0.0, worst = 0.0;
+  for (std::size_t k = 0; k < all.peratom.size(); k += 4) largest_partners = std::max(largest_partners, all.peratom[k]);
+  std::string where;
+  // error of one number over its limit, less what pairs at dmax may change
+  const auto check = [&](double got, double value, double npairs, double ndoubtful, double partners, double size,
+                         double jump, const char *name, std::size_t row) {
+    const double error = std::fabs(got - value) - ndoubtful * jump;
+    const double roundings = error <= 0.0 ? 0.0 : error / (eps * npairs * size);
+    const double summands = precision == Precision::MIXED ? std::min(partners, 256.0) : partners;
+    const double ratio = roundings / (ROUNDINGS + ROUNDINGS_PER_SUMMAND * summands);
+    if (ratio <= worst) return;    // false for NaN
+    worst = std::isnan(ratio) ? INF : ratio;
+    where = std::string(name) + " of row " + std::to_string(row) + " is " + testing::PrintToString(got) + ", not " +
+        testing::PrintToString(value);
+  };
+  const double npairs = all.sum.value, ndoubtful = npairs - certain.sum.value;
+  check(r.sum.value, expected.sum.value, npairs, ndoubtful, largest_partners, sizes.s, sizes.s_end, "S", 0);
+  if (expected.sum.value > 1.0 && ndoubtful == 0) {
+    const double relative = std::fabs(r.sum.value / expected.sum.value - 1.0);
+    EXPECT_LE(relative, in_float ? RELATIVE_FLOAT : RELATIVE_DOUBLE) << what << ": S";
+    w.relative_s = std::max(w.relative_s, relative);
+  }
+  double largest = 0.0;
+  for (const double v : expected.sum.virial) largest = std::max(largest, std::fabs(v));
+  for (int k = 0; k < 6; ++k) {
+    const bool wanted = want & VIRIAL;
+    check(r.sum.virial[k], wanted ? expected.sum.virial[k] : 0.0, npairs, ndoubtful, largest_partners,
+          wanted ? sizes.virial : 0.0, sizes.slope_end * sizes.dmax, "W", k);
+    if (wanted && largest > 0.0 && npairs > 1000 && ndoubtful == 0)
+      w.relative_virial = std::max(w.relative_virial, std::fabs(r.sum.virial[k] - expected.sum.virial[k]) / largest);
+  }
+  if (want & DERIVATIVES) {
+    ASSERT_EQ(r.peratom.size(), expected.peratom.size()) << what;
+    double largest_si = 0.0, largest_gradient = 0.0;
+    for (std::size_t k = 0; k < r.peratom.size(); ++k)
+      (k % 4 ? largest_gradient : largest_si) = std::max(k % 4 ? largest_gradient : largest_si, std::fabs(expected.peratom[k]));
+    for (std::size_t k = 0; k < r.peratom.size(); ++k) {
+      const double partners = all.peratom[k / 4 * 4], doubtful = partners - certain.peratom[k / 4 * 4];
+      const bool is_si = k % 4 == 0;
+      // without partners both numbers must be the same, 0: any difference is an infinite number of roundings
+      check(r.peratom[k], expected.peratom[k], partners, doubtful, partners, is_si ? sizes.s : sizes.gradient,
+            is_si ? sizes.s_end : sizes.slope_end, is_si ? "s_i" : "dS/dx", k / 4);
+      if (npairs <= 1000 || doubtful > 0) continue;
+      double &relative = is_si ? w.relative_si : w.relative_gradient;
+      relative = std::max(relative, std::fabs(r.peratom[k] - expected.peratom[k]) / (is_si ? largest_si : largest_gradient));
+    }
+  }
+  EXPECT_LE(worst, 1.0) << what << ": " << where;
+  w.of_limit = std::max(w.of_limit, worst);
+}
+
+class PrintWorst : public testing::Environment {
+ public:
+  void TearDown() override
+  {
+    if (worst_of_all().empty()) return;
+    std::puts("| CUDA errors | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the largest | "
+              "of the limit |\n|---|---|---|---|---|---|");
+    for (const auto &entry : worst_of_all()) {
+      const Worst &w = entry.second;
+      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.2f |\n", entry.first.c_str(), w.relative_s, w.relative_si,
+                  w.relative_gradient, w.relative_virial, w.of_limit);
+    }
+  }
+};
+testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst);
+
+// s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range shows
+const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);
+
+// CUDA backends of one function in each precision and with each processor, kept from one input to the next
+class Backends {
+ public:
+  explicit Backends(const SwitchOptions &o) : function(o)
+  {
+    for (const Precision precision : PRECISIONS)
+      for (const Processor processor : PROCESSORS)
+        list.push_back({precision, std::string(name_of(precision)) + " " + label_of(processor),
+                        make_cuda(function, precision, processor)});
+  }
+  void check(const Run &run, const std::string &what, const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL})
+  {
+    const HostTruth truth(function, run);
+    for (const auto &b : list)
+      for (const unsigned want : wants)
+        expect_equal(run(*b.backend, want), truth, b.precision, want,
+                     what + " " + b.name + " want " + std::to_string(want));
+  }
+  const Switch function;
+
+ private:
+  struct One {
+    Precision precision;
+    std::string name;
+    std::unique_ptr<Coordination> backend;
+  };
+  std::vector<One> list;
+};
+
+const std::vector<unsigned> ALL_WANTS = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL};
+
+Run cells_of(const System &s)
+{
+  return [&s](Coordination &c, unsigned want) { return run_cells(c, s, want); };
+}
+
+// cells, and by their cost list and allpairs, too
+void check_engines(Backends &backends, const System &s, const std::string &what,
+                   const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL})
+{
+  backends.check(cells_of(s), what + " cells", wants);
+  if (s.nall() > 5000) return;
+  const auto rows = rows_of(s);
+  const Neighbours neighbours(s, backends.function.dmax());
+  const ListInput in = list_input(s, *rows, neighbours);
+  backends.check([&](Coordination &c, unsigned want) { return run_input(c, in, s.nlocal, want); }, what + " list", wants);
+  if (s.nlocal == s.nall())
+    backends.check([&](Coordination &c, unsigned want) { return run_allpairs(c, s, brute::Cell(), want); },
+                   what + " allpairs", wants);
+}
+
+// ---- sizes and groups
+
+class Sizes : public testing::TestWithParam<int> {};
+
+TEST_P(Sizes, equal_the_host)
+{
+  const int n = GetParam();
+  const bool large = n > 5000;
+  Backends backends(FUNCTION);
+  const double side = std::cbrt(n / 8.0 + 0.1);
+  const std::vector<double> x = random_points(n, side, side, 1.3 * side, -2.0, n);
+  for (const Groups groups : {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING, Groups::IDENTICAL, Groups::TINY})
+    for (const int owned : large ? std::vector<int>{3 * n / 4} : std::vector<int>{n, n / 2, std::min(n, 3)})
+      check_engines(backends, make_system(x, groups, n - owned),
+                    std::to_string(n) + " atoms, " + std::to_string(owned) + " owned, groups " +
+                        std::to_string(static_cast<int>(groups)), ALL_WANTS);
+}
+
+INSTANTIATE_TEST_SUITE_P(cuda, Sizes,
+                         testing::Values(0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 1000, 4095, 4096, 4097,
+                                         20000, 100000),
+                         [](const auto &info) { return "n" + std::to_string(info.param); });
+
+// ---- shapes
+
+TEST(Shapes, dense_clusters_in_an_empty_space)
+{
+  Backends backends(FUNCTION);
+  check_engines(backends, make_system(random_points(4000, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE), "one cluster");
+  // clusters of thousands within one range, and a thin gas around them
+  std::vector<double> x = random_points(3000, 90, 90, 90, 0, 42);
+  for (const double at : {7.0, 30.0, 31.0, 80.0}) x = joined(x, random_points(2500, 0.9, 0.9, 0.9, at, 43));
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    check_engines(backends, make_system(x, groups), "clusters in a gas");
+    check_engines(backends, make_system(x, groups, 5000), "clusters, two of them ghosts");
+  }
+}
+
+TEST(Shapes, droplets_far_apart)
+{
+  Backends backends(FUNCTION);
+  for (const double distance : {1e3, 1e6, 1e9})
+    for (const int n : {300, 6000}) {
+      const double side = std::cbrt(n / 8.0);
+      std::vector<double> x = random_points(n, side, side, side, 0, 44);
+      x = joined(x, random_points(n / 2, side, side, side, distance, 45));
+      check_engines(backends, make_system(x, Groups::ONE), "droplets " + std::to_string(distance) + " apart");
+      check_engines(backends, make_system(x, Groups::DISJOINT, n / 2), "droplets, one of ghosts");
+    }
+}
+
+TEST(Shapes, planes_lines_and_thin_gases)
+{
+  Backends backends(FUNCTION);
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    check_engines(backends, make_system(random_points(20000, 60, 60, 0, 1.7, 46), groups), "a plane in x and y");
+    check_engines(backends, make_system(random_points(20000, 0, 60, 60, 1.7, 46), groups), "a plane in y and z");
+    check_engines(backends, make_system(random_points(5000, 500, 0, 0, 1.7, 47), groups), "a line along x");
+    check_engines(backends, make_system(random_points(5000, 0, 0, 500, 1.7, 47), groups), "a line along z");
+    check_engines(backends, make_system(random_points(20000, 200, 80, 1, 1.7, 48), groups), "a slab");
+    check_engines(backends, make_system(random_points(400, 60, 60, 60, 1.7, 49), groups), "a few atoms in a large space");
+    check_engines(backends, make_system(random_points(30000, 300, 300, 300, 1.7, 50), groups), "a thin gas");
+  }
+}
+
+TEST(Shapes, every_atom_in_range_of_every_other)
+{
+  for (const double dmax : {30.0, 1e9}) {
+    Backends backends(rational(6, 12, 2.0, 0.0, dmax));
+    check_engines(backends, make_system(random_points(4500, 9, 9, 9, -3, 51), Groups::ONE), "long range");
+    check_engines(backends, make_system(random_points(6000, 9, 9, 9, -3, 51), Groups::OVERLAPPING, 1000), "long range");
+  }
+}
+
+TEST(AllPairs, in_a_tilted_box_equal_the_host)
+{
+  brute::Cell cell;
+  const double edges[3][3] = {{9, 0, 0}, {3.9, 10, 0}, {-4.1, 4.8, 8}};
+  std::memcpy(cell.edges, edges, sizeof(edges));
+  for (bool &p : cell.periodic) p = true;
+  for (const double dmax : {2.0, INF}) {
+    Backends backends(rational(6, 12, 1.0, 0.0, dmax, false));
+    for (const int n : {33, 1025, 2500})
+      for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+        const System s = make_system(random_points(n, 30, 30, 30, -9, 52), groups);
+        backends.check([&](Coordination &c, unsigned want) { return run_allpairs(c, s, cell, want); },
+                       std::to_string(n) + " atoms in a tilted box", ALL_WANTS);
+        // the share of the middle one of three ranks
+        const Gathered middle(s, cell, 1, 3);
+        backends.check([&](Coordination &c, unsigned want) { return run_input(c, middle.in, s.nall(), want); },
+                       std::to_string(n) + " atoms, one of three ranks");
+      }
+  }
+}
+
+TEST(Pairs, of_any_number_equal_the_host)
+{
+  brute::Cell cell;
+  const double edges[3][3] = {{9, 0, 0}, {3.9, 10, 0}, {-4.1, 4.8, 8}};
+  std::memcpy(cell.edges, edges, sizeof(edges));
+  for (bool &p : cell.periodic) p = true;
+  for (const double dmax : {3.0, INF}) {
+    Backends backends(rational(6, 12, 1.5, 0.0, dmax, false));
+    for (const int n : {0, 1, 31, 32, 33, 255, 256, 257, 4097, 100000}) {
+      const std::vector<double> xa = random_points(n, 30, 30, 30, -9, 53), xb = random_points(n, 30, 30, 30, -9, 54);
+      const int nlocal = n / 3 + 1;    // atoms are in several pairs, or in none
+      std::mt19937_64 random(55);
+      std::vector<int> row_a, row_b;
+      for (int k = 0; k < n; ++k) {
+        row_a.push_back(static_cast<int>(random() % (nlocal + 1)) - 1);
+        row_b.push_back(static_cast<int>(random() % (nlocal + 1)) - 1);
+      }
+      PairsInput in;
+      in.box = gpucoord::make_box(cell.edges, cell.periodic);
+      in.n = n;
+      in.xa = xa.data();
+      in.xb = xb.data();
+      in.row_a = row_a.data();
+      in.row_b = row_b.data();
+      backends.check([&](Coordination &c, unsigned want) { return run_input(c, in, nlocal, want); },
+                     std::to_string(n) + " pairs", ALL_WANTS);
+    }
+  }
+}
+
+// ---- lists, of which the device keeps a copy
+
+class Lists : public testing::Test {
+ protected:
+  // what the list engine gives is what the host gives for 'in', whose version it does not read
+  void expect_host(const Result &found, const ListInput &in, const std::string &what)
+  {
+    const HostTruth truth(function, [&](Coordination &c, unsigned want) { return run_input(c, in, s.nlocal, want); });
+    expect_equal(found, truth, Precision::DOUBLE, DERIVATIVES | VIRIAL, what);
+  }
+  Result run(const ListInput &in) { return run_input(*cuda, in, s.nlocal, DERIVATIVES | VIRIAL); }
+  ListInput input(const System &system, const Rows &rows, const Neighbours &neighbours, std::int64_t version)
+  {
+    ListInput in = list_input(system, rows, neighbours);
+    in.version = version;
+    return in;
+  }
+  const Switch function = Switch(FUNCTION);
+  const std::unique_ptr<Coordination> cuda = make_cuda(function, Precision::DOUBLE);
+  const System s = make_system(random_points(900, 5, 5, 5, 0, 61), Groups::OVERLAPPING, 300);
+  const std::unique_ptr<Rows> rows = rows_of(s);
+  const Neighbours neighbours = Neighbours(s, function.dmax());
+  const Neighbours nearest = Neighbours(s, 0.5 * function.dmax());    // other lists of the same atoms
+};
+
+TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
+{
+  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "first");
+  System moved = s;
+  std::mt19937_64 random(62);
+  for (double &v : moved.x) v += std::uniform_real_distribution<double>(-0.05, 0.05)(random);
+  // the lists of the first evaluation hold, whatever is given with their version
+  expect_host(run(input(moved, *rows, nearest, 7)), input(moved, *rows, neighbours, 0), "moved");
+  expect_host(run(input(s, *rows, nearest, 7)), input(s, *rows, neighbours, 0), "moved back");
+}
+
+TEST_F(Lists, of_another_version_are_taken_up)
+{
+  const Result first = run(input(s, *rows, neighbours, 7)), second = run(input(s, *rows, nearest, 8));
+  EXPECT_LT(second.sum.value, first.sum.value);
+  expect_host(second, input(s, *rows, nearest, 0), "another version");
+  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "a version from before");
+  const System fewer = make_system(random_points(500, 4, 4, 4, 0, 63), Groups::OVERLAPPING, 500 - 100);
+  const auto fewer_rows = rows_of(fewer);
+  const Neighbours fewer_neighbours(fewer, function.dmax());
+  const ListInput in = input(fewer, *fewer_rows, fewer_neighbours, 9);
+  const HostTruth truth(function, [&](Coordination &c, unsigned want) { return run_input(c, in, fewer.nlocal, want); });
+  expect_equal(run_input(*cuda, in, fewer.nlocal, DERIVATIVES | VIRIAL), truth, Precision::DOUBLE,
+               DERIVATIVES | VIRIAL, "other atoms");
+  expect_host(run(input(s, *rows, nearest, 10)), input(s, *rows, nearest, 0), "more atoms again");
+}
+
+TEST_F(Lists, without_a_version_are_read_every_time)
+{
+  expect_host(run(input(s, *rows, neighbours, 0)), input(s, *rows, neighbours, 0), "first");
+  expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "second");
+  expect_host(run(input(s, *rows, neighbours, 3)), input(s, *rows, neighbours, 0), "a version");
+  expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "none");
+  expect_host(run(input(s, *rows, neighbours, 3)), input(s, *rows, neighbours, 0), "the version again");
+}
+
+// atoms whose lists were not needed before come into the groups
+TEST_F(Lists, of_one_version_serve_any_groups)
+{
+  run(input(s, *rows, neighbours, 7));
+  for (const unsigned seed : {2u, 3u}) {
+    const System other = make_system(s.x, Groups::OVERLAPPING, s.nall() - s.nlocal, seed);
+    EXPECT_NE(other.member, s.member);
+    const auto other_rows = rows_of(other);
+    expect_host(run(input(other, *other_rows, neighbours, 7)), input(other, *other_rows, neighbours, 0), "other groups");
+  }
+  const System one = make_system(s.x, Groups::ONE, s.nall() - s.nlocal);
+  const auto one_rows = rows_of(one);
+  expect_host(run(input(one, *one_rows, neighbours, 7)), input(one, *one_rows, neighbours, 0), "one group");
+  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "the first groups again");
+}
+
+// ---- the same bits
+
+// runs of every engine, on systems that are sorted and that are not
+struct Inputs {
+  Inputs()
+  {
+    for (const int n : {700, 20000})
+      for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+        const double side = std::cbrt(n / 8.0);
+        systems.push_back(make_system(random_points(n, side, side, side, 0, 71), groups, n / 5));
+      }
+    for (const System &s : systems) runs.push_back(cells_of(s));
+    const System &small = systems[1];
+    runs.push_back([&](Coordination &c, unsigned want) { return run_list(c, small, FUNCTION.dmax, want); });
+    gathered = small;
+    gathered.nlocal = gathered.nall();
+    runs.push_back([&](Coordination &c, unsigned want) { return run_allpairs(c, gathered, brute::Cell(), want); });
+    for (int k = 0; k < 350; ++k) {
+      row_a.push_back(k % 9 ? k % 200 : -1);
+      row_b.push_back(k % 7 ? k % 111 : -1);
+    }
+    pairs.n = 350;
+    pairs.xa = small.x.data();
+    pairs.xb = small.x.data() + 3 * 350;
+    pairs.row_a = row_a.data();
+    pairs.row_b = row_b.data();
+    runs.push_back([&](Coordination &c, unsigned want) { return run_input(c, pairs, 200, want); });
+  }
+  Inputs(const Inputs &) = delete;
+  std::vector<System> systems;
+  System gathered;
+  std::vector<int> row_a, row_b;
+  PairsInput pairs;
+  std::vector<Run> runs;
+};
+
+TEST(Bits, are_the_same_for_any_threads_warps_and_run_after_run)
+{
+  const Inputs inputs;
+  const Switch function(FUNCTION);
+  for (const Precision precision : PRECISIONS)
+    for (const Processor processor : PROCESSORS)
+      for (std::size_t k = 0; k < inputs.runs.size(); ++k)
+        for (const unsigned want : {unsigned(VALUE), DERIVATIVES | VIRIAL}) {
+          const Result first = inputs.runs[k](*make_cuda(function, precision, processor, 1), want);
+          EXPECT_GT(first.sum.value, 1.0);
+          for (const int nthreads : {1, 4})
+            for (const int warps : {1, 2, 3, 4}) {
+              const auto cuda = make_cuda(function, precision, processor, nthreads, warps);
+              for (int repeat = 0; repeat < 2; ++repeat)
+                EXPECT_TRUE(same_bits(first, inputs.runs[k](*cuda, want)))
+                    << "input " << k << ", " << name_of(precision) << " " << label_of(processor) << ", " << nthreads
+                    << " threads, " << warps << " warps, want " << want;
+            }
+        }
+}
+
+TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
+{
+  const Inputs inputs;
+  const Switch function(FUNCTION), another(plain(SwitchKind::EXP, 0.4, 0.2, 1.1));
+  for (const Precision precision : PRECISIONS)
+    for (const Processor processor : PROCESSORS) {
+      std::vector<Result> fresh;
+      for (const auto &run : inputs.runs) fresh.push_back(run(*make_cuda(function, precision, processor), DERIVATIVES | VIRIAL));
+      const auto used = make_cuda(function, precision, processor), other = make_cuda(another, precision, processor);
+      for (std::size_t before = 0; before < inputs.runs.size(); ++before)
+        for (std::size_t k = 0; k < inputs.runs.size(); ++k) {
+          inputs.runs[before](*used, before % 2 ? VIRIAL : DERIVATIVES);
+          inputs.runs[before](*other, DERIVATIVES);
+          EXPECT_TRUE(same_bits(fresh[k], inputs.runs[k](*used, DERIVATIVES | VIRIAL)))
+              << "input " << k << " after " << before << ", " << name_of(precision) << " " << label_of(processor);
+        }
+    }
+}
+
+// ---- expressions
+
+// Every function that Lepton knows; arguments that change the result if they are swapped.
+const char *const EXPRESSIONS[] = {
+    "1", "x", "2-x", "-x", "x/(1+x)", "3/(2+x)-x*0.5", "sqrt(x+0.1)", "exp(-x)", "log(x+0.5)", "sin(x)", "cos(x)",
+    "sec(x/3)", "csc(x/3+0.5)", "tan(x/3)", "cot(x/3+0.5)", "asin(x/4)", "acos(x/4)", "atan(x)", "atan2(x,2)",
+    "atan2(2,x+0.3)", "sinh(x)", "cosh(x)", "tanh(x)", "erf(x)", "erfc(x)", "step(x-1)", "step(1-x)", "delta(x-1)",
+    "square(x)", "cube(x)", "recip(x+1)", "min(x,2-x)", "max(2-x,x)", "abs(x-1)", "floor(2*x)", "ceil(2*x)",
+    "select(step(x-1),exp(-x),1-x)", "select(delta(x-1),2,x)", "select(x-1,x,5)", "x^0", "x^1", "x^2", "x^7",
+    "(1+x)^(-1)", "(1+x)^(-6)", "(x-1)^3", "x^2.5", "(1+x)^(-0.5)", "2^x", "(1+x)^x", "(1+x)^(-x/2)", "2^(-x^2)",
+    "1-tanh(x)", "(1-(x/2)^6)/(1-(x/2)^13)", "1/(1+exp(5*(x-1)))", "y*y; y=1+x", "exp(-z)*w; z=x^2; w=cos(x)",
+    "min(1,max(0,1.5-x))^2", "1/(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x))))))))",
+    "x-(1-(x-(1-(x-(1-(x-(1-(x-(1-(x-(1-x)))))))))))"};
+
+TEST(Expressions, equal_the_host)
+{
+  for (const char *const expression : EXPRESSIONS) {
+    SwitchOptions o = plain(SwitchKind::CUSTOM, 1.0, 0.0, 3.0, false);
+    o.expression = expression;
+    const Switch function(o);
+    std::vector<double> at, origin;
+    std::vector<int> rows, not_owned;
+    for (int k = 0; k <= 97; ++k) {    // 1/32 apart: exact in float, and x = 1 is one of them
+      at.insert(at.end(), {k / 32.0, 0.0, 0.0});
+      rows.push_back(k);
+    }
+    origin.assign(at.size(), 0.0);
+    not_owned.assign(rows.size(), -1);
+    PairsInput in;
+    in.n = static_cast<std::int64_t>(rows.size());
+    in.xa = origin.data();
+    in.xb = at.data();
+    in.row_a = rows.data();
+    in.row_b = not_owned.data();
+    for (const Precision precision : PRECISIONS) {
+      const Result r = run_input(*make_cuda(function, precision), in, static_cast<int>(rows.size()), DERIVATIVES);
+      const double unit = UNITS_CUSTOM * eps_of(precision);
+      for (const int k : rows) {
+        const double distance = at[3 * k], h = 1e-4 * distance;
+        if (distance == 2.0 && std::string(expression).find("^13") != std::string::npos) continue;    // 0/0
+        double slope, before, after;
+        const double s = function.evaluate(distance, &slope, precision);
+        function.evaluate(distance - h, &before);
+        function.evaluate(distance + h, &after);
+        const double bend = distance == 0.0 || after == 0.0 ? 0.0 : std::fabs(after - before) / 2e-4;    // r d2s/dr2
+        const std::string what = std::string(expression) + ", " + name_of(precision) + ", r = " + std::to_string(distance);
+        EXPECT_NEAR(r.peratom[4 * k], s, unit * (1 + std::fabs(s) + distance * std::fabs(slope))) << what;
+        EXPECT_NEAR(-r.peratom[4 * k + 1], slope, unit * (1 + std::fabs(slope) + bend)) << what;
+      }
+    }
+  }
+}
+
+TEST(Expressions, that_are_nested_too_deeply_are_refused_or_right)
+{
+  std::string expression = "x";
+  for (int depth = 0; depth < 40; ++depth) expression = "1/(1+x*" + expression + ")";
+  SwitchOptions o = plain(SwitchKind::CUSTOM, 1.0, 0.0, 3.0, false);
+  o.expression = expression;
+  const Switch function(o);
+  const System s = make_system(random_points(100, 2, 2, 2, 0, 81), Groups::IDENTICAL);
+  try {
+    const auto cuda = make_cuda(function, Precision::DOUBLE);
+    const double found = run_cells(*cuda, s, VALUE).sum.value;
+    const double expected = run_cells(*gpucoord::make_host_coordination(function, Precision::DOUBLE, 1), s, VALUE).sum.value;
+    EXPECT_NEAR(found, expected, 1e-12 * expected);
+  } catch (const DeviceError &error) {
+    EXPECT_NE(std::string(error.what()).find("nest"), std::string::npos) << error.what();
+  }
+}
+
+// ---- devices
+
+TEST(Devices, have_names_and_others_are_errors)
+{
+  const int count = gpucoord::find_cuda_devices().count;
+  for (int device = 0; device < count; ++device) EXPECT_FALSE(gpucoord::cuda_device_name(device).empty());
+  const System s = make_system(random_points(100, 2, 2, 2, 0, 82), Groups::ONE);
+  EXPECT_THROW(
+      {
+        const auto none = gpucoord::make_cuda_coordination(Switch(FUNCTION), Precision::MIXED, count, 1);
+        run_cells(*none, s, VALUE);
+      },
+      DeviceError);
+  // and the others still work
+  const Switch function(FUNCTION);
+  const auto cuda = gpucoord::make_cuda_coordination(function, Precision::DOUBLE, count - 1, 1);
+  expect_equal(run_cells(*cuda, s, DERIVATIVES | VIRIAL), HostTruth(function, cells_of(s)), Precision::DOUBLE,
+               DERIVATIVES | VIRIAL, "the last device");
+}
+
+// ---- what needs the whole GPU or all cores: not beside other tests, and not under compute-sanitizer
+
+TEST(WholeGpu, four_million_atoms_equal_the_host)
+{
+  // 60 neighbours within dmax
+  const int n = 4000000;
+  const double side = std::cbrt(n / 60.0 * 4.0 / 3.0 * 3.14159265358979) * FUNCTION.dmax;
+  const System s = make_system(random_points(n, side, side, side, -100, 91), Groups::IDENTICAL, n / 5);
+  const Switch function(FUNCTION);
+  const HostTruth truth(function, cells_of(s));
+  for (const Precision precision : {Precision::DOUBLE, Precision::MIXED})
+    for (const Processor processor : PROCESSORS)
+      expect_equal(run_cells(*make_cuda(function, precision, processor), s, DERIVATIVES | VIRIAL), truth, precision,
+                   DERIVATIVES | VIRIAL, std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
+}
+
+// all the memory of the GPU, but a little
+class Hog {
+ public:
+  explicit Hog(std::size_t leave)
+  {
+    for (std::size_t block = std::size_t(1) << 34; block >= std::size_t(1) << 21; block /= 2)
+      for (;;) {
+        std::size_t free = 0, total = 0;
+        void *memory = nullptr;
+        if (cudaMemGetInfo(&free, &total) != cudaSuccess || free < leave + block) break;
+        if (cudaMalloc(&memory, block) != cudaSuccess) break;
+        blocks.push_back(memory);
+      }
+    cudaGetLastError();
+  }
+  ~Hog()
+  {
+    for (void *memory : blocks) cudaFree(memory);
+  }
+  Hog(const Hog &) = delete;
+  std::size_t size() const { return blocks.size(); }
+
+ private:
+  std::vector<void *> blocks;
+};
+
+TEST(WholeGpu, memory_that_is_exhausted_is_an_error_after_which_the_object_works)
+{
+  const Switch function(FUNCTION);
+  const System small = make_system(random_points(5000, 9, 9, 9, 0, 92), Groups::ONE);
+  // too thin for many pairs, and 48 MB of positions alone
+  const System large = make_system(random_points(2000000, 400, 400, 400, 0, 93), Groups::ONE);
+  for (const Processor processor : PROCESSORS) {
+    const auto cuda = make_cuda(function, Precision::DOUBLE, processor);
+    const Result expected_small = run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // loads the kernels, too
+    const Result expected_large = run_cells(*make_cuda(function, Precision::DOUBLE, processor), large, DERIVATIVES | VIRIAL);
+    {
+      const Hog hog(std::size_t(24) << 20);
+      ASSERT_GT(hog.size(), 0u);
+      try {
+        run_cells(*cuda, large, DERIVATIVES | VIRIAL);
+        ADD_FAILURE() << "2,000,000 atoms fit into 24 MiB";
+      } catch (const DeviceError &error) {
+        const std::regex expected("no memory for [0-9]+ MiB on the GPU, of which [0-9]+( MiB)? of [0-9]+ MiB are free");
+        EXPECT_TRUE(std::regex_search(error.what(), expected)) << error.what();
+      }
+    }
+    EXPECT_TRUE(same_bits(expected_small, run_cells(*cuda, small, DERIVATIVES | VIRIAL)));
+    EXPECT_TRUE(same_bits(expected_large, run_cells(*cuda, large, DERIVATIVES | VIRIAL)));
+  }
+}
+
+}    // namespace

@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# run-sanitizer.sh BUILD_DIR [TOOL ...]: the CUDA tests under compute-sanitizer's memcheck, racecheck and initcheck, or
+# the tools given. Every engine, processor, switching function and launch shape, at sizes that finish in minutes.
+# One line for each tool; BUILD_DIR/sanitizer-TOOL.log has the rest.
+set -uo pipefail
+dir=${1:?usage: run-sanitizer.sh BUILD_DIR [TOOL ...]}
+shift
+[ $# -gt 0 ] || set -- memcheck racecheck initcheck
+sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sanitizer) || {
+  echo "run-sanitizer.sh: there is no compute-sanitizer on the PATH or in ${CUDA_HOME:-/usr/local/cuda}/bin"
+  exit 1
+}
+export GPUCOORD_REQUIRE_GPU=1
+
+# BACKEND PROGRAM FILTER; * in a filter is GoogleTest's
+cases=(
+  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*:Devices.*"
+  "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:Pairs.*:*EngineFunctions*"
+  "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
+)
+failed=0
+for tool; do
+  log=$dir/sanitizer-$tool.log
+  : >"$log"
+  result=clean
+  for entry in "${cases[@]}"; do
+    read -r backend program filter <<<"$entry"
+    GPUCOORD_TEST_BACKEND=$backend "$sanitizer" --tool "$tool" --error-exitcode 9 \
+      "$dir/unittest/$program" --gtest_brief=1 --gtest_filter="$filter" >>"$log" 2>&1
+    case $? in
+      0) ;;
+      9) result="ERRORS in $program ($backend): see $log" ;;
+      *) result="$program ($backend) FAILED: see $log" ;;
+    esac
+    [ "$result" = clean ] || break
+  done
+  echo "$tool: $result"
+  [ "$result" = clean ] || failed=1
+done
+exit $failed
