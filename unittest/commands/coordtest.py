@@ -24,6 +24,10 @@ FLOAT = 3e-5
 
 SKIPPED = 77
 
+# Tests write numbers for LAMMPS by repr, which NumPy 2 would write as np.float64(1.5).
+if int(np.__version__.split(".")[0]) >= 2:
+    np.set_printoptions(legacy="1.25")
+
 
 def skip(reason):
     print("SKIPPED: " + reason)

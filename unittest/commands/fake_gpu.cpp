@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a plugin of test_device.py: the host
+// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a plugin of test_fake_gpu.py: the host
 // computes, with GPUs and failures as the environment says. What LAMMPS ranks do then needs no GPU.
 //   FAKE_GPUS=1,0     GPUs of rank 0, of rank 1 and all others; the same form below
 //   FAKE_INIT=0,1     not 0: the backend cannot be made

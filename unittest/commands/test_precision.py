@@ -93,8 +93,11 @@ class Precision(unittest.TestCase):
             lmp.command("run 0")
             value = {name: coordtest.scalar_of(lmp, name) for name in ("none", "mixed", "double", "single")}
             self.assertEqual(value["none"], value["mixed"])
-            # with hundreds of partners sums in float and in double differ
-            self.assertEqual(len({value[name] for name in ("mixed", "double", "single")}), 3)
+            self.assertNotEqual(value["mixed"], value["double"])
+            # with hundreds of partners sums in float and in double differ; on a GPU several threads share
+            # the partners of an atom of a small system, and have few each
+            if coordtest.DEVICE == "host":
+                self.assertNotEqual(value["mixed"], value["single"])
 
     def test_check_compares(self):
         """check N TOL: passes above the error of float, and stops the run below it."""
