@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # run-sanitizer.sh BUILD_DIR [TOOL ...]: the CUDA tests under compute-sanitizer's memcheck, racecheck and initcheck, or
-# the tools given. Every engine, processor, switching function and launch shape, at sizes that finish in minutes.
+# the tools given. Every engine, processor and switching function, at sizes that finish in minutes.
 # One line for each tool; BUILD_DIR/sanitizer-TOOL.log has the rest.
 set -uo pipefail
 dir=${1:?usage: run-sanitizer.sh BUILD_DIR [TOOL ...]}
@@ -14,7 +14,7 @@ export GPUCOORD_REQUIRE_GPU=1
 
 # BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* asks for a GPU that does not exist.
 cases=(
-  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*"
+  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
   "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:Pairs.*:*EngineFunctions*"
   "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
 )

@@ -14,6 +14,7 @@
 
 #include "comm.h"
 #include "error.h"
+#include "info.h"
 #include "universe.h"
 
 #include <cstdlib>
@@ -71,8 +72,8 @@ int CoordBackend::share_first(std::string &text) const
 
 void CoordBackend::choose_device(int count)
 {
-  // KOKKOS has chosen the GPU of this process, and the others of its kernels rely on it
-  if (lmp->kokkos) {
+  // KOKKOS for CUDA has chosen the GPU of this process, and its kernels rely on that
+  if (lmp->kokkos && Info::has_accelerator_feature("KOKKOS", "api", "cuda")) {
     device = CURRENT_DEVICE;
     return;
   }
@@ -127,6 +128,7 @@ void CoordBackend::stop(std::string failure)
 {
   // on all ranks, as init() is collective
   nthreads = 0;
+  coordination.reset();    // and its memory
   share_first(failure);
   error->all(FLERR, Error::NOLASTLINE, failure);
 }

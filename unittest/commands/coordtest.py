@@ -34,7 +34,7 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-# Where the tests compute: on the host, or on the GPU with 'device cuda' in every compute coord/gpu.
+# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu that has no device.
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
@@ -49,7 +49,7 @@ def on_device(command):
     """A LAMMPS command as it is on the device of these tests."""
     is_compute = re.match(r"\s*compute\s+\S+\s+\S+\s+coord/gpu\s", command)
     names_one = re.search(r"\sdevice\s", command)
-    return command + " device cuda" if DEVICE == "cuda" and is_compute and not names_one else command
+    return f"{command} device {DEVICE}" if is_compute and not names_one else command
 
 
 # ---------------------------------------------------------------- reference

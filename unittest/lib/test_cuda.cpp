@@ -304,7 +304,8 @@ INSTANTIATE_TEST_SUITE_P(cuda, Sizes,
 TEST(Shapes, dense_clusters_in_an_empty_space)
 {
   Backends backends(FUNCTION);
-  check_engines(backends, make_system(random_points(4000, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE), "one cluster");
+  for (const int n : {4000, 12000})
+    check_engines(backends, make_system(random_points(n, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE), "one cluster");
   // clusters of thousands within one range, and a thin gas around them
   std::vector<double> x = random_points(3000, 90, 90, 90, 0, 42);
   for (const double at : {7.0, 30.0, 31.0, 80.0}) x = joined(x, random_points(2500, 0.9, 0.9, 0.9, at, 43));
@@ -325,6 +326,10 @@ TEST(Shapes, droplets_far_apart)
       check_engines(backends, make_system(x, Groups::ONE), "droplets " + std::to_string(distance) + " apart");
       check_engines(backends, make_system(x, Groups::DISJOINT, n / 2), "droplets, one of ghosts");
     }
+  // a stray atom so far away that columns are as wide as the droplet
+  const double side = 30.0;
+  check_engines(backends, make_system(joined(random_points(20000, side, side, side, 0, 44), {3e7, 3e7, 3e7}), Groups::ONE),
+                "a droplet and a stray atom");
 }
 
 TEST(Shapes, planes_lines_and_thin_gases)
@@ -347,6 +352,8 @@ TEST(Shapes, every_atom_in_range_of_every_other)
     Backends backends(rational(6, 12, 2.0, 0.0, dmax));
     check_engines(backends, make_system(random_points(4500, 9, 9, 9, -3, 51), Groups::ONE), "long range");
     check_engines(backends, make_system(random_points(6000, 9, 9, 9, -3, 51), Groups::OVERLAPPING, 1000), "long range");
+    // more than are taken unsorted, in the narrowest columns
+    check_engines(backends, make_system(random_points(20000, 9, 9, 9, -3, 51), Groups::ONE), "long range, sorted");
   }
 }
 

@@ -23,7 +23,7 @@ enum class SwitchKind {
   CUSTOM       // an expression in x
 };
 
-// Arithmetic of the pair terms. MIXED sums up to 256 of one atom in float and those
+// Arithmetic of the pair terms. MIXED sums up to 512 of one atom in float and those
 // sums in double, SINGLE all terms of one atom in float; the sum over atoms is double
 // in all three.
 enum class Precision { DOUBLE, MIXED, SINGLE };

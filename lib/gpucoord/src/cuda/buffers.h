@@ -14,8 +14,8 @@ namespace gpucoord {
 enum class Place { DEVICE, PINNED };
 
 // Memory for n objects that are filled before they are read: growing does not keep
-// them. Half as much again is taken as was asked for, so that a system of fluctuating
-// size does not allocate at every rebuild.
+// them. Whoever grows once gets half as much again as was asked for, so that a system of
+// fluctuating size does not allocate at every rebuild.
 template <class T, Place PLACE> class Buffer {
  public:
   Buffer() = default;
@@ -27,8 +27,10 @@ template <class T, Place PLACE> class Buffer {
   void reserve(std::size_t n)
   {
     if (n <= capacity) return;
+    const bool grows = capacity > 0;
     release();
-    if (!allocate(n + n / 2) && !allocate(n)) fail(n);
+    if (grows && allocate(n + n / 2)) return;
+    if (!allocate(n)) fail(n);
   }
 
   T *data() const { return memory; }
@@ -39,10 +41,12 @@ template <class T, Place PLACE> class Buffer {
   {
     void *place = nullptr;
     const std::size_t bytes = n * sizeof(T);
-    if ((PLACE == Place::DEVICE ? cudaMalloc(&place, bytes) : cudaMallocHost(&place, bytes)) != cudaSuccess) {
+    const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes) : cudaMallocHost(&place, bytes);
+    if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();    // an error that was dealt with must not be found again
       return false;
     }
+    check(status, "allocating memory");
     memory = static_cast<T *>(place);
     capacity = n;
     return true;
@@ -106,28 +110,12 @@ inline double seconds_between(const Event &first, const Event &second)
   return 1e-3 * milliseconds;
 }
 
-// Makes a GPU the current one while it lives; -1: leaves the current one.
-class UseDevice {
- public:
-  explicit UseDevice(int device)
-  {
-    if (device < 0) return;
-    check(cudaGetDevice(&previous), "asking for the current GPU");
-    if (previous == device)
-      previous = -1;
-    else
-      check(cudaSetDevice(device), "making it current");
-  }
-  UseDevice(const UseDevice &) = delete;
-  UseDevice &operator=(const UseDevice &) = delete;
-  ~UseDevice()
-  {
-    if (previous >= 0) cudaSetDevice(previous);
-  }
-
- private:
-  int previous = -1;
-};
+// Makes a GPU the current one; -1: leaves the current one. It stays that: going back to another
+// would make a context on it, with memory of its own.
+inline void use_device(int device)
+{
+  if (device >= 0) check(cudaSetDevice(device), "making it current");
+}
 
 }    // namespace gpucoord
 

@@ -256,6 +256,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
       const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
       const std::int64_t cy = arg.grid.coordinate(1, leader[1]), cz = arg.grid.coordinate(2, leader[2]);
       const bool here = waits && (!sorted || (fabs(atom.x - leader[0]) <= arg.max_extent &&
+          fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
           arg.grid.coordinate(1, atom.y) == cy && arg.grid.coordinate(2, atom.z) == cz));
       waits = waits && !here;
 

@@ -34,6 +34,7 @@ namespace {
     CudaCoordination(const Switch &function_in, Precision precision, int nthreads_in, const CudaTuning &tuning) :
         function(function_in), nthreads(std::max(1, nthreads_in))
     {
+      check_kernels();
       int current = 0;
       check(cudaGetDevice(&current), "asking for the current GPU");
       check(cudaDeviceGetAttribute(&shape.multiprocessors, cudaDevAttrMultiProcessorCount, current),
@@ -300,8 +301,9 @@ namespace {
       std::vector<Instruction> both = program.value;
       both.insert(both.end(), program.slope.begin(), program.slope.end());
       instructions.reserve(both.size());
-      check(cudaMemcpy(instructions.data(), both.data(), both.size() * sizeof(Instruction), cudaMemcpyHostToDevice),
-            "copying the expression");
+      check(cudaMemcpyAsync(instructions.data(), both.data(), both.size() * sizeof(Instruction),
+                cudaMemcpyHostToDevice, stream), "copying the expression");
+      check(cudaStreamSynchronize(stream), "copying the expression");
       constants.program = instructions.data();
       constants.nvalue = static_cast<int>(program.value.size());
       constants.nslope = static_cast<int>(program.slope.size());
@@ -311,7 +313,7 @@ namespace {
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       start = seconds();
-      started.record(stream);
+      cudaGetLastError();    // of others: a launch here must not be blamed for it
       sums_a.n = sums_b.n = 0;
       sums_a.nwarps = 0;
     }
@@ -456,7 +458,7 @@ namespace {
     Launchers<Real> launchers = {};
 
     Stream stream;
-    Event started, copied, binned, paired, reduced;
+    Event copied, binned, paired, reduced;
     std::deque<Event> arrived;
     double start = 0.0;
 
@@ -480,7 +482,7 @@ namespace {
     OnDevice(const Switch &function, Precision precision, int device_in, int nthreads, const CudaTuning &tuning) :
         device(device_in)
     {
-      UseDevice use(device);
+      use_device(device);
       if (precision == Precision::DOUBLE)
         backend = std::make_unique<CudaCoordination<double>>(function, precision, nthreads, tuning);
       else
@@ -488,27 +490,27 @@ namespace {
     }
     ~OnDevice() override
     {
-      UseDevice use(device);
+      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
       backend.reset();
     }
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      UseDevice use(device);
+      use_device(device);
       return backend->cells(in, want, peratom);
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      UseDevice use(device);
+      use_device(device);
       return backend->list(in, want, peratom);
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
-      UseDevice use(device);
+      use_device(device);
       return backend->allpairs(in, want, peratom);
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
-      UseDevice use(device);
+      use_device(device);
       return backend->pairs(in, want, peratom);
     }
 

@@ -52,6 +52,12 @@ namespace {
 
 }    // namespace
 
+void check_kernels()
+{
+  cudaFuncAttributes attributes;
+  check(cudaFuncGetAttributes(&attributes, reorder), "loading kernels");
+}
+
 SortedAtoms DeviceBins::sort(const DeviceGrid &grid, const DeviceAtom *atom, int n, int nowned,
                              cudaStream_t stream)
 {

@@ -64,6 +64,9 @@ struct SortedAtoms {
   int n, nowned;
 };
 
+// Throws DeviceError where this build has no code for the current GPU.
+void check_kernels();
+
 class DeviceBins {
  public:
   // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are

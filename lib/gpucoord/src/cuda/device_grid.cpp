@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
@@ -55,6 +56,7 @@ Neighbourhood make_neighbourhood(const DeviceGrid &grid, double range)
     }
   std::stable_sort(offsets.begin(), offsets.end(),
                    [](const Offset &a, const Offset &b) { return a.distance_sq < b.distance_sq; });
+  if (offsets.size() > Neighbourhood::MAX_COLUMNS) throw std::logic_error("gpucoord: columns are too narrow");
   Neighbourhood neighbourhood;
   for (const Offset &offset : offsets) {
     neighbourhood.dy[neighbourhood.n] = static_cast<signed char>(offset.dy);

@@ -23,7 +23,7 @@ template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
 sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
 {
-  const int t = (blockIdx.x * GATHER_THREADS + threadIdx.x) / 32, lane = threadIdx.x % 32;
+  const int t = blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (t >= arg.n) return;
   const int row = arg.row[t];
   const double *const xi = arg.x + 3 * static_cast<std::size_t>(row);
@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Real> c)
 {
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
+  if (t - static_cast<int>(threadIdx.x % 32) >= arg.n) return;    // a whole warp without pairs
   AtomSums<Real, Accumulator, WANT> sums;
   if (t < arg.n) {
     const double *const a = arg.xa + 3 * static_cast<std::size_t>(t), *const b = arg.xb + 3 * static_cast<std::size_t>(t);

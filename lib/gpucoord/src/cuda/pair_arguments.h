@@ -33,7 +33,7 @@ struct CellsArguments {
   DeviceGrid grid;                  // of both
   Neighbourhood neighbourhood;
   double range_sq;                  // distance^2, with a margin for the rounding of Real
-  double max_extent;                // along x, of atoms that share an origin, distance
+  double max_extent;                // along each axis, from the first of the atoms that share an origin, distance
   int *queue;                       // next item of work, starts at 0
   SumsOut out;                      // n: i.nowned, rows are the caller's places
 };

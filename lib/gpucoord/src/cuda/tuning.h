@@ -9,8 +9,9 @@ namespace tuning {
   // Columns of the bins are as wide as a cube of so many atoms at the mean density, so that
   // consecutive atoms fill a compact block.
   constexpr double ATOMS_PER_BLOCK = 48.0;
-  // ... within these limits, in ranges. A neighbourhood has at most (2 * 5 + 1)^2 columns.
-  constexpr double MIN_COLUMN_WIDTH = 0.2, MAX_COLUMN_WIDTH = 2.0;
+  // ... within these limits, in ranges. The smaller is a little above 1/5: a neighbourhood then
+  // reaches 5 columns each way.
+  constexpr double MIN_COLUMN_WIDTH = 0.2001, MAX_COLUMN_WIDTH = 2.0;
   constexpr int X_CELLS_PER_WIDTH = 8;    // cells along a column, for each width of it
   // Starts of cells are stored where there are at most so many cells for each atom.
   constexpr int MAX_CELLS_PER_ATOM = 8;
