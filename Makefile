@@ -9,8 +9,9 @@
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
-GPUCOORD_CUDA ?= AUTO
-GPUCOORD_CUDA_ARCHITECTURES ?=
+# Given once, CMake keeps them.
+CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
+  $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL GPUCOORD_CACHE PYTHON JOBS
 
 # Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
@@ -23,8 +24,8 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 .NOTPARALLEL:
 
 all: setup
-	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=$(GPUCOORD_CUDA) \
-	  -D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)" >build/configure.log
+	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) >build/configure.log
+	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 

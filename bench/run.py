@@ -25,7 +25,7 @@ CEILING_FORCES, CEILING_VIRIAL, CEILING_TESTED = 1.17e12, 0.84e12, 2.0e12
 
 EDGES = {10_000: 22, 48_000: 36, 250_000: 63, 1_000_000: 100}
 RANGES = {65: 2.5, 1122: 6.45}
-TINY = {8: (2, 1.2), 27: (3, 1.2), 125: (5, 2.5), 1000: (10, 2.5)}    # atoms -> edge, range
+SMALL = [(2, 1.2), (3, 1.2), (5, 2.5), (10, 0.9), (10, 2.5)]    # edge, range
 
 
 class Result:
@@ -90,7 +90,7 @@ def gpu_table(program, threads):
                     peer or "", peer * r.atoms / nominal / r.total if peer else "")
     print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
     head("atoms", "neighbours", "precision", "ms", "beside the copies")
-    for edge, distance in TINY.values():
+    for edge, distance in SMALL:
         r = measure(program, "cuda", edge, distance, "mixed", threads, 101)
         row(f"{r.atoms:,}", f"{r.neighbours:,}", "mixed", r.total, r.total - r.copies)
 
@@ -101,6 +101,7 @@ def main():
     program = os.path.join(sys.argv[1], "bench", "bench_coordination")
     threads = [int(word) for word in sys.argv[2:]] or [os.cpu_count()]
     gpu = subprocess.run([program, "gpu"], stdout=subprocess.PIPE, text=True)
+    print("The peers' figures are constants, measured on one H200 with 16 CPU cores and scaled to the number of atoms here.\n")
     print(f"Host, {os.cpu_count()} cores\n")
     host_table(program, threads)
     print(f"\nGPU: {gpu.stdout.strip()}\n")

@@ -16,11 +16,13 @@ export GPUCOORD_REQUIRE_GPU=1
 cases=(
   "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
   "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:Pairs.*:*EngineFunctions*"
+  "auto test_coordination Engines.take*:Engines.sum*:*EngineFunctions*"
   "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
 )
 # racecheck is a hundred times slower
 racecheck_cases=(
   "warp test_cuda */n33:*/n129:Lists.of_one_version_are*"
+  "auto test_coordination Engines.sum*"
   "warp test_coordination Engines.sum*:Shapes.a_single*"
   "block test_coordination Engines.sum*:Shapes.a_single*"
 )

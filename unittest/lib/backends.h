@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The backend that a test program runs on: the same tests for all of them.
 //
-// The environment variable GPUCOORD_TEST_BACKEND names it: host (the default), or warp or block, CUDA
-// with this processor of engine cells.
+// The environment variable GPUCOORD_TEST_BACKEND names it: host (the default), or auto, warp or block,
+// CUDA with this processor of engine cells.
 
 #ifndef GPUCOORD_TEST_BACKENDS_H
 #define GPUCOORD_TEST_BACKENDS_H
@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -39,8 +40,11 @@ inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Swit
 #ifdef GPUCOORD_HAS_CUDA
   using Processor = gpucoord::CudaTuning::Processor;
   gpucoord::CudaTuning tuning;
-  if (backend_name() == "warp" || backend_name() == "block") {
-    tuning.processor = backend_name() == "warp" ? Processor::WARP : Processor::BLOCK;
+  const std::map<std::string, Processor> processors = {
+      {"auto", Processor::AUTO}, {"warp", Processor::WARP}, {"block", Processor::BLOCK}};
+  const auto found = processors.find(backend_name());
+  if (found != processors.end()) {
+    tuning.processor = found->second;
     return gpucoord::make_cuda_coordination(function, precision, 0, nthreads, tuning);
   }
 #endif

@@ -45,15 +45,15 @@ constexpr double RELATIVE_FLOAT = 2e-6;
 // CUDA's and of the host's mathematical library are a few roundings apart, and up to four are nested
 constexpr double UNITS_CUSTOM = 16.0;
 
-const Processor PROCESSORS[] = {Processor::WARP, Processor::BLOCK};
+const Processor PROCESSORS[] = {Processor::AUTO, Processor::WARP, Processor::BLOCK};
 
 const char *label_of(Processor p)
 {
-  return p == Processor::WARP ? "warp" : "block";
+  return p == Processor::AUTO ? "auto" : p == Processor::WARP ? "warp" : "block";
 }
 
 std::unique_ptr<Coordination> make_cuda(const Switch &function, Precision precision,
-                                        Processor processor = Processor::WARP, int nthreads = 2, int warps = 4)
+                                        Processor processor = Processor::AUTO, int nthreads = 2, int warps = 4)
 {
   CudaTuning tuning;
   tuning.processor = processor;

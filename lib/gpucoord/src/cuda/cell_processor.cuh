@@ -28,7 +28,7 @@ namespace gpucoord {
 
 template <class Real> struct alignas(16) Partner {
   Real x, y, z;    // relative to the origin of the i-atoms
-  int row;
+  int id;          // the low half is enough within one array of atoms
 };
 
 template <bool SELECT, class Real, int WARPS> struct TeamMemory {
@@ -147,7 +147,6 @@ __device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int6
                                      const double lo[3], const double hi[3])
 {
   const DeviceGrid &grid = arg.grid;
-  if (!arg.j.key) return t == 0 ? make_int2(0, arg.j.n) : make_int2(0, 0);
   if (t >= arg.neighbourhood.n) return make_int2(0, 0);
   cy += arg.neighbourhood.dy[t];
   cz += arg.neighbourhood.dz[t];
@@ -170,7 +169,7 @@ __device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int6
 template <class Real> struct Center {
   Real x, y, z;    // relative to the origin
   Real limit;      // range^2; negative: takes no part
-  int row;
+  int id;
 
   __device__ Real distance_sq(const Partner<Real> &p, Real &dx, Real &dy, Real &dz) const
   {
@@ -204,14 +203,14 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
       const Partner<Real> p = m.partner[32 * word + __ffs(bits) - 1];
       bits &= bits - 1;
       const Real r_sq = i.distance_sq(p, dx, dy, dz);
-      if (p.row != i.row) sums.template add<Formula>(c, dx, dy, dz, r_sq);
+      if (p.id != i.id) sums.template add<Formula>(c, dx, dy, dz, r_sq);
     }
   } else {
 #pragma unroll 4
     for (int k = 0; k < n; ++k) {
       const Partner<Real> p = m.partner[k];
       const Real r_sq = i.distance_sq(p, dx, dy, dz);
-      sums.template add_if<Formula>(c, dx, dy, dz, r_sq, r_sq <= i.limit && p.row != i.row);
+      sums.template add_if<Formula>(c, dx, dy, dz, r_sq, r_sq <= i.limit && p.id != i.id);
     }
   }
   sums.flush();
@@ -231,7 +230,6 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
   const int rank = T::rank();
   const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
   const Real range_sq = static_cast<Real>(arg.range_sq);
-  const bool sorted = arg.i.key != nullptr;
 
   for (;;) {
     const int item = T::next_item(arg.queue, m);
@@ -239,7 +237,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
     const int split = item / nblocks, t = (item % nblocks) * SIZE + rank;
 
     const bool valid = t < arg.i.nowned;
-    const int number = valid ? (arg.i.owned ? arg.i.owned[t] : t) : 0;
+    const int number = valid ? (arg.i.owned ? arg.i.owned[t] : t) : 0;    // among the sorted atoms
     const DeviceAtom atom = arg.i.atom[number];
     AtomSums<Real, Accumulator, WANT> sums;
 
@@ -255,9 +253,9 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
       T::sync();
       const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
       const std::int64_t cy = arg.grid.coordinate(1, leader[1]), cz = arg.grid.coordinate(2, leader[2]);
-      const bool here = waits && (!sorted || (fabs(atom.x - leader[0]) <= arg.max_extent &&
+      const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
           fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-          arg.grid.coordinate(1, atom.y) == cy && arg.grid.coordinate(2, atom.z) == cz));
+          arg.grid.coordinate(1, atom.y) == cy && arg.grid.coordinate(2, atom.z) == cz;
       waits = waits && !here;
 
       // their bounding box, relative to the first of them: rounding is far below the margin of range_sq
@@ -273,9 +271,9 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
         half[k] = 0.5f * (high - low);
       }
       const Center<Real> center = {static_cast<Real>(atom.x - origin[0]), static_cast<Real>(atom.y - origin[1]),
-          static_cast<Real>(atom.z - origin[2]), here ? c.dmax_sq : Real(-1), atom.row};
+          static_cast<Real>(atom.z - origin[2]), here ? c.dmax_sq : Real(-1), static_cast<int>(atom.id)};
 
-      const int ncolumns = sorted ? arg.neighbourhood.n : 1;
+      const int ncolumns = arg.neighbourhood.n;
       int column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
       for (bool more = true; more;) {
         int queued = 0;
@@ -303,7 +301,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
           bool is_near[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u) {
             p[u] = {static_cast<Real>(a[u].x - origin[0]), static_cast<Real>(a[u].y - origin[1]),
-                    static_cast<Real>(a[u].z - origin[2]), a[u].row};
+                    static_cast<Real>(a[u].z - origin[2]), static_cast<int>(a[u].id)};
             const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
                        out_z = fmax(fabs(p[u].z) - half[2], Real(0));
             is_near[u] = k + u * SIZE < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
@@ -325,8 +323,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
 
     sums.finish(Formula::scale(c));
     if (valid && arg.out.sums) {
-      const int place = arg.i.place ? arg.i.place[number] : number;
-      sums.store(arg.out.sums + 4 * (static_cast<std::size_t>(split) * arg.i.nowned + place));
+      sums.store(arg.out.sums + 4 * (static_cast<std::size_t>(split) * arg.i.nowned + arg.i.place[number]));
     }
     sums.store_warp(valid, arg.out.warp + static_cast<std::size_t>(item) * WARPS + rank / 32, tested);
   }

@@ -39,6 +39,7 @@ namespace {
       check(cudaGetDevice(&current), "asking for the current GPU");
       check(cudaDeviceGetAttribute(&shape.multiprocessors, cudaDevAttrMultiProcessorCount, current),
             "asking for its size");
+      bins_always = tuning.processor != CudaTuning::Processor::AUTO;
       shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
       shape.warps_per_block = tuning.warps_per_block;
       static_cast<SwitchConstants<Real> &>(constants) = make_constants<Real>(function);
@@ -62,19 +63,25 @@ namespace {
       if (two) stage_atoms(in.x, in.b, atoms_b, bounds);
       copied.record(stream);
 
-      CellsArguments arg = {};
       const AtomList &b = two ? in.b : in.a;
-      SortedAtoms sorted_a = unsorted(atoms_a, in.a), sorted_b = unsorted(atoms_b, in.b);
-      if (worth_sorting(in, bounds)) {
-        double volume = 1.0;
-        for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + function.dmax();
-        const double density = std::max(in.a.n, b.n) / volume;
-        arg.grid = make_device_grid(bounds, density, function.dmax());
-        arg.neighbourhood = make_neighbourhood(arg.grid, function.dmax());
-        sorted_a = bins_a.sort(arg.grid, atoms_a.device.data(), in.a.n, in.a.nowned, stream);
-        if (two) sorted_b = bins_b.sort(arg.grid, atoms_b.device.data(), in.b.n, in.b.nowned, stream);
-      } else
-        for (int c = 0; c < 3; ++c) arg.grid.n[c] = 1;    // one bin
+      const Staged<DeviceAtom> &staged_b = two ? atoms_b : atoms_a;
+      Contribution result;
+      if (!bins_always && few_pairs(in.a, b)) {
+        binned.record(stream);
+        pass_all_pairs(Box(), atoms_a, in.a.nowned, staged_b, b.n, kernel_want(want), sums_a, peratom);
+        if (two && peratom) pass_all_pairs(Box(), atoms_b, b.nowned, atoms_a, in.a.n, DERIVATIVES, sums_b, peratom);
+        finish(want, !two, result, peratom, in.a.index, in.b.index);
+        return result;
+      }
+
+      CellsArguments arg = {};
+      double volume = 1.0;
+      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + function.dmax();
+      arg.grid = make_device_grid(bounds, std::max(in.a.n, b.n) / volume, function.dmax());
+      arg.neighbourhood = make_neighbourhood(arg.grid, function.dmax());
+      const SortedAtoms sorted_a = bins_a.sort(arg.grid, atoms_a.device.data(), in.a.n, in.a.nowned, stream);
+      const SortedAtoms sorted_b =
+          two ? bins_b.sort(arg.grid, atoms_b.device.data(), in.b.n, in.b.nowned, stream) : sorted_a;
       binned.record(stream);
 
       // a margin far above the rounding of Real: no pair is lost where boxes are compared
@@ -87,13 +94,11 @@ namespace {
         arg.j = j;
         arg.queue = queue;
         const int warps = (i.nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
-        arg.out = sums.prepare(i.nowned, splits_of(warps), warps, peratom);
+        arg.out = sums.prepare(i.nowned, splits_of(warps, tuning::MAX_SPLITS), warps, peratom);
         launchers.cells(arg, constants, wanted, shape, stream);
         sums.add_splits(stream);
       };
-      Contribution result;
-      const unsigned first = kernel_want(want);
-      pass(sorted_a, two ? sorted_b : sorted_a, first, counters.data(), sums_a);
+      pass(sorted_a, sorted_b, kernel_want(want), counters.data(), sums_a);
       if (two && peratom) pass(sorted_b, sorted_a, DERIVATIVES, counters.data() + 1, sums_b);
       finish(want, !two, result, peratom, in.a.index, in.b.index);
       return result;
@@ -138,35 +143,18 @@ namespace {
     {
       begin(want, peratom);
       const bool two = in.b.x != nullptr;
-      stage(gathered_a.x, in.a.x, 3 * static_cast<std::size_t>(in.a.n));
-      stage(gathered_a.id, in.a.id, static_cast<std::size_t>(in.a.n));
-      if (two) {
-        stage(gathered_b.x, in.b.x, 3 * static_cast<std::size_t>(in.b.n));
-        stage(gathered_b.id, in.b.id, static_cast<std::size_t>(in.b.n));
-      }
+      stage_gathered(in.a, atoms_a);
+      if (two) stage_gathered(in.b, atoms_b);
       copied.record(stream);
       binned.record(stream);
 
-      const auto pass = [&](const AllPairsInput::Group &gi, const Gathered &i, const AllPairsInput::Group &gj,
-                            const Gathered &j, unsigned wanted, Sums &sums) {
-        if (gi.nowned == 0 || gj.n == 0) return;
-        AllPairsArguments arg = {};
-        arg.box = in.box;
-        arg.xi = i.x.device.data();
-        arg.xj = j.x.device.data();
-        arg.id_i = i.id.device.data();
-        arg.id_j = j.id.device.data();
-        arg.i_first = gi.first_owned;
-        arg.n = static_cast<int>(gi.nowned);
-        arg.nj = gj.n;
-        const int blocks = (arg.n + GATHER_THREADS - 1) / GATHER_THREADS, warps = blocks * (GATHER_THREADS / 32);
-        arg.out = sums.prepare(arg.n, splits_of(warps), warps, peratom);
-        launchers.allpairs(arg, constants, wanted, stream);
-        sums.add_splits(stream);
+      const auto pass = [&](const AllPairsInput::Group &gi, const Staged<DeviceAtom> &i, const AllPairsInput::Group &gj,
+                            const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
+        pass_all_pairs(in.box, i, static_cast<int>(gi.nowned), j, gj.n, wanted, sums, peratom, gi.first_owned);
       };
       Contribution result;
-      pass(in.a, gathered_a, two ? in.b : in.a, two ? gathered_b : gathered_a, kernel_want(want), sums_a);
-      if (two && peratom) pass(in.b, gathered_b, in.a, gathered_a, DERIVATIVES, sums_b);
+      pass(in.a, atoms_a, two ? in.b : in.a, two ? atoms_b : atoms_a, kernel_want(want), sums_a);
+      if (two && peratom) pass(in.b, atoms_b, in.a, atoms_a, DERIVATIVES, sums_b);
       finish(want, !two, result, peratom, in.a.row, in.b.row);
       return result;
     }
@@ -176,8 +164,8 @@ namespace {
       begin(want, peratom);
       if (in.n > std::numeric_limits<int>::max())
         throw DeviceError("more than 2147483647 pairs on one rank");
-      stage(gathered_a.x, in.xa, 3 * static_cast<std::size_t>(in.n));
-      stage(gathered_b.x, in.xb, 3 * static_cast<std::size_t>(in.n));
+      stage(positions, in.xa, 3 * static_cast<std::size_t>(in.n));
+      stage(positions_b, in.xb, 3 * static_cast<std::size_t>(in.n));
       send(members, static_cast<std::size_t>(in.n), [&](std::size_t first, std::size_t end) {
         for (std::size_t k = first; k < end; ++k) members.pinned[k] = in.row_a[k] >= 0;
       });
@@ -188,8 +176,8 @@ namespace {
       if (in.n > 0) {
         PairsArguments arg = {};
         arg.box = in.box;
-        arg.xa = gathered_a.x.device.data();
-        arg.xb = gathered_b.x.device.data();
+        arg.xa = positions.device.data();
+        arg.xb = positions_b.device.data();
         arg.counts = members.device.data();
         arg.n = static_cast<int>(in.n);
         arg.out = sums_a.prepare(arg.n, 1, (arg.n + 31) / 32, peratom);
@@ -220,11 +208,6 @@ namespace {
         pinned.reserve(n);
         device.reserve(n);
       }
-    };
-
-    struct Gathered {
-      Staged<double> x;
-      Staged<std::int64_t> id;
     };
 
     // neighbour lists without gaps
@@ -275,7 +258,7 @@ namespace {
     // kernels exist for VALUE, DERIVATIVES, and both with the virial
     static unsigned kernel_want(unsigned want) { return want & VIRIAL ? DERIVATIVES | VIRIAL : want; }
 
-    static int splits_of(int warps) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, tuning::MAX_SPLITS); }
+    static int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
 
     static Bounds no_bounds()
     {
@@ -283,17 +266,28 @@ namespace {
       return {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
     }
 
-    bool worth_sorting(const CellsInput &in, const Bounds &bounds) const
+    static bool few_pairs(const AtomList &a, const AtomList &b)
     {
-      if (std::max(in.a.n, in.b.n) > tuning::UNSORTED_ATOMS) return true;
-      for (int c = 0; c < 3; ++c)
-        if (bounds.hi[c] - bounds.lo[c] > 2.0 * tuning::UNSORTED_EXTENT * function.dmax()) return true;
-      return false;
+      const double most = std::max(static_cast<double>(a.nowned) * b.n, static_cast<double>(b.nowned) * a.n);
+      return most <= tuning::FEW_PAIRS;
     }
 
-    static SortedAtoms unsorted(const Staged<DeviceAtom> &atoms, const AtomList &list)
+    // atoms first to first + n of i with all nj of j
+    void pass_all_pairs(const Box &box, const Staged<DeviceAtom> &i, int n, const Staged<DeviceAtom> &j,
+                        std::int64_t nj, unsigned want, Sums &sums, const double *peratom, std::int64_t first = 0)
     {
-      return {atoms.device.data(), nullptr, nullptr, nullptr, nullptr, list.n, list.nowned};
+      if (n == 0 || nj == 0) return;
+      AllPairsArguments arg = {};
+      arg.box = box;
+      arg.i = i.device.data() + first;
+      arg.j = j.device.data();
+      arg.n = n;
+      arg.nj = nj;
+      const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
+      const auto tiles = std::min<std::int64_t>((nj + GATHER_THREADS - 1) / GATHER_THREADS, tuning::MAX_SPLITS_ALL_PAIRS);
+      arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, peratom);
+      launchers.allpairs(arg, constants, want, stream);
+      sums.add_splits(stream);
     }
 
     void upload_program(const CustomProgram &program)
@@ -347,7 +341,7 @@ namespace {
     reduction(min : lo0, lo1, lo2) reduction(max : hi0, hi1, hi2)
         for (std::size_t k = begin; k < end; ++k) {
           const double *const p = x + 3 * static_cast<std::size_t>(list.index[k]);
-          to.pinned[k] = {p[0], p[1], p[2], list.index[k], 0};
+          to.pinned[k] = {p[0], p[1], p[2], list.index[k]};
           lo0 = std::min(lo0, p[0]);
           lo1 = std::min(lo1, p[1]);
           lo2 = std::min(lo2, p[2]);
@@ -357,6 +351,15 @@ namespace {
         }
       });
       bounds = {{lo0, lo1, lo2}, {hi0, hi1, hi2}};
+    }
+
+    void stage_gathered(const AllPairsInput::Group &group, Staged<DeviceAtom> &to)
+    {
+      send(to, static_cast<std::size_t>(group.n), [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+        for (std::size_t k = begin; k < end; ++k)
+          to.pinned[k] = {group.x[3 * k], group.x[3 * k + 1], group.x[3 * k + 2], group.id[k]};
+      });
     }
 
     void flatten(const ListInput &in, const AtomList &atoms, FlatList &flat)
@@ -453,6 +456,7 @@ namespace {
 
     const Switch function;
     const int nthreads;
+    bool bins_always = false;
     CellsShape shape = {};
     FormulaConstants<Real> constants = {};
     Launchers<Real> launchers = {};
@@ -465,9 +469,8 @@ namespace {
     DeviceBuffer<Instruction> instructions;
     Staged<DeviceAtom> atoms_a, atoms_b;
     DeviceBins bins_a, bins_b;
-    Staged<double> positions;
+    Staged<double> positions, positions_b;
     Staged<unsigned char> members;
-    Gathered gathered_a, gathered_b;
     FlatList list_a, list_b;
     Sums sums_a, sums_b;
     DeviceBuffer<int> counters;

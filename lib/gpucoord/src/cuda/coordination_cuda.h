@@ -11,10 +11,11 @@
 namespace gpucoord {
 
 struct CudaTuning {
-  // who takes a group of i-atoms of engine cells: a warp (32 atoms), or a thread block (128)
-  enum class Processor { WARP, BLOCK };
-  Processor processor = Processor::WARP;
-  int warps_per_block = 4;    // of Processor::WARP, 1 to 4; the bits of results do not depend on it
+  // who takes a group of i-atoms of engine cells: a warp (32 atoms), or a thread block (128).
+  // AUTO: a warp, but no bins are made where there are few pairs
+  enum class Processor { AUTO, WARP, BLOCK };
+  Processor processor = Processor::AUTO;
+  int warps_per_block = 4;    // of the warp processor, 1 to 4; the bits of results do not depend on it
 };
 
 std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int device, int nthreads,

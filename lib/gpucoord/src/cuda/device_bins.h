@@ -18,9 +18,8 @@
 namespace gpucoord {
 
 struct alignas(16) DeviceAtom {
-  double x, y, z;    // distance
-  int row;           // of the caller's position array: what makes an atom the same in two lists
-  int unused;
+  double x, y, z;     // distance
+  std::int64_t id;    // what makes an atom the same in two lists
 };
 
 struct DeviceGrid {
@@ -53,14 +52,13 @@ struct Bounds {
 DeviceGrid make_device_grid(const Bounds &, double density, double range);
 Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
 
-// What a kernel sees of a sorted list of atoms. Without keys the list is not sorted, and
-// is one bin.
+// What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {
   const DeviceAtom *atom;       // [n]
-  const std::uint64_t *key;     // [n] rising, or null
+  const std::uint64_t *key;     // [n] of the cells, rising
   const int *start;             // [cells + 1] first atom of each cell; null where most cells are empty
-  const int *place;             // [n] in the caller's list; null: the same
-  const int *owned;             // [nowned] those that belong to this rank, rising; null: the first nowned
+  const int *place;             // [n] in the caller's list
+  const int *owned;             // [nowned] those that belong to this rank, rising; null: all
   int n, nowned;
 };
 

@@ -51,29 +51,22 @@ template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
 sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
 {
-  __shared__ double partner[GATHER_THREADS][3];
-  __shared__ std::int64_t id[GATHER_THREADS];
+  __shared__ DeviceAtom partner[GATHER_THREADS];
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
   const bool valid = t < arg.n;
-  const std::int64_t i = arg.i_first + (valid ? t : 0);
-  const double x = arg.xi[3 * i], y = arg.xi[3 * i + 1], z = arg.xi[3 * i + 2];
-  const std::int64_t own_id = arg.id_i[i];
+  const DeviceAtom atom = arg.i[valid ? t : 0];
   AtomSums<Real, Accumulator, WANT> sums;
   const std::int64_t stride = static_cast<std::int64_t>(GATHER_THREADS) * gridDim.y;
   for (std::int64_t first = static_cast<std::int64_t>(GATHER_THREADS) * blockIdx.y; first < arg.nj; first += stride) {
-    const std::int64_t j = first + threadIdx.x;
-    if (j < arg.nj) {
-      for (int k = 0; k < 3; ++k) partner[threadIdx.x][k] = arg.xj[3 * j + k];
-      id[threadIdx.x] = arg.id_j[j];
-    }
+    if (first + threadIdx.x < arg.nj) partner[threadIdx.x] = arg.j[first + threadIdx.x];
     __syncthreads();
     const int count = static_cast<int>(min(static_cast<std::int64_t>(GATHER_THREADS), arg.nj - first));
     for (int k = 0; k < count; ++k) {
-      double dx = partner[k][0] - x, dy = partner[k][1] - y, dz = partner[k][2] - z;
+      double dx = partner[k].x - atom.x, dy = partner[k].y - atom.y, dz = partner[k].z - atom.z;
       minimum_image(arg.box, dx, dy, dz);
       const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
       const Real r_sq = rx * rx + ry * ry + rz * rz;
-      if (r_sq <= c.dmax_sq && id[k] != own_id) sums.template add<Formula>(c, rx, ry, rz, r_sq);
+      if (r_sq <= c.dmax_sq && partner[k].id != atom.id) sums.template add<Formula>(c, rx, ry, rz, r_sq);
     }
     sums.flush();
     __syncthreads();

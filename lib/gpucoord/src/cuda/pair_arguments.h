@@ -51,12 +51,10 @@ struct ListArguments {
   SumsOut out;                      // no splits
 };
 
-// Engine allpairs: atoms i_first to i_first + n of xi with all of xj, nearest images.
+// Engine allpairs, and engine cells for few pairs: n atoms i with all atoms j, nearest images.
 struct AllPairsArguments {
   Box box;
-  const double *xi, *xj;            // [][3]
-  const std::int64_t *id_i, *id_j;  // what makes an atom the same in both
-  std::int64_t i_first;
+  const DeviceAtom *i, *j;          // [n], [nj]
   int n;
   std::int64_t nj;
   SumsOut out;

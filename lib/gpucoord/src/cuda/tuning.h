@@ -15,14 +15,13 @@ namespace tuning {
   constexpr int X_CELLS_PER_WIDTH = 8;    // cells along a column, for each width of it
   // Starts of cells are stored where there are at most so many cells for each atom.
   constexpr int MAX_CELLS_PER_ATOM = 8;
-  // Atoms are not sorted where there are at most so many and none is further from the middle
-  // than so many ranges: a sort costs more than the pairs that it saves.
-  constexpr int UNSORTED_ATOMS = 4096;
-  constexpr double UNSORTED_EXTENT = 4.0;
+  // Where there are at most so many pairs of an owned atom and another, in range or not, all are
+  // tested: that takes less time than a sort.
+  constexpr double FEW_PAIRS = 8e6;
   // Partners of a block of atoms are shared out to several warps until there are so many
   // warps. Not a property of the GPU at hand: the bits shall not depend on it.
   constexpr int ENOUGH_WARPS = 4096;
-  constexpr int MAX_SPLITS = 64;
+  constexpr int MAX_SPLITS = 64, MAX_SPLITS_ALL_PAIRS = 256;
   // Partners that are collected in shared memory before they are summed, by the warp processor
   // (a cheap formula; one that is computed for selected partners, in float and in double) and
   // by the block processor.
