@@ -284,7 +284,7 @@ namespace {
       arg.n = n;
       arg.nj = nj;
       const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
-      const auto tiles = std::min<std::int64_t>((nj + GATHER_THREADS - 1) / GATHER_THREADS, tuning::MAX_SPLITS_ALL_PAIRS);
+      const auto tiles = std::min<std::int64_t>((nj + ALL_PAIRS_TILE - 1) / ALL_PAIRS_TILE, tuning::MAX_SPLITS_ALL_PAIRS);
       arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, peratom);
       launchers.allpairs(arg, constants, want, stream);
       sums.add_splits(stream);

@@ -3,7 +3,7 @@
 // Launch: GATHER_THREADS threads a block.
 //   sum_lists: one warp an atom, its lanes share the neighbours; no shared memory.
 //   sum_all_pairs: one thread an atom and blockIdx.y a share of the partners, which pass
-//     through shared memory in tiles of GATHER_THREADS.
+//     through shared memory in tiles of ALL_PAIRS_TILE.
 //   sum_pairs: one thread a pair; no shared memory.
 
 #ifndef GPUCOORD_GATHER_KERNELS_CUH
@@ -51,16 +51,16 @@ template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
 sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
 {
-  __shared__ DeviceAtom partner[GATHER_THREADS];
+  __shared__ DeviceAtom partner[ALL_PAIRS_TILE];
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
   const bool valid = t < arg.n;
   const DeviceAtom atom = arg.i[valid ? t : 0];
   AtomSums<Real, Accumulator, WANT> sums;
-  const std::int64_t stride = static_cast<std::int64_t>(GATHER_THREADS) * gridDim.y;
-  for (std::int64_t first = static_cast<std::int64_t>(GATHER_THREADS) * blockIdx.y; first < arg.nj; first += stride) {
-    if (first + threadIdx.x < arg.nj) partner[threadIdx.x] = arg.j[first + threadIdx.x];
+  const std::int64_t stride = static_cast<std::int64_t>(ALL_PAIRS_TILE) * gridDim.y;
+  for (std::int64_t first = static_cast<std::int64_t>(ALL_PAIRS_TILE) * blockIdx.y; first < arg.nj; first += stride) {
+    const int count = static_cast<int>(min(static_cast<std::int64_t>(ALL_PAIRS_TILE), arg.nj - first));
+    if (threadIdx.x < count) partner[threadIdx.x] = arg.j[first + threadIdx.x];
     __syncthreads();
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(GATHER_THREADS), arg.nj - first));
     for (int k = 0; k < count; ++k) {
       double dx = partner[k].x - atom.x, dy = partner[k].y - atom.y, dz = partner[k].z - atom.z;
       minimum_image(arg.box, dx, dy, dz);
