@@ -133,9 +133,9 @@ std::vector<BadOption> bad_options()
   // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
   custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
-  custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "dmax", {"cannot be stretched"});
-  custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "dmax", {"cannot be stretched"});
-  custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "dmax", {"cannot be stretched"});
+  custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "expression", {"'1/x' is not a finite number at x = 0", "nostretch"});
+  custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
+  custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression", {"at x = 0"});
   // dmax so near d0 that s is still 1 there
   change("dmax_next_to_d0", good, [](auto &o) { o.dmax = 1e-10; }, "dmax", {"cannot be stretched", "nostretch"});
   return list;

@@ -111,6 +111,10 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
       at_zero = 1.0 / (1.0 + std::exp(-opt.beta * opt.lambda * opt.ref));
     else if (opt.kind == SwitchKind::CUSTOM)
       make_custom()->evaluate(0.0, at_zero, unused);
+    if (!std::isfinite(at_zero))
+      throw SwitchError("expression",
+          "the expression '" + opt.expression + "' is not a finite number at x = 0, so it cannot be stretched to "
+          "1 there; use one that is, or nostretch");
     const double at_dmax = evaluate(opt.dmax);
     stretch_factor = 1.0 / (at_zero - at_dmax);
     shift_term = -at_dmax * stretch_factor;
