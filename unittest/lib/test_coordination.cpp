@@ -5,6 +5,7 @@
 #include "brute_force.h"
 #include "engines.h"
 #include "switch_cases.h"
+#include "worst_errors.h"
 
 #include "gpucoord/coordination.h"
 
@@ -12,10 +13,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -40,18 +39,6 @@ constexpr double RELATIVE_FLOAT = 2e-6;
 
 // ---- comparison
 
-struct Worst {
-  double roundings = 0.0;
-  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0;
-};
-
-// over all tests, printed at the end
-std::map<std::string, Worst> &worst_of_all()
-{
-  static std::map<std::string, Worst> worst;
-  return worst;
-}
-
 void expect_equal(const Result &r, const brute::Sums &exact, Precision precision, unsigned want,
                   const std::string &what)
 {
@@ -66,7 +53,7 @@ void expect_equal(const Result &r, const brute::Sums &exact, Precision precision
   const auto check = [&](double got, long double expected, long double scale, const std::string &name) {
     const double error = static_cast<double>(fabsl(got - expected));
     const double roundings = error == 0.0 ? 0.0 : error / (eps * static_cast<double>(scale));
-    w.roundings = std::max(w.roundings, roundings);
+    w.measure = std::max(w.measure, roundings);
     EXPECT_LE(roundings, limit) << what << ": " << name << " is " << testing::PrintToString(got)
                                     << ", not " << testing::PrintToString(static_cast<double>(expected));
   };
@@ -108,22 +95,8 @@ void expect_equal(const Result &r, const brute::Sums &exact, Precision precision
   }
 }
 
-class PrintWorst : public testing::Environment {
- public:
-  void TearDown() override
-  {
-    if (worst_of_all().empty()) return;
-    std::puts(("errors against brute force, backend " + backend_name()).c_str());
-    std::puts("| precision | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the largest | "
-              "roundings |\n|---|---|---|---|---|---|");
-    for (const auto &entry : worst_of_all()) {
-      const Worst &w = entry.second;
-      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1f |\n", entry.first.c_str(), w.relative_s, w.relative_si,
-                  w.relative_gradient, w.relative_virial, w.roundings);
-    }
-  }
-};
-testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst);
+testing::Environment *const print_worst =
+    testing::AddGlobalTestEnvironment(new PrintWorst("errors against brute force, " + backend_name(), "roundings"));
 
 double extent_of(const System &s)
 {

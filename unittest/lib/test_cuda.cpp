@@ -6,6 +6,7 @@
 #include "engines.h"
 #include "gpu.h"
 #include "switch_cases.h"
+#include "worst_errors.h"
 
 #include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
 #include "gpucoord/coordination.h"
@@ -15,10 +16,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstring>
 #include <functional>
-#include <map>
 #include <memory>
 #include <random>
 #include <regex>
@@ -136,18 +135,6 @@ struct HostTruth {
   Pairs pairs[2];    // in double, in float
 };
 
-struct Worst {
-  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0;
-  double of_limit = 0.0;    // the largest error over its limit
-};
-
-// over all tests, printed at the end
-std::map<std::string, Worst> &worst_of_all()
-{
-  static std::map<std::string, Worst> worst;
-  return worst;
-}
-
 void expect_equal(const Result &r, const HostTruth &truth, Precision precision, unsigned want, const std::string &what)
 {
   const double eps = eps_of(precision);
@@ -203,24 +190,10 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
     }
   }
   EXPECT_LE(worst, 1.0) << what << ": " << where;
-  w.of_limit = std::max(w.of_limit, worst);
+  w.measure = std::max(w.measure, worst);
 }
 
-class PrintWorst : public testing::Environment {
- public:
-  void TearDown() override
-  {
-    if (worst_of_all().empty()) return;
-    std::puts("| CUDA errors | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the largest | "
-              "of the limit |\n|---|---|---|---|---|---|");
-    for (const auto &entry : worst_of_all()) {
-      const Worst &w = entry.second;
-      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.2f |\n", entry.first.c_str(), w.relative_s, w.relative_si,
-                  w.relative_gradient, w.relative_virial, w.of_limit);
-    }
-  }
-};
-testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst);
+testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst("CUDA errors", "of the limit"));
 
 // s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range shows
 const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);

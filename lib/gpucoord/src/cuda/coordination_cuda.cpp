@@ -6,28 +6,19 @@
 
 #include "coordination_cuda.h"
 
+#include "../common/engine_parts.h"
 #include "../common/switch_dispatch.h"
 #include "launch.h"
 #include "reduction.h"
 
-#include <omp.h>
-
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <deque>
 #include <limits>
-#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
 
 namespace {
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   template <class Real> class CudaCoordination : public Coordination {
    public:
@@ -55,7 +46,7 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      need_end("cells");
+      need_end(function, "cells");
       begin(want, peratom);
       const bool two = in.b.index != nullptr;
       Bounds bounds = no_bounds();
@@ -106,7 +97,7 @@ namespace {
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      need_end("list");
+      need_end(function, "list");
       begin(want, peratom);
       const bool two = in.b.index != nullptr;
       // rows that may be asked for end with the last row of an owned atom or neighbour
@@ -186,15 +177,7 @@ namespace {
       finish(want, false, result, peratom, nullptr, nullptr);
       if (!peratom) return result;
       // an atom may stand in many pairs: in order, so that the bits are always the same
-      for (std::int64_t k = 0; k < in.n; ++k)
-        for (int side = 0; side < 2; ++side) {
-          const int row = side ? in.row_b[k] : in.row_a[k];
-          if (row < 0) continue;
-          double *const to = peratom + 4 * static_cast<std::size_t>(row);
-          const double *const from = sums_a.host.data() + 4 * k;
-          to[0] += from[0];
-          for (int c = 1; c < 4; ++c) to[c] += side ? -from[c] : from[c];
-        }
+      for (std::int64_t k = 0; k < in.n; ++k) add_pair(in, k, sums_a.host.data() + 4 * k, peratom);
       return result;
     }
 
@@ -249,12 +232,6 @@ namespace {
       }
     };
 
-    void need_end(const char *engine) const
-    {
-      if (!function.has_end())
-        throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
-    }
-
     // kernels exist for VALUE, DERIVATIVES, and both with the virial
     static unsigned kernel_want(unsigned want) { return want & VIRIAL ? DERIVATIVES | VIRIAL : want; }
 
@@ -284,7 +261,7 @@ namespace {
       arg.n = n;
       arg.nj = nj;
       const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
-      const auto tiles = std::min<std::int64_t>((nj + ALL_PAIRS_TILE - 1) / ALL_PAIRS_TILE, tuning::MAX_SPLITS_ALL_PAIRS);
+      const auto tiles = std::min<std::int64_t>((nj + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE, tuning::MAX_SPLITS_ALL_PAIRS);
       arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, peratom);
       launchers.allpairs(arg, constants, want, stream);
       sums.add_splits(stream);

@@ -51,14 +51,14 @@ template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
 sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
 {
-  __shared__ DeviceAtom partner[ALL_PAIRS_TILE];
+  __shared__ DeviceAtom partner[tuning::ALL_PAIRS_TILE];
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
   const bool valid = t < arg.n;
   const DeviceAtom atom = arg.i[valid ? t : 0];
   AtomSums<Real, Accumulator, WANT> sums;
-  const std::int64_t stride = static_cast<std::int64_t>(ALL_PAIRS_TILE) * gridDim.y;
-  for (std::int64_t first = static_cast<std::int64_t>(ALL_PAIRS_TILE) * blockIdx.y; first < arg.nj; first += stride) {
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(ALL_PAIRS_TILE), arg.nj - first));
+  const std::int64_t stride = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * gridDim.y;
+  for (std::int64_t first = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * blockIdx.y; first < arg.nj; first += stride) {
+    const int count = static_cast<int>(min(static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE), arg.nj - first));
     if (threadIdx.x < count) partner[threadIdx.x] = arg.j[first + threadIdx.x];
     __syncthreads();
     for (int k = 0; k < count; ++k) {

@@ -27,7 +27,6 @@ inline int team_size(const CellsShape &shape)    // atoms
 }
 
 constexpr int GATHER_THREADS = 128;    // a block, of the other kernels
-constexpr int ALL_PAIRS_TILE = 32;     // partners: few, so that small systems have shares for many blocks
 
 // Each enqueues one kernel; no argument may have n = 0. Throws DeviceError.
 template <class Real> struct Launchers {

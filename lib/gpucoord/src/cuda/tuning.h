@@ -18,6 +18,7 @@ namespace tuning {
   // Where there are at most so many pairs of an owned atom and another, in range or not, all are
   // tested: that takes less time than a sort.
   constexpr double FEW_PAIRS = 8e6;
+  constexpr int ALL_PAIRS_TILE = 32;    // partners: few, so that small systems have shares for many blocks
   // Partners of a block of atoms are shared out to several warps until there are so many
   // warps. Not a property of the GPU at hand: the bits shall not depend on it.
   constexpr int ENOUGH_WARPS = 4096;

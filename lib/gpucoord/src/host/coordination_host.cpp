@@ -5,6 +5,7 @@
 
 #include "gpucoord/coordination.h"
 
+#include "../common/engine_parts.h"
 #include "../common/switch_dispatch.h"
 #include "cell_bins.h"
 #include "custom_function.h"
@@ -13,21 +14,13 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <limits>
-#include <stdexcept>
-#include <string>
 #include <vector>
 
 namespace gpucoord {
 
 namespace {
-
-  double seconds()
-  {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-  }
 
   // value and virial of one block of atoms
   struct BlockSums {
@@ -48,7 +41,7 @@ namespace {
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      need_end("cells");
+      need_end(function, "cells");
       Contribution result;
       double start = seconds();
       const bool two = in.b.index != nullptr;
@@ -66,7 +59,7 @@ namespace {
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      need_end("list");
+      need_end(function, "list");
       Contribution result;
       const bool two = in.b.index != nullptr;
       gather_list(in, in.a, two ? 2 : 1, want, peratom, &result);
@@ -101,17 +94,9 @@ namespace {
           gather(constants, s.custom.get(), 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
           // the owner of the first atom counts the pair
           if (in.row_a[k] >= 0) add_to_block(sums, want, block);
-          if (!peratom) continue;
           // an atom may stand in many pairs: pairs of a block run on one thread,
           // blocks of different threads may meet in one atom
-          for (int side = 0; side < 2; ++side) {
-            const int row = side ? in.row_b[k] : in.row_a[k];
-            if (row < 0) continue;
-            double *const out = peratom + 4 * static_cast<std::size_t>(row);
-            out[0] += sums[0];
-            const double sign = side ? -1.0 : 1.0;
-            for (int c = 1; c < 4; ++c) out[c] += sign * sums[c];
-          }
+          if (peratom) add_pair(in, k, sums, peratom);
         }
       }, peratom ? 1 : nthreads);
       result.timings.pairs = seconds() - start;
@@ -134,12 +119,6 @@ namespace {
         row.resize(size);
       }
     };
-
-    void need_end(const char *engine) const
-    {
-      if (!function.has_end())
-        throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
-    }
 
     static void halve(Contribution &result)    // every pair was met from both its ends
     {
