@@ -34,6 +34,7 @@
 #include <numeric>
 
 using namespace LAMMPS_NS;
+using gpucoord::ATOM_VIRIAL;
 using gpucoord::DERIVATIVES;
 using gpucoord::VALUE;
 using gpucoord::VIRIAL;
@@ -42,6 +43,9 @@ using Image = CoordArguments::Image;
 using Engine = CoordArguments::Engine;
 
 namespace {
+
+// set in ComputeCoordGPU::known beside Want, because VALUE is 0
+constexpr unsigned KNOWN = 128;
 
 // which group comm_modify group restricts ghost atoms to; Comm has no accessor
 struct CommGroup : public Comm {
@@ -64,7 +68,7 @@ struct NeighborBuild : public Neighbor {
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, warned_empty(false),
-    groupbit2(0), nmax(0), nowned_a(0), nowned_b(0)
+    groupbit2(0), nmax(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend = std::make_unique<CoordBackend>(lmp, *args);
@@ -123,7 +127,8 @@ void ComputeCoordGPU::init()
     ++list_version;
   }
 
-  std::fill(nevaluations, nevaluations + 4, 0);
+  std::fill(nevaluations, nevaluations + NWANTS, 0);
+  known = 0;
   warned_empty = false;
   // a dynamic group has no atoms before the run: evaluate() looks at it
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -402,10 +407,10 @@ std::string ComputeCoordGPU::failure(Path path, const char *what, const char *wa
    returns S; sets array_atom and vector where dS/dx and W are wanted. Collective.
 ------------------------------------------------------------------------- */
 
-double ComputeCoordGPU::evaluate(unsigned want)
+double ComputeCoordGPU::evaluate(unsigned want, bool ghosts_are_current)
 {
   try {
-    return evaluate_or_throw(want);
+    return evaluate_or_throw(want, ghosts_are_current);
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
@@ -414,7 +419,7 @@ double ComputeCoordGPU::evaluate(unsigned want)
   }
 }
 
-double ComputeCoordGPU::evaluate_or_throw(unsigned want)
+double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current)
 {
   if (!is_initialized())
     error->all(FLERR, Error::NOLASTLINE,
@@ -426,9 +431,11 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
     check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
     // fix deform and fix press/berendsen change the box and the owned atoms at the end of a
     // step: ghost atoms are then those of the old box
-    if (domain->box_change) comm->forward_comm();
+    if (domain->box_change && !ghosts_are_current) comm->forward_comm();
   }
 
+  const std::size_t nlocal = atom->nlocal;
+  const int ncolumns = gpucoord::peratom_columns(want);
   double *peratom = nullptr;
   if (want & DERIVATIVES) {
     if (atom->nmax > nmax) {
@@ -437,8 +444,9 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
       memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
     }
     if (nmax) {
-      peratom = &array_atom[0][0];
-      std::fill(peratom, peratom + 4 * static_cast<std::size_t>(atom->nlocal), 0.0);
+      if (want & ATOM_VIRIAL) ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
+      peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
+      std::fill(peratom, peratom + ncolumns * nlocal, 0.0);
     }
   }
 
@@ -494,8 +502,7 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
   send[9] = bad_atom ? 1.0 : 0.0;
   send[10] = 0.0;    // not a number where a derivative is none
   if (peratom)
-    for (std::size_t k = 0; k < 4 * static_cast<std::size_t>(atom->nlocal); ++k)
-      send[10] += 0.0 * peratom[k];
+    for (std::size_t k = 0; k < ncolumns * nlocal; ++k) send[10] += 0.0 * peratom[k];
   send[11] = failed.empty() ? 0.0 : 1.0;
   MPI_Allreduce(send, sum, 12, MPI_DOUBLE, MPI_SUM, world);
 
@@ -530,9 +537,29 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want)
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
   if (peratom && scale != 1.0)
-    for (int i = 0; i < atom->nlocal; ++i)
-      for (int k = 1; k < 4; ++k) array_atom[i][k] *= scale;
+    for (std::size_t i = 0; i < nlocal; ++i)
+      for (int k = 1; k < ncolumns; ++k) peratom[ncolumns * i + k] *= scale;
+  if (peratom && want & ATOM_VIRIAL)
+    for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
   return scale * sum[0];
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordGPU::evaluate_once(unsigned want)
+{
+  if ((known & (want | KNOWN)) == (want | KNOWN)) return known_value;
+  want |= known & ~KNOWN;
+  known_value = evaluate(want, true);
+  known = want | KNOWN;
+  return known_value;
+}
+
+std::string ComputeCoordGPU::dynamic_group() const
+{
+  if (group->dynamic[igroup]) return group->names[igroup];
+  const int igroup2 = args->group2.empty() ? -1 : group->find(args->group2);
+  return igroup2 >= 0 && group->dynamic[igroup2] ? group->names[igroup2] : "";
 }
 
 /* ----------------------------------------------------------------------
@@ -543,8 +570,8 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
                                              const gpucoord::Contribution &mine,
                                              const double *peratom)
 {
-  const int n = atom->nlocal;
-  std::vector<double> expected(4 * static_cast<std::size_t>(n), 0.0);
+  const int ncolumns = gpucoord::peratom_columns(want);
+  std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
   const auto reference =
       evaluate_path(path, want, peratom ? expected.data() : nullptr, true);
 
@@ -556,17 +583,18 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
   for (int k = 0; k < 6; ++k) local[1 + k] -= mine.virial[k];
   MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
 
-  // largest magnitude and difference of s_i and of derivatives over all atoms
-  double peak[4] = {}, peaks[4];
+  // largest magnitude and difference of s_i, of derivatives and of virials over all atoms
+  double peak[6] = {}, peaks[6];
   if (peratom)
     for (std::size_t k = 0; k < expected.size(); ++k) {
-      const int kind = k % 4 == 0 ? 0 : 2;
+      const int column = static_cast<int>(k % ncolumns);
+      const int kind = column == 0 ? 0 : column < 4 ? 2 : 4;
       peak[kind] = MAX(peak[kind], fabs(expected[k]));
       const double difference = fabs(expected[k] - peratom[k]);
       // a result that is not a number differs from everything
       peak[kind + 1] = MAX(peak[kind + 1], difference == difference ? difference : HUGE_VAL);
     }
-  MPI_Allreduce(peak, peaks, 4, MPI_DOUBLE, MPI_MAX, world);
+  MPI_Allreduce(peak, peaks, 6, MPI_DOUBLE, MPI_MAX, world);
 
   const auto compare = [this](const char *what, double magnitude, double difference) {
     const double limit = args->check_tolerance * MAX(1.0, magnitude);
@@ -580,6 +608,7 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
   if (peratom) {
     compare("s_i", peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
+    compare("the virial of an atom", peaks[4], peaks[5]);
   }
   if (want & VIRIAL) {
     double magnitude = 0.0;
@@ -615,5 +644,6 @@ double ComputeCoordGPU::memory_usage()
 {
   return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
+      static_cast<double>(ten_columns.capacity()) * sizeof(double) +
       static_cast<double>(member.capacity());
 }

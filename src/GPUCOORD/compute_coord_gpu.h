@@ -42,11 +42,22 @@ class ComputeCoordGPU : public Compute {
   void compute_peratom() override;
   double memory_usage() override;
 
+  // For fix coord/bias, in the course of a force evaluation, where ghost atoms are those of the moment.
+  // Each fix says before it that positions are new, because no timestep does: line searches and rRESPA
+  // evaluate forces many times in one. However many fixes then ask, the variable is evaluated once.
+  void positions_are_new() { known = 0; }
+  double evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
+  const double *atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
+  {
+    return &ten_columns[10 * static_cast<std::size_t>(i) + 4];
+  }
+  std::string dynamic_group() const;    // name of a group that is dynamic, or ""
+
  private:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
-  double evaluate(unsigned want);
-  double evaluate_or_throw(unsigned want);
+  double evaluate(unsigned want, bool ghosts_are_current = false);
+  double evaluate_or_throw(unsigned want, bool ghosts_are_current);
   Path choose_path(const gpucoord::Box &) const;
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;
@@ -66,10 +77,16 @@ class ComputeCoordGPU : public Compute {
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;
-  bigint nevaluations[4];    // by want
+  static constexpr int NWANTS = 8;
+  bigint nevaluations[NWANTS];    // by want
   bool warned_empty;
   int groupbit2;
   int nmax;
+
+  // of this force evaluation: what evaluate_once() knows, or-ed with KNOWN, and S
+  unsigned known;
+  double known_value;
+  std::vector<double> ten_columns;    // array_atom and the atoms' virials, [nlocal][10], where wanted
 
   // of this evaluation
   gpucoord::Box box;

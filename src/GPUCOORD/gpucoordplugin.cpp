@@ -11,6 +11,7 @@
 #include "lammpsplugin.h"
 
 #include "compute_coord_gpu.h"
+#include "fix_coord_bias.h"
 
 #include "library.h"
 #include "version.h"
@@ -65,6 +66,11 @@ static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
   return new ComputeCoordGPU(lmp, narg, arg);
 }
 
+static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new FixCoordBias(lmp, narg, arg);
+}
+
 // the one symbol that LAMMPS looks up; everything else is hidden
 
 extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle, void *regfunc)
@@ -88,5 +94,11 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
   plugin.author = "The GPUCOORD developers";
   plugin.creator.v2 = (lammpsplugin_factory2 *) &compute_coord_gpu_creator;
   plugin.handle = handle;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "fix";
+  plugin.name = "coord/bias";
+  plugin.info = "GPUCOORD bias potential v0.1";
+  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_coord_bias_creator;
   register_plugin(&plugin, lmp);
 }

@@ -20,7 +20,10 @@
 namespace gpucoord {
 
 // What is computed beside the value S, or-ed together.
-enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2 };
+enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4 };
+
+// columns of a row of the per-atom output
+inline int peratom_columns(unsigned want) { return want & ATOM_VIRIAL ? 10 : 4; }
 
 // Some atoms of a position array. The first nowned of them belong to this rank,
 // the others are ghosts.

@@ -1,0 +1,58 @@
+// Part of GPUCOORD, GPL-2.0. The file of hills, in the format of PLUMED's HILLS.
+//
+// Columns: time, centres, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is the
+// bias that was written, to the last bit. A hill is one write: a program that is killed leaves at most one
+// line without its end, which open_existing() removes. All errors are std::runtime_error.
+
+#ifndef GPUCOORD_HILLS_FILE_H
+#define GPUCOORD_HILLS_FILE_H
+
+#include "gpucoord/metadynamics.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+
+class HillsFile {
+ public:
+  // names: of the variables; biasfactor as in MetadynamicsOptions; comment: for the header
+  HillsFile(std::string path, std::vector<std::string> names, double biasfactor, std::string comment);
+  ~HillsFile();
+  HillsFile(const HillsFile &) = delete;
+  HillsFile &operator=(const HillsFile &) = delete;
+
+  // Begins a new file. One of that name becomes bck.0.name, bck.1.name, ...; returns that name, or "".
+  std::string create();
+
+  // Hills of an existing file, and where it goes on from. Those after the first count are moved to a backup
+  // file; a damaged last line is removed.
+  struct Existing {
+    std::vector<Hill> hills;
+    std::string damaged;    // last line, if it was removed
+    std::int64_t nmoved = 0;
+    std::string backup;     // file of the moved hills
+  };
+  static constexpr std::int64_t ALL = -1;
+  Existing open_existing(std::int64_t count);
+
+  void append(double time, const Hill &);
+
+ private:
+  void open();
+  void write(const std::string &text);
+  std::string header() const;
+
+  const std::string path;
+  const std::vector<std::string> names;
+  const double biasfactor;
+  const std::string comment;
+  std::FILE *file = nullptr;
+  std::uint64_t size = 0;    // bytes of complete lines
+};
+
+}    // namespace gpucoord
+
+#endif

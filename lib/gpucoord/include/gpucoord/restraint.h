@@ -1,0 +1,48 @@
+// Part of GPUCOORD, GPL-2.0. Bias potentials with a closed form: restraints and walls.
+
+#ifndef GPUCOORD_RESTRAINT_H
+#define GPUCOORD_RESTRAINT_H
+
+#include <cmath>
+
+namespace gpucoord {
+
+// One variable's term of V(S). k: energy over what it multiplies.
+struct Restraint {
+  enum class Kind {
+    HARMONIC,      // k/2 (S - s0)^2
+    LINEAR,        // k (S - s0)
+    UPPER_WALL,    // k (S - s0 + offset)^exponent where S > s0 - offset, else 0
+    LOWER_WALL     // k (s0 + offset - S)^exponent where S < s0 + offset, else 0
+  };
+  Kind kind = Kind::HARMONIC;
+  double k = 0.0;
+  double s0 = 0.0;          // units of S
+  double exponent = 2.0;    // > 1: the force has no jump
+  double offset = 0.0;      // units of S
+
+  // V; slope: dV/dS
+  double evaluate(double s, double &slope) const
+  {
+    switch (kind) {
+      case Kind::HARMONIC:
+        slope = k * (s - s0);
+        return 0.5 * k * (s - s0) * (s - s0);
+      case Kind::LINEAR:
+        slope = k;
+        return k * (s - s0);
+      default: {
+        const double sign = kind == Kind::UPPER_WALL ? 1.0 : -1.0;
+        const double depth = sign * (s - s0) + offset;
+        slope = 0.0;
+        if (!(depth > 0.0)) return 0.0;
+        slope = sign * k * exponent * std::pow(depth, exponent - 1.0);
+        return k * std::pow(depth, exponent);
+      }
+    }
+  }
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,184 @@
+// Part of GPUCOORD, GPL-2.0.
+
+#include "gpucoord/hills_file.h"
+
+#include "text_files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace gpucoord {
+
+HillsFile::HillsFile(std::string path_in, std::vector<std::string> names_in, double biasfactor_in,
+                     std::string comment_in) :
+    path(std::move(path_in)), names(std::move(names_in)), biasfactor(biasfactor_in),
+    comment(std::move(comment_in))
+{
+}
+
+HillsFile::~HillsFile()
+{
+  if (file) std::fclose(file);
+}
+
+static std::vector<std::string> columns(const std::vector<std::string> &names)
+{
+  std::vector<std::string> result = {"time"};
+  result.insert(result.end(), names.begin(), names.end());
+  for (const auto &name : names) result.push_back("sigma_" + name);
+  result.insert(result.end(), {"height", "biasf"});
+  return result;
+}
+
+std::string HillsFile::header() const
+{
+  return "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
+      "#! SET kerneltype stretched-gaussian\n# " + comment + "\n";
+}
+
+/* ---------------------------------------------------------------------- */
+
+void HillsFile::open()
+{
+  file = std::fopen(path.c_str(), "ab");
+  if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
+  // each fwrite() is one write() then: no part of a line waits in a buffer
+  std::setvbuf(file, nullptr, _IONBF, 0);
+}
+
+void HillsFile::write(const std::string &text)
+{
+  if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
+    size += text.size();
+    return;
+  }
+  const std::string why = last_error();
+  std::error_code ignored;
+  fs::resize_file(path, size, ignored);    // no half line stays, where that is possible
+  throw std::runtime_error("cannot write hills file " + path + ": " + why +
+                           " - hills up to this one are in it; make room and go on from the last restart file");
+}
+
+std::string HillsFile::create()
+{
+  std::string backup;
+  try {
+    backup = back_up(path);
+  } catch (const fs::filesystem_error &e) {
+    throw std::runtime_error("cannot rename hills file " + path + ", which is there already: " +
+                             e.code().message());
+  }
+  open();
+  size = 0;
+  write(header());
+  return backup;
+}
+
+void HillsFile::append(double time, const Hill &hill)
+{
+  std::string line = " " + short_text(time);
+  for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
+  for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
+  line += " " + number_text(hill.file_height) + " " + number_text(biasfactor) + "\n";
+  write(line);
+}
+
+/* ---------------------------------------------------------------------- */
+
+HillsFile::Existing HillsFile::open_existing(std::int64_t count)
+{
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
+
+  Existing result;
+  const auto expected = columns(names);
+  const int n = static_cast<int>(names.size());
+  std::string line, later, first_problem;
+  std::uint64_t complete = 0;    // bytes that are read and good
+  std::uint64_t kept = 0;        // bytes up to the last hill that is kept
+  std::int64_t number = 0;       // of the line
+  bool have_header = false;
+
+  const auto bad = [&](const std::string &why) {
+    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " + why +
+                              " - repair it, or use a backup of it");
+  };
+
+  while (std::getline(in, line)) {
+    ++number;
+    // a line without its end is what a killed run leaves; a malformed one is damage only if it is the last
+    const bool has_end = !in.eof();
+    std::string problem = has_end ? "" : "it has no end";
+    Hill hill;
+    bool is_hill = false;
+    if (problem.empty()) {
+      const auto words = words_of(line);
+      if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
+        if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
+          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" + joined(expected, 0) + "'");
+        have_header = true;
+      } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
+        const std::string wanted = words[2] == "kerneltype" ? "stretched-gaussian"
+            : words[2] == "multivariate"                    ? "false"
+                                                            : words[3];
+        if (words[3] != wanted) throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known");
+      } else if (!words.empty() && words[0][0] != '#') {
+        double columns_read[2 * MAX_METAD_VARIABLES + 3];
+        is_hill = true;
+        if (!have_header) throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'");
+        if (words.size() != expected.size())
+          problem = std::to_string(words.size()) + " columns in place of " + std::to_string(expected.size());
+        for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
+          if (!to_number(words[k], columns_read[k])) problem = "'" + words[k] + "' is not a number";
+        if (problem.empty()) {
+          for (int k = 0; k < n; ++k) {
+            hill.centre[k] = columns_read[1 + k];
+            hill.sigma[k] = columns_read[1 + n + k];
+            if (!(hill.sigma[k] > 0.0)) problem = "sigma " + short_text(hill.sigma[k]) + " is not above 0";
+          }
+          hill.file_height = columns_read[1 + 2 * n];
+          hill.height = height_of_bias(hill.file_height, columns_read[2 + 2 * n]);
+        }
+      }
+    }
+    if (!problem.empty()) {
+      if (in.peek() != std::ifstream::traits_type::eof()) throw bad(problem);
+      result.damaged = problem;
+      break;
+    }
+    complete += line.size() + 1;
+    if (is_hill && (count == ALL || static_cast<std::int64_t>(result.hills.size()) < count))
+      result.hills.push_back(hill);
+    else if (is_hill) {
+      later += line + "\n";
+      ++result.nmoved;
+    }
+    if (!result.nmoved) kept = complete;
+  }
+  in.close();
+
+  if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
+    throw std::runtime_error("hills file " + path + " has " + std::to_string(result.hills.size()) +
+                             " hills, but the restart file was written after " + std::to_string(count) +
+                             " - give the hills file of that run");
+
+  // first save, then cut: a run that is killed in between loses nothing
+  if (result.nmoved) {
+    result.backup = free_backup_name(path);
+    replace_file(result.backup, header() + later);
+  }
+  if (result.nmoved || !result.damaged.empty()) {
+    std::error_code error;
+    fs::resize_file(path, kept, error);
+    if (error) throw std::runtime_error("cannot shorten hills file " + path + ": " + error.message());
+  }
+  size = kept;
+  open();
+  if (!have_header) write(header());    // the run was killed before it wrote one
+  return result;
+}
+
+}    // namespace gpucoord

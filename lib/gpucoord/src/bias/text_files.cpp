@@ -1,0 +1,91 @@
+// Part of GPUCOORD, GPL-2.0.
+
+#include "text_files.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <sstream>
+#include <stdexcept>
+
+namespace fs = std::filesystem;
+
+namespace gpucoord {
+
+std::string number_text(double value)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.17g", value);
+  return text;
+}
+
+std::string short_text(double value)
+{
+  char text[32];
+  std::snprintf(text, sizeof(text), "%.10g", value);
+  return text;
+}
+
+bool to_number(const std::string &word, double &value)
+{
+  char *end = nullptr;
+  value = std::strtod(word.c_str(), &end);
+  return !word.empty() && *end == '\0' && end == word.c_str() + word.size() && std::isfinite(value);
+}
+
+std::vector<std::string> words_of(const std::string &line)
+{
+  std::istringstream stream(line);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::string joined(const std::vector<std::string> &words, std::size_t first)
+{
+  std::string text;
+  for (std::size_t k = first; k < words.size(); ++k) text += (k > first ? " " : "") + words[k];
+  return text;
+}
+
+std::string last_error()
+{
+  return std::strerror(errno);
+}
+
+std::string free_backup_name(const std::string &path)
+{
+  const fs::path original(path);
+  for (int k = 0;; ++k) {
+    const fs::path name =
+        original.parent_path() / ("bck." + std::to_string(k) + "." + original.filename().string());
+    if (!fs::exists(name)) return name.string();
+  }
+}
+
+std::string back_up(const std::string &path)
+{
+  if (!fs::is_regular_file(path)) return "";
+  const std::string name = free_backup_name(path);
+  fs::rename(path, name);    // its error names both files and the reason
+  return name;
+}
+
+void replace_file(const std::string &path, const std::string &text)
+{
+  const std::string unfinished = path + ".part";
+  std::FILE *file = std::fopen(unfinished.c_str(), "wb");
+  if (!file) throw std::runtime_error("cannot write " + path + ": " + last_error());
+  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  std::string why = written ? "" : last_error();
+  if (std::fclose(file) != 0 && why.empty()) why = last_error();
+  if (why.empty() && std::rename(unfinished.c_str(), path.c_str()) != 0) why = last_error();
+  if (why.empty()) return;
+  std::remove(unfinished.c_str());
+  throw std::runtime_error("cannot write " + path + ": " + why);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,563 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "fix_coord_bias.h"
+
+#include "bias_arguments.h"
+#include "compute_coord_gpu.h"
+
+#include "gpucoord/hills_file.h"
+#include "gpucoord/metadynamics.h"
+#include "gpucoord/restraint.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+#include "input.h"
+#include "modify.h"
+#include "respa.h"
+#include "update.h"
+#include "variable.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <exception>
+
+using namespace LAMMPS_NS;
+using namespace FixConst;
+using gpucoord::Restraint;
+using Kind = BiasArguments::Kind;
+
+// layout of the vector: four numbers for each variable, and then
+enum { S, SLOPE, CENTRE, K, PER_VARIABLE };
+enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
+
+/* ---------------------------------------------------------------------- */
+
+FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
+    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
+    have_parameters(false), is_restarted(false), is_printed(false), metad_has_begun(false),
+    ilevel_respa(0), evaluations_a_step(1), evaluations_done(0), last_step(-1)
+{
+  args = std::make_unique<BiasArguments>(lmp, narg, arg);
+  variables.resize(args->variables.size());
+
+  scalar_flag = 1;
+  extscalar = 1;
+  vector_flag = 1;
+  extvector = 0;
+  size_vector = PER_VARIABLE * static_cast<int>(variables.size()) + 1;
+  if (args->kind == Kind::METAD) {
+    size_vector += 2;
+    if (!args->metad.grid.empty() && args->metad.kt > 0.0) ++size_vector;
+  }
+  global_freq = 1;
+  energy_global_flag = virial_global_flag = virial_peratom_flag = 1;
+  thermo_energy = thermo_virial = 1;
+  respa_level_support = 1;
+  restart_global = 1;
+  time_depend = args->kind == Kind::MOVING ? 1 : 0;
+
+  // a pressure that is asked for before the first evaluation
+  std::fill(virial, virial + 6, 0.0);
+}
+
+FixCoordBias::~FixCoordBias() = default;
+
+int FixCoordBias::setmask()
+{
+  return PRE_FORCE | PRE_FORCE_RESPA | MIN_PRE_FORCE | POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::init()
+{
+  find_variables();
+  check_order_of_fixes();
+  if (igroup != 0 && !is_printed && comm->me == 0)
+    error->warning(FLERR,
+                   "Fix coord/bias {}: group {} has no effect, forces act on all atoms of the computes' groups - "
+                   "use group all",
+                   id, group->names[igroup]);
+
+  evaluations_a_step = 1;
+  if (utils::strmatch(update->integrate_style, "^respa")) {
+    const auto *respa = dynamic_cast<Respa *>(update->integrate);
+    ilevel_respa = respa->nlevels - 1;
+    if (respa_level >= 0) ilevel_respa = MIN(respa_level, ilevel_respa);
+    for (int level = ilevel_respa; level < respa->nlevels; ++level) evaluations_a_step *= respa->loop[level];
+  }
+
+  if (args->kind == Kind::METAD && !metad_has_begun) begin_metad();
+  if (comm->me == 0) print_setup();
+  is_printed = true;
+}
+
+/* ----------------------------------------------------------------------
+   computes and variables by their names: they may have been defined anew
+------------------------------------------------------------------------- */
+
+void FixCoordBias::find_variables()
+{
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const auto &name = args->variables[v];
+    auto *compute = dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(name));
+    if (!compute)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it while the fix uses it", id,
+                 name);
+    const std::string dynamic = compute->dynamic_group();
+    if (!dynamic.empty())
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: group {} of compute {} is dynamic, so S and the bias would jump - use a static "
+                 "group, and a switching function that lets atoms in and out smoothly",
+                 id, dynamic, name);
+    variables[v].compute = compute;
+  }
+  for (const auto *list : {&args->k, &args->s0})
+    for (const auto &parameter : *list) {
+      if (parameter.variable.empty()) continue;
+      const int ivar = input->variable->find(parameter.variable.c_str());
+      if (ivar < 0)
+        error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} does not exist - define it before the run", id,
+                   parameter.variable);
+      if (!input->variable->equalstyle(ivar))
+        error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} must be of style equal or similar", id,
+                   parameter.variable);
+    }
+}
+
+/* ----------------------------------------------------------------------
+   Barostats ask for the pressure in their setup, which must find the virial
+   of this fix. Constraints are to act on all forces.
+------------------------------------------------------------------------- */
+
+void FixCoordBias::check_order_of_fixes()
+{
+  for (const auto *fix : modify->get_fix_list()) {
+    if (fix == this) return;
+    const std::string style = fix->style;
+    for (const char *barostat : {"^nph", "^npt", "^press/berendsen", "^press/langevin", "^deform/pressure", "^msst", "^qbmsst",
+                                 "^tgnpt/drude", "^rigid.*/np[ht]", "^box/relax"})
+      if (thermo_virial && utils::strmatch(style, barostat))
+        error->all(FLERR, Error::NOLASTLINE,
+                   "Fix coord/bias {} must be defined before fix {} of style {}, which needs its virial - define it first",
+                   id, fix->id, style);
+    if (!is_printed && comm->me == 0 && utils::strmatch(style, "^shake|^rattle"))
+      error->warning(FLERR,
+                     "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
+                     id, fix->id, style);
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::begin_metad()
+{
+  for (const auto *fix : modify->get_fix_list()) {
+    const auto *other = dynamic_cast<const FixCoordBias *>(fix);
+    if (other && other != this && other->args->kind == Kind::METAD && other->args->file == args->file)
+      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: fix {} writes hills file {}, too - use one file for each", id,
+                 other->id, args->file);
+  }
+
+  on_rank_0([this] {
+    const auto say = [this](const std::string &text) {
+      utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
+    };
+    metad = std::make_unique<gpucoord::Metadynamics>(args->metad);
+    hills = std::make_unique<gpucoord::HillsFile>(
+        args->file, args->metad.names, args->metad.biasfactor,
+        fmt::format("LAMMPS units {}: time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
+                    "biasfactor > 1, so that the sum of hills is minus the free energy",
+                    update->unit_style));
+    if (!is_restarted && !args->append) {
+      if (!args->read_grid.empty())
+        throw std::runtime_error("keyword read_grid " + args->read_grid +
+                                 " goes on from an earlier run and needs its hills, too - say append yes");
+      const std::string backup = hills->create();
+      if (!backup.empty()) say(fmt::format("hills file {} of an earlier run is now {}", args->file, backup));
+      return;
+    }
+
+    const auto found = hills->open_existing(is_restarted ? nhills : gpucoord::HillsFile::ALL);
+    if (!found.damaged.empty())
+      error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
+                     args->file, found.damaged);
+    if (found.nmoved)
+      say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nmoved, args->file,
+                      found.backup));
+    if (is_restarted && nhills > 0)
+      for (std::size_t v = 0; v < variables.size(); ++v)
+        if (found.hills.back().centre[v] != variables[v].s0)
+          throw std::runtime_error(fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
+                                               "written by a run that put it at {} - give the hills file of that run",
+                                               nhills, args->file, args->variables[v], found.hills.back().centre[v],
+                                               variables[v].s0));
+    bigint first = 0;
+    if (!args->read_grid.empty()) {
+      metad->read_grid(args->read_grid);
+      first = metad->nhills();
+      if (first > static_cast<bigint>(found.hills.size()))
+        throw std::runtime_error(
+            fmt::format("grid file {} holds {} hills, but {} begins with {} - leave out keyword read_grid, or give an "
+                        "earlier grid",
+                        args->read_grid, first, is_restarted ? "the restarted run" : "hills file " + args->file,
+                        found.hills.size()));
+    }
+    for (std::size_t h = first; h < found.hills.size(); ++h) metad->add(found.hills[h]);
+    say(fmt::format("goes on with {} hills of {}{}", found.hills.size(), args->file,
+                    first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
+    if (!found.hills.empty())
+      for (std::size_t v = 0; v < variables.size(); ++v) {
+        variables[v].s0 = found.hills.back().centre[v];
+        variables[v].k = found.hills.back().height;
+      }
+  });
+  metad_has_begun = true;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::print_setup() const
+{
+  std::string mesg = fmt::format("Fix coord/bias {}: {} bias of", id, args->kind_name);
+  for (const auto &name : args->variables) mesg += " c_" + name;
+  mesg += args->stride == 1 ? ", at every step\n"
+                            : fmt::format(", every {} steps and {} times as strong\n", args->stride, args->stride);
+  mesg += "  " + args->formula() + "\n";
+  if (args->kind == Kind::METAD)
+    mesg += fmt::format("  hills file {}: units {}, heights{}\n", args->file, update->unit_style,
+                        args->metad.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " as they are");
+  utils::logmesg(lmp, mesg);
+}
+
+/* ----------------------------------------------------------------------
+   runs what only rank 0 can do; its failure is an error on all ranks
+------------------------------------------------------------------------- */
+
+void FixCoordBias::on_rank_0(const std::function<void()> &work_of_rank_0) const
+{
+  std::string failure;
+  if (comm->me == 0) {
+    try {
+      work_of_rank_0();
+    } catch (const std::bad_alloc &) {
+      failure = "out of memory - use a smaller grid";
+    } catch (const std::exception &e) {
+      failure = e.what();
+    }
+  }
+  int length = static_cast<int>(failure.size());
+  MPI_Bcast(&length, 1, MPI_INT, 0, world);
+  if (!length) return;
+  failure.resize(length);
+  MPI_Bcast(&failure[0], length, MPI_CHAR, 0, world);
+  error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, failure);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::setup_pre_force(int /*vflag*/)
+{
+  for (auto &variable : variables) variable.compute->positions_are_new();
+}
+
+// at every level of rRESPA: fixes of several levels may share a variable
+void FixCoordBias::setup_pre_force_respa(int vflag, int /*ilevel*/)
+{
+  setup_pre_force(vflag);
+}
+
+void FixCoordBias::pre_force(int vflag)
+{
+  setup_pre_force(vflag);
+}
+
+void FixCoordBias::pre_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
+{
+  setup_pre_force(vflag);
+}
+
+void FixCoordBias::min_pre_force(int vflag)
+{
+  setup_pre_force(vflag);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::setup(int vflag)
+{
+  evaluations_done = 0;
+  auto *respa = dynamic_cast<Respa *>(update->integrate);
+  if (respa) respa->copy_flevel_f(ilevel_respa);
+  apply(vflag, Moment::SETUP);
+  if (respa) respa->copy_f_flevel(ilevel_respa);
+}
+
+void FixCoordBias::min_setup(int vflag)
+{
+  update_parameters();
+  apply(vflag, Moment::MINIMIZATION);
+}
+
+void FixCoordBias::post_force(int vflag)
+{
+  apply(vflag, Moment::LAST_OF_STEP);
+}
+
+void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
+{
+  if (ilevel != ilevel_respa) return;
+  if (update->ntimestep != last_step) evaluations_done = 0;
+  last_step = update->ntimestep;
+  ++evaluations_done;
+  apply(vflag, evaluations_done == evaluations_a_step ? Moment::LAST_OF_STEP : Moment::STEP);
+}
+
+void FixCoordBias::min_post_force(int vflag)
+{
+  apply(vflag, Moment::MINIMIZATION);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::apply(int vflag, Moment moment)
+{
+  v_init(vflag);
+  const bool minimizes = moment == Moment::MINIMIZATION;
+  if (!minimizes && update->ntimestep % args->stride != 0) return;
+
+  // before S is that of this step: work is done at the last one
+  if (!minimizes) update_parameters();
+
+  unsigned want = gpucoord::DERIVATIVES;
+  if (vflag_global) want |= gpucoord::VIRIAL;
+  if (vflag_atom) want |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
+  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want);
+
+  if (args->kind == Kind::METAD)
+    evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0);
+  else
+    evaluate_restraints();
+  add_forces(minimizes ? 1.0 : args->stride);
+}
+
+/* ----------------------------------------------------------------------
+   k and s0 of this step. Work is what V changes by where they move, at the S
+   of the last evaluation: Jarzynski, PRL 78, 2690 (1997), in discrete steps
+   as in Crooks, J. Stat. Phys. 90, 1481 (1998).
+------------------------------------------------------------------------- */
+
+void FixCoordBias::update_parameters()
+{
+  if (args->kind == Kind::METAD) return;
+  bool asks_variables = false;
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    asks_variables = asks_variables || !args->k[v].variable.empty() || !args->s0[v].variable.empty();
+  if (asks_variables) modify->clearstep_compute();
+
+  double fraction = 0.0;
+  if (args->steps)
+    fraction = MIN(1.0, static_cast<double>(update->ntimestep - first_step) / static_cast<double>(args->steps));
+  const auto now = [this, fraction](const BiasArguments::Parameter &parameter) {
+    if (parameter.variable.empty()) return parameter.start + fraction * (parameter.stop - parameter.start);
+    const double value = input->variable->compute_equal(input->variable->find(parameter.variable.c_str()));
+    if (!std::isfinite(value))
+      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} is {}, not a finite number", id,
+                 parameter.variable, value);
+    return value;
+  };
+
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    auto &variable = variables[v];
+    double slope;
+    const double before = have_parameters ? restraint(v, slope) : 0.0;
+    variable.k = now(args->k[v]);
+    variable.s0 = now(args->s0[v]);
+    if (have_parameters) work += restraint(v, slope) - before;
+  }
+  have_parameters = true;
+  if (asks_variables) modify->addstep_compute(update->ntimestep + args->stride);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double FixCoordBias::restraint(std::size_t v, double &slope) const
+{
+  Restraint term;
+  switch (args->kind) {
+    case Kind::LINEAR:
+      term.kind = Restraint::Kind::LINEAR;
+      break;
+    case Kind::UPPER_WALL:
+      term.kind = Restraint::Kind::UPPER_WALL;
+      break;
+    case Kind::LOWER_WALL:
+      term.kind = Restraint::Kind::LOWER_WALL;
+      break;
+    default:
+      term.kind = Restraint::Kind::HARMONIC;
+  }
+  term.k = variables[v].k;
+  term.s0 = variables[v].s0;
+  term.exponent = args->exponent[v];
+  term.offset = args->offset[v];
+  return term.evaluate(variables[v].s, slope);
+}
+
+void FixCoordBias::evaluate_restraints()
+{
+  energy = 0.0;
+  for (std::size_t v = 0; v < variables.size(); ++v) energy += restraint(v, variables[v].slope);
+}
+
+/* ----------------------------------------------------------------------
+   Hills are kept on rank 0. A hill is added before the bias of its step is
+   taken, so a restart at that step goes on with the same forces.
+------------------------------------------------------------------------- */
+
+void FixCoordBias::evaluate_metad(bool is_hill_due)
+{
+  const int n = static_cast<int>(variables.size());
+  double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
+  on_rank_0([&] {
+    for (int v = 0; v < n; ++v) s[v] = variables[v].s;
+    if (is_hill_due) {
+      work -= metad->evaluate(s, slope);
+      const auto hill = metad->next_hill(s);
+      // first to the file: a hill that acts is never lost
+      hills->append(update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt, hill);
+      metad->add(hill);
+      for (int v = 0; v < n; ++v) {
+        variables[v].s0 = hill.centre[v];
+        variables[v].k = hill.height;
+      }
+    }
+    energy = metad->evaluate(s, slope);
+    if (is_hill_due) work += energy;
+    for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
+    if (is_hill_due && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
+      metad->write_grid(args->write_grid);
+    nhills = metad->nhills();
+  });
+
+  double share[3 + 3 * gpucoord::MAX_METAD_VARIABLES] = {energy, work, static_cast<double>(nhills)};
+  for (int v = 0; v < n; ++v) {
+    share[3 + 3 * v] = variables[v].slope;
+    share[4 + 3 * v] = variables[v].s0;
+    share[5 + 3 * v] = variables[v].k;
+  }
+  MPI_Bcast(share, 3 + 3 * n, MPI_DOUBLE, 0, world);
+  energy = share[0];
+  work = share[1];
+  nhills = static_cast<bigint>(share[2]);
+  for (int v = 0; v < n; ++v) {
+    variables[v].slope = share[3 + 3 * v];
+    variables[v].s0 = share[4 + 3 * v];
+    variables[v].k = share[5 + 3 * v];
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::add_forces(double strength)
+{
+  double **const f = atom->f;
+  const int nlocal = atom->nlocal;
+  for (const auto &variable : variables) {
+    const double slope = strength * variable.slope;
+    if (slope == 0.0) continue;
+    double **const derivatives = variable.compute->array_atom;
+    for (int i = 0; i < nlocal; ++i)
+      for (int k = 0; k < 3; ++k) f[i][k] -= slope * derivatives[i][1 + k];
+    // W is that of all ranks; LAMMPS adds the virials of the ranks
+    if (vflag_global && comm->me == 0)
+      for (int k = 0; k < 6; ++k) virial[k] += slope * variable.compute->vector[k];
+    // half a pair to each of its atoms
+    if (vflag_atom)
+      for (int i = 0; i < nlocal; ++i)
+        for (int k = 0; k < 6; ++k) vatom[i][k] += 0.5 * slope * variable.compute->atom_virial(i)[k];
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+double FixCoordBias::compute_scalar()
+{
+  return energy;
+}
+
+double FixCoordBias::compute_vector(int n)
+{
+  const int at = n - PER_VARIABLE * static_cast<int>(variables.size());
+  if (at < 0) {
+    const auto &variable = variables[n / PER_VARIABLE];
+    const double values[PER_VARIABLE] = {variable.s, variable.slope, variable.s0, variable.k};
+    return values[n % PER_VARIABLE];
+  }
+  if (at == WORK) return work;
+  if (at == NHILLS) return static_cast<double>(nhills);
+
+  double value = 0.0;
+  on_rank_0([&] {
+    if (metad) value = at == MAXIMUM ? metad->maximum() : metad->reweighting_offset();
+  });
+  MPI_Bcast(&value, 1, MPI_DOUBLE, 0, world);
+  return value;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixCoordBias::write_restart(FILE *fp)
+{
+  if (comm->me != 0) return;
+  std::vector<double> list = {static_cast<double>(args->kind),   static_cast<double>(variables.size()),
+                              static_cast<double>(first_step),   static_cast<double>(nhills), work, energy,
+                              have_parameters ? 1.0 : 0.0};
+  for (const auto &variable : variables)
+    list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
+  const int size = static_cast<int>(list.size() * sizeof(double));
+  fwrite(&size, sizeof(int), 1, fp);
+  fwrite(list.data(), sizeof(double), list.size(), fp);
+}
+
+void FixCoordBias::restart(char *buf)
+{
+  const auto *list = reinterpret_cast<const double *>(buf);
+  if (list[0] != static_cast<double>(args->kind) || list[1] != static_cast<double>(variables.size()))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Fix coord/bias {}: the restart file has a fix of this ID with another kind of bias or {} variables, not "
+               "kind {} with {} - use the same command as in the earlier run, or another fix ID",
+               id, list[1], args->kind_name, variables.size());
+  first_step = static_cast<bigint>(list[2]);
+  nhills = static_cast<bigint>(list[3]);
+  work = list[4];
+  energy = list[5];
+  have_parameters = list[6] != 0.0;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const double *const of_variable = list + 7 + 4 * v;
+    variables[v].s = of_variable[0];
+    variables[v].slope = of_variable[1];
+    variables[v].s0 = of_variable[2];
+    variables[v].k = of_variable[3];
+  }
+  is_restarted = true;
+}
+
+/* ---------------------------------------------------------------------- */
+
+double FixCoordBias::memory_usage()
+{
+  return static_cast<double>(maxvatom) * 6 * sizeof(double) + (metad ? static_cast<double>(metad->bytes()) : 0.0);
+}

@@ -1,0 +1,103 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef FIX_CLASS
+// clang-format off
+FixStyle(coord/bias,FixCoordBias);
+// clang-format on
+#else
+
+#ifndef LMP_FIX_COORD_BIAS_H
+#define LMP_FIX_COORD_BIAS_H
+
+#include "fix.h"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+class HillsFile;
+class Metadynamics;
+}    // namespace gpucoord
+
+namespace LAMMPS_NS {
+class BiasArguments;
+class ComputeCoordGPU;
+
+class FixCoordBias : public Fix {
+ public:
+  FixCoordBias(class LAMMPS *, int, char **);
+  ~FixCoordBias() override;
+  int setmask() override;
+  void init() override;
+  void setup_pre_force(int) override;
+  void setup_pre_force_respa(int, int) override;
+  void setup(int) override;
+  void min_setup(int) override;
+  void pre_force(int) override;
+  void pre_force_respa(int, int, int) override;
+  void min_pre_force(int) override;
+  void post_force(int) override;
+  void post_force_respa(int, int, int) override;
+  void min_post_force(int) override;
+  double compute_scalar() override;
+  double compute_vector(int) override;
+  void write_restart(FILE *) override;
+  void restart(char *) override;
+  double memory_usage() override;
+
+ private:
+  // of one variable, on all ranks
+  struct Variable {
+    ComputeCoordGPU *compute = nullptr;
+    double s = 0.0, slope = 0.0;      // S and dV/dS
+    double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
+  };
+  enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
+
+  void check_order_of_fixes();
+  void find_variables();
+  void begin_metad();
+  void print_setup() const;
+
+  void apply(int vflag, Moment);
+  double restraint(std::size_t v, double &slope) const;
+  void update_parameters();
+  void evaluate_restraints();
+  void evaluate_metad(bool is_hill_due);
+  void add_forces(double strength);
+  void on_rank_0(const std::function<void()> &) const;
+
+  std::unique_ptr<BiasArguments> args;
+  std::vector<Variable> variables;
+  double energy;
+  double work;              // sum of the changes of V at fixed S
+  bigint nhills;
+  bigint first_step;        // where moving parameters start
+  bool have_parameters;     // s, s0 and k are those of an earlier evaluation
+  bool is_restarted;
+  bool is_printed;
+
+  // metad, on rank 0
+  std::unique_ptr<gpucoord::Metadynamics> metad;
+  std::unique_ptr<gpucoord::HillsFile> hills;
+  bool metad_has_begun;
+
+  int ilevel_respa;
+  int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
+  bigint last_step;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif
