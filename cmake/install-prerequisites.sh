@@ -5,7 +5,7 @@ set -euo pipefail
 packages=(
   g++ cmake ninja-build          # build
   libopenmpi-dev openmpi-bin     # MPI
-  libgtest-dev libgmock-dev      # unit tests
+  libgtest-dev libgmock-dev libyaml-dev  # unit tests
   python3 python3-numpy python3-matplotlib  # tests, plots, benchmarks
   ca-certificates                # the download of LAMMPS
 )
