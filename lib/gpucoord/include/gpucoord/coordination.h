@@ -19,11 +19,14 @@
 
 namespace gpucoord {
 
-// What is computed beside the value S, or-ed together.
+// What is computed beside the value S, or-ed together. ATOM_VIRIAL only with the two others.
 enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4 };
 
-// columns of a row of the per-atom output
-inline int peratom_columns(unsigned want) { return want & ATOM_VIRIAL ? 10 : 4; }
+// columns of the per-atom output
+constexpr int peratom_columns(unsigned want)
+{
+  return want & ATOM_VIRIAL ? 10 : want & DERIVATIVES ? 4 : 0;
+}
 
 // Some atoms of a position array. The first nowned of them belong to this rank,
 // the others are ghosts.
@@ -92,8 +95,11 @@ struct PairsInput {
 
 // One coordination number on one rank. Not thread-safe; it threads by itself.
 //
-// peratom is [nlocal][4] and is added to: the sum of s over the pairs of S that
-// contain the atom, and dS/dx, dS/dy, dS/dz of the atom. It is not used, and may be
+// peratom is [nlocal][peratom_columns(want)] and is added to: the sum of s over the pairs
+// of S that contain the atom; dS/dx, dS/dy, dS/dz of the atom; with ATOM_VIRIAL the sum of
+// -(ds/dr)/r d (x) d over the same pairs: xx yy zz xy xz yz. A pair gives its whole term to
+// both of its atoms, once for each order in which it counts in S: over the atoms of all ranks
+// s_i adds up to 2 S, and the virial of the atoms to 2 W. peratom is not used, and may be
 // null, where want lacks DERIVATIVES. Atom indices, counts and buffers must be valid,
 // positions finite and the atoms of a pair different; nothing is checked here but that
 // a range without end never comes to cells or list (std::invalid_argument).

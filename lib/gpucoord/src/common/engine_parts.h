@@ -24,15 +24,25 @@ inline void need_end(const Switch &function, const char *engine)
   if (!function.has_end()) throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
 }
 
-// Adds s and dS/dx of its first atom to the owned atoms of the k-th pair.
-inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, double *peratom)
+// What the pass over the atoms of the second group computes: their own sums. The first pass has
+// counted every pair in S and W.
+inline unsigned want_of_second(unsigned want)
+{
+  return want & ATOM_VIRIAL ? want : DERIVATIVES;
+}
+
+// Adds one row of sums, dS/dx that of the first atom, to the owned atoms of the k-th pair.
+inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, int columns,
+                     double *peratom)
 {
   for (int side = 0; side < 2; ++side) {
     const int row = side ? in.row_b[k] : in.row_a[k];
     if (row < 0) continue;
-    double *const out = peratom + 4 * static_cast<std::size_t>(row);
-    out[0] += sums[0];
-    for (int c = 1; c < 4; ++c) out[c] += side ? -sums[c] : sums[c];
+    double *const out = peratom + columns * static_cast<std::size_t>(row);
+    for (int c = 0; c < columns; ++c) {
+      const bool is_gradient = c >= 1 && c <= 3;    // the only ones that depend on the direction of d
+      out[c] += side && is_gradient ? -sums[c] : sums[c];
+    }
   }
 }
 

@@ -8,6 +8,7 @@
 
 #include "gpucoord/coordination.h"
 
+#include <cstddef>
 #include <type_traits>
 
 namespace gpucoord {
@@ -22,6 +23,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
 
  public:
+  static constexpr int COLUMNS = peratom_columns(WANT);    // that store() writes
+
   // a partner in range; d: partner minus atom
   template <class Formula>
   __device__ void add(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq)
@@ -68,13 +71,12 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 0; k < N; ++k) sum(k) = over_lanes(sum(k));
   }
 
-  // s and dS/dx as out[0] to out[3]
-  __device__ void store(double *out)
+  // the t-th row of out
+  __device__ void store(double *out, std::size_t t)
   {
-    if constexpr (WANT != VALUE) {
-      reinterpret_cast<double2 *>(out)[0] = make_double2(sum(0), sum(1));
-      reinterpret_cast<double2 *>(out)[1] = make_double2(sum(2), sum(3));
-    }
+    double2 *const row = reinterpret_cast<double2 *>(out + COLUMNS * t);
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 2; ++k) row[k] = make_double2(sum(2 * k), sum(2 * k + 1));
   }
 
   // value and virial over the lanes of the warp; counts: whether this lane's are among them;

@@ -59,8 +59,8 @@ namespace {
       Contribution result;
       if (!bins_always && few_pairs(in.a, b)) {
         binned.record(stream);
-        pass_all_pairs(Box(), atoms_a, in.a.nowned, staged_b, b.n, kernel_want(want), sums_a, peratom);
-        if (two && peratom) pass_all_pairs(Box(), atoms_b, b.nowned, atoms_a, in.a.n, DERIVATIVES, sums_b, peratom);
+        pass_all_pairs(Box(), atoms_a, in.a.nowned, staged_b, b.n, kernel_want(want), sums_a);
+        if (two && peratom) pass_all_pairs(Box(), atoms_b, b.nowned, atoms_a, in.a.n, want_of_second(want), sums_b);
         finish(want, !two, result, peratom, in.a.index, in.b.index);
         return result;
       }
@@ -85,12 +85,12 @@ namespace {
         arg.j = j;
         arg.queue = queue;
         const int warps = (i.nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
-        arg.out = sums.prepare(i.nowned, splits_of(warps, tuning::MAX_SPLITS), warps, peratom);
+        arg.out = sums.prepare(i.nowned, splits_of(warps, tuning::MAX_SPLITS), warps, columns);
         launchers.cells(arg, constants, wanted, shape, stream);
         sums.add_splits(stream);
       };
       pass(sorted_a, sorted_b, kernel_want(want), counters.data(), sums_a);
-      if (two && peratom) pass(sorted_b, sorted_a, DERIVATIVES, counters.data() + 1, sums_b);
+      if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), counters.data() + 1, sums_b);
       finish(want, !two, result, peratom, in.a.index, in.b.index);
       return result;
     }
@@ -120,12 +120,12 @@ namespace {
         arg.neighbour = flat.neighbour.device.data();
         arg.neighmask = in.neighmask;
         arg.n = flat.n;
-        arg.out = sums.prepare(flat.n, 1, flat.n, peratom);
+        arg.out = sums.prepare(flat.n, 1, flat.n, columns);
         launchers.list(arg, constants, wanted, stream);
       };
       Contribution result;
       pass(list_a, two ? 2 : 1, kernel_want(want), sums_a);
-      if (two && peratom) pass(list_b, 1, DERIVATIVES, sums_b);
+      if (two && peratom) pass(list_b, 1, want_of_second(want), sums_b);
       finish(want, !two, result, peratom, in.a.index, in.b.index);
       return result;
     }
@@ -141,11 +141,11 @@ namespace {
 
       const auto pass = [&](const AllPairsInput::Group &gi, const Staged<DeviceAtom> &i, const AllPairsInput::Group &gj,
                             const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
-        pass_all_pairs(in.box, i, static_cast<int>(gi.nowned), j, gj.n, wanted, sums, peratom, gi.first_owned);
+        pass_all_pairs(in.box, i, static_cast<int>(gi.nowned), j, gj.n, wanted, sums, gi.first_owned);
       };
       Contribution result;
       pass(in.a, atoms_a, two ? in.b : in.a, two ? atoms_b : atoms_a, kernel_want(want), sums_a);
-      if (two && peratom) pass(in.b, atoms_b, in.a, atoms_a, DERIVATIVES, sums_b);
+      if (two && peratom) pass(in.b, atoms_b, in.a, atoms_a, want_of_second(want), sums_b);
       finish(want, !two, result, peratom, in.a.row, in.b.row);
       return result;
     }
@@ -171,13 +171,13 @@ namespace {
         arg.xb = positions_b.device.data();
         arg.counts = members.device.data();
         arg.n = static_cast<int>(in.n);
-        arg.out = sums_a.prepare(arg.n, 1, (arg.n + 31) / 32, peratom);
+        arg.out = sums_a.prepare(arg.n, 1, (arg.n + 31) / 32, columns);
         launchers.pairs(arg, constants, kernel_want(want), stream);
       }
       finish(want, false, result, peratom, nullptr, nullptr);
       if (!peratom) return result;
       // an atom may stand in many pairs: in order, so that the bits are always the same
-      for (std::int64_t k = 0; k < in.n; ++k) add_pair(in, k, sums_a.host.data() + 4 * k, peratom);
+      for (std::int64_t k = 0; k < in.n; ++k) add_pair(in, k, sums_a.host.data() + columns * k, columns, peratom);
       return result;
     }
 
@@ -204,36 +204,34 @@ namespace {
 
     // what a pass over the atoms of one group leaves
     struct Sums {
-      DeviceBuffer<double> parts, device;    // [splits][n][4], [n][4]
-      PinnedBuffer<double> host;             // [n][4]
+      DeviceBuffer<double> parts, device;    // [splits][n][columns], [n][columns]
+      PinnedBuffer<double> host;             // [n][columns]
       DeviceBuffer<WarpSums> warp;
       int n = 0, nsplits = 0;
-      std::size_t nwarps = 0;
-      bool peratom = false;
+      std::size_t nwarps = 0, size = 0;    // size: n * columns
 
-      SumsOut prepare(int n_in, int splits, std::size_t warps, bool peratom_in)
+      SumsOut prepare(int n_in, int splits, std::size_t warps, int columns)
       {
         n = n_in;
         nsplits = splits;
         nwarps = splits * warps;
-        peratom = peratom_in;
+        size = columns * static_cast<std::size_t>(n);
         warp.reserve(nwarps);
-        if (peratom) {
-          device.reserve(4 * static_cast<std::size_t>(n));
-          host.reserve(4 * static_cast<std::size_t>(n));
-          if (splits > 1) parts.reserve(4 * static_cast<std::size_t>(n) * splits);
+        if (size > 0) {
+          device.reserve(size);
+          host.reserve(size);
+          if (splits > 1) parts.reserve(size * splits);
         }
-        return {!peratom ? nullptr : splits > 1 ? parts.data() : device.data(), warp.data(), splits};
+        return {size == 0 ? nullptr : splits > 1 ? parts.data() : device.data(), warp.data(), splits};
       }
       void add_splits(cudaStream_t stream)
       {
-        if (peratom && nsplits > 1)
-          gpucoord::add_splits(parts.data(), nsplits, 4 * static_cast<std::size_t>(n), device.data(), stream);
+        if (size > 0 && nsplits > 1) gpucoord::add_splits(parts.data(), nsplits, size, device.data(), stream);
       }
     };
 
-    // kernels exist for VALUE, DERIVATIVES, and both with the virial
-    static unsigned kernel_want(unsigned want) { return want & VIRIAL ? DERIVATIVES | VIRIAL : want; }
+    // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+    static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
 
     static int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
 
@@ -251,7 +249,7 @@ namespace {
 
     // atoms first to first + n of i with all nj of j
     void pass_all_pairs(const Box &box, const Staged<DeviceAtom> &i, int n, const Staged<DeviceAtom> &j,
-                        std::int64_t nj, unsigned want, Sums &sums, const double *peratom, std::int64_t first = 0)
+                        std::int64_t nj, unsigned want, Sums &sums, std::int64_t first = 0)
     {
       if (n == 0 || nj == 0) return;
       AllPairsArguments arg = {};
@@ -262,7 +260,7 @@ namespace {
       arg.nj = nj;
       const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
       const auto tiles = std::min<std::int64_t>((nj + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE, tuning::MAX_SPLITS_ALL_PAIRS);
-      arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, peratom);
+      arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, columns);
       launchers.allpairs(arg, constants, want, stream);
       sums.add_splits(stream);
     }
@@ -283,6 +281,7 @@ namespace {
     void begin(unsigned want, double *&peratom)
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
+      columns = peratom ? peratom_columns(want) : 0;
       start = seconds();
       cudaGetLastError();    // of others: a launch here must not be blamed for it
       sums_a.n = sums_b.n = 0;
@@ -416,8 +415,8 @@ namespace {
       const auto chunk_end = [&](std::size_t chunk) { return std::min(n, (chunk + 1) * tuning::COPY_CHUNK); };
       for (std::size_t chunk = 0; chunk < nchunks; ++chunk) {
         const std::size_t first = chunk * tuning::COPY_CHUNK;
-        check(cudaMemcpyAsync(sums.host.data() + 4 * first, sums.device.data() + 4 * first,
-                  4 * (chunk_end(chunk) - first) * sizeof(double), cudaMemcpyDeviceToHost, stream),
+        check(cudaMemcpyAsync(sums.host.data() + columns * first, sums.device.data() + columns * first,
+                  columns * (chunk_end(chunk) - first) * sizeof(double), cudaMemcpyDeviceToHost, stream),
               "copying from it");
         arrived[chunk].record(stream);
       }
@@ -425,10 +424,20 @@ namespace {
       for (std::size_t chunk = 0; chunk < nchunks; ++chunk) {
         check(cudaEventSynchronize(arrived[chunk]), "computing coordination numbers");
         const std::size_t first = chunk * tuning::COPY_CHUNK, end = chunk_end(chunk);
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - first > 4096)
-        for (std::size_t k = first; k < end; ++k)
-          for (int c = 0; c < 4; ++c) peratom[4 * static_cast<std::size_t>(rows[k]) + c] += sums.host[4 * k + c];
+        if (columns == peratom_columns(DERIVATIVES))
+          add_rows<peratom_columns(DERIVATIVES)>(sums.host.data(), rows, first, end, peratom);
+        else
+          add_rows<peratom_columns(ATOM_VIRIAL)>(sums.host.data(), rows, first, end, peratom);
       }
+    }
+
+    // adds the rows from begin to end of sums to these rows of peratom
+    template <int COLUMNS>
+    void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end, double *peratom) const
+    {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+      for (std::size_t k = begin; k < end; ++k)
+        for (int c = 0; c < COLUMNS; ++c) peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
     }
 
     const Switch function;
@@ -442,6 +451,7 @@ namespace {
     Event copied, binned, paired, reduced;
     std::deque<Event> arrived;
     double start = 0.0;
+    int columns = 0;    // of the per-atom sums of this evaluation; 0: not wanted
 
     DeviceBuffer<Instruction> instructions;
     Staged<DeviceAtom> atoms_a, atoms_b;

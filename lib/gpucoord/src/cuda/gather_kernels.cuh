@@ -43,7 +43,7 @@ sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
   sums.finish(Formula::scale(c));
   __syncwarp();
   sums.add_lanes();
-  if (lane == 0 && arg.out.sums) sums.store(arg.out.sums + 4 * static_cast<std::size_t>(t));
+  if (lane == 0 && arg.out.sums) sums.store(arg.out.sums, t);
   sums.store_warp(lane == 0, arg.out.warp + t);
 }
 
@@ -72,7 +72,7 @@ sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConsta
     __syncthreads();
   }
   sums.finish(Formula::scale(c));
-  if (valid && arg.out.sums) sums.store(arg.out.sums + 4 * (static_cast<std::size_t>(blockIdx.y) * arg.n + t));
+  if (valid && arg.out.sums) sums.store(arg.out.sums, static_cast<std::size_t>(blockIdx.y) * arg.n + t);
   const std::size_t warps = static_cast<std::size_t>(gridDim.x) * (GATHER_THREADS / 32);
   sums.store_warp(valid, arg.out.warp + blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32);
 }
@@ -92,7 +92,7 @@ sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Rea
     const Real r_sq = rx * rx + ry * ry + rz * rz;
     if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, rx, ry, rz, r_sq);
     sums.finish(Formula::scale(c));
-    if (arg.out.sums) sums.store(arg.out.sums + 4 * static_cast<std::size_t>(t));
+    if (arg.out.sums) sums.store(arg.out.sums, t);
   }
   __syncwarp();
   sums.store_warp(t < arg.n && arg.counts[t], arg.out.warp + t / 32);

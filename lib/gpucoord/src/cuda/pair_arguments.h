@@ -20,9 +20,9 @@ struct WarpSums {
 };
 
 // Where sums go. Kernels share out the partners of their atoms to 'splits' teams: sums are
-// [splits][n][4], and the caller adds up the splits.
+// [splits][n][columns], and the caller adds up the splits.
 struct SumsOut {
-  double *sums;     // [splits][n][4] sum of s, dS/dx, dS/dy, dS/dz; null: not wanted
+  double *sums;     // columns: peratom_columns() of the kernel's WANT; null: not wanted
   WarpSums *warp;   // [splits * warps of atoms] value and virial
   int splits;
 };
@@ -66,7 +66,7 @@ struct PairsArguments {
   const double *xa, *xb;            // [n][3]
   const unsigned char *counts;      // [n] whether this rank counts the pair in S
   int n;
-  SumsOut out;                      // no splits; [n][4] of the pair, dS/dx of its first atom
+  SumsOut out;                      // no splits; sums of the pair, dS/dx of its first atom
 };
 
 }    // namespace gpucoord

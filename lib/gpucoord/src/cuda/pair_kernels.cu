@@ -19,6 +19,8 @@ namespace {
 
   // The virial alone is rarely wanted: it comes with derivatives that are not stored.
   constexpr unsigned ALL = DERIVATIVES | VIRIAL;
+  // stores more for each atom, and is a kernel of its own so that the others stay as they are
+  constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
 
   template <class Real, class Accumulator, unsigned WANT, int WARPS>
   void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c, const CellsShape &shape,
@@ -42,6 +44,7 @@ namespace {
     switch (want) {
       case VALUE: return launch_cells<Real, Accumulator, VALUE, WARPS>(arg, c, shape, stream);
       case DERIVATIVES: return launch_cells<Real, Accumulator, DERIVATIVES, WARPS>(arg, c, shape, stream);
+      case ALL_OF_ATOMS: return launch_cells<Real, Accumulator, ALL_OF_ATOMS, WARPS>(arg, c, shape, stream);
       default: return launch_cells<Real, Accumulator, ALL, WARPS>(arg, c, shape, stream);
     }
   }
@@ -63,6 +66,8 @@ namespace {
     const int blocks = (arg.n + ATOMS - 1) / ATOMS;
     if (want == VALUE)
       sum_lists<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == ALL_OF_ATOMS)
+      sum_lists<Formula, Real, Accumulator, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_lists<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_lists");
@@ -74,6 +79,8 @@ namespace {
     const dim3 blocks((arg.n + GATHER_THREADS - 1) / GATHER_THREADS, arg.out.splits);
     if (want == VALUE)
       sum_all_pairs<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == ALL_OF_ATOMS)
+      sum_all_pairs<Formula, Real, Accumulator, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_all_pairs<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_all_pairs");
@@ -85,6 +92,8 @@ namespace {
     const int blocks = (arg.n + GATHER_THREADS - 1) / GATHER_THREADS;
     if (want == VALUE)
       sum_pairs<Formula, Real, Real, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == ALL_OF_ATOMS)
+      sum_pairs<Formula, Real, Real, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_pairs<Formula, Real, Real, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_pairs");

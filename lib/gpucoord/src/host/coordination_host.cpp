@@ -52,7 +52,7 @@ namespace {
 
       gather_cells(grid, bins_a, two ? bins_b : bins_a, want, peratom, &result);
       if (!two) halve(result);
-      if (two && peratom) gather_cells(grid, bins_b, bins_a, want & DERIVATIVES, peratom, nullptr, &result.timings);
+      if (two && peratom) gather_cells(grid, bins_b, bins_a, want_of_second(want), peratom, nullptr, &result.timings);
       return result;
     }
 
@@ -64,7 +64,7 @@ namespace {
       const bool two = in.b.index != nullptr;
       gather_list(in, in.a, two ? 2 : 1, want, peratom, &result);
       if (!two) halve(result);
-      if (two && peratom) gather_list(in, in.b, 1, want & DERIVATIVES, peratom, nullptr, &result.timings);
+      if (two && peratom) gather_list(in, in.b, 1, want_of_second(want), peratom, nullptr, &result.timings);
       return result;
     }
 
@@ -76,7 +76,7 @@ namespace {
       gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, &result);
       if (!two) halve(result);
       if (two && peratom)
-        gather_allpairs(in.box, in.b, in.a, want & DERIVATIVES, peratom, nullptr, &result.timings);
+        gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, nullptr, &result.timings);
       return result;
     }
 
@@ -84,7 +84,7 @@ namespace {
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
-      const GatherFunction<Real> gather = kernels.gather[want];
+      const GatherFunction<Real> gather = gather_of(want);
       const double start = seconds();
       run_blocks(in.n, 64, result, [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
         for (std::int64_t k = begin; k < end; ++k) {
@@ -96,7 +96,7 @@ namespace {
           if (in.row_a[k] >= 0) add_to_block(sums, want, block);
           // an atom may stand in many pairs: pairs of a block run on one thread,
           // blocks of different threads may meet in one atom
-          if (peratom) add_pair(in, k, sums, peratom);
+          if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
         }
       }, peratom ? 1 : nthreads);
       result.timings.pairs = seconds() - start;
@@ -133,12 +133,16 @@ namespace {
         for (int c = 0; c < 6; ++c) block.virial[c] += sums[4 + c];
     }
 
-    static void store(const double *sums, int row, double *peratom)
+    static void store(const double *sums, unsigned want, int row, double *peratom)
     {
       if (!peratom) return;
-      double *const out = peratom + 4 * static_cast<std::size_t>(row);
-      for (int c = 0; c < 4; ++c) out[c] += sums[c];
+      const int columns = peratom_columns(want);
+      double *const out = peratom + columns * static_cast<std::size_t>(row);
+      for (int c = 0; c < columns; ++c) out[c] += sums[c];
     }
+
+    // the sums behind W are those of each atom: ATOM_VIRIAL needs no kernel of its own
+    GatherFunction<Real> gather_of(unsigned want) const { return kernels.gather[want & (DERIVATIVES | VIRIAL)]; }
 
     // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
     // their sums in order
@@ -261,12 +265,12 @@ namespace {
     }
 
     // For owned atoms i of one set of bins the sum over the atoms j of another.
-    // result is null in the second pass of two groups, which gives derivatives only.
+    // result is null in the second pass of two groups, which gives per-atom sums only.
     void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj, unsigned want,
                       double *peratom, Contribution *result, Timings *timings = nullptr)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = kernels.gather[want];
+      const GatherFunction<Real> gather = gather_of(want);
       const int nrows = (2 * grid.reach + 1) * (2 * grid.reach + 1);
       make_tasks(grid, bi);
 
@@ -288,7 +292,7 @@ namespace {
                    static_cast<Real>(bi.z[p] - found.origin[2]),
                    self == own_last ? -1 : static_cast<int>(self - s.row.begin()), sums);
             add_to_block(sums, want, block);
-            store(sums, bi.row[p], peratom);
+            store(sums, want, bi.row[p], peratom);
           }
         }
       }, nthreads);
@@ -299,7 +303,7 @@ namespace {
                      double *peratom, Contribution *result, Timings *timings = nullptr)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = kernels.gather[want];
+      const GatherFunction<Real> gather = gather_of(want);
       Contribution sums_of_pass;
       run_blocks(i_atoms.nowned, 64, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -320,7 +324,7 @@ namespace {
           double sums[NSUMS] = {};
           gather(constants, s.custom.get(), count, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
           add_to_block(sums, want, block);
-          store(sums, i, peratom);
+          store(sums, want, i, peratom);
         }
       }, nthreads);
       finish(sums_of_pass, seconds() - start, result, timings);
@@ -330,7 +334,7 @@ namespace {
                          unsigned want, double *peratom, Contribution *result, Timings *timings = nullptr)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = kernels.gather[want];
+      const GatherFunction<Real> gather = gather_of(want);
       constexpr int CHUNK = 1024;
       Contribution sums_of_pass;
       run_blocks(gi.nowned, 16, sums_of_pass,
@@ -348,7 +352,7 @@ namespace {
             gather(constants, s.custom.get(), size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
           }
           add_to_block(sums, want, block);
-          store(sums, gi.row[t], peratom);
+          store(sums, want, gi.row[t], peratom);
         }
       }, nthreads);
       finish(sums_of_pass, seconds() - start, result, timings);

@@ -38,19 +38,20 @@ namespace {
         visit_formula(function, [&](auto formula) { formula.eval(c, r_sq, s, dfunc); });
       }
       result.value += counted * s;
-      if (want & VIRIAL) {
-        const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
+      const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
+      if (want & VIRIAL)
         for (int k = 0; k < 6; ++k)
           result.virial[k] -= counted * dfunc * d[first[k]] * d[second[k]];
-      }
       if (!peratom) return;
       for (int end = 0; end < 2; ++end) {
         const int row = end ? row_j : row_i;
         if (row < 0) continue;
         const double sign = end ? 1.0 : -1.0;
-        peratom[4 * static_cast<std::size_t>(row)] += s;
-        for (int k = 0; k < 3; ++k)
-          peratom[4 * static_cast<std::size_t>(row) + 1 + k] += sign * dfunc * d[k];
+        double *const out = peratom + peratom_columns(want) * static_cast<std::size_t>(row);
+        out[0] += s;
+        for (int k = 0; k < 3; ++k) out[1 + k] += sign * dfunc * d[k];
+        if (want & ATOM_VIRIAL)
+          for (int k = 0; k < 6; ++k) out[4 + k] -= dfunc * d[first[k]] * d[second[k]];
       }
     }
 
