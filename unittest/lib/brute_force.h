@@ -23,8 +23,10 @@ namespace brute {
 using Real = long double;
 using Vector = std::array<Real, 3>;
 
+constexpr int COLUMNS = 10;    // of peratom: s_i, dS/dx, and the virial of the atom as in Sums
+
 struct Sums {
-  explicit Sums(int nlocal) : peratom(4 * nlocal), peratom_scale(4 * nlocal), partners(nlocal) {}
+  explicit Sums(int nlocal) : peratom(COLUMNS * nlocal), peratom_scale(COLUMNS * nlocal), partners(nlocal) {}
   Real value = 0, value_scale = 0;
   std::array<Real, 6> virial = {}, virial_scale = {};
   std::vector<Real> peratom, peratom_scale;
@@ -54,25 +56,33 @@ class PairTerms {
     }
     const Real size = amplification + extent * fabsl(p.ds);
     const Real slope_size = amplification * fabsl(p.ds) + extent * (curvature + direction);
+    std::array<Real, 6> virial = {};
+    if (r > 0) {
+      const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
+      for (int k = 0; k < 6; ++k) virial[k] = -p.ds / r * d[first[k]] * d[second[k]];
+    }
+    const Real virial_size = r > 0 ? r * slope_size + extent * fabsl(p.ds) : 0;
     if (counted != 0) {
       ++sums.npairs;
       sums.value += counted * p.s;
       sums.value_scale += counted * size;
-      if (r > 0) {
-        const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
-        for (int k = 0; k < 6; ++k) {
-          sums.virial[k] -= counted * p.ds / r * d[first[k]] * d[second[k]];
-          sums.virial_scale[k] += counted * (r * slope_size + extent * fabsl(p.ds));
-        }
+      for (int k = 0; k < 6; ++k) {
+        sums.virial[k] += counted * virial[k];
+        sums.virial_scale[k] += counted * virial_size;
       }
     }
     if (row < 0) return;
     ++sums.partners[row];
-    sums.peratom[4 * row] += p.s;
-    sums.peratom_scale[4 * row] += size;
+    Real *const out = &sums.peratom[COLUMNS * row], *const scale = &sums.peratom_scale[COLUMNS * row];
+    out[0] += p.s;
+    scale[0] += size;
     for (int k = 0; k < 3; ++k) {
-      if (r > 0) sums.peratom[4 * row + 1 + k] -= sign * p.ds / r * d[k];
-      sums.peratom_scale[4 * row + 1 + k] += slope_size;
+      if (r > 0) out[1 + k] -= sign * p.ds / r * d[k];
+      scale[1 + k] += slope_size;
+    }
+    for (int k = 0; k < 6; ++k) {
+      out[4 + k] += virial[k];
+      scale[4 + k] += virial_size;
     }
   }
 

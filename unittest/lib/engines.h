@@ -18,18 +18,30 @@
 
 using gpucoord::AllPairsInput;
 using gpucoord::AtomList;
+using gpucoord::ATOM_VIRIAL;
 using gpucoord::CellsInput;
 using gpucoord::Contribution;
 using gpucoord::Coordination;
 using gpucoord::DERIVATIVES;
 using gpucoord::ListInput;
 using gpucoord::PairsInput;
+using gpucoord::peratom_columns;
 using gpucoord::Precision;
 using gpucoord::Switch;
 using gpucoord::SwitchKind;
 using gpucoord::SwitchOptions;
 using gpucoord::VALUE;
 using gpucoord::VIRIAL;
+
+// all that there is, and both forms of the per-atom output with the virial
+constexpr unsigned EVERYTHING = DERIVATIVES | VIRIAL | ATOM_VIRIAL;
+const unsigned BOTH_FORMS[] = {DERIVATIVES | VIRIAL, EVERYTHING};
+
+// what a column of the per-atom output is; 0: s_i, 1: dS/dx, 2: the virial of the atom
+inline int kind_of(int column)
+{
+  return column == 0 ? 0 : column < 4 ? 1 : 2;
+}
 
 constexpr double EPS_DOUBLE = std::numeric_limits<double>::epsilon();
 constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
@@ -144,7 +156,7 @@ inline std::unique_ptr<Rows> rows_of(const System &s)
 
 struct Result {
   Contribution sum;
-  std::vector<double> peratom;
+  std::vector<double> peratom;    // [nlocal][peratom_columns(want)]
 };
 
 // valid as long as s and rows are
@@ -163,12 +175,18 @@ inline Contribution evaluate(Coordination &c, const ListInput &in, unsigned want
 inline Contribution evaluate(Coordination &c, const AllPairsInput &in, unsigned want, double *out) { return c.allpairs(in, want, out); }
 inline Contribution evaluate(Coordination &c, const PairsInput &in, unsigned want, double *out) { return c.pairs(in, want, out); }
 
-template <class Input> Result run_input(Coordination &c, const Input &in, int nlocal, unsigned want)
+// evaluate(peratom) gives the sum
+template <class Evaluate> Result result_of(int nlocal, unsigned want, Evaluate evaluate)
 {
   Result r;
-  r.peratom.assign(4 * nlocal, 0.0);
-  r.sum = evaluate(c, in, want, want & DERIVATIVES ? r.peratom.data() : nullptr);
+  r.peratom.assign(static_cast<std::size_t>(peratom_columns(want)) * nlocal, 0.0);
+  r.sum = evaluate(want & DERIVATIVES ? r.peratom.data() : nullptr);
   return r;
+}
+
+template <class Input> Result run_input(Coordination &c, const Input &in, int nlocal, unsigned want)
+{
+  return result_of(nlocal, want, [&](double *out) { return evaluate(c, in, want, out); });
 }
 
 inline Result run_cells(Coordination &c, const System &s, unsigned want)

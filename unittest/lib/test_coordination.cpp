@@ -78,21 +78,29 @@ void expect_equal(const Result &r, const brute::Sums &exact, Precision precision
       w.relative_virial = std::max(w.relative_virial, static_cast<double>(fabsl(r.sum.virial[k] - exact.virial[k]) / largest));
   }
   if (!(want & DERIVATIVES)) return;
-  ASSERT_EQ(r.peratom.size(), exact.peratom.size());
-  long double largest_si = 0, largest_gradient = 0;
-  for (std::size_t k = 0; k < exact.peratom.size(); ++k)
-    (k % 4 ? largest_gradient : largest_si) = std::max(k % 4 ? largest_gradient : largest_si, fabsl(exact.peratom[k]));
+  const int columns = want & ATOM_VIRIAL ? 10 : 4;
+  const std::size_t nrows = exact.partners.size();
+  ASSERT_EQ(r.peratom.size(), columns * nrows);
+  long double largest_of_kind[3] = {};
   for (std::size_t k = 0; k < exact.peratom.size(); ++k) {
-    if (exact.peratom_scale[k] == 0) {
-      EXPECT_EQ(r.peratom[k], 0.0) << what << ": an atom without partners";
-      continue;
-    }
-    check(r.peratom[k], exact.peratom[k], exact.peratom_scale[k],
-          "row " + std::to_string(k / 4) + " column " + std::to_string(k % 4));
-    const long double scale = k % 4 ? largest_gradient : largest_si;
-    double &relative = k % 4 ? w.relative_gradient : w.relative_si;
-    if (scale > 1e-3 * exact.peratom_scale[k]) relative = std::max(relative, static_cast<double>(fabsl(r.peratom[k] - exact.peratom[k]) / scale));
+    long double &l = largest_of_kind[kind_of(k % brute::COLUMNS)];
+    l = std::max(l, fabsl(exact.peratom[k]));
   }
+  double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient, &w.relative_atom_virial};
+  for (std::size_t row = 0; row < nrows; ++row)
+    for (int column = 0; column < columns; ++column) {
+      const double got = r.peratom[columns * row + column];
+      const long double expected = exact.peratom[brute::COLUMNS * row + column];
+      const long double scale = exact.peratom_scale[brute::COLUMNS * row + column];
+      if (scale == 0) {
+        EXPECT_EQ(got, 0.0) << what << ": an atom without partners";
+        continue;
+      }
+      check(got, expected, scale, "row " + std::to_string(row) + " column " + std::to_string(column));
+      const long double of_all = largest_of_kind[kind_of(column)];
+      double &relative = *relative_of_kind[kind_of(column)];
+      if (of_all > 1e-3 * scale) relative = std::max(relative, static_cast<double>(fabsl(got - expected) / of_all));
+    }
 }
 
 testing::Environment *const print_worst =
@@ -115,28 +123,28 @@ void check_engines(const SwitchCase &c, const System &s, const std::string &what
   const Switch function(c.options);
   const brute::PairTerms terms(formula_of(c, function), extent_of(s));
   const brute::Sums exact = brute::all_atoms(terms, s.x, s.nlocal, s.member, s.two);
-  const unsigned all = DERIVATIVES | VIRIAL;
   for (const Precision precision : precisions) {
     const auto backend = make_backend(function, precision, 1);
     const std::string label = what + " " + name_of(precision);
-    if (function.has_end()) {
-      expect_equal(run_cells(*backend, s, all), exact, precision, all, label + " cells");
-      expect_equal(run_list(*backend, s, function.dmax(), all), exact, precision, all, label + " list");
+    for (const unsigned want : BOTH_FORMS) {
+      if (function.has_end()) {
+        expect_equal(run_cells(*backend, s, want), exact, precision, want, label + " cells");
+        expect_equal(run_list(*backend, s, function.dmax(), want), exact, precision, want, label + " list");
+      }
+      if (s.nlocal == s.nall())
+        expect_equal(run_allpairs(*backend, s, brute::Cell(), want), exact, precision, want, label + " allpairs");
     }
-    if (s.nlocal == s.nall())
-      expect_equal(run_allpairs(*backend, s, brute::Cell(), all), exact, precision, all, label + " allpairs");
   }
   const auto rows = rows_of(s);
   const CellsInput in = cells_input(s, *rows);
-  Result r;
-  r.peratom.assign(4 * s.nlocal, 0.0);
-  r.sum = gpucoord::reference_cells(function, in, all, r.peratom.data());
-  expect_equal(r, exact, Precision::DOUBLE, all, what + " reference_cells");
-  if (s.nlocal == s.nall()) {
+  for (const unsigned want : BOTH_FORMS) {
+    const Result r = result_of(s.nlocal, want, [&](double *out) { return gpucoord::reference_cells(function, in, want, out); });
+    expect_equal(r, exact, Precision::DOUBLE, want, what + " reference_cells");
+    if (s.nlocal < s.nall()) continue;
     const Gathered g(s, brute::Cell());
-    r.peratom.assign(4 * s.nlocal, 0.0);
-    r.sum = gpucoord::reference_allpairs(function, g.in, all, r.peratom.data());
-    expect_equal(r, exact, Precision::DOUBLE, all, what + " reference_allpairs");
+    const Result gathered =
+        result_of(s.nlocal, want, [&](double *out) { return gpucoord::reference_allpairs(function, g.in, want, out); });
+    expect_equal(gathered, exact, Precision::DOUBLE, want, what + " reference_allpairs");
   }
 }
 
@@ -229,11 +237,14 @@ TEST(Shapes, coincident_atoms_count_1_and_have_no_direction)
   std::fill(ten.member.begin(), ten.member.end(), 1);
   for (const Precision p : PRECISIONS) {
     const auto backend = make_backend(Switch(DEFAULT), p, 1);
-    const Result r = run_cells(*backend, ten, DERIVATIVES | VIRIAL);
-    EXPECT_NEAR(r.sum.value, 45.0, 45 * 2 * eps_of(p));
-    for (int k = 0; k < 6; ++k) EXPECT_EQ(r.sum.virial[k], 0.0);
-    for (int k = 0; k < 10; ++k)
-      for (int c = 1; c < 4; ++c) EXPECT_EQ(r.peratom[4 * k + c], 0.0);
+    for (const unsigned want : BOTH_FORMS) {
+      const Result r = run_cells(*backend, ten, want);
+      EXPECT_NEAR(r.sum.value, 45.0, 45 * 2 * eps_of(p));
+      for (int k = 0; k < 6; ++k) EXPECT_EQ(r.sum.virial[k], 0.0);
+      const int columns = peratom_columns(want);
+      for (int k = 0; k < 10; ++k)
+        for (int c = 1; c < columns; ++c) EXPECT_EQ(r.peratom[columns * k + c], 0.0);
+    }
   }
 }
 
@@ -443,23 +454,24 @@ TEST(Periodic, engines_with_ghosts_give_all_images_on_one_rank_and_on_two)
         const brute::Sums exact = all_images(terms, atoms, cell);
         for (const Precision precision : PRECISIONS)
           for (const int nranks : {1, 2})
-            for (const bool by_list : {false, true}) {
-              const auto backend = make_backend(function, precision, 2);
-              Result total;
-              total.peratom.assign(4 * atoms.nlocal, 0.0);
-              for (int rank = 0; rank < nranks; ++rank) {
-                std::vector<int> owned;
-                const System s = with_ghosts(atoms, cell, dmax, rank, nranks, owned);
-                const Result r = by_list ? run_list(*backend, s, dmax, DERIVATIVES | VIRIAL)
-                                         : run_cells(*backend, s, DERIVATIVES | VIRIAL);
-                total.sum.value += r.sum.value;
-                for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.sum.virial[k];
-                for (int k = 0; k < s.nlocal; ++k)
-                  for (int col = 0; col < 4; ++col) total.peratom[4 * owned[k] + col] += r.peratom[4 * k + col];
+            for (const bool by_list : {false, true})
+              for (const unsigned want : BOTH_FORMS) {
+                const auto backend = make_backend(function, precision, 2);
+                const int columns = peratom_columns(want);
+                Result total;
+                total.peratom.assign(columns * atoms.nlocal, 0.0);
+                for (int rank = 0; rank < nranks; ++rank) {
+                  std::vector<int> owned;
+                  const System s = with_ghosts(atoms, cell, dmax, rank, nranks, owned);
+                  const Result r = by_list ? run_list(*backend, s, dmax, want) : run_cells(*backend, s, want);
+                  total.sum.value += r.sum.value;
+                  for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.sum.virial[k];
+                  for (int k = 0; k < s.nlocal; ++k)
+                    for (int col = 0; col < columns; ++col) total.peratom[columns * owned[k] + col] += r.peratom[columns * k + col];
+                }
+                expect_equal(total, exact, precision, want,
+                             std::string(by_list ? "list " : "cells ") + name_of(precision) + " ranks " + std::to_string(nranks));
               }
-              expect_equal(total, exact, precision, DERIVATIVES | VIRIAL,
-                           std::string(by_list ? "list " : "cells ") + name_of(precision) + " ranks " + std::to_string(nranks));
-            }
       }
 }
 
@@ -517,24 +529,26 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
               if (ba) terms.add(d, 0, i, exact);
             }
           const auto check = [&](const std::string &what, Precision precision, int nranks, const auto &run) {
-            Result total;
-            total.peratom.assign(4 * s.nlocal, 0.0);
-            for (int rank = 0; rank < nranks; ++rank) {
-              const Gathered g(s, cell, rank, nranks);
-              const Contribution r = run(g.in, total.peratom.data());
-              total.sum.value += r.value;
-              for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.virial[k];
+            for (const unsigned want : BOTH_FORMS) {
+              Result total;
+              total.peratom.assign(peratom_columns(want) * s.nlocal, 0.0);
+              for (int rank = 0; rank < nranks; ++rank) {
+                const Gathered g(s, cell, rank, nranks);
+                const Contribution r = run(g.in, want, total.peratom.data());
+                total.sum.value += r.value;
+                for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.virial[k];
+              }
+              expect_equal(total, exact, precision, want, what);
             }
-            expect_equal(total, exact, precision, DERIVATIVES | VIRIAL, what);
           };
           for (const int nranks : {1, 3}) {
             for (const Precision precision : PRECISIONS) {
               const auto backend = make_backend(function, precision, 2);
               check(std::string("allpairs ") + name_of(precision), precision, nranks,
-                    [&](const AllPairsInput &in, double *out) { return backend->allpairs(in, DERIVATIVES | VIRIAL, out); });
+                    [&](const AllPairsInput &in, unsigned want, double *out) { return backend->allpairs(in, want, out); });
             }
-            check("reference_allpairs", Precision::DOUBLE, nranks, [&](const AllPairsInput &in, double *out) {
-              return gpucoord::reference_allpairs(function, in, DERIVATIVES | VIRIAL, out);
+            check("reference_allpairs", Precision::DOUBLE, nranks, [&](const AllPairsInput &in, unsigned want, double *out) {
+              return gpucoord::reference_allpairs(function, in, want, out);
             });
           }
           if (HasFailure()) return;
@@ -584,17 +598,16 @@ TEST(Pairs, and_its_reference_equal_brute_force)
         in.xb = xb.data();
         in.row_a = row_a.data();
         in.row_b = row_b.data();
-        Result r;
-        for (const Precision precision : PRECISIONS) {
-          const auto backend = make_backend(function, precision, 3);
-          r.peratom.assign(4 * nlocal, 0.0);
-          r.sum = backend->pairs(in, DERIVATIVES | VIRIAL, r.peratom.data());
-          expect_equal(r, exact, precision, DERIVATIVES | VIRIAL, std::string("pairs ") + name_of(precision));
-          EXPECT_NEAR(backend->pairs(in, VALUE, nullptr).value, r.sum.value, 4 * EPS_FLOAT * (1 + r.sum.value));
+        for (const unsigned want : BOTH_FORMS) {
+          for (const Precision precision : PRECISIONS) {
+            const auto backend = make_backend(function, precision, 3);
+            const Result r = run_input(*backend, in, nlocal, want);
+            expect_equal(r, exact, precision, want, std::string("pairs ") + name_of(precision));
+            EXPECT_NEAR(backend->pairs(in, VALUE, nullptr).value, r.sum.value, 4 * EPS_FLOAT * (1 + r.sum.value));
+          }
+          const Result r = result_of(nlocal, want, [&](double *out) { return gpucoord::reference_pairs(function, in, want, out); });
+          expect_equal(r, exact, Precision::DOUBLE, want, "reference_pairs");
         }
-        r.peratom.assign(4 * nlocal, 0.0);
-        r.sum = gpucoord::reference_pairs(function, in, DERIVATIVES | VIRIAL, r.peratom.data());
-        expect_equal(r, exact, Precision::DOUBLE, DERIVATIVES | VIRIAL, "reference_pairs");
       }
 }
 
@@ -678,6 +691,135 @@ TEST(Wants, the_sum_of_s_i_is_twice_S_and_gradients_sum_to_zero)
       }
 }
 
+// One system on which every engine and every reference loop runs, of atoms that this rank owns.
+class EveryEngine {
+ public:
+  struct Run {
+    std::string name;
+    bool of_pairs;
+    std::function<Contribution(Coordination &, unsigned want, double *peratom)> evaluate;
+  };
+  explicit EveryEngine(const Switch &function_in, Groups groups) :
+      function(function_in), s(make_system(random_points(400, 4, 4, 4, -2, 31), groups)), rows(rows_of(s)),
+      neighbours(s, function.dmax()), gathered(s, brute::Cell())
+  {
+    for (int k = 0; k < 150; ++k) {
+      row_a.push_back(k);
+      row_b.push_back(200 + k);    // rows 150 to 199 and from 350 on are in no pair
+    }
+    pairs.n = 150;
+    pairs.xa = s.x.data();
+    pairs.xb = s.x.data() + 3 * 200;
+    pairs.row_a = row_a.data();
+    pairs.row_b = row_b.data();
+    add("cells", cells_input(s, *rows));
+    add("list", list_input(s, *rows, neighbours));
+    add("allpairs", gathered.in);
+    add("pairs", pairs, true);
+    add_reference("reference_cells", cells_input(s, *rows), gpucoord::reference_cells);
+    add_reference("reference_allpairs", gathered.in, gpucoord::reference_allpairs);
+    add_reference("reference_pairs", pairs, gpucoord::reference_pairs, true);
+  }
+  EveryEngine(const EveryEngine &) = delete;
+  bool takes_part(const Run &run, int row) const { return run.of_pairs ? row % 200 < 150 : s.member[row] != 0; }
+  int nlocal() const { return s.nlocal; }
+  std::vector<Run> runs;
+
+ private:
+  template <class Input> void add(const std::string &name, const Input &in, bool of_pairs = false)
+  {
+    runs.push_back({name, of_pairs, [in](Coordination &c, unsigned want, double *out) { return evaluate(c, in, want, out); }});
+  }
+  template <class Input, class Reference>
+  void add_reference(const std::string &name, const Input &in, Reference reference, bool of_pairs = false)
+  {
+    runs.push_back({name, of_pairs, [this, in, reference](Coordination &, unsigned want, double *out) {
+      return reference(function, in, want, out);
+    }});
+  }
+  const Switch function;
+  const System s;
+  const std::unique_ptr<Rows> rows;
+  const Neighbours neighbours;
+  const Gathered gathered;
+  std::vector<int> row_a, row_b;
+  PairsInput pairs;
+};
+
+// visit(evaluate, EveryEngine, its run, precision, what); evaluate(want, peratom) gives the sum
+template <class Visit> void for_every_engine(Visit visit)
+{
+  for (const Groups groups : ALL_GROUPS)
+    for (const SwitchCase &c : {built_in(DEFAULT), built_in(rational(5, 11, 0.5, 0.0, 1.6)),
+                                custom("1/(1+x^6)", rational(6, 12, 0.5, 0.0, 1.6))}) {
+      const Switch function(c.options);
+      const EveryEngine every(function, groups);
+      for (const Precision precision : PRECISIONS) {
+        const auto backend = make_backend(function, precision, 2);
+        for (const auto &run : every.runs)
+          visit([&](unsigned want, double *out) { return run.evaluate(*backend, want, out); }, every, run, precision,
+                run.name + " " + name_of(precision) + " groups " + std::to_string(static_cast<int>(groups)) + " " + c.name);
+      }
+    }
+}
+
+TEST(Wants, the_virials_of_the_atoms_add_up_to_twice_W)
+{
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision precision,
+                      const std::string &what) {
+    const Result r = result_of(every.nlocal(), EVERYTHING, [&](double *out) { return evaluate(EVERYTHING, out); });
+    ASSERT_EQ(r.peratom.size(), 10u * every.nlocal());
+    for (int k = 0; k < 6; ++k) {
+      double sum = 0, size = 0;
+      for (int i = 0; i < every.nlocal(); ++i) {
+        sum += r.peratom[10 * i + 4 + k];
+        size += std::fabs(r.peratom[10 * i + 4 + k]);
+      }
+      EXPECT_GT(size, 0.1) << what;
+      // both ends of a pair are computed apart, each with its own rounding
+      EXPECT_NEAR(0.5 * sum, r.sum.virial[k], 20 * eps_of(precision) * size) << what << " component " << k;
+    }
+  });
+}
+
+TEST(Wants, the_virial_of_atoms_changes_no_other_result)
+{
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision precision,
+                      const std::string &what) {
+    const Result with = result_of(every.nlocal(), EVERYTHING, [&](double *out) { return evaluate(EVERYTHING, out); });
+    const unsigned others = DERIVATIVES | VIRIAL;
+    const Result without = result_of(every.nlocal(), others, [&](double *out) { return evaluate(others, out); });
+    const double eps = eps_of(precision);
+    EXPECT_NEAR(with.sum.value, without.sum.value, 4 * eps * without.sum.value) << what;
+    for (int k = 0; k < 6; ++k)
+      EXPECT_NEAR(with.sum.virial[k], without.sum.virial[k], 16 * eps * std::fabs(without.sum.virial[0])) << what;
+    for (int i = 0; i < every.nlocal(); ++i)
+      for (int c = 0; c < 4; ++c) EXPECT_NEAR(with.peratom[10 * i + c], without.peratom[4 * i + c], 100 * eps) << what;
+  });
+}
+
+TEST(Wants, nothing_is_written_but_the_columns_that_are_wanted_of_atoms_that_take_part)
+{
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &run, Precision,
+                      const std::string &what) {
+    constexpr double there = 1000.0;    // results are added to it and lose 1e-13
+    for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
+      const int columns = want & ATOM_VIRIAL ? 10 : want & DERIVATIVES ? 4 : 0;
+      // wider than is needed
+      std::vector<double> from_0(11 * every.nlocal(), 0.0), out(11 * every.nlocal(), there);
+      evaluate(want, from_0.data());
+      evaluate(want, out.data());
+      for (std::size_t k = 0; k < out.size(); ++k) {
+        const bool wanted = k < std::size_t(columns) * every.nlocal();
+        if (wanted && every.takes_part(run, static_cast<int>(k) / columns))
+          EXPECT_NEAR(out[k], there + from_0[k], 1e-11) << what << " want " << want << " element " << k;
+        else
+          EXPECT_EQ(out[k], there) << what << " want " << want << " element " << k;
+      }
+    }
+  });
+}
+
 TEST(Wants, cells_and_list_refuse_a_range_without_end)
 {
   const auto backend = make_backend(Switch(rational(6, 12, 1, 0, INF)), Precision::DOUBLE, 1);
@@ -710,21 +852,15 @@ TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
         pairs.xb = s.x.data() + 3 * 350;
         pairs.row_a = row_a.data();
         pairs.row_b = row_b.data();
-        const std::function<Result(Coordination &)> runs[] = {
-            [&](Coordination &b) { return run_cells(b, s, DERIVATIVES | VIRIAL); },
-            [&](Coordination &b) { return run_list(b, s, function.dmax(), DERIVATIVES | VIRIAL); },
-            [&](Coordination &b) { return run_allpairs(b, owned, cell, DERIVATIVES | VIRIAL); },
-            [&](Coordination &b) {
-              Result r;
-              r.peratom.assign(800, 0.0);
-              r.sum = b.pairs(pairs, DERIVATIVES | VIRIAL, r.peratom.data());
-              return r;
-            },
-            [&](Coordination &b) {
-              Result r;
-              r.sum = b.pairs(pairs, VALUE, nullptr);    // this one runs on all threads
-              return r;
-            }};
+        // pairs of VALUE run on all threads
+        std::vector<std::function<Result(Coordination &)>> runs = {
+            [&](Coordination &b) { return run_input(b, pairs, 200, VALUE); }};
+        for (const unsigned want : BOTH_FORMS) {
+          runs.push_back([&, want](Coordination &b) { return run_cells(b, s, want); });
+          runs.push_back([&, want](Coordination &b) { return run_list(b, s, function.dmax(), want); });
+          runs.push_back([&, want](Coordination &b) { return run_allpairs(b, owned, cell, want); });
+          runs.push_back([&, want](Coordination &b) { return run_input(b, pairs, 200, want); });
+        }
         for (const auto &run : runs) {
           const auto one = make_backend(function, precision, 1);
           const Result first = run(*one);
@@ -747,11 +883,14 @@ TEST(Bits, do_not_depend_on_what_was_computed_before)
   for (const Precision precision : PRECISIONS) {
     const auto fresh = make_backend(function, precision, 2);
     const auto used = make_backend(function, precision, 2);
-    run_cells(*used, large, DERIVATIVES | VIRIAL);
-    run_list(*used, large, function.dmax(), DERIVATIVES | VIRIAL);
-    EXPECT_TRUE(same_bits(run_cells(*fresh, small, DERIVATIVES | VIRIAL), run_cells(*used, small, DERIVATIVES | VIRIAL)));
-    EXPECT_TRUE(same_bits(run_list(*fresh, small, function.dmax(), DERIVATIVES | VIRIAL),
-                          run_list(*used, small, function.dmax(), DERIVATIVES | VIRIAL)));
+    for (const unsigned before : BOTH_FORMS) {
+      run_cells(*used, large, before);
+      run_list(*used, large, function.dmax(), before);
+      for (const unsigned want : BOTH_FORMS) {
+        EXPECT_TRUE(same_bits(run_cells(*fresh, small, want), run_cells(*used, small, want)));
+        EXPECT_TRUE(same_bits(run_list(*fresh, small, function.dmax(), want), run_list(*used, small, function.dmax(), want)));
+      }
+    }
   }
 }
 

@@ -112,7 +112,7 @@ PairSizes sizes_of(const Switch &function)
 struct HostTruth {
   HostTruth(const Switch &function, const Run &run) : sizes(sizes_of(function))
   {
-    result = run(*gpucoord::make_host_coordination(function, Precision::DOUBLE, all_cores()), DERIVATIVES | VIRIAL);
+    result = run(*gpucoord::make_host_coordination(function, Precision::DOUBLE, all_cores()), EVERYTHING);
     pairs[0] = count(function, run, 1e-12);
     pairs[1] = count(function, run, 2e-6);
   }
@@ -174,19 +174,30 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
       w.relative_virial = std::max(w.relative_virial, std::fabs(r.sum.virial[k] - expected.sum.virial[k]) / largest);
   }
   if (want & DERIVATIVES) {
-    ASSERT_EQ(r.peratom.size(), expected.peratom.size()) << what;
-    double largest_si = 0.0, largest_gradient = 0.0;
-    for (std::size_t k = 0; k < r.peratom.size(); ++k)
-      (k % 4 ? largest_gradient : largest_si) = std::max(k % 4 ? largest_gradient : largest_si, std::fabs(expected.peratom[k]));
-    for (std::size_t k = 0; k < r.peratom.size(); ++k) {
-      const double partners = all.peratom[k / 4 * 4], doubtful = partners - certain.peratom[k / 4 * 4];
-      const bool is_si = k % 4 == 0;
-      // without partners both numbers must be the same, 0: any difference is an infinite number of roundings
-      check(r.peratom[k], expected.peratom[k], partners, doubtful, partners, is_si ? sizes.s : sizes.gradient,
-            is_si ? sizes.s_end : sizes.slope_end, is_si ? "s_i" : "dS/dx", k / 4);
-      if (npairs <= 1000 || doubtful > 0) continue;
-      double &relative = is_si ? w.relative_si : w.relative_gradient;
-      relative = std::max(relative, std::fabs(r.peratom[k] - expected.peratom[k]) / (is_si ? largest_si : largest_gradient));
+    const int columns = peratom_columns(want), expected_columns = peratom_columns(EVERYTHING);
+    const int counted_columns = peratom_columns(DERIVATIVES);
+    const std::size_t nrows = expected.peratom.size() / expected_columns;
+    ASSERT_EQ(r.peratom.size(), columns * nrows) << what;
+    double largest_of_kind[3] = {};
+    for (std::size_t k = 0; k < expected.peratom.size(); ++k) {
+      double &l = largest_of_kind[kind_of(k % expected_columns)];
+      l = std::max(l, std::fabs(expected.peratom[k]));
+    }
+    const double size_of_kind[3] = {sizes.s, sizes.gradient, sizes.virial};
+    const double jump_of_kind[3] = {sizes.s_end, sizes.slope_end, sizes.slope_end * sizes.dmax};
+    const char *const name_of_kind[3] = {"s_i", "dS/dx", "W_i"};
+    double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient, &w.relative_atom_virial};
+    for (std::size_t row = 0; row < nrows; ++row) {
+      const double partners = all.peratom[counted_columns * row], doubtful = partners - certain.peratom[counted_columns * row];
+      for (int column = 0; column < columns; ++column) {
+        const double got = r.peratom[columns * row + column], value = expected.peratom[expected_columns * row + column];
+        const int kind = kind_of(column);
+        // without partners both numbers must be the same, 0: any difference is an infinite number of roundings
+        check(got, value, partners, doubtful, partners, size_of_kind[kind], jump_of_kind[kind], name_of_kind[kind], row);
+        if (npairs <= 1000 || doubtful > 0) continue;
+        double &relative = *relative_of_kind[kind];
+        relative = std::max(relative, std::fabs(got - value) / largest_of_kind[kind]);
+      }
     }
   }
   EXPECT_LE(worst, 1.0) << what << ": " << where;
@@ -208,7 +219,7 @@ class Backends {
         list.push_back({precision, std::string(name_of(precision)) + " " + label_of(processor),
                         make_cuda(function, precision, processor)});
   }
-  void check(const Run &run, const std::string &what, const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL})
+  void check(const Run &run, const std::string &what, const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
   {
     const HostTruth truth(function, run);
     for (const auto &b : list)
@@ -227,7 +238,7 @@ class Backends {
   std::vector<One> list;
 };
 
-const std::vector<unsigned> ALL_WANTS = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL};
+const std::vector<unsigned> ALL_WANTS = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, EVERYTHING};
 
 Run cells_of(const System &s)
 {
@@ -236,7 +247,7 @@ Run cells_of(const System &s)
 
 // cells, and by their cost list and allpairs, too
 void check_engines(Backends &backends, const System &s, const std::string &what,
-                   const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL})
+                   const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
 {
   backends.check(cells_of(s), what + " cells", wants);
   if (s.nall() > 5000) return;
@@ -501,7 +512,7 @@ TEST(Bits, are_the_same_for_any_threads_warps_and_run_after_run)
   for (const Precision precision : PRECISIONS)
     for (const Processor processor : PROCESSORS)
       for (std::size_t k = 0; k < inputs.runs.size(); ++k)
-        for (const unsigned want : {unsigned(VALUE), DERIVATIVES | VIRIAL}) {
+        for (const unsigned want : {unsigned(VALUE), DERIVATIVES | VIRIAL, EVERYTHING}) {
           const Result first = inputs.runs[k](*make_cuda(function, precision, processor, 1), want);
           EXPECT_GT(first.sum.value, 1.0);
           for (const int nthreads : {1, 4})
@@ -521,16 +532,20 @@ TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
   const Switch function(FUNCTION), another(plain(SwitchKind::EXP, 0.4, 0.2, 1.1));
   for (const Precision precision : PRECISIONS)
     for (const Processor processor : PROCESSORS) {
-      std::vector<Result> fresh;
-      for (const auto &run : inputs.runs) fresh.push_back(run(*make_cuda(function, precision, processor), DERIVATIVES | VIRIAL));
+      const unsigned wants_before[] = {DERIVATIVES, VIRIAL, EVERYTHING};
       const auto used = make_cuda(function, precision, processor), other = make_cuda(another, precision, processor);
-      for (std::size_t before = 0; before < inputs.runs.size(); ++before)
-        for (std::size_t k = 0; k < inputs.runs.size(); ++k) {
-          inputs.runs[before](*used, before % 2 ? VIRIAL : DERIVATIVES);
-          inputs.runs[before](*other, DERIVATIVES);
-          EXPECT_TRUE(same_bits(fresh[k], inputs.runs[k](*used, DERIVATIVES | VIRIAL)))
-              << "input " << k << " after " << before << ", " << name_of(precision) << " " << label_of(processor);
-        }
+      for (const unsigned want : BOTH_FORMS) {
+        std::vector<Result> fresh;
+        for (const auto &run : inputs.runs) fresh.push_back(run(*make_cuda(function, precision, processor), want));
+        for (std::size_t before = 0; before < inputs.runs.size(); ++before)
+          for (std::size_t k = 0; k < inputs.runs.size(); ++k) {
+            inputs.runs[before](*used, wants_before[before % 3]);
+            inputs.runs[before](*other, DERIVATIVES);
+            EXPECT_TRUE(same_bits(fresh[k], inputs.runs[k](*used, want)))
+                << "input " << k << " after " << before << ", " << name_of(precision) << " " << label_of(processor)
+                << ", want " << want;
+          }
+      }
     }
 }
 
@@ -637,8 +652,9 @@ TEST(WholeGpu, four_million_atoms_equal_the_host)
   const HostTruth truth(function, cells_of(s));
   for (const Precision precision : {Precision::DOUBLE, Precision::MIXED})
     for (const Processor processor : PROCESSORS)
-      expect_equal(run_cells(*make_cuda(function, precision, processor), s, DERIVATIVES | VIRIAL), truth, precision,
-                   DERIVATIVES | VIRIAL, std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
+      for (const unsigned want : BOTH_FORMS)
+        expect_equal(run_cells(*make_cuda(function, precision, processor), s, want), truth, precision, want,
+                     std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
 }
 
 // all the memory of the GPU, but a little
