@@ -177,7 +177,7 @@ void FixCoordBias::begin_metad()
     };
     metad = std::make_unique<gpucoord::Metadynamics>(args->metad);
     hills = std::make_unique<gpucoord::HillsFile>(
-        args->file, args->metad.names, args->metad.biasfactor,
+        args->file, args->metad,
         fmt::format("LAMMPS units {}: time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
                     "biasfactor > 1, so that the sum of hills is minus the free energy",
                     update->unit_style));

@@ -18,8 +18,8 @@ namespace gpucoord {
 
 class HillsFile {
  public:
-  // names: of the variables; biasfactor as in MetadynamicsOptions; comment: for the header
-  HillsFile(std::string path, std::vector<std::string> names, double biasfactor, std::string comment);
+  // comment: a line for the header
+  HillsFile(std::string path, const MetadynamicsOptions &, std::string comment);
   ~HillsFile();
   HillsFile(const HillsFile &) = delete;
   HillsFile &operator=(const HillsFile &) = delete;
@@ -46,8 +46,9 @@ class HillsFile {
   std::string header() const;
 
   const std::string path;
-  const std::vector<std::string> names;
+  const std::vector<std::string> names;    // of the variables
   const double biasfactor;
+  const std::vector<Interval> interval;
   const std::string comment;
   std::FILE *file = nullptr;
   std::uint64_t size = 0;    // bytes of complete lines

@@ -151,7 +151,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills) const
   for (int k = 0; k < n; ++k) {
     text += "#! SET min_" + names[k] + " " + number_text(axes[k].lo) + "\n";
     text += "#! SET max_" + names[k] + " " + number_text(axes[k].hi) + "\n";
-    text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins) + "\n";
+    text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins + 1) + "\n";    // PLUMED counts points
     text += "#! SET periodic_" + names[k] + " false\n";
   }
   text += "# hills " + std::to_string(nhills) + "\n";
@@ -180,7 +180,7 @@ std::int64_t BiasGrid::read(const std::string &path)
   std::int64_t nhills = -1;
   std::vector<std::pair<std::string, std::string>> expected;
   for (int k = 0; k < n; ++k) {
-    expected.emplace_back("nbins_" + names[k], std::to_string(axes[k].bins));
+    expected.emplace_back("nbins_" + names[k], std::to_string(axes[k].bins + 1));
     expected.emplace_back("periodic_" + names[k], "false");
   }
   std::vector<double> read_values(values.size());

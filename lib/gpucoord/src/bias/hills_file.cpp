@@ -12,9 +12,8 @@ namespace fs = std::filesystem;
 
 namespace gpucoord {
 
-HillsFile::HillsFile(std::string path_in, std::vector<std::string> names_in, double biasfactor_in,
-                     std::string comment_in) :
-    path(std::move(path_in)), names(std::move(names_in)), biasfactor(biasfactor_in),
+HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options, std::string comment_in) :
+    path(std::move(path_in)), names(options.names), biasfactor(options.biasfactor), interval(options.interval),
     comment(std::move(comment_in))
 {
 }
@@ -35,8 +34,12 @@ static std::vector<std::string> columns(const std::vector<std::string> &names)
 
 std::string HillsFile::header() const
 {
-  return "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
-      "#! SET kerneltype stretched-gaussian\n# " + comment + "\n";
+  std::string text = "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
+      "#! SET kerneltype stretched-gaussian\n";
+  if (interval.size() == 1)    // PLUMED knows it for one variable
+    text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
+        number_text(interval[0].hi) + "\n";
+  return text + "# " + comment + "\n";
 }
 
 /* ---------------------------------------------------------------------- */
