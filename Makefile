@@ -44,6 +44,7 @@ test: all
 bench: all
 	@cmake --build build --target bench_coordination
 	@$(PYTHON) bench/run.py build
+	@echo; $(PYTHON) bench/bias.py build
 
 clean:
 	rm -rf build
