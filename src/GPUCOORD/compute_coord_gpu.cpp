@@ -68,7 +68,7 @@ struct NeighborBuild : public Neighbor {
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, warned_empty(false),
-    groupbit2(0), nmax(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
+    groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend = std::make_unique<CoordBackend>(lmp, *args);
@@ -128,7 +128,7 @@ void ComputeCoordGPU::init()
   }
 
   std::fill(nevaluations, nevaluations + NWANTS, 0);
-  known = 0;
+  wanted = known = 0;
   warned_empty = false;
   // a dynamic group has no atoms before the run: evaluate() looks at it
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -549,7 +549,8 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
 double ComputeCoordGPU::evaluate_once(unsigned want)
 {
   if ((known & (want | KNOWN)) == (want | KNOWN)) return known_value;
-  want |= known & ~KNOWN;
+  want |= wanted | (known & ~KNOWN);
+  wanted = 0;
   known_value = evaluate(want, true);
   known = want | KNOWN;
   return known_value;

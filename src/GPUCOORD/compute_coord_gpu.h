@@ -43,9 +43,14 @@ class ComputeCoordGPU : public Compute {
   double memory_usage() override;
 
   // For fix coord/bias, in the course of a force evaluation, where ghost atoms are those of the moment.
-  // Each fix says before it that positions are new, because no timestep does: line searches and rRESPA
-  // evaluate forces many times in one. However many fixes then ask, the variable is evaluated once.
-  void positions_are_new() { known = 0; }
+  // Each fix says before it what it will ask for, at positions that are new: no timestep tells, because line
+  // searches and rRESPA evaluate forces many times in one. However many fixes then ask, the variable is
+  // evaluated once.
+  void will_be_asked(unsigned want)
+  {
+    known = 0;
+    wanted |= want;
+  }
   double evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
   const double *atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
   {
@@ -83,8 +88,8 @@ class ComputeCoordGPU : public Compute {
   int groupbit2;
   int nmax;
 
-  // of this force evaluation: what evaluate_once() knows, or-ed with KNOWN, and S
-  unsigned known;
+  // of this force evaluation: what fixes will ask for, what evaluate_once() knows, or-ed with KNOWN, and S
+  unsigned wanted, known;
   double known_value;
   std::vector<double> ten_columns;    // array_atom and the atoms' virials, [nlocal][10], where wanted
 

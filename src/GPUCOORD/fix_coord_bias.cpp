@@ -171,6 +171,12 @@ void FixCoordBias::begin_metad()
                  other->id, args->file);
   }
 
+  for (const auto &name : args->variables)
+    for (const char *part : {"time", "sigma_", "min_", "max_"})
+      if (comm->me == 0 && name.find(part) != std::string::npos)
+        error->warning(FLERR, "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose name contains {}: {}",
+                       id, part, name);
+
   on_rank_0([this] {
     const auto say = [this](const std::string &text) {
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
@@ -268,30 +274,45 @@ void FixCoordBias::on_rank_0(const std::function<void()> &work_of_rank_0) const
 
 /* ---------------------------------------------------------------------- */
 
-void FixCoordBias::setup_pre_force(int /*vflag*/)
+// what v_init() will find in vflag, before it may be called
+unsigned FixCoordBias::want_of(int vflag) const
 {
-  for (auto &variable : variables) variable.compute->positions_are_new();
+  unsigned want = gpucoord::DERIVATIVES;
+  if (!thermo_virial) return want;
+  if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) want |= gpucoord::VIRIAL;
+  if (vflag & (VIRIAL_ATOM | VIRIAL_CENTROID)) want |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
+  return want;
 }
 
-// at every level of rRESPA: fixes of several levels may share a variable
-void FixCoordBias::setup_pre_force_respa(int vflag, int /*ilevel*/)
+bool FixCoordBias::is_due() const
 {
-  setup_pre_force(vflag);
+  return update->whichflag == 2 || update->ntimestep % args->stride == 0;
 }
 
+// every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
 void FixCoordBias::pre_force(int vflag)
 {
-  setup_pre_force(vflag);
+  for (auto &variable : variables) variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
+}
+
+void FixCoordBias::setup_pre_force(int vflag)
+{
+  pre_force(vflag);
+}
+
+void FixCoordBias::setup_pre_force_respa(int vflag, int /*ilevel*/)
+{
+  pre_force(vflag);
 }
 
 void FixCoordBias::pre_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
 {
-  setup_pre_force(vflag);
+  pre_force(vflag);
 }
 
 void FixCoordBias::min_pre_force(int vflag)
 {
-  setup_pre_force(vflag);
+  pre_force(vflag);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -335,16 +356,12 @@ void FixCoordBias::min_post_force(int vflag)
 void FixCoordBias::apply(int vflag, Moment moment)
 {
   v_init(vflag);
-  const bool minimizes = moment == Moment::MINIMIZATION;
-  if (!minimizes && update->ntimestep % args->stride != 0) return;
+  if (!is_due()) return;
 
   // before S is that of this step: work is done at the last one
+  const bool minimizes = moment == Moment::MINIMIZATION;
   if (!minimizes) update_parameters();
-
-  unsigned want = gpucoord::DERIVATIVES;
-  if (vflag_global) want |= gpucoord::VIRIAL;
-  if (vflag_atom) want |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
-  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want);
+  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want_of(vflag));
 
   if (args->kind == Kind::METAD)
     evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0);

@@ -69,6 +69,8 @@ class FixCoordBias : public Fix {
   void begin_metad();
   void print_setup() const;
 
+  unsigned want_of(int vflag) const;
+  bool is_due() const;
   void apply(int vflag, Moment);
   double restraint(std::size_t v, double &slope) const;
   void update_parameters();

@@ -82,7 +82,9 @@ std::string HillsFile::create()
 
 void HillsFile::append(double time, const Hill &hill)
 {
-  std::string line = " " + short_text(time);
+  char text[32];
+  std::snprintf(text, sizeof(text), " %.15g", time);    // 0.014 and not 0.014000000000000001
+  std::string line = text;
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
   line += " " + number_text(hill.file_height) + " " + number_text(biasfactor) + "\n";
