@@ -20,6 +20,7 @@
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
+#include "force.h"
 #include "group.h"
 #include "input.h"
 #include "modify.h"
