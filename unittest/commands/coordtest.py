@@ -55,6 +55,7 @@ def on_device(command):
 # ---------------------------------------------------------------- reference
 
 LD = np.longdouble
+COMPONENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))    # of a symmetric tensor, as LAMMPS orders them
 
 
 def power(x, exponent):
@@ -206,10 +207,11 @@ class Box:
 
 
 class Result:
-    """S, W and the per-atom array [n][4]: s_i and dS/dx."""
+    """S, W and the per-atom array [n][4]: s_i and dS/dx. W of each atom, half a pair to each end: brute force only."""
 
-    def __init__(self, value, virial, atoms):
+    def __init__(self, value, virial, atoms, atom_virials=None):
         self.value, self.virial, self.atoms = float(value), np.array(virial, float), np.array(atoms, float)
+        self.atom_virials = atom_virials
 
 
 def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
@@ -261,14 +263,17 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     n_first = len(pairs) if pairs is not None else len(a)
     scale = LD(1) / n_first if norm == "mean" and n_first else LD(0 if norm == "mean" else 1)
     value = (count * s).sum() * scale
-    virial = [-(count * dfunc * d[:, p] * d[:, q]).sum() * scale
-              for p, q in ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))]
+    of_pairs = [-count * dfunc * d[:, p] * d[:, q] * scale for p, q in COMPONENTS]
+    virial = [of_pair.sum() for of_pair in of_pairs]
     atoms = np.zeros((len(x), 4), LD)
+    atom_virials = np.zeros((len(x), 6), LD)
     for end, sign in ((i, -1), (j, 1)):
+        for k, of_pair in enumerate(of_pairs):
+            np.add.at(atom_virials[:, k], end, of_pair / 2)
         np.add.at(atoms[:, 0], end, count * s)
         for axis in range(3):
             np.add.at(atoms[:, 1 + axis], end, sign * count * dfunc * d[:, axis] * scale)
-    return Result(value, virial, atoms)
+    return Result(value, virial, atoms, atom_virials)
 
 
 # ---------------------------------------------------------------- systems in this process
@@ -347,6 +352,27 @@ def move_to(lmp, x):
     lmp.scatter_atoms("x", 1, 3, (ctypes.c_double * len(flat))(*flat))
 
 
+def can_shear(box):
+    """LAMMPS tilts a box along periodic directions only."""
+    return box.tilted or all(box.periodic)
+
+
+def set_box(lmp, box, edges):
+    """Other edge vectors; the atoms move with them."""
+    words = "".join(f" {axis} final {lo!r} {lo + length!r}" for axis, lo, length in
+                    zip("xyz", box.lo.tolist(), np.diag(edges).tolist()))
+    if can_shear(box):
+        tilts = {"xy": edges[1, 0], "xz": edges[2, 0], "yz": edges[2, 1]}
+        words += "".join(f" {name} final {float(tilt)!r}" for name, tilt in tilts.items())
+    lmp.command(f"change_box all{words} remap units box")
+
+
+def extrapolate(values, step):
+    """The derivative from values at -h, -h/2, h/2, h, with an error of h^4."""
+    coarse, fine = (values[3] - values[0]) / (2 * step), (values[2] - values[1]) / step
+    return (4 * fine - coarse) / 3
+
+
 def scalar_of(lmp, ident):
     return lmp.extract_compute(ident, 0, 0)
 
@@ -355,14 +381,21 @@ def virial_of(lmp, ident):
     return np.ctypeslib.as_array(lmp.extract_compute(ident, 0, 1), (6,)).copy()
 
 
+def in_order_of_id(lmp, array):
+    """Owned atoms only, all of which are on this rank."""
+    nlocal = lmp.extract_global("nlocal")
+    ordered = np.empty((nlocal, *array.shape[1:]))
+    ordered[lmp.numpy.extract_atom("id")[:nlocal] - 1] = array[:nlocal]
+    return ordered
+
+
 def atoms_of(lmp, ident):
     """Per-atom array in the order of atom ID."""
-    array = lmp.numpy.extract_compute(ident, 1, 2)
-    tags = lmp.numpy.extract_atom("id")
-    nlocal = lmp.extract_global("nlocal")
-    ordered = np.empty((nlocal, 4))
-    ordered[tags[:nlocal] - 1] = array[:nlocal]
-    return ordered
+    return in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, 2))
+
+
+def forces_of(lmp):
+    return in_order_of_id(lmp, lmp.numpy.extract_atom("f"))
 
 
 def result_of(lmp, ident):

@@ -62,12 +62,6 @@ def computes(box, x):
     }
 
 
-def extrapolate(values, step):
-    """values at -h, -h/2, h/2, h"""
-    coarse, fine = (values[3] - values[0]) / (2 * step), (values[2] - values[1]) / step
-    return (4 * fine - coarse) / 3
-
-
 class Derivatives(unittest.TestCase):
     def start(self, lengths, tilt, periodic, seed):
         box = Box(lengths, tilt, periodic)
@@ -108,7 +102,7 @@ class Derivatives(unittest.TestCase):
                     for name in names:
                         values[name].append(coordtest.scalar_of(lmp, name))
                 for name in names:
-                    expected[name][atom, axis] = extrapolate(values[name], STEP)
+                    expected[name][atom, axis] = coordtest.extrapolate(values[name], STEP)
         for name in names:
             self.assertGreater(np.abs(expected[name]).max(), 1e-3, f"{title}, {name}: nothing to compare")
             error = coordtest.error_of(found[name], expected[name])
@@ -123,8 +117,8 @@ class Derivatives(unittest.TestCase):
         if not box.tilted and all(box.periodic):
             lmp.command("change_box all triclinic")
         found = {name: coordtest.virial_of(lmp, name) for name in names}
-        components = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]
-        if not self.can_shear(box):
+        components = coordtest.COMPONENTS
+        if not coordtest.can_shear(box):
             components = components[:3]
         expected = {name: [] for name in names}
         for a, b in components:
@@ -132,33 +126,19 @@ class Derivatives(unittest.TestCase):
             for factor in (-1, -0.5, 0.5, 1):
                 e = np.eye(3)
                 e[a, b] += factor * STRAIN
-                self.set_box(lmp, box, box.edges @ e.T)
+                coordtest.set_box(lmp, box, box.edges @ e.T)
                 lmp.command("run 0")
                 for name in names:
                     values[name].append(coordtest.scalar_of(lmp, name))
-                self.set_box(lmp, box, box.edges)
+                coordtest.set_box(lmp, box, box.edges)
                 coordtest.move_to(lmp, x)
             for name in names:
-                expected[name].append(-extrapolate(values[name], STRAIN))
+                expected[name].append(-coordtest.extrapolate(values[name], STRAIN))
         for name in names:
             self.assertGreater(np.abs(expected[name]).max(), 1e-3, f"{title}, {name}: nothing to compare")
             error = coordtest.error_of(found[name][:len(components)], expected[name])
             print(f"{title}, {name}: W differs by {error:.1e}")
             self.assertLessEqual(error, TOLERANCE, f"{title}, {name}: W")
-
-    @staticmethod
-    def can_shear(box):
-        """LAMMPS tilts a box along periodic directions only."""
-        return box.tilted or all(box.periodic)
-
-    @staticmethod
-    def set_box(lmp, box, edges):
-        words = "".join(f" {axis} final {lo!r} {lo + length!r}" for axis, lo, length in
-                        zip("xyz", box.lo.tolist(), np.diag(edges).tolist()))
-        if Derivatives.can_shear(box):
-            tilts = {"xy": edges[1, 0], "xz": edges[2, 0], "yz": edges[2, 1]}
-            words += "".join(f" {name} final {float(tilt)!r}" for name, tilt in tilts.items())
-        lmp.command(f"change_box all{words} remap units box")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,304 @@
+"""Forces, virial and energy of fix coord/bias against differences of the energy that LAMMPS prints.
+
+The pair style and the switching functions are Gaussians that end where they are zero to rounding, so the energy
+is smooth: central differences at two steps are extrapolated, and have an error of the fourth power of the step.
+"""
+
+import os
+import unittest
+
+import numpy as np
+
+import coordtest
+from coordtest import Box, Switch, brute_force, scalar_of
+
+STEP = 1e-3    # distance and strain, where the narrowest Gaussian has a width of 0.3
+TOLERANCE = 2e-9    # of the largest component
+
+N = 30
+BOXES = {"orthogonal": Box((5.0, 5.4, 6.0)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(1.4, -1.3, 1.2))}
+SHORT = Switch("gaussian", 0.3, d0=0.2, dmax=2.4)    # 2e-12 at the end, which is less than half of both boxes
+WIDE = Switch("gaussian", 0.9, dmax=np.inf)
+LEFT, RIGHT = np.arange(15), np.arange(15, N)
+
+# The variables: tail of the command, and arguments of brute_force.
+COMPUTES = {
+    "one": (f"all coord/gpu {SHORT.keywords} engine cells", dict(switch=SHORT, a=np.arange(N))),
+    "two": (f"left coord/gpu group2 right {SHORT.keywords} engine list", dict(switch=SHORT, a=LEFT, b=RIGHT)),
+    "mean": (f"left coord/gpu group2 all {SHORT.keywords} norm mean engine allpairs",
+             dict(switch=SHORT, a=LEFT, b=np.arange(N), norm="mean", image="minimum")),
+    "pair": (f"left coord/gpu pairs right {WIDE.keywords}",
+             dict(switch=WIDE, a=LEFT, pairs=np.column_stack([LEFT, RIGHT]), image="minimum")),
+}
+SIGMA = {"one": 0.3, "two": 0.25, "mean": 0.05, "pair": 0.4}    # of hills
+
+# Variables, and the bias by their values s. Where FLAT, it has no force there.
+FLAT = True
+RESTRAINTS = {
+    "harmonic": ("one", "harmonic k 3.0 s0 {s[0]-0.5}"),
+    "harmonic, pairs": ("pair", "harmonic k 3.0 s0 {s[0]+0.7}"),
+    "harmonic, three": ("one mean pair", "harmonic k 3.0 50.0 0.8 s0 {s[0]+0.4} {s[1]-0.1} {s[2]+0.6}"),
+    "moving": ("two", "moving k 2.0 s0 {s[0]+0.3} k/stop 7.0 s0/stop {s[0]-1.4} steps 10"),
+    "moving, two": ("mean one", "moving k 20.0 v_k s0 {s[0]-0.3} {s[1]+0.2} s0/stop {s[0]+0.1} {s[1]+0.8} steps 9"),
+    "upper wall": ("one", "wall/upper k 4.0 s0 {s[0]+0.2} offset 0.9 exponent 2.5"),
+    "upper wall, below it": ("one", "wall/upper k 4.0 s0 {s[0]+0.2}", FLAT),
+    "lower wall": ("two", "wall/lower k 4.0 s0 {s[0]-0.2} offset 0.9 exponent 1.5"),
+    "lower wall, above it": ("two", "wall/lower k 4.0 s0 {s[0]-0.2} exponent 3", FLAT),
+    "two walls, beyond one": ("one mean", "wall/lower k 4.0 400.0 s0 {s[0]-0.3} {s[1]+0.1} offset 0 0.1 exponent 2 3"),
+    "linear": ("mean pair", "linear k 40.0 -1.5"),
+}
+
+
+def metad(names, s, grid=False, interval=None, more=""):
+    """A bias with eight hills of a file and those that the run adds; interval: is the first variable in it?"""
+    sigma = np.array([SIGMA[name] for name in names])
+    path = os.path.join(coordtest.folder(), "hills")
+    with open(path, "w") as file:
+        file.write(f"#! FIELDS time {' '.join(names)} {' '.join('sigma_' + name for name in names)} height biasf\n")
+        rng = np.random.default_rng(5)
+        for k in range(8):
+            hill = [0.01 * k, *(s + sigma * rng.uniform(-0.4, 1.6, len(s))), *sigma, rng.uniform(0.5, 1.5), -1]
+            file.write(" ".join(repr(float(number)) for number in hill) + "\n")
+
+    def per_variable(keyword, *values):
+        return f" {keyword} " + " ".join(repr(float(number)) for number in np.column_stack(values).ravel())
+
+    command = f"metad height 0.7 pace 2 file {path} append yes" + per_variable("sigma", sigma) + more
+    if grid:    # s in the middle of a bin: the second derivative jumps at its ends
+        command += per_variable("grid", s - 6 * sigma, s + 6 * sigma) + " bins" + len(s) * " 27"
+    if interval:
+        lo, hi = s - 2 * sigma, s + 2 * sigma
+        if interval == "outside":
+            lo[0] += 2.5 * sigma[0]
+        command += per_variable("interval", lo, hi)
+    return command
+
+
+# Variables, arguments of metad(), and FLAT as above.
+METADS = {
+    "metad": ("one", {}),
+    "metad, two": ("two pair", {}),
+    "metad, three": ("one mean pair", {}),
+    "metad, well-tempered": ("one two", dict(more=" temp 0.3 biasfactor 4")),
+    "metad in an interval": ("two", dict(interval="inside")),
+    "metad outside an interval": ("one", dict(interval="outside"), FLAT),
+    "metad, two, one outside": ("one pair", dict(interval="outside")),
+    "grid": ("one", dict(grid=True)),
+    "grid, two": ("mean pair", dict(grid=True)),
+    "grid, three": ("one two pair", dict(grid=True)),
+    "grid, well-tempered": ("two", dict(grid=True, more=" temp 0.3 biasfactor 4")),
+    "grid outside an interval": ("two", dict(grid=True, interval="outside"), FLAT),
+    "grid, two, one outside": ("two pair", dict(grid=True, interval="outside")),
+}
+
+
+class System:
+    """N atoms with forces between them, and the variables."""
+
+    def __init__(self, test, box):
+        self.box = box
+        self.lmp = coordtest.start()
+        test.addCleanup(self.lmp.close)
+        x = coordtest.random_positions(np.random.default_rng(31), box, N, closest=0.55)
+        # sums in the same order in every run
+        coordtest.make_system(self.lmp, box, x, ghosts=3.5, extra=["atom_modify sort 0 0"])
+        coordtest.define_group(self.lmp, "left", LEFT)
+        coordtest.define_group(self.lmp, "right", RIGHT)
+        self.commands("pair_style gauss 2.9", "pair_coeff * * -3.0 4.0", "timestep 0.002",
+                      "velocity all create 1.0 4711", "variable k equal 1+0.5*step", "fix before all store/force",
+                      "compute p all pressure NULL virial", "compute stress all stress/atom NULL fix",
+                      "compute sum all reduce sum c_stress[*]", "thermo_style custom step pe c_p[*] c_sum[*]",
+                      "thermo_modify norm no")
+        for name, (tail, _) in COMPUTES.items():
+            self.commands(f"compute {name} {tail} precision double")
+        self.evaluate()
+        self.s = {name: scalar_of(self.lmp, name) for name in COMPUTES}
+
+    def commands(self, *lines):
+        for line in lines:
+            self.lmp.command(line)
+
+    def evaluate(self, steps=0):
+        """The total energy, forces and minus the derivatives of the energy by strain."""
+        self.commands(f"run {steps}")
+        return self.now()
+
+    def now(self):
+        virial = coordtest.virial_of(self.lmp, "p") * np.linalg.det(self.box.edges)
+        return self.lmp.get_thermo("pe"), coordtest.forces_of(self.lmp), virial
+
+    def forces_of_bias(self, forces):
+        return forces - coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_fix("before", 1, 2))
+
+    def stress(self):
+        """What fixes add to the stress of atoms."""
+        return coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_compute("stress", 1, 2))
+
+    def x(self):
+        return np.array(self.lmp.gather_atoms("x", 1, 3)).reshape(N, 3)
+
+    def bias(self, names, arguments, ident="b"):
+        variables = names.split()
+        s = np.array([self.s[name] for name in variables])
+        if isinstance(arguments, dict):
+            arguments = metad(variables, s, **arguments)
+        else:
+            arguments = eval(f"f'{arguments}'", {"s": s.tolist()})
+        self.commands(f"fix {ident} all coord/bias {' '.join('c_' + name for name in variables)} {arguments}")
+
+    def differences(self, change):
+        """The derivative of the energy along what change(step) does to the system."""
+        x, energies = self.x(), []
+        for factor in (-1, -0.5, 0.5, 1):
+            change(factor * STEP)
+            energies.append(self.evaluate()[0])
+            coordtest.set_box(self.lmp, self.box, self.box.edges)
+            coordtest.move_to(self.lmp, x)
+        return coordtest.extrapolate(energies, STEP)
+
+
+class Differences(unittest.TestCase):
+    def compare(self, title, box, names, arguments, flat=False):
+        """After four timesteps, in which parameters move and hills are added."""
+        system = System(self, box)
+        if not box.tilted:
+            system.commands("change_box all triclinic")
+        system.bias(names, arguments)
+        system.commands("fix move all nve", "run 4", "unfix move")
+        _, forces, virial = system.evaluate()
+        of_bias = np.abs(system.forces_of_bias(forces)).max(axis=1)
+        atoms = np.argsort(of_bias)[-3:]
+        if flat:
+            self.assertEqual(of_bias.max(), 0, title)
+        else:
+            self.assertGreater(of_bias[atoms].min(), 0.1, title)
+        x = system.x()
+
+        def displace(atom, axis):
+            def change(step):
+                moved = x.copy()
+                moved[atom, axis] += step
+                coordtest.move_to(system.lmp, moved)
+            return change
+
+        def strain(a, b):
+            """x' = x + e_ab x_b along a"""
+            def change(step):
+                e = np.eye(3)
+                e[a, b] += step
+                coordtest.set_box(system.lmp, box, box.edges @ e.T)
+            return change
+
+        by_positions = [[-system.differences(displace(atom, axis)) for axis in range(3)] for atom in atoms]
+        by_strain = [-system.differences(strain(a, b)) for a, b in coordtest.COMPONENTS]
+        errors = coordtest.error_of(forces[atoms], by_positions), coordtest.error_of(virial, by_strain)
+        print("%s: force %.1e, virial %.1e" % (title, *errors))
+        self.assertLessEqual(max(errors), TOLERANCE, title)
+
+    def each(self, cases):
+        for box in BOXES:
+            for name, case in cases.items():
+                with self.subTest(box=box, case=name):
+                    self.compare(f"{box}, {name}", BOXES[box], *case)
+
+    def test_restraints(self):
+        self.each(RESTRAINTS)
+
+    def test_metad(self):
+        self.each(METADS)
+
+
+class Parts(unittest.TestCase):
+    """What the bias adds to the energy, the pressure and the stress of atoms."""
+
+    THREE = RESTRAINTS["harmonic, three"]
+
+    def test_fix_modify(self):
+        """Without its energy or virial these are those of the pair style alone, to the bit. Forces stay."""
+        system = System(self, BOXES["orthogonal"])    # a setup rounds positions in a tilted box
+        energy, forces, virial = system.evaluate()
+        system.bias(*self.THREE)
+        with_bias = system.evaluate()
+        v = system.lmp.extract_fix("b", 0, 0)
+        self.assertLess(abs(with_bias[0] - energy - v), 1e-13 * energy)
+        self.assertGreater(v, 0.1)
+        expected = sum(system.lmp.extract_fix("b", 0, 1, 4 * k + 1) *
+                       brute_force(system.box, system.x(), **COMPUTES[name][1]).virial
+                       for k, name in enumerate(self.THREE[0].split()))
+        self.assertLess(coordtest.error_of(with_bias[2] - virial, expected), coordtest.DOUBLE)
+        system.commands("fix_modify b energy no")
+        found = system.evaluate()
+        self.assertEqual(found[0], energy)
+        np.testing.assert_array_equal(found[2], with_bias[2])
+        system.commands("fix_modify b energy yes virial no")
+        found = system.evaluate()
+        np.testing.assert_array_equal(found[2], virial)
+        # other kernels, which round differently, where no virial is wanted
+        self.assertLess(abs(found[0] - with_bias[0]), coordtest.LAST_DIGITS * v)
+        self.assertLess(coordtest.error_of(found[1], with_bias[1]), coordtest.LAST_DIGITS)
+        self.assertGreater(np.abs(found[1] - forces).max(), 0.1)
+
+    def test_two_fixes(self):
+        """Two fixes with a common variable act as the sum of both."""
+        results = []
+        names = ["harmonic, three"], ["moving, two"], ["harmonic, three", "moving, two"], []
+        for some in names:
+            system = System(self, BOXES["orthogonal"])
+            for name in some:
+                system.bias(*RESTRAINTS[name], ident=f"b{len(name)}")
+            results.append(system.evaluate())
+        for one, other, both, none in zip(*results):
+            self.assertLess(coordtest.error_of(both - none, (one - none) + (other - none)), coordtest.LAST_DIGITS)
+
+    def test_stride(self):
+        """N times the force and the virial at steps that are multiples of N, and none at others; V as it is."""
+        for kind in ("harmonic, three", "linear"):
+            expected = None
+            for stride in (1, 3):
+                system = System(self, BOXES["orthogonal"])
+                _, none, virial_none = system.evaluate()
+                names, arguments = RESTRAINTS[kind]
+                system.bias(names, f"{arguments} stride {stride}")
+                # nothing moves; step 0 is a setup, the others are steps of a run, and of a second setup
+                found = [system.evaluate()]
+                for pre in 6 * ["no"] + ["yes"]:
+                    system.commands(f"run 1 pre {pre} post no")
+                    found.append(system.now())
+                if stride == 1:
+                    energy = found[0][0]
+                    expected = found[0][1] - none, found[0][2] - virial_none
+                for step, (energy_found, forces, virial) in enumerate(found):
+                    what = f"{kind}, stride {stride}, step {step}"
+                    self.assertEqual(energy_found, energy, what)
+                    if step % stride:
+                        np.testing.assert_array_equal(forces, none, what)
+                        np.testing.assert_array_equal(virial, virial_none, what)
+                        continue
+                    for part, full in zip((forces - none, virial - virial_none), expected):
+                        self.assertGreater(np.abs(full).max(), 1, what)
+                        self.assertLess(coordtest.error_of(part, stride * full), coordtest.LAST_DIGITS, what)
+
+    def test_stress_of_atoms(self):
+        """Half of each pair at each of its ends; their sum is the virial of the fix."""
+        for box in BOXES:
+            system = System(self, BOXES[box])
+            for title, (names, arguments) in (("harmonic, three", self.THREE), ("metad, two", ("mean pair", {}))):
+                system.bias(names, arguments)
+                _, _, virial = system.evaluate()
+                slopes = [system.lmp.extract_fix("b", 0, 1, 4 * k + 1) for k in range(len(names.split()))]
+                found = -system.stress()
+                expected = sum(slope * brute_force(system.box, system.x(), **COMPUTES[name][1]).atom_virials
+                               for slope, name in zip(slopes, names.split()))
+                self.assertGreater(np.abs(expected).max(), 0.1)
+                error = coordtest.error_of(found, expected)
+                print(f"{box}, {title}: stress of atoms differs by {error:.1e}")
+                self.assertLess(error, coordtest.DOUBLE, title)
+                system.commands("fix_modify b virial no")
+                without = system.evaluate()[2]
+                self.assertLess(coordtest.error_of(found.sum(axis=0), virial - without), coordtest.DOUBLE, title)
+                self.assertEqual(np.abs(system.stress()).max(), 0, title)
+                system.commands("unfix b")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
