@@ -1,0 +1,204 @@
+"""The reference files of fix coord/bias for LAMMPS' tester of fixes, against a run without that fix.
+
+LAMMPS integrates with forces that Python gives it through fix external: S, dS/dx and W by brute force, V as written
+down here, V' from V by a step along the imaginary axis, which has no rounding error.
+"""
+
+import glob
+import os
+import re
+import unittest
+
+import lammps
+import numpy as np
+
+import coordtest
+from coordtest import Box, Switch, brute_force
+
+REFERENCES = glob.glob(os.path.join(os.path.dirname(__file__), "../force-styles/tests/fix-timestep-coord_bias_*.yaml"))
+INPUT = os.path.join(os.path.dirname(lammps.__file__), "../../unittest/force-styles/tests")
+STEPS = 8
+TOLERANCE = 1e-11
+
+
+def read_reference(path):
+    """Blocks and values by their keys."""
+    with open(path) as file:
+        entries = re.findall(r"^(\w+):(.*\n(?:[ ].*\n)*)", file.read(), re.MULTILINE)
+    return {key: re.sub(r"^ *\|[-\d]*\n", "", text) for key, text in entries}
+
+
+def numbers(text):
+    return np.array([float(word) for word in text.split()])
+
+
+def keywords(words):
+    """Values by their keywords."""
+    found, words = {}, list(words)
+    while words:
+        key = words.pop(0)
+        found[key] = [words.pop(0)] if key in ("switch", "group2", "norm", "precision", "device", "file") else []
+        while words and re.match(r"[-.\d]", words[0]):
+            found[key].append(float(words.pop(0)))
+    return found
+
+
+class Hill:
+    def __init__(self, centre, sigma, height):
+        self.centre, self.sigma, self.height = centre, sigma, height
+
+    def __call__(self, s):
+        u = (((s - self.centre) / self.sigma) ** 2).sum() / 2
+        return self.height * (np.exp(-u) - np.exp(-6.25)) / (1 - np.exp(-6.25)) if u.real < 6.25 else 0.0
+
+
+class Bias:
+    """V of the words after the names of the variables."""
+
+    def __init__(self, words, boltz):
+        self.kind, self.given = words[0], {key: np.array(value) for key, value in keywords(words[1:]).items()}
+        self.hills, self.work, self.s = [], 0.0, None
+        if "temp" in self.given:
+            self.kt = boltz * self.given["temp"][0]
+        if "grid" in self.given:
+            self.points = np.linspace(*self.given["grid"], int(self.given["bins"][0]) + 1)
+
+    def step(self, number, s):
+        """What changes at a step with these variables; work is done at fixed variables."""
+        if self.kind == "metad":
+            if number and number % self.given["pace"][0] == 0:
+                height, before = self.given["height"][0], self(s)
+                if "biasfactor" in self.given:
+                    height *= np.exp(-before / ((self.given["biasfactor"][0] - 1) * self.kt))
+                self.hills.append(Hill(s, self.given["sigma"], height))
+                self.work += self(s) - before
+        else:
+            before = self(self.s) if self.s is not None else 0.0
+            self.k, self.s0 = self.given["k"], self.given["s0"]
+            if self.kind == "moving":
+                fraction = number / self.given["steps"][0]
+                self.k = self.k + fraction * (self.given["k/stop"] - self.k)
+                self.s0 = self.s0 + fraction * (self.given["s0/stop"] - self.s0)
+            self.work += self(self.s) - before if self.s is not None else 0.0
+        self.s = s
+
+    def __call__(self, s):
+        if self.kind == "metad":
+            return self.metad(s)
+        if self.kind in ("harmonic", "moving"):
+            return (self.k / 2 * (s - self.s0) ** 2).sum()
+        if self.kind == "linear":
+            return (self.k * (s - self.s0)).sum()
+        sign = {"wall/upper": 1, "wall/lower": -1}[self.kind]
+        depth = sign * (s - self.s0) + self.given["offset"]
+        return (self.k * np.where(depth.real > 0, depth, 0) ** self.given["exponent"]).sum()
+
+    def metad(self, s):
+        if "interval" in self.given:
+            lo, hi = self.given["interval"]
+            s = np.array([lo if s.real < lo else hi if s.real > hi else s[0]])
+        if "grid" not in self.given:
+            return sum(hill(s) for hill in self.hills)
+        # of one variable: the cubic polynomial with the values and slopes at the ends of the bin
+        k = max(0, np.searchsorted(self.points, s[0].real) - 1)
+        width = self.points[1] - self.points[0]
+        t = (s[0] - self.points[k]) / width
+        (v0, (d0,)), (v1, (d1,)) = (self.sum_and_slopes(self.points[at:at + 1]) for at in (k, k + 1))
+        return (v0 * (1 + 2 * t) * (1 - t) ** 2 + v1 * t * t * (3 - 2 * t) + width * d0 * t * (1 - t) ** 2
+                + width * d1 * t * t * (t - 1))
+
+    def sum_and_slopes(self, s):
+        return derivatives(lambda place: sum(hill(place) for hill in self.hills), s)
+
+    def vector(self):
+        slopes = derivatives(self, self.s)[1]
+        last = (self.hills[-1].centre, self.hills[-1].height + 0 * self.s) if self.hills else (self.s0, self.k)
+        result = [*np.column_stack([self.s, slopes, *last]).ravel(), self.work]
+        if self.kind != "metad":
+            return result
+        at = [np.array([point]) for point in self.points] if "grid" in self.given else [h.centre for h in self.hills]
+        v = np.array([self(s) for s in at])
+        result += [len(self.hills), v.max()]
+        if "grid" in self.given and "temp" in self.given:
+            biased = v / self.kt / (self.given["biasfactor"][0] - 1)
+            result.append(self.kt * np.log(np.exp(biased + v / self.kt).sum() / np.exp(biased).sum()))
+        return result
+
+
+def derivatives(function, s):
+    """Value and slopes."""
+    steps = 1e-30j * np.eye(len(s))
+    return np.real(function(s + 0j)), np.array([function(s + step).imag / 1e-30 for step in steps])
+
+
+class References(unittest.TestCase):
+    def compare(self, name, reference):
+        lmp = coordtest.start("-var", "input_dir", INPUT)
+        self.addCleanup(lmp.close)
+        lmp.file(os.path.join(INPUT, reference["input_file"].strip()))
+        lmp.file(os.path.join(INPUT, reference["input_coeffs"].strip()))
+        lo, hi, *_ = lmp.extract_box()
+        box = Box(np.subtract(hi, lo), lo=lo)
+        n = lmp.get_natoms()
+        mask, tags = (lmp.numpy.extract_atom(key)[:n].copy() for key in ("mask", "id"))
+        members = {group: np.sort(tags[mask & (1 << k) != 0]) - 1
+                   for k, group in enumerate(lmp.available_ids("group"))}
+
+        computes = {}
+        for words in map(str.split, reference["post_commands"].splitlines()):
+            if words[0] == "compute":
+                given = keywords(words[4:])
+                kind, r0 = given.pop("switch")
+                switch = Switch(kind, r0, **{key: given[key][0] for key in ("d0", "dmax") if key in given})
+                computes["c_" + words[1]] = dict(
+                    switch=switch, a=members[words[2]], norm=given.get("norm", ["sum"])[0],
+                    b=members[given["group2"][0]] if "group2" in given else None)
+            elif words[:2] == ["fix", "test"]:
+                variables = [word for word in words if word.startswith("c_")]
+                bias = Bias(words[4 + len(variables):], lmp.extract_global("boltz"))
+
+        results = {}
+
+        def force(_, step, nlocal, tag, x, f):
+            ordered = np.empty((n, 3))
+            ordered[tag.ravel() - 1] = x
+            results[step] = [brute_force(box, ordered, **computes[variable]) for variable in variables]
+            bias.step(step, np.array([result.value for result in results[step]]))
+            _, slopes = derivatives(bias, bias.s)
+            total = sum(slope * result.atoms[:, 1:] for slope, result in zip(slopes, results[step]))
+            f[:] = -total[tag.ravel() - 1]
+
+        for command in ("fix move all nve", "fix bias all external pf/callback 1 1", "timestep 0.25"):
+            lmp.command(command)
+        lmp.set_fix_external_callback("bias", force)
+        lmp.command(f"run {STEPS}")
+
+        energy, slopes = derivatives(bias, bias.s)
+        positions, velocities = (np.array(lmp.gather_atoms(what, 1, 3)).reshape(n, 3) for what in "xv")
+        expected = {"run_pos": positions, "run_vel": velocities, "global_scalar": [energy],
+                    "run_stress": sum(slope * result.virial for slope, result in zip(slopes, results[STEPS])),
+                    "global_vector": bias.vector()}
+        errors = {}
+        for key, values in expected.items():
+            found = numbers(reference[key])
+            if key in ("run_pos", "run_vel"):
+                found = found.reshape(n, 4)[:, 1:]
+            if key == "global_vector":    # each by itself: they have several units
+                self.assertEqual(found[0], len(values), f"{name}: length of the vector")
+                found, values = found[1:], np.array(values)
+                size = np.where(values == 0, 1, values)
+                found, values = found / size, values / size
+            errors[key] = coordtest.error_of(found, values)
+        print(f"{name}: {', '.join(f'{key} {error:.1e}' for key, error in errors.items())}")
+        self.assertLessEqual(max(errors.values()), TOLERANCE, name)
+
+    def test_references(self):
+        self.assertGreater(len(REFERENCES), 0)
+        for path in sorted(REFERENCES):
+            name = re.search(r"coord_bias_(\w+).yaml", path).group(1)
+            with self.subTest(reference=name):
+                self.compare(name, read_reference(path))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
