@@ -798,6 +798,22 @@ TEST(Wants, the_virial_of_atoms_changes_no_other_result)
   });
 }
 
+// so that forces do not depend on when the virial is wanted
+TEST(Wants, derivatives_have_the_same_bits_whatever_else_is_wanted)
+{
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision,
+                      const std::string &what) {
+    const Result bare = result_of(every.nlocal(), DERIVATIVES, [&](double *out) { return evaluate(DERIVATIVES, out); });
+    for (const unsigned want : {DERIVATIVES | VIRIAL, EVERYTHING}) {
+      const int columns = gpucoord::peratom_columns(want);
+      const Result more = result_of(every.nlocal(), want, [&](double *out) { return evaluate(want, out); });
+      for (int i = 0; i < every.nlocal(); ++i)
+        for (int c = 1; c < 4; ++c)
+          EXPECT_EQ(more.peratom[columns * i + c], bare.peratom[4 * i + c]) << what << " want " << want;
+    }
+  });
+}
+
 TEST(Wants, nothing_is_written_but_the_columns_that_are_wanted_of_atoms_that_take_part)
 {
   for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &run, Precision,

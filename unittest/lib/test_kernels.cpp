@@ -81,6 +81,37 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
   }
 }
 
+// so that forces do not depend on when the virial is wanted: every formula, every instruction set
+TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
+{
+  using Real = TypeParam;
+  constexpr int n = 300;
+  for (const SwitchCase &c : switch_cases()) {
+    const Switch function(c.options);
+    const auto constants = gpucoord::make_constants<Real>(function);
+    const auto evaluator = function.make_custom();
+    std::mt19937_64 random(7);
+    std::uniform_real_distribution<double> u(-4.0, 4.0);
+    std::vector<Real> x, y, z;
+    for (int k = 0; k < n; ++k) {
+      x.push_back(static_cast<Real>(u(random)));
+      y.push_back(static_cast<Real>(u(random)));
+      z.push_back(static_cast<Real>(u(random)));
+    }
+    for (const Precision precision : {Precision::MIXED, Precision::SINGLE})
+      for (const auto &set : instruction_sets<Real>(function, precision)) {
+        double bare[gpucoord::NSUMS] = {}, more[gpucoord::NSUMS] = {};
+        const auto gather = [&](unsigned want, double *sums) {
+          set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(), Real(0.1), Real(-0.2),
+                                   Real(0.3), -1, sums);
+        };
+        gather(gpucoord::DERIVATIVES, bare);
+        gather(gpucoord::DERIVATIVES | gpucoord::VIRIAL, more);
+        for (int k = 1; k < 4; ++k) EXPECT_EQ(more[k], bare[k]) << set.name << " " << c.name;
+      }
+  }
+}
+
 TYPED_TEST(Kernels, displacements_are_the_nearest_images)
 {
   using Real = TypeParam;

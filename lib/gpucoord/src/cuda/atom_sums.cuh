@@ -92,21 +92,23 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   }
 
  private:
+  // derivatives by explicit fma: they round alike whether the virial is wanted or not, so forces do not
+  // depend on when it is
   __device__ void add_slope(Real dfunc, Real dx, Real dy, Real dz)
   {
     if constexpr (WANT != VALUE) {
+      part[1] = fma(-dfunc, dx, part[1]);
+      part[2] = fma(-dfunc, dy, part[2]);
+      part[3] = fma(-dfunc, dz, part[3]);
+    }
+    if constexpr ((WANT & VIRIAL) != 0) {
       const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
-      part[1] -= fx;
-      part[2] -= fy;
-      part[3] -= fz;
-      if constexpr ((WANT & VIRIAL) != 0) {
-        part[4] -= fx * dx;
-        part[5] -= fy * dy;
-        part[6] -= fz * dz;
-        part[7] -= fx * dy;
-        part[8] -= fx * dz;
-        part[9] -= fy * dz;
-      }
+      part[4] -= fx * dx;
+      part[5] -= fy * dy;
+      part[6] -= fz * dz;
+      part[7] -= fx * dy;
+      part[8] -= fx * dz;
+      part[9] -= fy * dz;
     }
   }
 

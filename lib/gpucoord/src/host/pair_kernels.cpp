@@ -24,6 +24,25 @@ namespace {
   // chunk is summed in float and the chunks in double.
   constexpr int CHUNK = 256;
 
+  // sum - a b, with one rounding where the machine can: left to the compiler, that would depend on what else
+  // is wanted, and forces on when the virial is
+  inline float subtract_product(float sum, float a, float b)
+  {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(-a, b, sum);
+#else
+    return sum - a * b;
+#endif
+  }
+  inline double subtract_product(double sum, double a, double b)
+  {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(-a, b, sum);
+#else
+    return sum - a * b;
+#endif
+  }
+
   template <class Formula, class Real, class Accumulator, unsigned WANT>
   void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
               const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
@@ -41,21 +60,19 @@ namespace {
         Real value, dfunc;
         Formula::eval(c, r_sq[k], value, dfunc);
         s += value;
-        if (WANT != VALUE) {
+        if (WANT & DERIVATIVES) {
+          gx = subtract_product(gx, dfunc, dx[k]);
+          gy = subtract_product(gy, dfunc, dy[k]);
+          gz = subtract_product(gz, dfunc, dz[k]);
+        }
+        if (WANT & VIRIAL) {
           const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
-          if (WANT & DERIVATIVES) {
-            gx -= fx;
-            gy -= fy;
-            gz -= fz;
-          }
-          if (WANT & VIRIAL) {
-            vxx -= fx * dx[k];
-            vyy -= fy * dy[k];
-            vzz -= fz * dz[k];
-            vxy -= fx * dy[k];
-            vxz -= fx * dz[k];
-            vyz -= fy * dz[k];
-          }
+          vxx -= fx * dx[k];
+          vyy -= fy * dy[k];
+          vzz -= fz * dz[k];
+          vxy -= fx * dy[k];
+          vxz -= fx * dz[k];
+          vyz -= fy * dz[k];
         }
       }
       const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
