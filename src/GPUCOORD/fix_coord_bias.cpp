@@ -46,7 +46,8 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
     Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
-    have_parameters(false), is_restarted(false), is_printed(false), metad_has_begun(false),
+    restart_step(0), earlier_clock{0.0, 0}, clock_of_lammps{0.0, -1}, time_shift(0.0), have_parameters(false), is_restarted(false), is_printed(false),
+    metad_has_begun(false),
     ilevel_respa(0), evaluations_a_step(1), evaluations_done(0), last_step(-1)
 {
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
@@ -178,6 +179,13 @@ void FixCoordBias::begin_metad()
         error->warning(FLERR, "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose name contains {}: {}",
                        id, part, name);
 
+  // LAMMPS forgets the time of a restart file that was written in the middle of a run.
+  if (is_restarted && update->ntimestep == restart_step) {
+    const double lost = time_now();
+    clock_of_lammps = {update->atime, update->atimestep};
+    time_shift = time_now() - lost;
+  }
+
   on_rank_0([this] {
     const auto say = [this](const std::string &text) {
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
@@ -230,8 +238,25 @@ void FixCoordBias::begin_metad()
         variables[v].s0 = found.hills.back().centre[v];
         variables[v].k = found.hills.back().height;
       }
+    nhills = metad->nhills();    // also for a restart file that is written before the first step
   });
+  MPI_Bcast(&nhills, 1, MPI_LMP_BIGINT, 0, world);
   metad_has_begun = true;
+}
+
+/* ---------------------------------------------------------------------- */
+
+// Where time is counted from. In the run that continues a broken one that is where it was, so that times
+// are the same to the last digit.
+FixCoordBias::Clock FixCoordBias::clock() const
+{
+  if (update->atime == clock_of_lammps.time && update->atimestep == clock_of_lammps.step) return earlier_clock;
+  return {update->atime + time_shift, update->atimestep};
+}
+
+double FixCoordBias::time_now() const
+{
+  return clock().time + static_cast<double>(update->ntimestep - clock().step) * update->dt;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -455,7 +480,7 @@ void FixCoordBias::evaluate_metad(bool is_hill_due)
       work -= metad->evaluate(s, slope);
       const auto hill = metad->next_hill(s);
       // first to the file: a hill that acts is never lost
-      hills->append(update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt, hill);
+      hills->append(time_now(), hill);
       metad->add(hill);
       for (int v = 0; v < n; ++v) {
         variables[v].s0 = hill.centre[v];
@@ -542,7 +567,8 @@ void FixCoordBias::write_restart(FILE *fp)
   if (comm->me != 0) return;
   std::vector<double> list = {static_cast<double>(args->kind),   static_cast<double>(variables.size()),
                               static_cast<double>(first_step),   static_cast<double>(nhills), work, energy,
-                              have_parameters ? 1.0 : 0.0};
+                              have_parameters ? 1.0 : 0.0, static_cast<double>(update->ntimestep), clock().time,
+                              static_cast<double>(clock().step)};
   for (const auto &variable : variables)
     list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
   const int size = static_cast<int>(list.size() * sizeof(double));
@@ -563,8 +589,10 @@ void FixCoordBias::restart(char *buf)
   work = list[4];
   energy = list[5];
   have_parameters = list[6] != 0.0;
+  restart_step = static_cast<bigint>(list[7]);
+  earlier_clock = {list[8], static_cast<bigint>(list[9])};
   for (std::size_t v = 0; v < variables.size(); ++v) {
-    const double *const of_variable = list + 7 + 4 * v;
+    const double *const of_variable = list + 10 + 4 * v;
     variables[v].s = of_variable[0];
     variables[v].slope = of_variable[1];
     variables[v].s0 = of_variable[2];

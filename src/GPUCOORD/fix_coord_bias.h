@@ -62,11 +62,18 @@ class FixCoordBias : public Fix {
     double s = 0.0, slope = 0.0;      // S and dV/dS
     double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
   };
+  // time at a step, from which it is counted
+  struct Clock {
+    double time;
+    bigint step;
+  };
   enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
   void check_order_of_fixes();
   void find_variables();
   void begin_metad();
+  Clock clock() const;
+  double time_now() const;
   void print_setup() const;
 
   unsigned want_of(int vflag) const;
@@ -85,6 +92,9 @@ class FixCoordBias : public Fix {
   double work;              // sum of the changes of V at fixed S
   bigint nhills;
   bigint first_step;        // where moving parameters start
+  bigint restart_step;      // of the restart file
+  Clock earlier_clock, clock_of_lammps;    // of the restart file, and where LAMMPS began to count after it
+  double time_shift;                       // what LAMMPS' time lacks after a restart
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
   bool is_printed;
