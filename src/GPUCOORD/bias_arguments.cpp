@@ -72,6 +72,8 @@ BiasArguments::BiasArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
   parse_variables(iarg, narg, arg);
   parse_keywords(iarg, narg, arg);
   if (find("stride"))
+    check_count("stride", need("stride"), 1, "");
+  if (find("stride"))
     stride = static_cast<int>(integer("stride", need("stride"), 0, 1, "a number of steps"));
   if (kind == Kind::METAD)
     take_metad();
@@ -202,7 +204,7 @@ std::vector<BiasArguments::Parameter> BiasArguments::parameters(const std::strin
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const auto &text = entry.values[v];
     result[v].position = entry.position + 1 + static_cast<int>(v);
-    if (kind == Kind::MOVING && utils::strmatch(text, "^v_"))
+    if (kind == Kind::MOVING && utils::strmatch(text, "^v_."))
       result[v].variable = text.substr(2);
     else
       result[v].start = result[v].stop = number(keyword, entry, static_cast<int>(v));
@@ -272,6 +274,7 @@ void BiasArguments::take_restraint()
     error->all(FLERR, Error::COMMAND,
                "Fix coord/bias moving needs something that moves: k/stop, s0/stop, or a variable v_name for k or s0 - "
                "or use kind harmonic");
+  if (steps) check_count("steps", need("steps"), 1, "");
   if (steps)
     steps = integer("steps", need("steps"), 0, 1, "a number of steps");
   else if (find("steps"))
@@ -392,6 +395,9 @@ void BiasArguments::take_metad()
     if (write_grid_every % pace)
       error->all(FLERR, find("write_grid")->position + 1,
                  "Fix coord/bias metad write_grid every {} steps is not a multiple of pace {}", write_grid_every, pace);
+    if (write_grid == file)
+      error->all(FLERR, find("write_grid")->position + 2,
+                 "Fix coord/bias metad write_grid cannot write to the hills file {} - use another name", file);
   }
   if (find("read_grid")) {
     check_count("read_grid", need("read_grid"), 1, ", a file");

@@ -32,6 +32,7 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
@@ -155,7 +156,7 @@ void FixCoordBias::check_order_of_fixes()
         error->all(FLERR, Error::NOLASTLINE,
                    "Fix coord/bias {} must be defined before fix {} of style {}, which needs its virial - define it first",
                    id, fix->id, style);
-    if (!is_printed && comm->me == 0 && utils::strmatch(style, "^shake|^rattle"))
+    if (!is_printed && comm->me == 0 && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
                      id, fix->id, style);
@@ -164,11 +165,17 @@ void FixCoordBias::check_order_of_fixes()
 
 /* ---------------------------------------------------------------------- */
 
+static std::string absolute_name(const std::string &path)
+{
+  return std::filesystem::absolute(path).lexically_normal().string();
+}
+
 void FixCoordBias::begin_metad()
 {
   for (const auto *fix : modify->get_fix_list()) {
     const auto *other = dynamic_cast<const FixCoordBias *>(fix);
-    if (other && other != this && other->args->kind == Kind::METAD && other->args->file == args->file)
+    if (other && other != this && other->args->kind == Kind::METAD &&
+        absolute_name(other->args->file) == absolute_name(args->file))
       error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: fix {} writes hills file {}, too - use one file for each", id,
                  other->id, args->file);
   }

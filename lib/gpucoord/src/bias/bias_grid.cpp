@@ -214,7 +214,11 @@ std::int64_t BiasGrid::read(const std::string &path)
       if (words.size() != static_cast<std::size_t>(n) + nderivatives)
         throw bad(number, std::to_string(words.size()) + " columns in place of " +
                               std::to_string(n + nderivatives));
-      double found;
+      double found, s[MAX_METAD_VARIABLES];
+      position(point, s);
+      for (int k = 0; k < n; ++k)
+        if (!to_number(words[k], found) || !(std::fabs(found - s[k]) < 1e-3 * axes[k].spacing()))
+          throw bad(number, names[k] + " is " + words[k] + " in place of " + short_text(s[k]));
       for (int k = 0; k < nderivatives; ++k) {
         if (!to_number(words[n + k], found)) throw bad(number, "'" + words[n + k] + "' is not a number");
         read_values[point * nderivatives + (k == 0 ? 0 : order[k - 1])] = found;

@@ -4,6 +4,8 @@
 
 #include "text_files.h"
 
+#include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
@@ -95,6 +97,9 @@ void HillsFile::append(double time, const Hill &hill)
 
 HillsFile::Existing HillsFile::open_existing(std::int64_t count)
 {
+  std::error_code ignored;
+  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))    // a device may have no end
+    throw std::runtime_error("cannot read hills file " + path + ": it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
 
@@ -119,6 +124,8 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
     std::string problem = has_end ? "" : "it has no end";
     Hill hill;
     bool is_hill = false;
+    if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) && !std::isspace(c); }))
+      problem = "it has bytes that are not text";
     if (problem.empty()) {
       const auto words = words_of(line);
       if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
@@ -175,14 +182,16 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
     result.backup = free_backup_name(path);
     replace_file(result.backup, header() + later);
   }
-  if (result.nmoved || !result.damaged.empty()) {
+  // a run that was killed while it wrote the header
+  if (result.hills.empty()) kept = 0;
+  if (result.nmoved || !result.damaged.empty() || kept == 0) {
     std::error_code error;
     fs::resize_file(path, kept, error);
     if (error) throw std::runtime_error("cannot shorten hills file " + path + ": " + error.message());
   }
   size = kept;
   open();
-  if (!have_header) write(header());    // the run was killed before it wrote one
+  if (kept == 0) write(header());
   return result;
 }
 
