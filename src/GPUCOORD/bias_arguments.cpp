@@ -17,7 +17,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
 
 using namespace LAMMPS_NS;
 
@@ -102,7 +102,9 @@ void BiasArguments::parse_variables(int &iarg, int narg, char **arg)
       error->all(FLERR, iarg, "Fix coord/bias: compute {} is given twice - give each variable once", name);
     variables.push_back(name);
   }
-  if (iarg >= narg) utils::missing_cmd_args(FLERR, "fix coord/bias", error);
+  if (iarg >= narg && variables.empty()) utils::missing_cmd_args(FLERR, "fix coord/bias", error);
+  if (iarg >= narg)
+    error->all(FLERR, iarg - 1, "Fix coord/bias needs a kind of bias after its variables: {}", kind_names());
   if (variables.empty())
     error->all(FLERR, iarg, "Fix coord/bias needs a compute coord/gpu, as c_ID, before the kind of bias, not {}",
                arg[iarg]);
@@ -135,7 +137,9 @@ void BiasArguments::parse_keywords(int iarg, int narg, char **arg)
     // not taken for one
     const auto words = NUMBER_OF_WORDS.find(keyword);
     const auto is_value = [&](const std::string &word) {
-      return !isalpha(static_cast<unsigned char>(word[0])) || utils::strmatch(word, "^v_");
+      char *end;
+      std::strtod(word.c_str(), &end);    // nan is a bad number, not an unknown keyword
+      return !isalpha(static_cast<unsigned char>(word[0])) || *end == '\0' || utils::strmatch(word, "^v_");
     };
     const int end = words == NUMBER_OF_WORDS.end() ? narg : MIN(narg, iarg + words->second);
     while (iarg < end && (words != NUMBER_OF_WORDS.end() || is_value(arg[iarg])))
@@ -182,7 +186,7 @@ double BiasArguments::number(const std::string &keyword, const Keyword &entry, i
   if (!std::isfinite(value))
     error->all(FLERR, entry.position + 1 + which, "Fix coord/bias {} {} must be a number, not '{}'{}", kind_name,
                keyword, text,
-               utils::strmatch(text, "^v_") && kind != Kind::MOVING ? " - kind moving takes variables for k and s0" : "");
+               utils::strmatch(text, "^v_") ? " - only k and s0 of kind moving may be a variable, v_name" : "");
   return value;
 }
 
@@ -274,6 +278,10 @@ void BiasArguments::take_restraint()
     error->all(FLERR, Error::COMMAND,
                "Fix coord/bias moving needs something that moves: k/stop, s0/stop, or a variable v_name for k or s0 - "
                "or use kind harmonic");
+  if (steps && !find("steps"))
+    error->all(FLERR, find(find("k/stop") ? "k/stop" : "s0/stop")->position,
+               "Fix coord/bias moving keyword {} needs keyword steps, the number of steps to the stop",
+               find("k/stop") ? "k/stop" : "s0/stop");
   if (steps) check_count("steps", need("steps"), 1, "");
   if (steps)
     steps = integer("steps", need("steps"), 0, 1, "a number of steps");
@@ -288,7 +296,7 @@ void BiasArguments::take_metad()
 {
   const std::size_t n = variables.size();
   if (n > gpucoord::MAX_METAD_VARIABLES)
-    error->all(FLERR, Error::COMMAND, "Fix coord/bias metad takes 1 to {} variables, not {}",
+    error->all(FLERR, Error::COMMAND, "Fix coord/bias metad takes 1 to {} variables, not {} - use several fixes",
                gpucoord::MAX_METAD_VARIABLES, n);
   metad.names = variables;
   metad.sigma = numbers("sigma");
@@ -346,6 +354,9 @@ void BiasArguments::take_metad()
     return result;
   };
   if (find("grid")) {
+    if (!find("bins"))
+      error->all(FLERR, find("grid")->position,
+                 "Fix coord/bias metad keyword grid needs keyword bins, the number of bins");
     const auto &bins = need("bins");
     check_count("bins", bins, n, ", one for " + per_variable());
     double points = 1.0;
@@ -361,8 +372,8 @@ void BiasArguments::take_metad()
     for (std::size_t v = 0; v < n; ++v)
       if (metad.grid[v].spacing() > metad.sigma[v])
         error->all(FLERR, bins.position + 1 + static_cast<int>(v),
-                   "Fix coord/bias metad: the grid of c_{} has points {:.6g} apart, but must have them within sigma {:.6g}, "
-                   "better half of it - use {} bins or more",
+                   "Fix coord/bias metad: points of the grid of c_{} are {:.6g} apart, which is more than its sigma "
+                   "{:.6g} - use {} bins or more, so that they are at most half a sigma apart",
                    variables[v], metad.grid[v].spacing(), metad.sigma[v],
                    static_cast<bigint>(std::ceil(2.0 * (metad.grid[v].hi - metad.grid[v].lo) / metad.sigma[v])));
   } else
@@ -374,7 +385,8 @@ void BiasArguments::take_metad()
   for (std::size_t v = 0; v < metad.interval.size() && !metad.grid.empty(); ++v)
     if (metad.interval[v].lo < metad.grid[v].lo || metad.interval[v].hi > metad.grid[v].hi)
       error->all(FLERR, find("interval")->position + 1 + static_cast<int>(2 * v),
-                 "Fix coord/bias metad interval of c_{} from {} to {} reaches beyond the grid from {} to {}", variables[v],
+                 "Fix coord/bias metad interval of c_{} from {} to {} reaches beyond the grid from {} to {} - "
+                 "widen keyword grid", variables[v],
                  metad.interval[v].lo, metad.interval[v].hi, metad.grid[v].lo, metad.grid[v].hi);
 
   // files
@@ -394,7 +406,8 @@ void BiasArguments::take_metad()
     write_grid = find("write_grid")->values[1];
     if (write_grid_every % pace)
       error->all(FLERR, find("write_grid")->position + 1,
-                 "Fix coord/bias metad write_grid every {} steps is not a multiple of pace {}", write_grid_every, pace);
+                 "Fix coord/bias metad write_grid every {} steps is not a multiple of pace {}: it is written when "
+                 "a hill is added", write_grid_every, pace);
     if (write_grid == file)
       error->all(FLERR, find("write_grid")->position + 2,
                  "Fix coord/bias metad write_grid cannot write to the hills file {} - use another name", file);
@@ -403,6 +416,15 @@ void BiasArguments::take_metad()
     check_count("read_grid", need("read_grid"), 1, ", a file");
     read_grid = find("read_grid")->values[0];
   }
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string BiasArguments::name_of(Kind kind)
+{
+  for (const auto &entry : KINDS)
+    if (entry.kind == kind) return entry.name;
+  return "unknown";
 }
 
 /* ---------------------------------------------------------------------- */

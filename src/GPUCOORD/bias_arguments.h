@@ -33,6 +33,8 @@ class BiasArguments : protected Pointers {
   // V and its numbers, for the line at setup
   std::string formula() const;
 
+  static std::string name_of(Kind);
+
   // A number that may move: from start to stop, or as an equal-style variable says.
   struct Parameter {
     double start = 0.0, stop = 0.0;

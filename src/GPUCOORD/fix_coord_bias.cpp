@@ -212,6 +212,10 @@ void FixCoordBias::begin_metad()
       return;
     }
 
+    if (!std::filesystem::exists(args->file))
+      throw std::runtime_error("hills file " + args->file + " does not exist - " +
+                               (is_restarted ? "give that of the run that wrote the restart file"
+                                             : "say append no for a new one"));
     const auto found = hills->open_existing(is_restarted ? nhills : gpucoord::HillsFile::ALL);
     if (!found.damaged.empty())
       error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
@@ -228,7 +232,12 @@ void FixCoordBias::begin_metad()
                                                variables[v].s0));
     bigint first = 0;
     if (!args->read_grid.empty()) {
-      metad->read_grid(args->read_grid);
+      try {
+        metad->read_grid(args->read_grid);
+      } catch (const std::runtime_error &e) {
+        throw std::runtime_error(std::string(e.what()) +
+                                 " - leave out keyword read_grid to take all hills from the hills file");
+      }
       first = metad->nhills();
       if (first > static_cast<bigint>(found.hills.size()))
         throw std::runtime_error(
@@ -588,9 +597,10 @@ void FixCoordBias::restart(char *buf)
   const auto *list = reinterpret_cast<const double *>(buf);
   if (list[0] != static_cast<double>(args->kind) || list[1] != static_cast<double>(variables.size()))
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: the restart file has a fix of this ID with another kind of bias or {} variables, not "
-               "kind {} with {} - use the same command as in the earlier run, or another fix ID",
-               id, list[1], args->kind_name, variables.size());
+               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, not of kind {} with "
+               "{} - use the command of the earlier run, or another fix ID",
+               id, BiasArguments::name_of(static_cast<Kind>(static_cast<int>(list[0]))), list[1],
+               list[1] == 1.0 ? "" : "s", args->kind_name, variables.size());
   first_step = static_cast<bigint>(list[2]);
   nhills = static_cast<bigint>(list[3]);
   work = list[4];

@@ -487,8 +487,8 @@ TEST_F(Files, damage_and_other_files_are_errors)
 {
   write(4);
   const std::string good = content(path);
-  EXPECT_EQ(error_of(5), "hills file FILE has 4 hills, but the restart file was written after 5 - give the hills file of "
-                         "that run");
+  EXPECT_EQ(error_of(5), "hills file FILE ends after 4 of the 5 hills that were in the bias of the restart file - give the hills file "
+            "of that run");
   const std::string header = good.substr(0, good.find(" 0.5"));
   const auto with = [&](const std::string &lines) {
     std::ofstream(path, std::ios::binary) << header << lines;

@@ -42,7 +42,7 @@ class HillsFile {
 
  private:
   void open();
-  void write(const std::string &text);
+  void write(const std::string &text, const char *way_out);
   std::string header() const;
 
   const std::string path;

@@ -54,7 +54,7 @@ void HillsFile::open()
   std::setvbuf(file, nullptr, _IONBF, 0);
 }
 
-void HillsFile::write(const std::string &text)
+void HillsFile::write(const std::string &text, const char *way_out)
 {
   if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
     size += text.size();
@@ -63,8 +63,7 @@ void HillsFile::write(const std::string &text)
   const std::string why = last_error();
   std::error_code ignored;
   fs::resize_file(path, size, ignored);    // no half line stays, where that is possible
-  throw std::runtime_error("cannot write hills file " + path + ": " + why +
-                           " - hills up to this one are in it; make room and go on from the last restart file");
+  throw std::runtime_error("cannot write hills file " + path + ": " + why + way_out);
 }
 
 std::string HillsFile::create()
@@ -78,7 +77,7 @@ std::string HillsFile::create()
   }
   open();
   size = 0;
-  write(header());
+  write(header(), "");
   return backup;
 }
 
@@ -90,7 +89,7 @@ void HillsFile::append(double time, const Hill &hill)
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
   line += " " + number_text(hill.file_height) + " " + number_text(biasfactor) + "\n";
-  write(line);
+  write(line, " - it has all hills before this one; make room, and go on from the last restart file");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -106,16 +105,16 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
   Existing result;
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
-  std::string line, later, first_problem;
+  std::string line, later;
   std::uint64_t complete = 0;    // bytes that are read and good
   std::uint64_t kept = 0;        // bytes up to the last hill that is kept
   std::int64_t number = 0;       // of the line
   bool have_header = false;
 
-  const auto bad = [&](const std::string &why) {
-    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " + why +
-                              " - repair it, or use a backup of it");
+  const auto bad = [&](const std::string &why, const std::string &way_out) {
+    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " + why + " - " + way_out);
   };
+  const std::string repair = "repair it, or use a backup of it";
 
   while (std::getline(in, line)) {
     ++number;
@@ -130,19 +129,22 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
       const auto words = words_of(line);
       if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
         if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
-          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" + joined(expected, 0) + "'");
+          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" + joined(expected, 0) + "'",
+                    "give another file");
         have_header = true;
       } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
         const std::string wanted = words[2] == "kerneltype" ? "stretched-gaussian"
             : words[2] == "multivariate"                    ? "false"
                                                             : words[3];
-        if (words[3] != wanted) throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known");
+        if (words[3] != wanted)
+          throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known", "give another file");
       } else if (!words.empty() && words[0][0] != '#') {
         double columns_read[2 * MAX_METAD_VARIABLES + 3];
         is_hill = true;
-        if (!have_header) throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'");
+        if (!have_header) throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'", repair);
         if (words.size() != expected.size())
-          problem = std::to_string(words.size()) + " columns in place of " + std::to_string(expected.size());
+          problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") + " in place of " +
+              std::to_string(expected.size());
         for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
           if (!to_number(words[k], columns_read[k])) problem = "'" + words[k] + "' is not a number";
         if (problem.empty()) {
@@ -157,7 +159,7 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
       }
     }
     if (!problem.empty()) {
-      if (in.peek() != std::ifstream::traits_type::eof()) throw bad(problem);
+      if (in.peek() != std::ifstream::traits_type::eof()) throw bad(problem, repair);
       result.damaged = problem;
       break;
     }
@@ -173,9 +175,9 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
   in.close();
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
-    throw std::runtime_error("hills file " + path + " has " + std::to_string(result.hills.size()) +
-                             " hills, but the restart file was written after " + std::to_string(count) +
-                             " - give the hills file of that run");
+    throw std::runtime_error("hills file " + path + " ends after " + std::to_string(result.hills.size()) + " of the " +
+                             std::to_string(count) + " hills that were in the bias of the restart file - give the hills file of that "
+                             "run");
 
   // first save, then cut: a run that is killed in between loses nothing
   if (result.nmoved) {
@@ -191,7 +193,7 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
   }
   size = kept;
   open();
-  if (kept == 0) write(header());
+  if (kept == 0) write(header(), "");
   return result;
 }
 

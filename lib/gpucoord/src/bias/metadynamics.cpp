@@ -83,9 +83,9 @@ double Metadynamics::evaluate(const double *s, double *slope) const
   state->clamp(s, inside);
   for (int k = 0; k < state->n && !o.grid.empty(); ++k)
     if (!(inside[k] >= o.grid[k].lo && inside[k] <= o.grid[k].hi))
-      throw std::out_of_range(o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
+      throw std::out_of_range("variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
                               short_text(o.grid[k].lo) + " to " + short_text(o.grid[k].hi) +
-                              " - widen keyword grid, or keep the bias constant beyond keyword interval");
+                              " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
   const double v = state->sum(inside, slope);
   for (int k = 0; k < state->n; ++k)
     if (inside[k] != s[k]) slope[k] = 0.0;
