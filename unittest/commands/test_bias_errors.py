@@ -1,0 +1,575 @@
+"""Bad input of fix coord/bias stops LAMMPS on all ranks with a message that names the value, the limit and the way
+out."""
+
+import os
+import re
+import resource
+import sys
+import tempfile
+import unittest
+
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
+                       start, start_all, value)
+
+# S of cv is about 0.4, of cw 3.
+VARIABLES = """
+compute cv a coord/gpu group2 b switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute cw a coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute cx b coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute cy short coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute ke all ke
+variable k equal 1.0
+"""
+SYSTEM += VARIABLES
+FIX = "fix b all coord/bias "
+METAD = "c_cv metad sigma 0.2 height 0.1 pace 10 file H"
+MOVE = FIX + "c_cv moving k 1 s0 {}\n"
+
+KINDS = "harmonic, moving, wall/upper, wall/lower, linear, metad"
+TAKES = {"harmonic": "k, s0, stride", "moving": "k, s0, k/stop, s0/stop, steps, stride",
+         "wall/upper": "k, s0, exponent, offset, stride", "linear": "k, s0, stride",
+         "metad": "sigma, height, pace, biasfactor, temp, grid, bins, interval, file, append, write_grid, read_grid, "
+                  "stride"}
+ONE = "one for the variable c_cv"
+EACH = "one for each of the variables c_cv c_cw"
+NO_VARIABLE = " - only k and s0 of kind moving may be a variable, v_name"
+STEPS = "must be a number of steps from 1 to 2147483647, not '{}'"
+MISSING = "Illegal fix coord/bias command: missing argument(s)"
+
+# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message after 'Fix coord/bias '
+# (after 'Unknown fix coord/bias ' where it begins with ?).
+ARGUMENTS = [
+    # variables
+    ("[]", MISSING),
+    ("[c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
+    ("c_cv [c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
+    ("[c_ke] harmonic k 1 s0 2", "biases computes of style coord/gpu, but compute ke is of style ke"),
+    ("[c_cv[1]] harmonic k 1 s0 2", "takes a whole coordination number, c_cv, not c_cv[1]"),
+    ("c_cv [c_cv] harmonic k 1 1 s0 2 2", ": compute cv is given twice - give each variable once"),
+    ("[harmonic] k 1 s0 2", "needs a compute coord/gpu, as c_ID, before the kind of bias, not harmonic"),
+    ("[cv] harmonic k 1 s0 2", "needs a compute coord/gpu, as c_ID, before the kind of bias, not cv"),
+    ("c_cv [c_cw]", f"needs a kind of bias after its variables: {KINDS}"),
+
+    # kinds and keywords
+    ("c_cv [harmonics] k 1 s0 2", f"?kind: harmonics - known are {KINDS}"),
+    ("c_cv harmonic k 1 s0 2 [c_cw]", f"?harmonic keyword: c_cw - known are {TAKES['harmonic']}"),
+    ("c_cv harmonic k 1 [S0] 2", f"?harmonic keyword: S0 - known are {TAKES['harmonic']}"),
+    ("c_cv harmonic k 1 s0 2 [exponent] 2", f"?harmonic keyword: exponent - known are {TAKES['harmonic']}"),
+    ("c_cv moving k 1 s0 2 [s0/end] 2", f"?moving keyword: s0/end - known are {TAKES['moving']}"),
+    ("c_cv wall/upper k 1 s0 2 [power] 2", f"?wall/upper keyword: power - known are {TAKES['wall/upper']}"),
+    ("c_cv linear k 1 [offset] 2", f"?linear keyword: offset - known are {TAKES['linear']}"),
+    ("c_cv metad [k] 1", f"?metad keyword: k - known are {TAKES['metad']}"),
+    ("c_cv harmonic [2.0]", f"?harmonic keyword: 2.0 - known are {TAKES['harmonic']}"),
+    ("c_cv harmonic k 1 s0 2 [k] 1", "harmonic keyword k is given twice"),
+    (METAD + " [file] H", "metad keyword file is given twice"),
+    ("[fix] c_cv harmonic s0 2", "harmonic needs keyword k"),
+    ("[fix] c_cv harmonic k 2", "harmonic needs keyword s0"),
+    ("[fix] c_cv wall/lower k 2", "wall/lower needs keyword s0"),
+    ("[fix] c_cv linear s0 2", "linear needs keyword k"),
+    ("[fix] c_cv moving k 1 s0/stop 2 steps 9", "moving needs keyword s0"),
+    ("[fix] c_cv metad height 1 pace 5 file H", "metad needs keyword sigma"),
+    ("[fix] c_cv metad sigma 1 pace 5 file H", "metad needs keyword height"),
+    ("[fix] c_cv metad sigma 1 height 1 file H", "metad needs keyword pace"),
+    ("[fix] c_cv metad sigma 1 height 1 pace 5", "metad needs keyword file"),
+
+    # counts of values
+    ("c_cv harmonic [k] s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 0"),
+    ("c_cv harmonic k 1 [s0]", f"harmonic keyword s0 takes 1 value, {ONE}, but has 0"),
+    ("c_cv harmonic [k] 1 2 s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 2: 1 2"),
+    ("c_cv c_cw harmonic [k] 1 s0 2 2", f"harmonic keyword k takes 2 values, {EACH}, but has 1: 1"),
+    ("c_cv c_cw harmonic k 1 1 [s0] 1 2 3", f"harmonic keyword s0 takes 2 values, {EACH}, but has 3: 1 2 3"),
+    ("c_cv wall/upper k 1 s0 2 [exponent]", f"wall/upper keyword exponent takes 1 value, {ONE}, but has 0"),
+    ("c_cv wall/upper k 1 s0 2 [offset] 1 2", f"wall/upper keyword offset takes 1 value, {ONE}, but has 2: 1 2"),
+    ("c_cv moving k 1 s0 2 [s0/stop] 1 2 steps 5", f"moving keyword s0/stop takes 1 value, {ONE}, but has 2: 1 2"),
+    ("c_cv moving k 1 s0 2 s0/stop 1 [steps]", "moving keyword steps takes 1 value, but has 0"),
+    ("c_cv moving k 1 s0 2 s0/stop 1 [steps] 5 6", "moving keyword steps takes 1 value, but has 2: 5 6"),
+    ("c_cv harmonic k 1 s0 2 [stride]", "harmonic keyword stride takes 1 value, but has 0"),
+    ("c_cv harmonic k 1 s0 2 [stride] 1 2", "harmonic keyword stride takes 1 value, but has 2: 1 2"),
+    ("c_cv metad [sigma] 1 2 height 1 pace 5 file H", f"metad keyword sigma takes 1 value, {ONE}, but has 2: 1 2"),
+    ("c_cv c_cw metad [sigma] 1 height 1 pace 5 file H", f"metad keyword sigma takes 2 values, {EACH}, but has 1: 1"),
+    ("c_cv metad sigma 1 [height] 1 1 pace 5 file H", "metad keyword height takes 1 value, but has 2: 1 1"),
+    ("c_cv metad sigma 1 height 1 [pace] file H", "metad keyword pace takes 1 value, but has 0"),
+    (METAD + " temp 1 [biasfactor]", "metad keyword biasfactor takes 1 value, but has 0"),
+    (METAD + " [temp]", "metad keyword temp takes 1 value, but has 0"),
+    (METAD + " [grid] 0 bins 5", "metad keyword grid takes 2 values, low and high for the variable c_cv, but has 1: 0"),
+    (METAD + " grid 0 9 [bins] 5 5", f"metad keyword bins takes 1 value, {ONE}, but has 2: 5 5"),
+    (METAD + " [interval] 5",
+     "metad keyword interval takes 2 values, low and high for the variable c_cv, but has 1: 5"),
+    ("c_cv c_cw metad sigma 1 1 height 1 pace 5 file H [interval] 0 5",
+     "metad keyword interval takes 4 values, low and high for each of the variables c_cv c_cw, but has 2: 0 5"),
+    ("c_cv metad sigma 1 height 1 pace 5 [file]",
+     "metad keyword file takes 1 value, the name of the hills file, but has 0"),
+    (METAD + " [append]", "metad keyword append takes 1 value, yes or no, but has 0"),
+    (METAD + " grid 0 9 bins 90 [write_grid] 10",
+     "metad keyword write_grid takes 2 values, a number of steps and a file, but has 1: 10"),
+    (METAD + " grid 0 9 bins 90 [read_grid]", "metad keyword read_grid takes 1 value, a file, but has 0"),
+
+    # limits
+    ("c_cv harmonic k [-1] s0 2", "harmonic k is -1 but must be >= 0"),
+    ("c_cv c_cw harmonic k 1 [-0.5] s0 2 2", "harmonic k is -0.5 but must be >= 0"),
+    ("c_cv wall/lower k [-1] s0 2", "wall/lower k is -1 but must be >= 0"),
+    ("c_cv moving k 1 k/stop [-1] s0 2 steps 5", "moving k/stop is -1 but must be >= 0"),
+    ("c_cv wall/upper k 1 s0 2 exponent [1]",
+     "wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"),
+    ("c_cv c_cw wall/lower k 1 1 s0 2 2 exponent 2 [0.5]",
+     "wall/lower exponent is 0.5 but must be > 1, or the force jumps at the wall"),
+    ("[fix] c_cv moving k 1 s0 2", "moving needs something that moves: k/stop, s0/stop, or a variable v_name for k "
+     "or s0 - or use kind harmonic"),
+    ("c_cv moving k 1 s0 2 [s0/stop] 3", "moving keyword s0/stop needs keyword steps, the number of steps to the stop"),
+    ("c_cv moving k 1 s0 2 [k/stop] 3", "moving keyword k/stop needs keyword steps, the number of steps to the stop"),
+    ("c_cv moving k 1 s0 v_k [steps] 5",
+     "moving steps is for k/stop and s0/stop - variables move by themselves"),
+    ("c_cv moving k 1 s0 v_k s0/stop [3] steps 5",
+     "moving: s0 is the variable v_k, so s0/stop cannot move it"),
+    ("c_cv c_cw moving k 1 v_k s0 2 2 k/stop 3 [3] steps 5",
+     "moving: k is the variable v_k, so k/stop cannot move it"),
+    (METAD.replace("sigma 0.2", "sigma [0]"), "metad sigma is 0 but must be > 0"),
+    ("c_cv c_cw metad sigma 0.2 [-1] height 1 pace 10 file H", "metad sigma is -1 but must be > 0"),
+    (METAD.replace("0.1", "[0]"), "metad height is 0 but must be > 0"),
+    (METAD.replace("0.1", "[-2]"), "metad height is -2 but must be > 0"),
+    (METAD + " temp 1 biasfactor [1]",
+     "metad biasfactor is 1 but must be > 1 - leave it out for hills of constant height"),
+    (METAD + " [biasfactor] 5", "metad biasfactor needs keyword temp, the temperature of the thermostat"),
+    (METAD + " temp [0]", "metad temp is 0 but must be > 0"),
+    (METAD.replace("10", "[15]") + " stride 10",
+     "metad pace 15 is not a multiple of stride 10: hills are added where the bias is evaluated"),
+    (METAD + " grid [5] 5 bins 10", "metad grid of c_cv begins at 5, which must be below its end 5"),
+    (METAD + " interval [6] 5", "metad interval of c_cv begins at 6, which must be below its end 5"),
+    (METAD + " [grid] 0 9", "metad keyword grid needs keyword bins, the number of bins"),
+    (METAD + " [bins] 9", "metad keyword bins needs keyword grid"),
+    (METAD + " [write_grid] 10 G", "metad keyword write_grid needs keyword grid"),
+    (METAD + " [read_grid] G", "metad keyword read_grid needs keyword grid"),
+    (METAD + " grid 0 9 bins [44]",
+     "metad: points of the grid of c_cv are 0.204545 apart, which is more than its sigma 0.2 - use 90 bins or more, so "
+     "that they are at most half a sigma apart"),
+    ("c_cv c_cw metad sigma 1 1 height 1 pace 10 file H grid 0 9 0 9 bins 30 [3]",
+     "metad: points of the grid of c_cw are 3 apart, which is more than its sigma 1 - use 18 bins or more, so "
+     "that they are at most half a sigma apart"),
+    (METAD + " grid 0 9 bins [0]", "metad bins must be a number of bins from 1 to 2147483647, not '0'"),
+    (METAD + " grid 0 9 bins [9.5]", "metad bins must be a number of bins from 1 to 2147483647, not '9.5'"),
+    (METAD + " grid 0 9 [bins] 2000000000", "metad grid has 2e+09 points, more than 1e9 - use fewer bins"),
+    (METAD + " grid 1 9 bins 80 interval [0] 9",
+     "metad interval of c_cv from 0 to 9 reaches beyond the grid from 1 to 9 - widen keyword grid"),
+    (METAD + " interval [2] 9.5 grid 1 9 bins 80",
+     "metad interval of c_cv from 2 to 9.5 reaches beyond the grid from 1 to 9 - widen keyword grid"),
+    ("[fix] c_cv c_cw c_cx c_cy metad sigma 1 1 1 1 height 1 pace 10 file H",
+     "metad takes 1 to 3 variables, not 4 - use several fixes"),
+    (METAD + " append [maybe]", "metad append must be yes or no, not 'maybe'"),
+    (METAD + " grid 0 9 bins 90 write_grid [15] G",
+     "metad write_grid every 15 steps is not a multiple of pace 10: it is written when a hill is added"),
+    (METAD + " grid 0 9 bins 90 write_grid 10 [H]",
+     "metad write_grid cannot write to the hills file H - use another name"),
+]
+
+# numbers of steps
+for bad in "0", "-1", "1.5", "2147483648", "nan", "v_k":
+    ARGUMENTS += [
+        (f"c_cv harmonic k 1 s0 2 stride [{bad}]", "harmonic stride " + STEPS.format(bad)),
+        (f"c_cv moving k 1 s0 2 s0/stop 3 steps [{bad}]", "moving steps " + STEPS.format(bad)),
+        (METAD.replace("10", f"[{bad}]"), "metad pace " + STEPS.format(bad)),
+        (METAD + f" grid 0 9 bins 90 write_grid [{bad}] G", "metad write_grid " + STEPS.format(bad))]
+
+# numbers
+for words, name in (
+        ("c_cv harmonic k {} s0 2", "harmonic k"), ("c_cv c_cw harmonic k 1 1 s0 2 {}", "harmonic s0"),
+        ("c_cv moving k {} s0 v_k", "moving k"), ("c_cv moving k 1 s0 2 s0/stop {} steps 5", "moving s0/stop"),
+        ("c_cv wall/upper k 1 s0 2 exponent {}", "wall/upper exponent"),
+        ("c_cv wall/lower k 1 s0 2 offset {}", "wall/lower offset"), ("c_cv linear k {}", "linear k"),
+        (METAD.replace("0.2", "{}"), "metad sigma"), (METAD.replace("0.1", "{}"), "metad height"),
+        (METAD + " temp {}", "metad temp"), (METAD + " temp 1 biasfactor {}", "metad biasfactor"),
+        (METAD + " bins 90 grid {} 9", "metad grid"), (METAD + " interval 0 {}", "metad interval")):
+    for bad in "nan", "-nan", "inf", "1.0x", "1,5", "v_", "v_k":
+        if bad == "v_k" and name == "moving k":
+            continue
+        ARGUMENTS.append((words.format(f"[{bad}]"), f"{name} must be a number, not '{bad}'" +
+                          (NO_VARIABLE if bad[:2] == "v_" else "")))
+
+HEAD = ("#! FIELDS time cv sigma_cv height biasf\n#! SET multivariate false\n#! SET kerneltype stretched-gaussian\n")
+HILL = " 0.1 20 0.2 0.1 -1\n"
+# of a grid from 0 to 1 in 2 bins
+GRID_HEAD = ("#! FIELDS cv metad.bias der_cv\n#! SET min_cv 0\n#! SET max_cv 1\n#! SET nbins_cv 3\n"
+             "#! SET periodic_cv false\n# hills 1\n")
+GRID_END = "0 0 0\n0.5 0.1 0\n1 0 0\n"
+FILES = {
+    "good": HEAD + HILL * 2, "other": HEAD.replace("cv", "cw") + HILL, "two": HEAD.replace("cv", "cv c") + HILL,
+    "gaussian": HEAD.replace("stretched-", "") + HILL, "multivariate": HEAD.replace("false", "true") + HILL,
+    "headless": HILL, "short": HEAD + HILL + " 0.1 20 0.2 0.1\n" + HILL, "word": HEAD + "a 1 1 1 1\n" + HILL,
+    "width": HEAD + HILL.replace("0.2", "-0.2") + HILL, "binary": HEAD + "\0\0\n" + HILL,
+    "grid": GRID_HEAD + GRID_END, "grid3": GRID_HEAD.replace("hills 1", "hills 3") + GRID_END,
+    "gridless": GRID_HEAD.replace("# hills 1\n", "") + GRID_END, "gridname": GRID_HEAD.replace("cv", "cw") + GRID_END,
+    "gridlow": GRID_HEAD.replace("min_cv 0", "min_cv 0.1") + GRID_END,
+    "gridhigh": GRID_HEAD.replace("max_cv 1", "max_cv 1.1") + GRID_END,
+    "gridbins": GRID_HEAD.replace("nbins_cv 3", "nbins_cv 4") + GRID_END,
+    "gridperiod": GRID_HEAD.replace("false", "true") + GRID_END, "gridshort": GRID_HEAD + "0 0 0\n0.5 0 0\n",
+    "gridlong": GRID_HEAD + GRID_END + "1 0 0\n", "gridcolumns": GRID_HEAD + "0 0\n",
+    "gridword": GRID_HEAD + "0 0 0.x\n", "gridplace": GRID_HEAD + "0 0 0\n1 0 0\n1 0 0\n",
+    "gridnan": GRID_HEAD + "0 nan 0\n",
+}
+REPAIR = " - repair it, or use a backup of it"
+WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
+ANOTHER = " - give another file"
+FULL = " - it has all hills before this one; make room, and go on from the last restart file"
+LEAVE_OUT = " - leave out keyword read_grid to take all hills from the hills file"
+APPEND = FIX + METAD + " append yes\nrun 0"
+READ_GRID = FIX + METAD.replace("0.2", "0.5") + " grid 0 1 bins 2 interval 0 1 append yes file good read_grid"
+
+
+def append(name):
+    return APPEND.replace("file H", f"file {name}")
+
+
+def read_grid(name):
+    return READ_GRID.replace("file H ", "") + f" {name}\nrun 0"
+
+
+# An earlier run of 20 steps with hills at steps 10 and 20, continued from its restart file.
+METAD_R = METAD.replace("file H", "file R")
+CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart r\n" +
+ VARIABLES.strip() + "\n")
+
+# Scripts of which the last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
+RUNS = {
+    # groups, computes and variables
+    "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
+        "group a of compute cv is dynamic, so S and the bias would jump - use a static group, and a switching function "
+        "that lets atoms in and out smoothly"),
+    "dynamic second group": ("variable y atom id<10\ngroup b dynamic all var y\n" + FIX + "c_cv linear k 1\nrun 0",
+        "group b of compute cv is dynamic, so S and the bias would jump - use a static group, and a switching function "
+        "that lets atoms in and out smoothly"),
+    "compute deleted": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\nrun 0",
+        "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+    "compute replaced": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\ncompute cv all ke\nrun 0",
+        "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+    "no variable": (MOVE.format("v_nix") + "run 0", "variable nix does not exist - define it before the run"),
+    "variable deleted": (MOVE.format("v_k") + "run 0\nvariable k delete\nrun 0",
+        "variable k does not exist - define it before the run"),
+    "atom-style variable": ("variable y2 atom x\n" + MOVE.format("v_y2") + "run 0",
+        "variable y2 must be of style equal or similar"),
+    "variable nan": ("variable y3 equal exp(1000)-exp(1000)\n" + MOVE.format("v_y3") + "run 0",
+        "variable y3 is nan, not a finite number"),
+    "variable inf": ("variable y4 equal exp(1000*(step>2))\n" + MOVE.format("v_y4") + "run 5",
+        "variable y4 is inf, not a finite number"),
+
+    # the order of fixes
+    **{f"after {style}": (f"fix p all {style} {words}\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
+        f"must be defined before fix p of style {style}, which needs its virial - define it first")
+       for style, words in (("npt", "temp 300 300 1 iso 0 0 1"), ("nph", "iso 0 0 1"), ("press/berendsen", "iso 0 0 1"),
+                            ("box/relax", "iso 0"), ("rigid/nph", "group 1 short iso 0 0 1"))},
+
+    # the grid
+    "outside the grid": (FIX + METAD + " grid 0 0.25 bins 5\nrun 0",
+        "variable cv = {cv} is outside the grid from 0 to 0.25" + WIDEN),
+    "below the grid": (FIX + METAD + " grid 50 55 bins 50\nrun 0",
+        "variable cv = {cv} is outside the grid from 50 to 55" + WIDEN),
+    "outside the grid in the run": (
+        FIX + "c_cv c_cw metad sigma 0.2 0.2 height 0.1 pace 10 file H grid 0 90 0 20 bins 900 200\nrun 10\n"
+        "set group a x 0 y 0 z 0\nrun 1",
+        "variable cw = 28 is outside the grid from 0 to 20" + WIDEN),
+
+    # hills files
+    "append without a file": (append("nix"),
+        "hills file nix does not exist - say append no for a new one"),
+    "hills file is a folder": (FIX + METAD.replace("file H", "file .") + "\nrun 0",
+        "cannot write hills file .: Is a directory"),
+    "hills file in no folder": (FIX + METAD.replace("file H", "file nix/H") + "\nrun 0",
+        "cannot write hills file nix/H: No such file or directory"),
+    # a folder in which root cannot write either
+    "read-only folder": (FIX + METAD.replace("file H", "file /proc/H") + "\nrun 0",
+        "cannot write hills file /proc/H: No such file or directory"),
+    "file that cannot be renamed": (FIX + METAD.replace("file H", "file /proc/version") + "\nrun 0",
+        "cannot rename hills file /proc/version, which is there already: {rename}"),
+    "other variable": (append("other"),
+        "hills file other, line 1: it has the columns 'time cw sigma_cw height biasf', but this fix needs "
+        "'time cv sigma_cv height biasf'" + ANOTHER),
+    "more variables": (append("two"),
+        "hills file two, line 1: it has the columns 'time cv c sigma_cv c height biasf', but this fix needs "
+        "'time cv sigma_cv height biasf'" + ANOTHER),
+    "other hills": (append("gaussian"),
+        "hills file gaussian, line 3: kerneltype is gaussian, but only stretched-gaussian is known" + ANOTHER),
+    "multivariate hills": (append("multivariate"),
+        "hills file multivariate, line 2: multivariate is true, but only false is known" + ANOTHER),
+    "hills without a header": (append("headless"),
+        "hills file headless, line 1: a hill comes before the line '#! FIELDS time cv sigma_cv height biasf'" + REPAIR),
+    "a number missing": (append("short"), "hills file short, line 5: 4 columns in place of 5" + REPAIR),
+    "not a number": (append("word"), "hills file word, line 4: 'a' is not a number" + REPAIR),
+    "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
+    "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
+    "two fixes with one file": (FIX + METAD + "\nfix b2 all coord/bias " + METAD + "\nrun 0",
+        "fix b2 writes hills file H, too - use one file for each"),
+    "two names of one file": (
+        FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./nix/../H") + "\nrun 0",
+        "fix b2 writes hills file H, too - use one file for each"),
+
+    # restarts
+    "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",
+        "hills file R does not exist - give that of the run that wrote the restart file"),
+    "restart with fewer hills": (CONTINUE.format("shell cp good R\nshell sed -i 5d R") + FIX + METAD_R + "\nrun 0",
+        "hills file R ends after 1 of the 2 hills that were in the bias of the restart file - give the hills file of "
+        "that run"),
+    "restart with other hills": (CONTINUE.format("shell cp good R") + FIX + METAD_R + "\nrun 0",
+        "hill 2 of hills file R is at c_cv = 20, but the restart file was written by a run that put it at {cv17} - "
+        "give the hills file of that run"),
+    "restart with another kind": (CONTINUE.format("") + FIX + "c_cv harmonic k 1 s0 2",
+        "the restart file has a fix of this ID of kind metad with 1 variable, not of kind harmonic with 1 - use the "
+        "command of the earlier run, or another fix ID"),
+    "restart with another number of variables": (
+        CONTINUE.format("") + FIX + "c_cv c_cw metad sigma 1 1 height 1 pace 10 file R",
+        "the restart file has a fix of this ID of kind metad with 1 variable, not of kind metad with 2 - use the "
+        "command of the earlier run, or another fix ID"),
+    "restart with a later grid": (
+        CONTINUE.format("shell cp grid3 G") + FIX + "c_cv metad sigma 0.5 height 1 pace 10 file R grid 0 1 bins 2 "
+        "interval 0 1 read_grid G\nrun 0",
+        "grid file G holds 3 hills, but the restarted run begins with 2 - leave out keyword read_grid, or give an "
+        "earlier grid"),
+
+    # grid files
+    "read_grid of a new run": (read_grid("grid").replace("append yes", "append no"),
+        "keyword read_grid grid goes on from an earlier run and needs its hills, too - say append yes"),
+    "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
+    "more hills in the grid file": (read_grid("grid3"),
+        "grid file grid3 holds 3 hills, but hills file good begins with 2 - leave out keyword read_grid, or give an "
+        "earlier grid"),
+    **{f"grid file {name}": (read_grid(name), f"grid file {name}, line {line}: {why}{LEAVE_OUT}")
+       for name, line, why in (
+        ("gridname", 1, "its columns are cw metad.bias der_cw, but the fix needs cv metad.bias der_cv"),
+        ("gridlow", 2, "min_cv is 0.1, but the fix has 0"), ("gridhigh", 3, "max_cv is 1.1, but the fix has 1"),
+        ("gridbins", 4, "nbins_cv is 4, but the fix has 3"),
+        ("gridperiod", 5, "periodic_cv is true, but the fix has false"),
+        ("gridshort", 8, "it ends after 2 of 3 points"), ("gridlong", 10, "more points than the grid has"),
+        ("gridcolumns", 7, "2 columns in place of 3"), ("gridword", 7, "'0.x' is not a number"),
+        ("gridnan", 7, "'nan' is not a number"), ("gridplace", 8, "cv is 1 in place of 0.5"),
+        ("gridless", 8, "no line '# hills N' says how many hills are in it"))},
+    "grid file in no folder": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 nix/G\nrun 10",
+        "cannot write nix/G: No such file or directory"),
+}
+
+# These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
+ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hills file in no folder",
+            "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
+            "more hills in the grid file", "grid file in no folder", "restart with another kind"]
+
+
+def rename_error():
+    """Why a file in /proc cannot be renamed: that differs between systems."""
+    try:
+        os.rename("/proc/version", "/proc/bck.0.version")
+    except OSError as error:
+        return os.strerror(error.errno)
+    raise AssertionError("/proc/version was renamed")
+
+
+def at_run_time(message):
+    """With what only the system knows."""
+    message = message.replace("{rename}", rename_error() if "{rename}" in message else "")
+    if "{cv" in message:
+        lmp = start()
+        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv") + "run 0")
+        s = lmp.extract_compute("cv", 0, 0)
+        lmp.close()
+        message = message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s))
+    return "Fix coord/bias b" + (" " if message.startswith("must be") else ": ") + message
+
+
+def expected(message):
+    return ("Unknown fix coord/bias " + message[1:] if message[0] == "?" else
+            message if message == MISSING else "Fix coord/bias" + (" " if message[0] != ":" else "") + message)
+
+
+def read(name):
+    with open(name, "rb") as file:
+        return file.read()
+
+
+def put_files(folder="."):
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if os.path.islink(path) or os.path.isfile(path):
+            os.remove(path)
+    for name, text in FILES.items():
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+
+
+def tearDownModule():
+    start().finalize()  # mpirun reports a rank that ends without
+
+
+class InProcess(unittest.TestCase):
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lmp = start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.lmp.close()
+
+    def setUp(self):
+        self.lmp.command("clear")
+        commands(self.lmp, SYSTEM)
+
+    def check_still_usable(self):
+        """A compute and a fix that are right work now, and the compute's value is that of the definition."""
+        commands(self.lmp, GOOD + "\nfix good all coord/bias c_c harmonic k 2 s0 1.5\n" + PRINT_S + "run 0")
+        s = expected_of_good(self.lmp)
+        self.assertAlmostEqual(value(self.lmp), s, delta=1e-5)
+        self.assertAlmostEqual(self.lmp.extract_fix("good", 0, 0), (s - 1.5)**2, delta=1e-3)
+        commands(self.lmp, "thermo_style one\nunfix good\nuncompute c")
+
+
+class Arguments(InProcess):
+    def test_arguments(self):
+        for words, message in ARGUMENTS:
+            marked = words.replace("[fix]", "").strip()
+            marked = FIX + marked if "[fix]" not in words else "[fix] b all coord/bias " + marked
+            if words == "[]":
+                marked = FIX.strip()
+            with self.subTest(words):
+                plain = re.sub(r"\[(\S*?)\](?=\s|$)", r"\1", marked)
+                found = error_of(self.lmp, plain)
+                self.assertEqual(found, (expected(message), marked if "[" in words and words != "[]" else None))
+                self.assertFalse(self.lmp.has_id("fix", "b"))
+        self.check_still_usable()
+
+
+class Runs(InProcess):
+    def test_runs(self):
+        for name, (script, message) in RUNS.items():
+            *before, last = script.split("\n")
+            with self.subTest(name):
+                put_files()
+                self.setUp()
+                commands(self.lmp, "\n".join(before))
+                found, _ = error_of(self.lmp, last)
+                self.assertEqual(found.replace("-nan", "nan"), at_run_time(message))    # its sign is the processor's
+                for fix in "b", "b2", "p":
+                    if self.lmp.has_id("fix", fix):
+                        self.lmp.command(f"unfix {fix}")
+                self.check_still_usable()
+
+    def test_mended(self):
+        """Some errors are repaired by what their message says, in the same LAMMPS."""
+        for name, way_out, hills in (
+                ("append without a file", f"unfix b\n{FIX}{METAD}", 1),
+                ("a number missing", "shell sed -i 5d short", 3),
+                ("dynamic group", "group a static", None), ("no variable", "variable nix equal 2", None),
+                ("outside the grid", f"unfix b\n{FIX}{METAD} grid 0 0.25 bins 5 interval 0 0.25", 1),
+                ("restart without the file", "shell cp save R", 3),
+                ("two fixes with one file", "unfix b2", 1), ("after npt", "unfix p", None)):
+            with self.subTest(name):
+                put_files()
+                self.setUp()
+                *before, last = RUNS[name][0].replace("shell rm R", "shell mv R save").split("\n")
+                commands(self.lmp, "\n".join(before))
+                error_of(self.lmp, last)
+                commands(self.lmp, way_out + "\nrun 10")
+                if name == "no variable":
+                    self.lmp.command("variable nix delete")
+                if hills:
+                    self.assertEqual(self.lmp.extract_fix("b", 0, 1, 5), hills)
+
+
+MOLECULES = SYSTEM.replace("atom_modify", "atom_style bond\natom_modify").replace(
+    "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 1 extra/special/per/atom 2") + """
+bond_style harmonic
+bond_coeff 1 1.0 2.5
+create_bonds single/bond 1 1 2
+"""
+
+
+class Warnings(unittest.TestCase):
+    """No errors, but each is said once."""
+
+    def check(self, cases):
+        cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
+        results = start_all(run_script, [(MOLECULES + script.format(ranks), ranks) for ranks, script, _ in cases])
+        for (ranks, script, message), result in zip(cases, results):
+            with self.subTest(script, ranks=ranks):
+                code, output = result.result()
+                self.assertEqual(code, 0, output)
+                self.assertEqual(re.findall(r"^WARNING: (Fix.*) \(\S+:\d+\)$", output, re.MULTILINE), [message])
+
+    def test_warnings(self):
+        put_files()
+        self.check([
+            ("fix b a coord/bias c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
+             "Fix coord/bias b: group a has no effect, forces act on all atoms of the computes' groups - use group "
+             "all"),
+            ("fix s all shake 1e-4 10 0 b 1\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
+             "Fix coord/bias b is defined after fix s of style shake, which does not see its forces - define it "
+             "first"),
+            ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
+             "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
+             "name contains time: lifetime")])
+
+
+class FullDisk(unittest.TestCase):
+    def test_full_from_the_start(self):
+        """A device is not renamed."""
+        put_files()
+        os.symlink("/dev/full", "H")
+        for keyword, message in (("", "cannot write hills file H: No space left on device"),
+                                 (" append yes", "cannot read hills file H: it is not a regular file")):
+            with self.subTest(keyword):
+                code, output = run_script(SYSTEM + FIX + METAD + keyword + "\nrun 20\n", 2)
+                self.assertEqual(errors_in(output), ["Fix coord/bias b: " + message])
+                self.assertNotEqual(code, 0)
+                self.assertEqual(os.readlink("H"), "/dev/full")
+                self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
+
+    def test_full_in_the_run(self):
+        """In the middle of a line: the file ends with the hill before, and the run can go on from there."""
+        put_files()
+        fix = FIX + METAD.replace("pace 10", "pace 1")
+        again = "clear\nread_restart r\n" + VARIABLES + fix
+        lmp = start()
+        commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
+        unlimited = read("H")
+        ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
+        self.assertEqual(len(ends), 4 + 20)
+        for limit in ends[13] + 1, ends[13] + 20, ends[14] - 1, ends[14]:
+            with self.subTest(limit=limit):
+                commands(lmp, again + "\nrun 0")
+                # Python ignores the signal of a file that grows beyond the limit, so that writing fails
+                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
+                try:
+                    message, _ = error_of(lmp, "run 15")
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                self.assertEqual(message, "Fix coord/bias b: cannot write hills file H: File too large" + FULL)
+                self.assertEqual(read("H"), unlimited[:ends[14] if limit == ends[14] else ends[13]])
+                commands(lmp, again + "\nrun 20 upto")
+                self.assertEqual(read("H"), unlimited)
+        lmp.close()
+
+
+class TwoRanks(unittest.TestCase):
+    maxDiff = None
+
+    def test_same_in_process(self):
+        """The tests above on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
+        code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs"], 2)
+        self.assertEqual(code, 0, output)
+        self.assertEqual(len(re.findall("^OK$", output, re.MULTILINE)), 2, output)
+
+    def test_executable_stops(self):
+        cases = [(name, *RUNS[name]) for name in ON_RANKS]
+        scripts = []
+        for k, (_, script, _) in enumerate(cases):    # in folders of their own, because all run at once
+            os.mkdir(f"ranks{k}")
+            put_files(f"ranks{k}")
+            scripts.append((f"shell cd ranks{k}\n{SYSTEM}{script}\nprint 'went on'\n", 2))
+        for (name, _, message), result in zip(cases, start_all(run_script, scripts)):
+            with self.subTest(name):
+                code, output = result.result()
+                self.assertEqual(errors_in(output), [at_run_time(message)], output)
+                self.assertNotEqual(code, 0)
+                self.assertNotRegex(output, "(?m)^went on")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        unittest.main()
