@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Work and free energy from the files of in.pull and in.windows: tables, and salt.png.
+
+Usage: analyse.py [FOLDER]. Exit code 1 when a number of fix coord/bias is not what it must be, or when the free energy
+from the windows is not that of the ions without a bias.
+"""
+import sys
+from pathlib import Path
+
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+STEP_PS = 0.002
+KT = 0.0019872067 * 300.0       # kcal/mol
+K = 20.0                        # of the restraint, as in the inputs
+START, STOP, STEPS = 4.0, 8.0, 10000
+SETTLE = 500                    # steps of a window that do not count
+BLOCKS = 4
+# 15 digits of S and 12 of the work
+TOLERANCE = 1e-9
+
+
+def restraint(s, centre):
+    return 0.5 * K * (s - centre)**2
+
+
+def read_log(path):
+    """Columns of the last run's table of thermo output, by name."""
+    lines = path.read_text().splitlines()
+    first = max(i for i, line in enumerate(lines) if line.split()[:1] == ["Step"])
+    rows = []
+    for line in lines[first + 1:]:
+        if line.startswith("Loop time"):
+            break
+        rows.append([float(word) for word in line.split()])
+    return dict(zip(lines[first].split(), np.array(rows).T))
+
+
+def read_windows(path):
+    """Samples of the restrained ion by centre, without those of the first SETTLE steps."""
+    step, s, centre = np.loadtxt(path).T
+    windows = {}
+    for c in np.unique(centre):
+        of_window = centre == c
+        settled = step[of_window] > step[of_window][0] + SETTLE
+        windows[c] = s[of_window][settled]
+    return windows
+
+
+def read_histogram(path):
+    """Middles of the bins, and for each block the number of samples in each."""
+    blocks = []
+    with open(path) as lines:
+        for line in lines:
+            if line.startswith("#"):
+                continue
+            rows = int(line.split()[1])
+            blocks.append([[float(word) for word in next(lines).split()] for _ in range(rows)])
+    blocks = np.array(blocks)
+    return blocks[0, :, 1], blocks[:, :, 2]
+
+
+def combine(windows):
+    """Weights of all samples without the bias, and free energy of every window in kT: WHAM without bins
+    (Shirts and Chodera, J. Chem. Phys. 129, 124105 (2008)).
+    """
+    centres = np.array(list(windows))
+    samples = np.concatenate(list(windows.values()))
+    counts = np.array([len(s) for s in windows.values()])
+    boltzmann = np.exp(-restraint(samples, centres[:, None]) / KT)      # window, sample
+    free = np.zeros(len(centres))
+    for _ in range(100000):
+        weights = 1 / ((counts * np.exp(free)) @ boltzmann)
+        new = -np.log(boltzmann @ weights)
+        new -= new[0]
+        change = np.abs(new - free).max()
+        free = new
+        if change < 1e-7:
+            break
+    else:
+        sys.exit("analyse.py: WHAM does not converge: windows that do not overlap, or not the k of the inputs")
+    return samples, weights / weights.sum(), free
+
+
+def profile(probability):
+    """kcal/mol, infinite where the probability is 0."""
+    with np.errstate(divide="ignore"):
+        return -KT * np.log(probability)
+
+
+def error(blocks):
+    return np.std(blocks, axis=0, ddof=1) / np.sqrt(len(blocks))
+
+
+def main():
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "output")
+    failures = []
+
+    def check(passes, text):
+        print(("ok      " if passes else "FAILED  ") + text)
+        if not passes:
+            failures.append(text)
+
+    # --- the pull: all of it from S alone ---
+    step, s, centre, work = np.loadtxt(folder / "pull.dat").T
+    moved = START + (STOP - START) * (step - step[0]) / STEPS
+    summed = np.append(0, np.cumsum(restraint(s[:-1], moved[1:]) - restraint(s[:-1], moved[:-1])))
+    log = read_log(folder / "log.pull")
+    at_log = np.searchsorted(step, log["Step"])
+    print(f"\nPull from {START:g} to {STOP:g} in {STEPS * STEP_PS:g} ps: work {log['work'][-1]:.2f} kcal/mol")
+    check(np.abs(centre - moved).max() < TOLERANCE, "the centre moves linearly from start to stop")
+    worst = max(np.abs(work - summed).max(), np.abs(log["work"] - summed[at_log]).max())
+    check(worst < TOLERANCE, f"work is what V changes by as the centre moves, summed over S: to {worst:.1g}")
+    # the thermostat's conserved energy has the bias in it: where the centre moves it gains the work
+    gain = log["Econserve"] - log["work"]
+    half = len(gain) // 2
+    drift = gain[half:].mean() - gain[:half].mean()
+    check(np.abs(drift) < 1.2,
+          f"conserved energy minus work changes by {drift:+.2f} kcal/mol, with the work by "
+          f"{log['Econserve'][half:].mean() - log['Econserve'][:half].mean():+.2f}")
+    off = s - moved
+    check(np.abs(off).max() < 1.5 and np.abs(off.mean()) < 0.4,
+          f"S follows the centre: S - centre {off.mean():+.2f} on average, at most {np.abs(off).max():.2f} away")
+    print(f"        S is a whole number in {100 * np.mean(np.abs(s - np.rint(s)) < 1e-9):.0f} % of the steps")
+
+    # --- the windows ---
+    windows = read_windows(folder / "windows.dat")
+    combined = samples, weights, free = combine(windows)
+    parts = {c: np.array_split(s, BLOCKS) for c, s in windows.items()}
+    blocks = [combine({c: part[b] for c, part in parts.items()}) for b in range(BLOCKS)]
+    free, free_error = free * KT, error([b[2] * KT for b in blocks])
+    centres = np.array(list(windows))
+    work_at = np.interp(centres, moved, summed)
+    print(f"\n{len(windows)} windows of {len(samples) // len(windows)} samples, errors from {BLOCKS} blocks\n"
+          "centre          <S>     F of the window   work of the pull up to there (kcal/mol)")
+    for c, f, e, w in zip(centres, free, free_error, work_at):
+        print(f"{c:6.1f}  {windows[c].mean():.2f} +- {error([p.mean() for p in parts[c]]):.2f}"
+              f"    {f:6.2f} +- {e:.2f}    {w:6.2f}")
+    means = np.array([windows[c].mean() for c in centres])
+    # S may sit at a whole number next to the centre all the time
+    check(np.all(means[2:] > means[:-2]) and np.abs(means - centres).max() < 0.75,
+          f"means of the windows rise with the centres, at most {np.abs(means - centres).max():.2f} away")
+    print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} kcal/mol")
+
+    # --- the ions without a bias ---
+    middle, histogram = read_histogram(folder / "others.dat")
+    edges = np.append(middle - 0.025, middle[-1] + 0.025)
+
+    def binned(values, weights, edges):
+        return np.histogram(values, edges, weights=weights)[0]
+
+    mean = weights @ samples
+    mean_error = error([w @ s for s, w, _ in blocks])
+    block_means = histogram @ middle / histogram.sum(axis=1)
+    others, others_error = block_means.mean(), error(block_means)
+    print(f"\n{'':26s}{'windows':>16s}{'without a bias':>18s}")
+    print(f"{'<S>':26s}{mean:8.2f} +- {mean_error:.2f}{others:10.3f} +- {others_error:.3f}")
+    # a few slow exchanges of water decide, and blocks of 1.8 ps see but part of that: hence the constant as well
+    check(abs(mean - others) < 0.15 + 3 * mean_error, f"means of S differ by {mean - others:+.2f}")
+
+    # to the nearest whole number: 4 is 3.5 to 4.5
+    numbers = np.arange(4, 9)
+    coarse = np.arange(3.5, 9)
+    block_f = np.array([profile(binned(s, w, coarse)) for s, w, _ in blocks])
+    block_f -= block_f[:, [2]]
+    f_error = error(block_f)
+    f = profile(binned(samples, weights, coarse))
+    f -= f[2]
+    nearest = np.rint(middle)[None] == numbers[:, None]
+    count = histogram @ nearest.T
+    f_others = profile(count.sum(axis=0) / count.sum())
+    f_others -= f_others[2]
+    for n in range(len(numbers)):
+        seen = count.sum(axis=0)[n]
+        text = f"{f_others[n]:10.2f}, {seen:.0f} samples" if seen else "      none seen"
+        print(f"F of {numbers[n]} oxygens, kcal/mol  {f[n]:8.2f} +- {f_error[n]:.2f}{text}")
+    both = count.sum(axis=0) > 1000
+    difference = np.abs(f - f_others)[both]
+    check(both.sum() >= 3 and np.all(difference < 0.3 + 3 * f_error[both]),
+          f"F of {numbers[both][0]} to {numbers[both][-1]} oxygens is that of the ions without a bias to "
+          f"{difference.max():.2f} kcal/mol")
+
+    # relative to the bin of 6, where all have samples
+    six = np.argmin(np.abs(middle - 6))
+    fine = [profile(binned(s, w, edges)) for s, w, _ in [combined] + blocks]
+    fine = np.array([f - f[six] for f in fine])
+    fine[np.isinf(fine)] = np.nan
+    seldom = histogram.sum(axis=0) < 10
+    f_others = np.where(seldom, np.nan, profile(histogram.sum(axis=0) / histogram.sum(axis=0)[six]))
+    plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centres, free, free_error,
+         middle, fine[0], error(fine[1:]), f_others)
+    if failures:
+        sys.exit(f"analyse.py: {len(failures)} of the checks failed")
+
+
+def plot(path, time, s, moved, work, centres, free, free_error, middle, f, f_error, f_others):
+    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    figure = plt.figure(figsize=(10, 5), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    top, bottom, right = (figure.add_subplot(g) for g in (grid[0, 0], grid[1, 0], grid[:, 1]))
+    top.plot(time, s, color="tab:blue", lw=0.5, label="S")
+    top.plot(time, moved, color="k", lw=1, label="centre")
+    top.set(ylabel="oxygens around the ion", xlim=(0, time[-1]))
+    top.legend(frameon=False, loc="upper left")
+    bottom.plot(time, work, color="tab:red", lw=1.2, label="work of the pull")
+    at = np.interp(centres, moved, time)
+    bottom.errorbar(at, free, free_error, color="k", fmt="o", ms=3, capsize=2, label="F of the windows")
+    bottom.set(xlabel="time (ps)", ylabel="kcal/mol", xlim=(0, time[-1] * 1.02))
+    bottom.legend(frameon=False, loc="upper left")
+
+    right.plot(middle, f, color="tab:blue", lw=1.2, label="from the windows")
+    right.fill_between(middle, f - f_error, f + f_error, color="tab:blue", alpha=0.25, lw=0)
+    right.plot(middle, f_others, color="tab:orange", lw=1.2, label="17 ions without a bias")
+    right.set(xlabel="S", ylabel="F (kcal/mol), -kT ln of the probability in bins of 0.05", xlim=(3.5, 8.5))
+    right.legend(frameon=False)
+    figure.savefig(path, dpi=100)
+
+
+if __name__ == "__main__":
+    main()
