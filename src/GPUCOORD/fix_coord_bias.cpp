@@ -616,6 +616,10 @@ void FixCoordBias::restart(char *buf)
     variables[v].k = of_variable[3];
   }
   is_restarted = true;
+
+  // A restart file that was written in the course of a run has the time of the run's begin, which the next
+  // run takes for that of the restarted step: times of hills would go back.
+  update->update_time();
 }
 
 /* ---------------------------------------------------------------------- */
