@@ -1,0 +1,449 @@
+"""Fix coord/bias on any ranks, in pieces by restart files, in every kind of run, and next to other fixes.
+
+Each claim is that two ways to the same end agree, one of which does not need what is tested: one rank, an
+unbroken run, one fix for each variable, Verlet for rRESPA; or it is a closed form.
+"""
+
+import itertools
+import os
+import re
+import unittest
+
+import numpy as np
+
+import coordtest
+from coordtest import Switch, brute_force
+
+N = 108
+SWITCH = Switch("cubic", d0=1.2, dmax=2.2)
+LEFT, RIGHT = np.arange(50), np.arange(40, N)
+EDGE = 4.93
+DT = 1 / 256    # so that times are exact, however they are added up
+VARIABLES = ["variable k equal 200+100*sin(10*time)", "variable s equal 8.6-0.002*step"]
+HILL_END = np.exp(-6.25)
+
+# fixes of all kinds, which a run can have at the same time; S of c is about 9, of d 8 to 8.7
+FIXES = {
+    "harmonic": "c_c c_d harmonic k 100 20 s0 8.6 8.9",
+    "moving": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 45",
+    "variable": "c_d moving k v_k s0 v_s",
+    "upper": "c_d wall/upper k 300 s0 8.5 exponent 3 offset 0.1",
+    "lower": "c_c wall/lower k 90 s0 9.1",
+    "linear": "c_d linear k -8 stride 3",
+    "sum": "c_d metad sigma 0.2 height 1.0 pace 8 file {hills}.sum",
+    "grid": "c_c metad sigma 0.1 height 1.0 pace 5 stride 5 grid 6 12 bins 150 file {hills}.grid",
+    "two": "c_c c_d metad sigma 0.1 0.3 height 1.0 pace 4 biasfactor 6 temp 1.4 grid 6 12 6 16 bins 120 70 "
+           "file {hills}.two interval 6.5 11.5 7 15",
+}
+METAD = ("sum", "grid", "two")
+
+
+def crystal():
+    path = f"{coordtest.folder()}/data"
+    if not os.path.exists(path):
+        cell = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
+        sites = [np.add(corner, site) for corner in itertools.product((0, 2, 4), repeat=3) for site in cell]
+        x = EDGE / 6 * np.array(sites) + np.random.default_rng(1).uniform(-0.05, 0.05, (N, 3))
+        coordtest.write_data(path, x, coordtest.Box((EDGE,) * 3))
+    return ["units lj", "atom_modify map array sort 0 0", f"read_data {path}", "mass 1 1.0", "group left id 1:50",
+            f"group right id 41:{N}", "velocity all create 1.4 77 mom yes", f"timestep {DT}"]
+
+
+def forces():
+    return ["pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
+            "neigh_modify every 1 delay 0 check yes", "fix move all nve"]
+
+
+def computes(keywords="", suffixes=("",)):
+    return [line.format(suffix, f"{SWITCH.keywords} precision double {keywords}") for suffix in suffixes for line in
+            ("compute c{} all coord/gpu {} norm mean", "compute d{} left coord/gpu group2 right {} norm mean")]
+
+
+def all_fixes(hills):
+    return VARIABLES + [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in FIXES.items()]
+
+
+def output(names, every, more="etotal press"):
+    return [f"thermo_style custom step {more} " + " ".join(f"f_{name} f_{name}[*]" for name in names),
+            "thermo_modify norm no format float %.17g", f"thermo {every}",
+            f"dump d all custom {every} dump id x y z xu yu zu vx vy vz fx fy fz", "dump_modify d format float %.17g sort id"]
+
+
+def text_of(path):
+    with open(path) as file:
+        return file.read()
+
+
+def new_hills(counter=itertools.count()):
+    return f"{coordtest.folder()}/hills{next(counter)}"
+
+
+def state(run):
+    """Everything of the last step: thermo, and x, v and f of the atoms."""
+    atoms = coordtest.read_dump(run.path("dump"))[-1].columns
+    unwrapped = {name: atoms[name] for name in atoms if name not in "xyz"}
+    return {**{name: column[-1] for name, column in run.tables[-1].items()}, **unwrapped}
+
+
+class Ranks(unittest.TestCase):
+    def run_on(self, ranks, newton, engine):
+        hills = new_hills()
+        image = " image minimum" if engine == "allpairs" else ""
+        run = coordtest.run_lammps([f"newton {newton}"] + crystal() + forces() + computes(f"engine {engine}{image}") +
+                                   all_fixes(hills) + output(FIXES, 10) + ["run 100"], ranks)
+        return run, {name: np.loadtxt(f"{hills}.{name}") for name in METAD}
+
+    def test_same_trajectory(self):
+        expected, expected_hills = self.run_on(1, "on", "cells")
+        cases = [(ranks, newton, "cells") for ranks in (1, 2, 4) for newton in ("on", "off")][1:]
+        cases += [(2, "on", "list"), (4, "off", "list"), (2, "on", "allpairs"), (4, "off", "allpairs")]
+        worst = 0
+        for case in cases:
+            run, hills = self.run_on(*case)
+            for name, column in expected.tables[0].items():
+                error = coordtest.error_of(run.tables[0][name], column)
+                worst = max(worst, error)
+                self.assertLess(error, 1e-9, f"{case}: {name}")
+            last, expected_last = state(run), state(expected)
+            for name in ("xu", "vx", "fz"):
+                self.assertLess(coordtest.error_of(last[name], expected_last[name]), 1e-9, f"{case}: {name}")
+            for name in METAD:
+                self.assertLess(coordtest.error_of(hills[name], expected_hills[name]), 1e-9, f"{case}: hills {name}")
+        print(f"worst error of thermo {worst:.1e}")
+        for row, frame in enumerate(coordtest.read_dump(run.path("dump"))):    # the last case, against brute force
+            for column, arguments in ((1, (np.arange(N),)), (5, (LEFT, RIGHT))):
+                s = brute_force(frame.box, frame.x(), SWITCH, *arguments, norm="mean").value
+                self.assertAlmostEqual(run.tables[0][f"f_harmonic[{column}]"][row] / s, 1, delta=1e-12)
+
+
+class Restart(unittest.TestCase):
+    """A run of 60 steps in pieces: bit by bit that of one piece, on the same ranks."""
+
+    def pieces(self, hills, ranks, ends):
+        """ends: (first, last) step of each piece; each starts from the restart file of its first step."""
+        for piece, (first, last) in enumerate(ends):
+            begin = [f"read_restart {hills}.restart.{first}"] if first else crystal()
+            run = coordtest.run_lammps(begin + forces() + computes() + all_fixes(hills) + output(FIXES, 1) +
+                                       [f"restart 20 {hills}.restart.*", f"run {last - first}"], ranks)
+        return run
+
+    def test_bitwise(self):
+        for ranks in (1, 2):
+            whole, parts = new_hills(), new_hills()
+            expected = state(self.pieces(whole, ranks, [(0, 60)]))
+            # killed at 29, after hills that the restart file of step 20 does not know, and at 40 to the point
+            run = self.pieces(parts, ranks, [(0, 29), (20, 40), (40, 60)])
+            found = state(run)
+            self.assertEqual(found.keys(), expected.keys())
+            for name in found:
+                np.testing.assert_array_equal(found[name], expected[name], f"{ranks} ranks: {name}")
+            for name in METAD:
+                self.assertEqual(text_of(f"{parts}.{name}"), text_of(f"{whole}.{name}"), f"hills of {name}")
+            self.assertEqual(len(np.loadtxt(f"{parts}.two")), 15)
+            for name, first in (("sum", 24), ("grid", 25), ("two", 24)):
+                folder, base = os.path.split(f"{parts}.{name}")
+                moved = np.loadtxt(f"{folder}/bck.0.{base}", ndmin=2)
+                self.assertAlmostEqual(moved[0, 0], first * DT, delta=1e-12)
+
+    def test_moving_goes_on(self):
+        """The restraint of steps 0 to 45 in the last piece, 40 to 60: where it is, and where it stops."""
+        run = self.pieces(new_hills(), 1, [(0, 20), (20, 40), (40, 60)])
+        fraction = np.minimum(np.arange(40, 61) / 45, 1)
+        for column, start, stop in ((3, 8.9, 8.4), (4, 100, 150)):
+            np.testing.assert_allclose(run.tables[0][f"f_moving[{column}]"], start + fraction * (stop - start), 1e-15)
+
+
+class Respa(unittest.TestCase):
+    """rRESPA with all other forces at the innermost level is Verlet with the short timestep. A bias at a higher
+    level is one of several times the strength at every so many of these timesteps, which is stride."""
+
+    SHORT = 0.002
+
+    def run_of(self, style, fixes, steps, dt, every):
+        hills = new_hills()
+        lines = [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in fixes.items()]
+        levels = {name: [f"fix_modify {name} respa {style['levels'][name]}"] for name in style.get("levels", {})}
+        run = coordtest.run_lammps(
+            crystal() + forces() + computes() + VARIABLES + [*style.get("variables", [])] + lines + sum(levels.values(), []) +
+            output(fixes, every, "etotal" + style.get("more", "")) +
+            [f"timestep {dt}", style.get("run_style", "run_style verlet"), f"run {steps}"])
+        written = {name: np.loadtxt(f"{hills}.{name}") for name in fixes if "{hills}" in fixes[name]}
+        return run, written
+
+    def same(self, respa, verlet, what):
+        worst = 0
+        (run, hills), (expected, expected_hills) = respa, verlet
+        last, expected_last = state(run), state(expected)
+        for name in last:
+            if name not in ("Step", "fx", "fy", "fz"):    # with stride, forces are several times as strong
+                worst = max(worst, coordtest.error_of(last[name], expected_last[name]))
+                self.assertLess(coordtest.error_of(last[name], expected_last[name]), 1e-9, f"{what}: {name}")
+        for name in hills:
+            self.assertLess(coordtest.error_of(hills[name], expected_hills[name]), 1e-9, f"{what}: hills of {name}")
+        print(f"{what}: worst error {worst:.1e}, hills {[len(rows) for rows in hills.values()]}")
+
+    def kinds(self, factor, strides, pace=3):
+        """The fixes of a run whose timestep is factor short ones, or of Verlet with the short one (factor 1)."""
+        n = 4 // factor
+        stride = lambda name: f" stride {strides[name]}" if strides else ""
+        return {
+            "harmonic": "c_c harmonic k 300 s0 8.6" + stride("harmonic"),
+            "moving": f"c_d moving k 50 s0 8.5 s0/stop 8 steps {10 * n}" + stride("moving"),
+            "sum": f"c_d metad sigma 0.2 height 1.0 pace {pace * n} file {{hills}}.sum" + stride("sum"),
+            "grid": f"c_c metad sigma 0.1 height 1.0 pace {pace * n} grid 6 12 bins 150 file {{hills}}.grid" +
+                    stride("grid")}
+
+    def test_outermost_level(self):
+        respa = self.run_of({"run_style": "run_style respa 2 4 pair 1"}, self.kinds(4, None), 24, 4 * self.SHORT, 24)
+        verlet = self.run_of({}, self.kinds(1, dict.fromkeys(("harmonic", "moving", "sum", "grid"), 4)), 96, self.SHORT, 96)
+        self.same(respa, verlet, "outermost level and stride")
+
+    def test_levels_of_their_own(self):
+        levels = {"harmonic": 1, "moving": 3, "sum": 1, "grid": 2}
+        respa = self.run_of({"run_style": "run_style respa 3 2 2 pair 1", "levels": levels}, self.kinds(4, None), 24,
+                            4 * self.SHORT, 24)
+        strides = {"harmonic": 1, "moving": 4, "sum": 1, "grid": 2}
+        verlet = self.run_of({}, self.kinds(1, strides), 96, self.SHORT, 96)
+        self.same(respa, verlet, "three levels and strides")
+
+    def test_moving_at_the_innermost_level(self):
+        """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
+        respa = self.run_of({"run_style": "run_style respa 2 4 pair 1", "levels": {"m": 1}, "more": " press pxy"},
+                            {"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}, 24, 4 * self.SHORT, 24)
+        verlet = self.run_of({"more": " press pxy", "variables": [
+            "variable t equal ternary(step<80,ceil(step/4)/20,1)", "variable kk equal 100+200*v_t",
+            "variable ss equal 8.9-0.9*v_t"]}, {"m": "c_c moving k v_kk s0 v_ss"}, 96, self.SHORT, 96)
+        self.same(respa, verlet, "moving")
+
+
+class RunCommands(unittest.TestCase):
+    FIX = "c_c metad sigma 0.1 height 1.0 pace 5 file {hills}"
+
+    def hills_of(self, runs):
+        hills = new_hills()
+        with coordtest.start() as lmp:
+            for line in crystal() + forces() + computes() + [f"fix b all coord/bias {self.FIX.format(hills=hills)}"] + runs:
+                lmp.command(line)
+            assert lmp.extract_fix("b", 0, 1, 5) == len(np.loadtxt(hills))
+        return np.loadtxt(hills)
+
+    def test_pieces_of_a_run(self):
+        expected = self.hills_of(["run 60"])
+        np.testing.assert_allclose(expected[:, 0], DT * np.arange(5, 61, 5), 1e-14)
+        for runs in (["run 30", "run 30"], ["run 0", "run 25", "run 0", "run 0", "run 35"],
+                     ["run 20", "run 40 pre no"], ["run 30 post no", "run 0 pre no", "run 30 pre no post no"],
+                     ['run 60 every 15 "print x"'], ["run 30 upto", "run 60 upto"]):
+            hills = self.hills_of(runs)
+            self.assertEqual(hills.shape, expected.shape, runs)
+            self.assertLess(coordtest.error_of(hills, expected), 1e-9, runs)
+
+    def test_rerun(self):
+        """V of hills that were there before, at the steps of hills; none is added."""
+        hills = new_hills()
+        begin = crystal() + forces() + computes()
+        fix = f"fix b all coord/bias {self.FIX.format(hills=hills)}"
+        dump = f"{hills}.dump"
+        coordtest.run_lammps(begin + [fix, f"dump d all custom 5 {dump} id type x y z",
+                                      "dump_modify d format float %.17g", "run 40"])
+        run = coordtest.run_lammps(begin + [fix + " append yes"] + output(["b"], 1) + [f"rerun {dump} dump x y z"])
+        rows, written = run.tables[0], np.loadtxt(hills)
+        self.assertEqual(len(written), 8)
+        s = rows["f_b[1]"]
+        np.testing.assert_array_equal(rows["Step"], np.arange(0, 41, 5))
+        np.testing.assert_array_equal(rows["f_b[6]"], 8)
+        u = (s[:, None] - written[:, 1])**2 / (2 * 0.1**2)
+        expected = np.where(u < 6.25, (np.exp(-u) - HILL_END) / (1 - HILL_END), 0).sum(axis=1)
+        np.testing.assert_allclose(rows["f_b"], expected, 1e-12)
+        # positions that were written with 17 digits: S at a hill is its centre
+        np.testing.assert_allclose(s[1:], written[:, 1], 1e-12)
+
+    def test_minimisation_adds_no_hills(self):
+        # the last is of step 45, but to LAMMPS no time passes in a minimisation
+        hills = self.hills_of(["run 20", "minimize 0 0 23 1000", "run 2"])
+        np.testing.assert_allclose(hills[:, 0], DT * np.array([5, 10, 15, 20, 22]), 1e-14)
+
+
+class OneVariable(unittest.TestCase):
+    """Several fixes of one compute, which evaluates it once for all, and of a compute of their own each, which
+    cannot have a value of another moment: the same bits."""
+
+    FIXES = {"a": "harmonic k 300 s0 8.6", "b": "moving k 200 s0 8.9 s0/stop 8.5 steps 10 stride 2",
+             "c": "wall/lower k 200 s0 9.2 stride 3"}
+    STYLES = {"Verlet": ["run 12"], "two runs": ["run 5", "run 7 pre no"],
+              "minimisation": ["min_style cg", "minimize 0 0 12 1000"],
+              "rRESPA": ["run_style respa 3 2 2 pair 1", "fix_modify a respa 2", "fix_modify c respa 1", "run 12"]}
+
+    def run_with(self, order, own, runs, virial):
+        with coordtest.start() as lmp:
+            for line in crystal() + forces() + computes(suffixes=("a", "b", "c")) + [
+                    f"fix {name} all coord/bias c_c{name if own else 'a'} {self.FIXES[name]}" for name in order] + [
+                    f"fix_modify {order[0]} virial {virial}", "thermo 4"] + runs:
+                lmp.command(line)
+            return [np.array(lmp.gather_atoms(what, 1, 3)) for what in "xvf"] + [
+                lmp.extract_fix(name, 0, 1, k) for name in "abc" for k in range(5)] + [lmp.get_thermo("press")]
+
+    def test_same_bits(self):
+        for name, runs in self.STYLES.items():
+            for order in itertools.permutations("abc"):
+                virial = "no" if order[1] == "a" else "yes"    # the first asks for less than the next
+                for found, expected in zip(*(self.run_with(order, own, runs, virial) for own in (False, True))):
+                    np.testing.assert_array_equal(found, expected, f"{name}, {order}")
+
+    def test_evaluated_once(self):
+        """Keyword check says when the tenth evaluation is: it finds an error there, as soon as there is an S in
+        single precision to be wrong. Two atoms come into range at step 2."""
+        for nfixes in (1, 3):
+            with coordtest.start() as lmp:
+                coordtest.make_system(lmp, coordtest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
+                for line in ["compute c all coord/gpu switch rational 1.1 dmax 3.0 precision mixed check 10 1e-300",
+                             *(f"fix b{k} all coord/bias c_c linear k 1.0" for k in range(nfixes)),
+                             "group one id 1", "fix move one move linear 0.037 0 0", "timestep 1.0", "thermo 1000"]:
+                    lmp.command(line)
+                with self.assertRaisesRegex(Exception, "check: "):
+                    lmp.command("run 100")
+                # with the virial at setup; without, and so counted apart, at 1, ..., 11
+                self.assertEqual(lmp.extract_global("ntimestep"), 11, f"{nfixes} fixes")
+
+
+class Instances(unittest.TestCase):
+    def begin(self, lmp, fix):
+        for line in crystal() + forces() + computes() + [f"fix b all coord/bias {fix}"]:
+            lmp.command(line)
+
+    def result(self, lmp):
+        return [*np.array(lmp.gather_atoms("x", 1, 3)), lmp.extract_fix("b", 0, 0), lmp.extract_fix("b", 0, 1, 4)]
+
+    def test_two_at_a_time_and_clear(self):
+        fixes = ["c_c harmonic k 100 s0 8.5", FIXES["grid"], FIXES["two"]]
+        alone = []
+        with coordtest.start() as lmp:
+            for fix in fixes:
+                lmp.command("clear")
+                self.begin(lmp, fix.format(hills=new_hills()))
+                lmp.command("run 20")
+                lmp.command("run 20")
+                alone.append(self.result(lmp))
+        instances = [coordtest.start() for _ in fixes]
+        for lmp, fix in zip(instances, fixes):
+            self.begin(lmp, fix.format(hills=new_hills()))
+        for _ in range(2):
+            for lmp in instances:
+                lmp.command("run 20")
+        for lmp, expected in zip(instances, alone):
+            np.testing.assert_array_equal(self.result(lmp), expected)
+            lmp.close()
+
+    def test_unfix_and_fix_again(self):
+        """A new fix starts with no hills and no work; with append, with those of the file."""
+        hills = new_hills()
+        fix = f"c_c metad sigma 0.1 height 1.0 pace 5 file {hills}"
+        count = lambda: lmp.extract_fix("b", 0, 1, 5)
+        with coordtest.start() as lmp:
+            self.begin(lmp, fix)
+            lmp.command("run 20")
+            self.assertEqual(count(), 4)
+            first = text_of(hills)
+            lmp.command("unfix b")
+            lmp.command("run 10")
+            lmp.command(f"fix b all coord/bias {fix}")
+            lmp.command("run 0")
+            self.assertEqual((count(), lmp.extract_fix("b", 0, 0), lmp.extract_fix("b", 0, 1, 4)), (0, 0, 0))
+            self.assertEqual(text_of(os.path.join(os.path.dirname(hills), "bck.0." + os.path.basename(hills))), first)
+            lmp.command("run 10")
+            self.assertEqual(count(), 2)
+            lmp.command("unfix b")
+            lmp.command(f"fix b all coord/bias {fix} append yes")
+            lmp.command("run 5")
+            self.assertEqual((count(), len(np.loadtxt(hills))), (3, 3))
+
+
+class Vector(unittest.TestCase):
+    """All of the vector over a run, from the S of brute force on dumped positions."""
+
+    def run_with(self, fixes, steps=40):
+        names = [name for name in fixes]
+        run = coordtest.run_lammps(crystal() + forces() + computes() + VARIABLES +
+                                   [f"fix {name} all coord/bias {words}" for name, words in fixes.items()] +
+                                   output(names, 1) + [f"run {steps}"])
+        s = np.array([[brute_force(frame.box, frame.x(), SWITCH, *groups, norm="mean").value
+                       for groups in ((np.arange(N),), (LEFT, RIGHT))] for frame in coordtest.read_dump(run.path("dump"))])
+        return run.tables[0], s
+
+    def compare(self, rows, name, expected):
+        self.assertNotIn(f"f_{name}[{len(expected) + 1}]", rows)
+        for column, value in enumerate(expected, 1):
+            np.testing.assert_allclose(rows[f"f_{name}[{column}]"], value, 1e-11, 1e-11, f"{name}[{column}]")
+
+    def test_restraints(self):
+        rows, s = self.run_with({
+            "h": "c_c c_d harmonic k 100 20 s0 8.6 8.9", "l": "c_d linear k -8", "u": FIXES["upper"],
+            "w": FIXES["lower"], "m": "c_c c_d moving k 100 10 s0 8.9 10 s0/stop 8.4 9 k/stop 150 20 steps 25",
+            "v": "c_c c_d moving k v_k 10 s0 8.8 v_s"})
+        c, d = s.T
+        step = np.arange(41)
+        ones = np.ones(41)
+        work = lambda s, s0, k: np.append(0, np.cumsum(k[1:] / 2 * (s[:-1] - s0[1:])**2 - k[:-1] / 2 * (s[:-1] - s0[:-1])**2))
+        self.compare(rows, "h", [c, 100 * (c - 8.6), 8.6, 100, d, 20 * (d - 8.9), 8.9, 20, 0])
+        self.compare(rows, "l", [d, -8, 0, -8, 0])
+        self.compare(rows, "u", [d, 900 * np.maximum(d - 8.4, 0)**2, 8.5, 300, 0])
+        self.compare(rows, "w", [c, -180 * np.maximum(9.1 - c, 0), 9.1, 90, 0])
+        t = np.minimum(step / 25, 1)
+        k, s0, kd, s0d = 100 + 50 * t, 8.9 - 0.5 * t, 10 + 10 * t, 10 - t
+        self.compare(rows, "m", [c, k * (c - s0), s0, k, d, kd * (d - s0d), s0d, kd, work(c, s0, k) + work(d, s0d, kd)])
+        k, s0 = 200 + 100 * np.sin(10 * DT * step), 8.6 - 0.002 * step
+        self.compare(rows, "v", [c, k * (c - 8.8), 8.8, k, d, 10 * (d - s0), s0, 10,
+                                 work(c, 8.8 * ones, k) + work(d, s0, 10 * ones)])
+        np.testing.assert_allclose(rows["f_h"], 50 * (c - 8.6)**2 + 10 * (d - 8.9)**2, 1e-12)
+
+    def test_variables_like_stop(self):
+        """The formula of stop by a variable gives the same run."""
+        moving = {"m": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 25"}
+        expected, _ = self.run_with(moving)
+        global VARIABLES
+        before = VARIABLES
+        VARIABLES = ["variable t equal ternary(step<25,step/25,1)", "variable k equal 100+v_t*50",
+                     "variable s equal 8.9+v_t*(-0.5)"]
+        found, _ = self.run_with({"m": "c_c moving k v_k s0 v_s"})
+        VARIABLES = before
+        for name in expected:
+            np.testing.assert_allclose(found[name], expected[name], 1e-11, 1e-11, name)
+
+    def test_metad(self):
+        hills, T, GAMMA = new_hills(), 1.4, 6.0
+        base = f"c_c c_d metad sigma 0.1 0.3 height 1.0 pace 5 file {hills}"
+        grid = " grid 8 10 6 12 bins 40 40"
+        fixes = {"w": f"{base}.w biasfactor {GAMMA} temp {T}{grid}", "g": f"{base}.g{grid} temp {T}", "n": f"{base}.n",
+                 "p": f"c_c metad sigma 0.1 height 1.0 pace 5 file {hills}.p grid 8 10 bins 80"}
+        rows, s = self.run_with(fixes)
+        points = np.array(list(itertools.product(np.linspace(8, 10, 41), np.linspace(6, 12, 41))))
+        for name, gamma in (("w", GAMMA), ("g", np.inf), ("n", np.inf)):
+            written = np.loadtxt(f"{hills}.{name}")
+            heights = written[:, 5] * (1 if gamma == np.inf else (gamma - 1) / gamma)
+            centres = s[5::5]
+            np.testing.assert_allclose(written[:, 1:3], centres, 1e-12)
+            bias = lambda at, n: sum(
+                (h * np.maximum(np.exp(-((at - centre)**2 / (2 * np.array([0.1, 0.3])**2)).sum(axis=1)) - HILL_END, 0) /
+                 (1 - HILL_END) for centre, h in zip(centres[:n], heights)), np.zeros(len(at)))
+            for row in range(41):
+                n = row // 5
+                found = [rows[f"f_{name}[{k}]"][row] for k in range(1, 12 if name == "n" else 13)]
+                np.testing.assert_allclose(found[0:5:4], s[row], 1e-12)
+                last = centres[n - 1] if n else [0, 0]
+                np.testing.assert_allclose([found[2], found[6], found[3], found[10 - 1]],
+                                           [*last, heights[n - 1] if n else 0, n], 1e-12)
+                # the grid interpolates: V at a place between points is not exactly that of the hills
+                np.testing.assert_allclose(found[8], heights[:n].sum(), 1e-12 if name == "n" else 1e-3)
+                most = bias(centres[:n] if name == "n" else points, n).max(initial=0)
+                np.testing.assert_allclose(found[10], most, 1e-11)
+                if name != "n":
+                    v, g = bias(points, n) / T, 1 if gamma == np.inf else gamma / (gamma - 1)
+                    c = T * np.log(np.exp(g * v).sum() / np.exp((g - 1) * v).sum())
+                    np.testing.assert_allclose(found[11], c, 1e-11, 1e-13)
+        self.assertNotIn("f_n[12]", rows)
+        self.assertNotIn("f_w[13]", rows)
+        self.assertNotIn("f_p[8]", rows)    # without temp no c(t)
+        np.testing.assert_array_equal(rows["f_p[6]"], np.arange(41) // 5)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
