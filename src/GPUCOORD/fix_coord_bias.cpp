@@ -398,7 +398,12 @@ void FixCoordBias::min_post_force(int vflag)
 void FixCoordBias::apply(int vflag, Moment moment)
 {
   v_init(vflag);
-  if (!is_due()) return;
+  if (!is_due()) {
+    // a run that starts between: variables of the next evaluation may need computes that are told before
+    if (moment == Moment::SETUP && args->kind == Kind::MOVING)
+      modify->addstep_compute_all((update->ntimestep / args->stride + 1) * args->stride);
+    return;
+  }
 
   // before S is that of this step: work is done at the last one
   const bool minimizes = moment == Moment::MINIMIZATION;
