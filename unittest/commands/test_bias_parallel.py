@@ -166,7 +166,7 @@ class Respa(unittest.TestCase):
         run = coordtest.run_lammps(
             crystal() + forces() + computes() + VARIABLES + [*style.get("variables", [])] + lines + sum(levels.values(), []) +
             output(fixes, every, "etotal" + style.get("more", "")) +
-            [f"timestep {dt}", style.get("run_style", "run_style verlet"), f"run {steps}"])
+            [f"timestep {dt}", style.get("run_style", "run_style verlet"), f"run {steps}", *style.get("then", [])])
         written = {name: np.loadtxt(f"{hills}.{name}") for name in fixes if "{hills}" in fixes[name]}
         return run, written
 
@@ -205,6 +205,16 @@ class Respa(unittest.TestCase):
         strides = {"harmonic": 1, "moving": 4, "sum": 1, "grid": 2}
         verlet = self.run_of({}, self.kinds(1, strides), 96, self.SHORT, 96)
         self.same(respa, verlet, "three levels and strides")
+
+    def test_pressure(self):
+        """At the last step of rRESPA, and of Verlet at the same positions."""
+        for level in (1, 2):
+            run, _ = self.run_of({"run_style": "run_style respa 2 4 pair 1", "levels": {"harmonic": level, "sum": level},
+                                  "more": " press pxx pxy", "then": ["run_style verlet", "run 0"]},
+                                 self.kinds(4, None), 12, 4 * self.SHORT, 12)
+            respa, verlet = ({name: column[-1] for name, column in table.items()} for table in run.tables)
+            for name in verlet:
+                self.assertAlmostEqual(respa[name], verlet[name], delta=1e-11 * abs(verlet[name]), msg=f"level {level}")
 
     def test_moving_at_the_innermost_level(self):
         """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
@@ -261,6 +271,18 @@ class RunCommands(unittest.TestCase):
         # the last is of step 45, but to LAMMPS no time passes in a minimisation
         hills = self.hills_of(["run 20", "minimize 0 0 23 1000", "run 2"])
         np.testing.assert_allclose(hills[:, 0], DT * np.array([5, 10, 15, 20, 22]), 1e-14)
+
+
+    def test_variable_of_an_energy(self):
+        """A run that begins between two evaluations: LAMMPS tallies the energy that the next one asks for."""
+        with_variable = ["compute e all pe pair", "variable e equal 8.6+1e-3*c_e",
+                         "fix b all coord/bias c_c moving k 100 s0 v_e stride 3"]
+        run = coordtest.run_lammps(crystal() + forces() + computes() + ["run 7"] + with_variable +
+                                   output(["b"], 3, "c_e") + ["run 11"])
+        rows = run.tables[1]
+        every_third = rows["Step"] % 3 == 0
+        self.assertEqual(every_third.sum(), 4)
+        np.testing.assert_allclose(rows["f_b[3]"][every_third], 8.6 + 1e-3 * rows["c_e"][every_third], 1e-14)
 
 
 class OneVariable(unittest.TestCase):
