@@ -6,7 +6,6 @@ unbroken run, one fix for each variable, Verlet for rRESPA; or it is a closed fo
 
 import itertools
 import os
-import re
 import unittest
 
 import numpy as np
@@ -26,7 +25,7 @@ HILL_END = np.exp(-6.25)
 FIXES = {
     "harmonic": "c_c c_d harmonic k 100 20 s0 8.6 8.9",
     "moving": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 45",
-    "variable": "c_d moving k v_k s0 v_s",
+    "variable": "c_d moving k v_k s0 v_s stride 3",    # work is done after a restart between two evaluations
     "upper": "c_d wall/upper k 300 s0 8.5 exponent 3 offset 0.1",
     "lower": "c_c wall/lower k 90 s0 9.1",
     "linear": "c_d linear k -8 stride 3",
@@ -66,7 +65,8 @@ def all_fixes(hills):
 def output(names, every, more="etotal press"):
     return [f"thermo_style custom step {more} " + " ".join(f"f_{name} f_{name}[*]" for name in names),
             "thermo_modify norm no format float %.17g", f"thermo {every}",
-            f"dump d all custom {every} dump id x y z xu yu zu vx vy vz fx fy fz", "dump_modify d format float %.17g sort id"]
+            f"dump d all custom {every} dump id x y z xu yu zu vx vy vz fx fy fz",
+            "dump_modify d format float %.17g sort id"]
 
 
 def text_of(path):
@@ -157,73 +157,66 @@ class Respa(unittest.TestCase):
     """rRESPA with all other forces at the innermost level is Verlet with the short timestep. A bias at a higher
     level is one of several times the strength at every so many of these timesteps, which is stride."""
 
-    SHORT = 0.002
+    SHORT, STEPS = 0.002, 24
+    RESPA = "run_style respa 2 4 pair 1"
 
-    def run_of(self, style, fixes, steps, dt, every):
-        hills = new_hills()
-        lines = [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in fixes.items()]
-        levels = {name: [f"fix_modify {name} respa {style['levels'][name]}"] for name in style.get("levels", {})}
+    def run_of(self, fixes, dt, style="run_style verlet", levels=(), before=(), more="etotal", after=()):
+        hills, steps = new_hills(), round(self.STEPS * 4 * self.SHORT / dt)
+        lines = crystal() + forces() + computes() + [*before]
+        lines += [f"fix {name} all coord/bias {words.format(hills=hills)}" for name, words in fixes.items()]
+        lines += [f"fix_modify {name} respa {level}" for name, level in dict(levels).items()]
         run = coordtest.run_lammps(
-            crystal() + forces() + computes() + VARIABLES + [*style.get("variables", [])] + lines + sum(levels.values(), []) +
-            output(fixes, every, "etotal" + style.get("more", "")) +
-            [f"timestep {dt}", style.get("run_style", "run_style verlet"), f"run {steps}", *style.get("then", [])])
-        written = {name: np.loadtxt(f"{hills}.{name}") for name in fixes if "{hills}" in fixes[name]}
-        return run, written
+            lines + output(fixes, steps, more) + [f"timestep {dt}", style, f"run {steps}", *after])
+        return run, {name: np.loadtxt(f"{hills}.{name}") for name in fixes if "{hills}" in fixes[name]}
 
-    def same(self, respa, verlet, what):
-        worst = 0
+    def same(self, what, respa, verlet):
         (run, hills), (expected, expected_hills) = respa, verlet
         last, expected_last = state(run), state(expected)
-        for name in last:
-            if name not in ("Step", "fx", "fy", "fz"):    # with stride, forces are several times as strong
-                worst = max(worst, coordtest.error_of(last[name], expected_last[name]))
-                self.assertLess(coordtest.error_of(last[name], expected_last[name]), 1e-9, f"{what}: {name}")
-        for name in hills:
-            self.assertLess(coordtest.error_of(hills[name], expected_hills[name]), 1e-9, f"{what}: hills of {name}")
-        print(f"{what}: worst error {worst:.1e}, hills {[len(rows) for rows in hills.values()]}")
+        # with stride, forces are several times as strong
+        errors = {name: coordtest.error_of(last[name], expected_last[name]) for name in last
+                  if name not in ("Step", "fx", "fy", "fz")}
+        errors.update((f"hills of {name}", coordtest.error_of(hills[name], expected_hills[name])) for name in hills)
+        print(f"{what}: worst error {max(errors.values()):.1e}, hills {[len(rows) for rows in hills.values()]}")
+        for name, error in errors.items():
+            self.assertLess(error, 1e-9, f"{what}: {name}")
 
-    def kinds(self, factor, strides, pace=3):
-        """The fixes of a run whose timestep is factor short ones, or of Verlet with the short one (factor 1)."""
-        n = 4 // factor
-        stride = lambda name: f" stride {strides[name]}" if strides else ""
-        return {
-            "harmonic": "c_c harmonic k 300 s0 8.6" + stride("harmonic"),
-            "moving": f"c_d moving k 50 s0 8.5 s0/stop 8 steps {10 * n}" + stride("moving"),
-            "sum": f"c_d metad sigma 0.2 height 1.0 pace {pace * n} file {{hills}}.sum" + stride("sum"),
-            "grid": f"c_c metad sigma 0.1 height 1.0 pace {pace * n} grid 6 12 bins 150 file {{hills}}.grid" +
-                    stride("grid")}
+    def kinds(self, n, strides={}):
+        """Fixes of a run with n timesteps for each of the long ones."""
+        fixes = {"harmonic": "c_c harmonic k 300 s0 8.6",
+                 "moving": f"c_d moving k 50 s0 8.5 s0/stop 8 steps {10 * n}",
+                 "sum": f"c_d metad sigma 0.2 height 1.0 pace {3 * n} file {{hills}}.sum",
+                 "grid": f"c_c metad sigma 0.1 height 1.0 pace {3 * n} grid 6 12 bins 150 file {{hills}}.grid"}
+        return {name: f"{words} stride {strides.get(name, 1)}" for name, words in fixes.items()}
 
     def test_outermost_level(self):
-        respa = self.run_of({"run_style": "run_style respa 2 4 pair 1"}, self.kinds(4, None), 24, 4 * self.SHORT, 24)
-        verlet = self.run_of({}, self.kinds(1, dict.fromkeys(("harmonic", "moving", "sum", "grid"), 4)), 96, self.SHORT, 96)
-        self.same(respa, verlet, "outermost level and stride")
+        strides = dict.fromkeys(self.kinds(1), 4)
+        self.same("outermost level and stride", self.run_of(self.kinds(1), 4 * self.SHORT, self.RESPA),
+                  self.run_of(self.kinds(4, strides), self.SHORT))
 
     def test_levels_of_their_own(self):
         levels = {"harmonic": 1, "moving": 3, "sum": 1, "grid": 2}
-        respa = self.run_of({"run_style": "run_style respa 3 2 2 pair 1", "levels": levels}, self.kinds(4, None), 24,
-                            4 * self.SHORT, 24)
         strides = {"harmonic": 1, "moving": 4, "sum": 1, "grid": 2}
-        verlet = self.run_of({}, self.kinds(1, strides), 96, self.SHORT, 96)
-        self.same(respa, verlet, "three levels and strides")
+        self.same("three levels and strides",
+                  self.run_of(self.kinds(1), 4 * self.SHORT, "run_style respa 3 2 2 pair 1", levels),
+                  self.run_of(self.kinds(4, strides), self.SHORT))
+
+    def test_moving_at_the_innermost_level(self):
+        """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
+        staircase = ["variable t equal ternary(step<80,ceil(step/4)/20,1)", "variable k equal 100+200*v_t",
+                     "variable s equal 8.9-0.9*v_t"]
+        self.same("moving at the innermost level",
+                  self.run_of({"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}, 4 * self.SHORT, self.RESPA,
+                              {"m": 1}, more="etotal press pxy"),
+                  self.run_of({"m": "c_c moving k v_k s0 v_s"}, self.SHORT, before=staircase, more="etotal press pxy"))
 
     def test_pressure(self):
         """At the last step of rRESPA, and of Verlet at the same positions."""
         for level in (1, 2):
-            run, _ = self.run_of({"run_style": "run_style respa 2 4 pair 1", "levels": {"harmonic": level, "sum": level},
-                                  "more": " press pxx pxy", "then": ["run_style verlet", "run 0"]},
-                                 self.kinds(4, None), 12, 4 * self.SHORT, 12)
+            run, _ = self.run_of(self.kinds(1), 4 * self.SHORT, self.RESPA, {"harmonic": level, "sum": level},
+                                 more="etotal press pxx pxy", after=["run_style verlet", "run 0"])
             respa, verlet = ({name: column[-1] for name, column in table.items()} for table in run.tables)
             for name in verlet:
                 self.assertAlmostEqual(respa[name], verlet[name], delta=1e-11 * abs(verlet[name]), msg=f"level {level}")
-
-    def test_moving_at_the_innermost_level(self):
-        """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
-        respa = self.run_of({"run_style": "run_style respa 2 4 pair 1", "levels": {"m": 1}, "more": " press pxy"},
-                            {"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}, 24, 4 * self.SHORT, 24)
-        verlet = self.run_of({"more": " press pxy", "variables": [
-            "variable t equal ternary(step<80,ceil(step/4)/20,1)", "variable kk equal 100+200*v_t",
-            "variable ss equal 8.9-0.9*v_t"]}, {"m": "c_c moving k v_kk s0 v_ss"}, 96, self.SHORT, 96)
-        self.same(respa, verlet, "moving")
 
 
 class RunCommands(unittest.TestCase):
@@ -232,7 +225,8 @@ class RunCommands(unittest.TestCase):
     def hills_of(self, runs):
         hills = new_hills()
         with coordtest.start() as lmp:
-            for line in crystal() + forces() + computes() + [f"fix b all coord/bias {self.FIX.format(hills=hills)}"] + runs:
+            fix = f"fix b all coord/bias {self.FIX.format(hills=hills)}"
+            for line in crystal() + forces() + computes() + [fix] + runs:
                 lmp.command(line)
             assert lmp.extract_fix("b", 0, 1, 5) == len(np.loadtxt(hills))
         return np.loadtxt(hills)
@@ -382,13 +376,13 @@ class Instances(unittest.TestCase):
 class Vector(unittest.TestCase):
     """All of the vector over a run, from the S of brute force on dumped positions."""
 
-    def run_with(self, fixes, steps=40):
-        names = [name for name in fixes]
-        run = coordtest.run_lammps(crystal() + forces() + computes() + VARIABLES +
+    def run_with(self, fixes, variables=VARIABLES):
+        run = coordtest.run_lammps(crystal() + forces() + computes() + variables +
                                    [f"fix {name} all coord/bias {words}" for name, words in fixes.items()] +
-                                   output(names, 1) + [f"run {steps}"])
+                                   output(fixes, 1) + ["run 40"])
         s = np.array([[brute_force(frame.box, frame.x(), SWITCH, *groups, norm="mean").value
-                       for groups in ((np.arange(N),), (LEFT, RIGHT))] for frame in coordtest.read_dump(run.path("dump"))])
+                       for groups in ((np.arange(N),), (LEFT, RIGHT))]
+                      for frame in coordtest.read_dump(run.path("dump"))])
         return run.tables[0], s
 
     def compare(self, rows, name, expected):
@@ -404,7 +398,8 @@ class Vector(unittest.TestCase):
         c, d = s.T
         step = np.arange(41)
         ones = np.ones(41)
-        work = lambda s, s0, k: np.append(0, np.cumsum(k[1:] / 2 * (s[:-1] - s0[1:])**2 - k[:-1] / 2 * (s[:-1] - s0[:-1])**2))
+        work = lambda s, s0, k: np.append(0, np.cumsum(k[1:] / 2 * (s[:-1] - s0[1:])**2 -
+                                                       k[:-1] / 2 * (s[:-1] - s0[:-1])**2))
         self.compare(rows, "h", [c, 100 * (c - 8.6), 8.6, 100, d, 20 * (d - 8.9), 8.9, 20, 0])
         self.compare(rows, "l", [d, -8, 0, -8, 0])
         self.compare(rows, "u", [d, 900 * np.maximum(d - 8.4, 0)**2, 8.5, 300, 0])
@@ -421,12 +416,9 @@ class Vector(unittest.TestCase):
         """The formula of stop by a variable gives the same run."""
         moving = {"m": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 25"}
         expected, _ = self.run_with(moving)
-        global VARIABLES
-        before = VARIABLES
-        VARIABLES = ["variable t equal ternary(step<25,step/25,1)", "variable k equal 100+v_t*50",
-                     "variable s equal 8.9+v_t*(-0.5)"]
-        found, _ = self.run_with({"m": "c_c moving k v_k s0 v_s"})
-        VARIABLES = before
+        found, _ = self.run_with({"m": "c_c moving k v_k s0 v_s"}, [
+            "variable t equal ternary(step<25,step/25,1)", "variable k equal 100+v_t*50",
+            "variable s equal 8.9-v_t*0.5"])
         for name in expected:
             np.testing.assert_allclose(found[name], expected[name], 1e-11, 1e-11, name)
 
@@ -451,7 +443,7 @@ class Vector(unittest.TestCase):
                 found = [rows[f"f_{name}[{k}]"][row] for k in range(1, 12 if name == "n" else 13)]
                 np.testing.assert_allclose(found[0:5:4], s[row], 1e-12)
                 last = centres[n - 1] if n else [0, 0]
-                np.testing.assert_allclose([found[2], found[6], found[3], found[10 - 1]],
+                np.testing.assert_allclose([found[2], found[6], found[3], found[9]],
                                            [*last, heights[n - 1] if n else 0, n], 1e-12)
                 # the grid interpolates: V at a place between points is not exactly that of the hills
                 np.testing.assert_allclose(found[8], heights[:n].sum(), 1e-12 if name == "n" else 1e-3)

@@ -160,13 +160,14 @@ class Minimisation(unittest.TestCase):
     K, S0 = 60.0, 5.0
 
     def test_force_on_pairs_and_bias_cancel(self):
+        """Also with stride, which has no effect in a minimisation."""
         left, right = np.arange(50), np.arange(40, 108)
         energies = []
         for style, tolerance in ("cg", 1e-8), ("fire", 1e-4):    # the last digits take fire very long
             run = coordtest.run_lammps(crystal() + LJ + [
                 "group left id 1:50", "group right id 41:108",
                 f"compute c left coord/gpu {CUBIC.keywords} group2 right norm mean precision double",
-                f"fix b all coord/bias c_c harmonic k {self.K} s0 {self.S0}", *thermo("pe f_b fnorm", 1),
+                f"fix b all coord/bias c_c harmonic k {self.K} s0 {self.S0} stride 7", *thermo("pe f_b fnorm", 1),
                 f"min_style {style}", f"minimize 0 {tolerance} 20000 50000",
                 "dump d all custom 1 dump id x y z fx fy fz", "dump_modify d format float %.17g first yes",
                 "unfix b", *thermo("pe fnorm", 1), "run 0"])
