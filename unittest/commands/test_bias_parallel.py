@@ -119,11 +119,11 @@ class Ranks(unittest.TestCase):
 class Restart(unittest.TestCase):
     """A run of 60 steps in pieces: bit by bit that of one piece, on the same ranks."""
 
-    def pieces(self, hills, ranks, ends):
+    def pieces(self, hills, ranks, ends, every=60):    # no output at steps of restarts: no virial
         """ends: (first, last) step of each piece; each starts from the restart file of its first step."""
-        for piece, (first, last) in enumerate(ends):
+        for first, last in ends:
             begin = [f"read_restart {hills}.restart.{first}"] if first else crystal()
-            run = coordtest.run_lammps(begin + forces() + computes() + all_fixes(hills) + output(FIXES, 1) +
+            run = coordtest.run_lammps(begin + forces() + computes() + all_fixes(hills) + output(FIXES, every) +
                                        [f"restart 20 {hills}.restart.*", f"run {last - first}"], ranks)
         return run
 
@@ -147,7 +147,7 @@ class Restart(unittest.TestCase):
 
     def test_moving_goes_on(self):
         """The restraint of steps 0 to 45 in the last piece, 40 to 60: where it is, and where it stops."""
-        run = self.pieces(new_hills(), 1, [(0, 20), (20, 40), (40, 60)])
+        run = self.pieces(new_hills(), 1, [(0, 20), (20, 40), (40, 60)], every=1)
         fraction = np.minimum(np.arange(40, 61) / 45, 1)
         for column, start, stop in ((3, 8.9, 8.4), (4, 100, 150)):
             np.testing.assert_allclose(run.tables[0][f"f_moving[{column}]"], start + fraction * (stop - start), 1e-15)
@@ -204,9 +204,9 @@ class Respa(unittest.TestCase):
         """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
         staircase = ["variable t equal ternary(step<80,ceil(step/4)/20,1)", "variable k equal 100+200*v_t",
                      "variable s equal 8.9-0.9*v_t"]
+        moving = {"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}
         self.same("moving at the innermost level",
-                  self.run_of({"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}, 4 * self.SHORT, self.RESPA,
-                              {"m": 1}, more="etotal press pxy"),
+                  self.run_of(moving, 4 * self.SHORT, self.RESPA, {"m": 1}, more="etotal press pxy"),
                   self.run_of({"m": "c_c moving k v_k s0 v_s"}, self.SHORT, before=staircase, more="etotal press pxy"))
 
     def test_pressure(self):
