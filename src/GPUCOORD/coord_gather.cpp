@@ -21,13 +21,18 @@ using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-void CoordGather::gather(const std::vector<Atom> &mine)
+void CoordGather::gather()
 {
+  nowned = static_cast<int>(mine.size());
+  if (comm->nprocs == 1) {
+    atoms = mine;
+    first_owned = 0;
+    return;
+  }
   MPI_Datatype type;
   MPI_Type_contiguous(sizeof(Atom), MPI_BYTE, &type);
   MPI_Type_commit(&type);
 
-  nowned = static_cast<int>(mine.size());
   std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
   MPI_Allgather(&nowned, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
   bigint total = 0;
@@ -49,19 +54,22 @@ void CoordGather::gather(const std::vector<Atom> &mine)
 
 void CoordGather::groups(int groupbit, int groupbit2)
 {
-  std::vector<Atom> mine;
+  mine.clear();
   for (int i = 0; i < atom->nlocal; ++i) {
     const int member = (atom->mask[i] & groupbit ? 1 : 0) | (atom->mask[i] & groupbit2 ? 2 : 0);
     if (!member) continue;
     const double *const x = atom->x[i];
     mine.push_back({{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i});
   }
-  gather(mine);
+  gather();
 
   two = groupbit2 != 0;
   for (int side = 0; side < 2; ++side) {
     Group &g = side ? b : a;
-    g = Group();
+    g.x.clear();    // what they have allocated stays
+    g.id.clear();
+    g.row.clear();
+    g.first_owned = 0;
     for (int k = 0; k < static_cast<int>(atoms.size()); ++k) {
       if (!(atoms[k].member & (side ? 2 : 1))) continue;
       if (k < first_owned) ++g.first_owned;
@@ -76,13 +84,13 @@ void CoordGather::groups(int groupbit, int groupbit2)
 
 void CoordGather::ids(const std::vector<tagint> &sorted_ids)
 {
-  std::vector<Atom> mine;
+  mine.clear();
   for (int i = 0; i < atom->nlocal; ++i) {
     if (!std::binary_search(sorted_ids.begin(), sorted_ids.end(), atom->tag[i])) continue;
     const double *const x = atom->x[i];
     mine.push_back({{x[0], x[1], x[2]}, atom->tag[i], atom->mask[i], i});
   }
-  gather(mine);
+  gather();
 }
 
 /* ---------------------------------------------------------------------- */

@@ -57,11 +57,12 @@ class CoordGather : protected Pointers {
     int member;    // bit 1: in the first group, bit 2: in the second
     int row;       // local index on its rank
   };
-  void gather(const std::vector<Atom> &);
+  void gather();
   gpucoord::PairsInput make_pairs(const gpucoord::Box &,
                                   const std::vector<std::pair<int, int>> &index_pairs);
 
   const std::string owner;
+  std::vector<Atom> mine;     // owned by this rank
   std::vector<Atom> atoms;    // of all ranks
   int first_owned = 0, nowned = 0;
 
