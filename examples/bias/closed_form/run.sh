@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Runs the example, two processes at a time, and analyses it. Usage: run.sh [OUTPUT FOLDER]
+# LMP: LAMMPS with GPUCOORD [../../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
+set -euo pipefail
+case ${1:-} in -*)
+  sed -n '2,3s/^# //p' "$0"
+  exit 0
+esac
+folder=$(cd "$(dirname "$0")" && pwd)
+lmp=$(command -v "${LMP:-$folder/../../../build/lmp}") || {
+  echo "run.sh: there is no ${LMP:-build/lmp}: run make first, or set LMP to a LAMMPS with GPUCOORD" >&2
+  exit 1
+}
+lmp=$(cd "$(dirname "$lmp")" && pwd)/$(basename "$lmp")
+
+# It runs in a folder of its own, on copies, so that the committed files stay as they are.
+output=${1:-$folder/output}
+mkdir -p "$output"
+cd "$output"
+rm -f HILLS.* metad.* umbrella.* log.*    # of an earlier run
+cp "$folder"/{in.metad,in.umbrella,springs.system} .
+
+export OMP_NUM_THREADS=1
+xargs -P 2 -L 1 "$lmp" -screen none -nocite -in <<END || { grep ERROR log.* >&2; exit 1; }
+in.metad -log log.metad.1 -var walker 1
+in.metad -log log.metad.2 -var walker 2
+in.metad -log log.metad.3 -var walker 3
+in.metad -log log.metad.4 -var walker 4
+in.umbrella -log log.umbrella.1 -var s0 0.0 0.4 0.8 1.2 1.6
+in.umbrella -log log.umbrella.2 -var s0 2.0 2.4 2.8 3.2 3.6 4.0
+END
+"${PYTHON:-/usr/bin/python3}" "$folder/analyse.py" .
+echo "Results are in $PWD"
