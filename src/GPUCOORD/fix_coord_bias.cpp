@@ -47,9 +47,8 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
     Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
-    restart_step(0), earlier_clock{0.0, 0}, clock_of_lammps{0.0, -1}, time_shift(0.0), have_parameters(false), is_restarted(false), is_printed(false),
-    metad_has_begun(false),
-    ilevel_respa(0), evaluations_a_step(1), evaluations_done(0), last_step(-1)
+    have_parameters(false), is_restarted(false), is_printed(false), metad_has_begun(false), ilevel_respa(0),
+    evaluations_a_step(1), evaluations_done(0), last_step(-1)
 {
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
   variables.resize(args->variables.size());
@@ -186,13 +185,6 @@ void FixCoordBias::begin_metad()
         error->warning(FLERR, "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose name contains {}: {}",
                        id, part, name);
 
-  // LAMMPS forgets the time of a restart file that was written in the middle of a run.
-  if (is_restarted && update->ntimestep == restart_step) {
-    const double lost = time_now();
-    clock_of_lammps = {update->atime, update->atimestep};
-    time_shift = time_now() - lost;
-  }
-
   on_rank_0([this] {
     const auto say = [this](const std::string &text) {
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
@@ -258,21 +250,6 @@ void FixCoordBias::begin_metad()
   });
   MPI_Bcast(&nhills, 1, MPI_LMP_BIGINT, 0, world);
   metad_has_begun = true;
-}
-
-/* ---------------------------------------------------------------------- */
-
-// Where time is counted from. In the run that continues a broken one that is where it was, so that times
-// are the same to the last digit.
-FixCoordBias::Clock FixCoordBias::clock() const
-{
-  if (update->atime == clock_of_lammps.time && update->atimestep == clock_of_lammps.step) return earlier_clock;
-  return {update->atime + time_shift, update->atimestep};
-}
-
-double FixCoordBias::time_now() const
-{
-  return clock().time + static_cast<double>(update->ntimestep - clock().step) * update->dt;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -370,8 +347,7 @@ void FixCoordBias::setup(int vflag)
 
 void FixCoordBias::min_setup(int vflag)
 {
-  update_parameters();
-  apply(vflag, Moment::MINIMIZATION);
+  apply(vflag, Moment::SETUP);
 }
 
 void FixCoordBias::post_force(int vflag)
@@ -405,25 +381,29 @@ void FixCoordBias::apply(int vflag, Moment moment)
     return;
   }
 
-  // before S is that of this step: work is done at the last one
-  const bool minimizes = moment == Moment::MINIMIZATION;
-  if (!minimizes) update_parameters();
+  // in a minimization they stay
+  const bool parameters_move = args->kind == Kind::MOVING && moment != Moment::MINIMIZATION;
+  if (parameters_move || !have_parameters) move_parameters();
+
+  // Work is what V changes by where k and s0 change: half of it at the S before and half at the S after, as a time
+  // step of velocity Verlet has it (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat. Phys. 90, 1481 (1998)).
+  if (parameters_move && have_parameters) work += 0.5 * change_by_parameters();
   for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want_of(vflag));
+  if (parameters_move && have_parameters) work += 0.5 * change_by_parameters();
+  have_parameters = true;
 
   if (args->kind == Kind::METAD)
     evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0);
   else
     evaluate_restraints();
-  add_forces(minimizes ? 1.0 : args->stride);
+  add_forces(update->whichflag == 2 ? 1.0 : args->stride);
 }
 
 /* ----------------------------------------------------------------------
-   k and s0 of this step. Work is what V changes by where they move, at the S
-   of the last evaluation: Jarzynski, PRL 78, 2690 (1997), in discrete steps
-   as in Crooks, J. Stat. Phys. 90, 1481 (1998).
+   k and s0 of this step
 ------------------------------------------------------------------------- */
 
-void FixCoordBias::update_parameters()
+void FixCoordBias::move_parameters()
 {
   if (args->kind == Kind::METAD) return;
   bool asks_variables = false;
@@ -442,22 +422,33 @@ void FixCoordBias::update_parameters()
                  parameter.variable, value);
     return value;
   };
-
   for (std::size_t v = 0; v < variables.size(); ++v) {
     auto &variable = variables[v];
-    double slope;
-    const double before = have_parameters ? restraint(v, slope) : 0.0;
+    variable.last_k = variable.k;
+    variable.last_s0 = variable.s0;
     variable.k = now(args->k[v]);
     variable.s0 = now(args->s0[v]);
-    if (have_parameters) work += restraint(v, slope) - before;
   }
-  have_parameters = true;
   if (asks_variables) modify->addstep_compute(update->ntimestep + args->stride);
+}
+
+// V now minus V with the k and s0 of the evaluation before, both at the present S
+double FixCoordBias::change_by_parameters() const
+{
+  double change = 0.0, slope;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    auto term = restraint(v);
+    change += term.evaluate(variables[v].s, slope);
+    term.k = variables[v].last_k;
+    term.s0 = variables[v].last_s0;
+    change -= term.evaluate(variables[v].s, slope);
+  }
+  return change;
 }
 
 /* ---------------------------------------------------------------------- */
 
-double FixCoordBias::restraint(std::size_t v, double &slope) const
+Restraint FixCoordBias::restraint(std::size_t v) const
 {
   Restraint term;
   switch (args->kind) {
@@ -477,13 +468,14 @@ double FixCoordBias::restraint(std::size_t v, double &slope) const
   term.s0 = variables[v].s0;
   term.exponent = args->exponent[v];
   term.offset = args->offset[v];
-  return term.evaluate(variables[v].s, slope);
+  return term;
 }
 
 void FixCoordBias::evaluate_restraints()
 {
   energy = 0.0;
-  for (std::size_t v = 0; v < variables.size(); ++v) energy += restraint(v, variables[v].slope);
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    energy += restraint(v).evaluate(variables[v].s, variables[v].slope);
 }
 
 /* ----------------------------------------------------------------------
@@ -501,7 +493,8 @@ void FixCoordBias::evaluate_metad(bool is_hill_due)
       work -= metad->evaluate(s, slope);
       const auto hill = metad->next_hill(s);
       // first to the file: a hill that acts is never lost
-      hills->append(time_now(), hill);
+      const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
+      hills->append(time, hill);
       metad->add(hill);
       for (int v = 0; v < n; ++v) {
         variables[v].s0 = hill.centre[v];
@@ -588,8 +581,7 @@ void FixCoordBias::write_restart(FILE *fp)
   if (comm->me != 0) return;
   std::vector<double> list = {static_cast<double>(args->kind),   static_cast<double>(variables.size()),
                               static_cast<double>(first_step),   static_cast<double>(nhills), work, energy,
-                              have_parameters ? 1.0 : 0.0, static_cast<double>(update->ntimestep), clock().time,
-                              static_cast<double>(clock().step)};
+                              have_parameters ? 1.0 : 0.0};
   for (const auto &variable : variables)
     list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
   const int size = static_cast<int>(list.size() * sizeof(double));
@@ -611,10 +603,8 @@ void FixCoordBias::restart(char *buf)
   work = list[4];
   energy = list[5];
   have_parameters = list[6] != 0.0;
-  restart_step = static_cast<bigint>(list[7]);
-  earlier_clock = {list[8], static_cast<bigint>(list[9])};
   for (std::size_t v = 0; v < variables.size(); ++v) {
-    const double *const of_variable = list + 10 + 4 * v;
+    const double *const of_variable = list + 7 + 4 * v;
     variables[v].s = of_variable[0];
     variables[v].slope = of_variable[1];
     variables[v].s0 = of_variable[2];

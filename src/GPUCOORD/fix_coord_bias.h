@@ -27,6 +27,7 @@ FixStyle(coord/bias,FixCoordBias);
 namespace gpucoord {
 class HillsFile;
 class Metadynamics;
+struct Restraint;
 }    // namespace gpucoord
 
 namespace LAMMPS_NS {
@@ -61,26 +62,21 @@ class FixCoordBias : public Fix {
     ComputeCoordGPU *compute = nullptr;
     double s = 0.0, slope = 0.0;      // S and dV/dS
     double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
-  };
-  // time at a step, from which it is counted
-  struct Clock {
-    double time;
-    bigint step;
+    double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
   };
   enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
   void check_order_of_fixes();
   void find_variables();
   void begin_metad();
-  Clock clock() const;
-  double time_now() const;
   void print_setup() const;
 
   unsigned want_of(int vflag) const;
   bool is_due() const;
   void apply(int vflag, Moment);
-  double restraint(std::size_t v, double &slope) const;
-  void update_parameters();
+  gpucoord::Restraint restraint(std::size_t v) const;
+  void move_parameters();
+  double change_by_parameters() const;
   void evaluate_restraints();
   void evaluate_metad(bool is_hill_due);
   void add_forces(double strength);
@@ -89,12 +85,9 @@ class FixCoordBias : public Fix {
   std::unique_ptr<BiasArguments> args;
   std::vector<Variable> variables;
   double energy;
-  double work;              // sum of the changes of V at fixed S
+  double work;              // sum of what V changes by when it changes itself
   bigint nhills;
   bigint first_step;        // where moving parameters start
-  bigint restart_step;      // of the restart file
-  Clock earlier_clock, clock_of_lammps;    // of the restart file, and where LAMMPS began to count after it
-  double time_shift;                       // what LAMMPS' time lacks after a restart
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
   bool is_printed;

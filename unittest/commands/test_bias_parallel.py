@@ -398,8 +398,12 @@ class Vector(unittest.TestCase):
         c, d = s.T
         step = np.arange(41)
         ones = np.ones(41)
-        work = lambda s, s0, k: np.append(0, np.cumsum(k[1:] / 2 * (s[:-1] - s0[1:])**2 -
-                                                       k[:-1] / 2 * (s[:-1] - s0[:-1])**2))
+
+        def work(s, s0, k):
+            """Half of each change of k and s0 at the S before, half at the S after."""
+            change = [k[1:] / 2 * (at - s0[1:])**2 - k[:-1] / 2 * (at - s0[:-1])**2 for at in (s[:-1], s[1:])]
+            return np.append(0, np.cumsum(sum(change) / 2))
+
         self.compare(rows, "h", [c, 100 * (c - 8.6), 8.6, 100, d, 20 * (d - 8.9), 8.9, 20, 0])
         self.compare(rows, "l", [d, -8, 0, -8, 0])
         self.compare(rows, "u", [d, 900 * np.maximum(d - 8.4, 0)**2, 8.5, 300, 0])

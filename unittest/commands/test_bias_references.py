@@ -64,7 +64,7 @@ class Bias:
             self.points = np.linspace(*self.given["grid"], int(self.given["bins"][0]) + 1)
 
     def step(self, number, s):
-        """What changes at a step with these variables; work is done at fixed variables."""
+        """What changes at a step with these variables."""
         if self.kind == "metad":
             if number and number % self.given["pace"][0] == 0:
                 height, before = self.given["height"][0], self(s)
@@ -73,13 +73,14 @@ class Bias:
                 self.hills.append(Hill(s, self.given["sigma"], height))
                 self.work += self(s) - before
         else:
-            before = self(self.s) if self.s is not None else 0.0
+            ends = [] if self.s is None else [self.s, s]    # half of the work is done at each
+            before = [self(end) for end in ends]
             self.k, self.s0 = self.given["k"], self.given["s0"]
             if self.kind == "moving":
                 fraction = number / self.given["steps"][0]
                 self.k = self.k + fraction * (self.given["k/stop"] - self.k)
                 self.s0 = self.s0 + fraction * (self.given["s0/stop"] - self.s0)
-            self.work += self(self.s) - before if self.s is not None else 0.0
+            self.work += sum(self(end) - old for end, old in zip(ends, before)) / 2
         self.s = s
 
     def __call__(self, s):

@@ -84,7 +84,7 @@ std::string HillsFile::create()
 void HillsFile::append(double time, const Hill &hill)
 {
   char text[32];
-  std::snprintf(text, sizeof(text), " %.15g", time);    // 0.014 and not 0.014000000000000001
+  std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 and not 0.014000000000000001
   std::string line = text;
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
