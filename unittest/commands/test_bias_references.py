@@ -142,7 +142,7 @@ class References(unittest.TestCase):
         box = Box(np.subtract(hi, lo), lo=lo)
         n = lmp.get_natoms()
         mask, tags = (lmp.numpy.extract_atom(key)[:n].copy() for key in ("mask", "id"))
-        members = {group: np.sort(tags[mask & (1 << k) != 0]) - 1
+        members = {group: np.sort(tags[mask >> k & 1 == 1]) - 1
                    for k, group in enumerate(lmp.available_ids("group"))}
 
         computes = {}

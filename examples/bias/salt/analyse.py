@@ -106,7 +106,8 @@ def main():
     # --- the pull: all of it from S alone ---
     step, s, centre, work = np.loadtxt(folder / "pull.dat").T
     moved = START + (STOP - START) * (step - step[0]) / STEPS
-    summed = np.append(0, np.cumsum(restraint(s[:-1], moved[1:]) - restraint(s[:-1], moved[:-1])))
+    change = [restraint(at, moved[1:]) - restraint(at, moved[:-1]) for at in (s[:-1], s[1:])]
+    summed = np.append(0, np.cumsum(sum(change) / 2))
     log = read_log(folder / "log.pull")
     at_log = np.searchsorted(step, log["Step"])
     print(f"\nPull from {START:g} to {STOP:g} in {STEPS * STEP_PS:g} ps: work {log['work'][-1]:.2f} kcal/mol")
