@@ -366,8 +366,8 @@ void BiasArguments::take_metad()
                             static_cast<int>(integer("bins", bins, static_cast<int>(v), 1, "a number of bins"))});
       points *= metad.grid[v].bins + 1.0;
     }
-    if (points > 1e9)
-      error->all(FLERR, bins.position, "Fix coord/bias metad grid has {:.4g} points, more than 1e9 - use fewer bins",
+    if (points > 1e8)
+      error->all(FLERR, bins.position, "Fix coord/bias metad grid has {:.4g} points, more than 1e8 - use fewer bins",
                  points);
     for (std::size_t v = 0; v < n; ++v)
       if (metad.grid[v].spacing() > metad.sigma[v])

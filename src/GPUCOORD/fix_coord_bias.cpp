@@ -46,9 +46,9 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
-    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
+    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep), last_hill_step(update->ntimestep),
     have_parameters(false), is_restarted(false), is_printed(false), metad_has_begun(false), ilevel_respa(0),
-    evaluations_a_step(1), evaluations_done(0), last_step(-1)
+    evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0)
 {
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
   variables.resize(args->variables.size());
@@ -59,8 +59,8 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
   extvector = 0;
   size_vector = PER_VARIABLE * static_cast<int>(variables.size()) + 1;
   if (args->kind == Kind::METAD) {
-    size_vector += 2;
-    if (!args->metad.grid.empty() && args->metad.kt > 0.0) ++size_vector;
+    ++size_vector;
+    if (!args->metad.grid.empty()) size_vector += args->metad.kt > 0.0 ? 2 : 1;
   }
   global_freq = 1;
   energy_global_flag = virial_global_flag = virial_peratom_flag = 1;
@@ -164,21 +164,8 @@ void FixCoordBias::check_order_of_fixes()
 
 /* ---------------------------------------------------------------------- */
 
-static std::string absolute_name(const std::string &path)
-{
-  return std::filesystem::absolute(path).lexically_normal().string();
-}
-
 void FixCoordBias::begin_metad()
 {
-  for (const auto *fix : modify->get_fix_list()) {
-    const auto *other = dynamic_cast<const FixCoordBias *>(fix);
-    if (other && other != this && other->args->kind == Kind::METAD &&
-        absolute_name(other->args->file) == absolute_name(args->file))
-      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: fix {} writes hills file {}, too - use one file for each", id,
-                 other->id, args->file);
-  }
-
   for (const auto &name : args->variables)
     for (const char *part : {"time", "sigma_", "min_", "max_"})
       if (comm->me == 0 && name.find(part) != std::string::npos)
@@ -189,8 +176,8 @@ void FixCoordBias::begin_metad()
     const auto say = [this](const std::string &text) {
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
     };
-    metad = std::make_unique<gpucoord::Metadynamics>(args->metad);
-    hills = std::make_unique<gpucoord::HillsFile>(
+    auto bias = std::make_unique<gpucoord::Metadynamics>(args->metad);
+    auto file = std::make_unique<gpucoord::HillsFile>(
         args->file, args->metad,
         fmt::format("LAMMPS units {}: time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
                     "biasfactor > 1, so that the sum of hills is minus the free energy",
@@ -199,8 +186,10 @@ void FixCoordBias::begin_metad()
       if (!args->read_grid.empty())
         throw std::runtime_error("keyword read_grid " + args->read_grid +
                                  " goes on from an earlier run and needs its hills, too - say append yes");
-      const std::string backup = hills->create();
+      const std::string backup = file->create();
       if (!backup.empty()) say(fmt::format("hills file {} of an earlier run is now {}", args->file, backup));
+      metad = std::move(bias);
+      hills = std::move(file);
       return;
     }
 
@@ -208,13 +197,8 @@ void FixCoordBias::begin_metad()
       throw std::runtime_error("hills file " + args->file + " does not exist - " +
                                (is_restarted ? "give that of the run that wrote the restart file"
                                              : "say append no for a new one"));
-    const auto found = hills->open_existing(is_restarted ? nhills : gpucoord::HillsFile::ALL);
-    if (!found.damaged.empty())
-      error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
-                     args->file, found.damaged);
-    if (found.nmoved)
-      say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nmoved, args->file,
-                      found.backup));
+    // everything is checked before anything is changed
+    const auto found = file->read(is_restarted ? nhills : gpucoord::HillsFile::ALL);
     if (is_restarted && nhills > 0)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (found.hills.back().centre[v] != variables[v].s0)
@@ -225,12 +209,12 @@ void FixCoordBias::begin_metad()
     bigint first = 0;
     if (!args->read_grid.empty()) {
       try {
-        metad->read_grid(args->read_grid);
+        bias->read_grid(args->read_grid);
       } catch (const std::runtime_error &e) {
         throw std::runtime_error(std::string(e.what()) +
                                  " - leave out keyword read_grid to take all hills from the hills file");
       }
-      first = metad->nhills();
+      first = bias->nhills();
       if (first > static_cast<bigint>(found.hills.size()))
         throw std::runtime_error(
             fmt::format("grid file {} holds {} hills, but {} begins with {} - leave out keyword read_grid, or give an "
@@ -238,7 +222,21 @@ void FixCoordBias::begin_metad()
                         args->read_grid, first, is_restarted ? "the restarted run" : "hills file " + args->file,
                         found.hills.size()));
     }
-    for (std::size_t h = first; h < found.hills.size(); ++h) metad->add(found.hills[h]);
+    for (std::size_t h = first; h < found.hills.size(); ++h) bias->add(found.hills[h]);
+
+    const std::string backup = file->go_on();
+    if (!found.damaged.empty())
+      error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
+                     args->file, found.damaged);
+    if (found.nlater)
+      say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nlater, args->file,
+                      backup));
+    if (!found.hills.empty() && !found.has_comment)
+      error->warning(FLERR, "Fix coord/bias {}: hills file {} does not say that its heights are in units {} - they are "
+                     "taken to be", id, args->file, update->unit_style);
+    if (found.other_biasfactor != 0.0)
+      error->warning(FLERR, "Fix coord/bias {}: hills file {} has hills of biasfactor {}, but the fix has {} - heights are "
+                     "taken by that of the file", id, args->file, found.other_biasfactor, args->metad.biasfactor);
     say(fmt::format("goes on with {} hills of {}{}", found.hills.size(), args->file,
                     first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
     if (!found.hills.empty())
@@ -246,9 +244,16 @@ void FixCoordBias::begin_metad()
         variables[v].s0 = found.hills.back().centre[v];
         variables[v].k = found.hills.back().height;
       }
+    metad = std::move(bias);
+    hills = std::move(file);
+  });
+  on_rank_0([this] {
+    std::error_code none;
+    if (!args->write_grid.empty() && std::filesystem::equivalent(args->write_grid, args->file, none))
+      throw std::runtime_error("write_grid " + args->write_grid + " is the hills file - give another name");
     nhills = metad->nhills();    // also for a restart file that is written before the first step
   });
-  MPI_Bcast(&nhills, 1, MPI_LMP_BIGINT, 0, world);
+  share_metad();
   metad_has_begun = true;
 }
 
@@ -278,7 +283,7 @@ void FixCoordBias::on_rank_0(const std::function<void()> &work_of_rank_0) const
     try {
       work_of_rank_0();
     } catch (const std::bad_alloc &) {
-      failure = "out of memory - use a smaller grid";
+      failure = args->metad.grid.empty() ? "out of memory" : "out of memory - use a smaller grid";
     } catch (const std::exception &e) {
       failure = e.what();
     }
@@ -311,7 +316,15 @@ bool FixCoordBias::is_due() const
 // every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
 void FixCoordBias::pre_force(int vflag)
 {
-  for (auto &variable : variables) variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    // run pre no calls no init()
+    auto *const compute = variables[v].compute;
+    if (!compute || modify->get_compute_by_id(args->variables[v]) != compute)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use run without pre no",
+                 id, args->variables[v]);
+    compute->will_be_asked(is_due() ? want_of(vflag) : 0);
+  }
 }
 
 void FixCoordBias::setup_pre_force(int vflag)
@@ -321,7 +334,7 @@ void FixCoordBias::setup_pre_force(int vflag)
 
 void FixCoordBias::setup_pre_force_respa(int vflag, int /*ilevel*/)
 {
-  pre_force(vflag);
+  setup_pre_force(vflag);
 }
 
 void FixCoordBias::pre_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
@@ -339,6 +352,7 @@ void FixCoordBias::min_pre_force(int vflag)
 void FixCoordBias::setup(int vflag)
 {
   evaluations_done = 0;
+  last_hill_step = update->ntimestep;
   auto *respa = dynamic_cast<Respa *>(update->integrate);
   if (respa) respa->copy_flevel_f(ilevel_respa);
   apply(vflag, Moment::SETUP);
@@ -347,7 +361,14 @@ void FixCoordBias::setup(int vflag)
 
 void FixCoordBias::min_setup(int vflag)
 {
+  first_of_minimization = update->ntimestep;
   apply(vflag, Moment::SETUP);
+}
+
+// k and s0 move in time, and a minimization takes none
+void FixCoordBias::post_run()
+{
+  if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
 }
 
 void FixCoordBias::post_force(int vflag)
@@ -393,7 +414,9 @@ void FixCoordBias::apply(int vflag, Moment moment)
   have_parameters = true;
 
   if (args->kind == Kind::METAD)
-    evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0);
+    // once a step, whoever else evaluates forces in it
+    evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
+                   update->ntimestep > last_hill_step);
   else
     evaluate_restraints();
   add_forces(update->whichflag == 2 ? 1.0 : args->stride);
@@ -413,7 +436,8 @@ void FixCoordBias::move_parameters()
 
   double fraction = 0.0;
   if (args->steps)
-    fraction = MIN(1.0, static_cast<double>(update->ntimestep - first_step) / static_cast<double>(args->steps));
+    // rerun may have steps before the first one
+    fraction = std::min(std::max(static_cast<double>(update->ntimestep - first_step) / static_cast<double>(args->steps), 0.0), 1.0);
   const auto now = [this, fraction](const BiasArguments::Parameter &parameter) {
     if (parameter.variable.empty()) return parameter.start + fraction * (parameter.stop - parameter.start);
     const double value = input->variable->compute_equal(input->variable->find(parameter.variable.c_str()));
@@ -427,6 +451,9 @@ void FixCoordBias::move_parameters()
     variable.last_k = variable.k;
     variable.last_s0 = variable.s0;
     variable.k = now(args->k[v]);
+    if (variable.k < 0.0 && !args->k[v].variable.empty())
+      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} makes k {}, but it must be >= 0", id,
+                 args->k[v].variable, variable.k);
     variable.s0 = now(args->s0[v]);
   }
   if (asks_variables) modify->addstep_compute(update->ntimestep + args->stride);
@@ -489,26 +516,34 @@ void FixCoordBias::evaluate_metad(bool is_hill_due)
   double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
   on_rank_0([&] {
     for (int v = 0; v < n; ++v) s[v] = variables[v].s;
+    energy = metad->evaluate(s, slope);
     if (is_hill_due) {
-      work -= metad->evaluate(s, slope);
       const auto hill = metad->next_hill(s);
       // first to the file: a hill that acts is never lost
       const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
       hills->append(time, hill);
       metad->add(hill);
+      const double before = energy;
+      energy = metad->evaluate(s, slope);
+      work += energy - before;
       for (int v = 0; v < n; ++v) {
         variables[v].s0 = hill.centre[v];
         variables[v].k = hill.height;
       }
     }
-    energy = metad->evaluate(s, slope);
-    if (is_hill_due) work += energy;
     for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
     if (is_hill_due && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
       metad->write_grid(args->write_grid);
     nhills = metad->nhills();
   });
+  if (is_hill_due) last_hill_step = update->ntimestep;
+  share_metad();
+}
 
+// what rank 0 knows of metad, to all ranks
+void FixCoordBias::share_metad()
+{
+  const int n = static_cast<int>(variables.size());
   double share[3 + 3 * gpucoord::MAX_METAD_VARIABLES] = {energy, work, static_cast<double>(nhills)};
   for (int v = 0; v < n; ++v) {
     share[3 + 3 * v] = variables[v].slope;
@@ -610,6 +645,11 @@ void FixCoordBias::restart(char *buf)
     variables[v].s0 = of_variable[2];
     variables[v].k = of_variable[3];
   }
+  if (first_step > update->ntimestep)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is after the present "
+               "step {} - leave out reset_timestep, or use another fix ID",
+               id, first_step, update->ntimestep);
   is_restarted = true;
 
   // A restart file that was written in the course of a run has the time of the run's begin, which the next

@@ -50,6 +50,7 @@ class FixCoordBias : public Fix {
   void post_force(int) override;
   void post_force_respa(int, int, int) override;
   void min_post_force(int) override;
+  void post_run() override;
   double compute_scalar() override;
   double compute_vector(int) override;
   void write_restart(FILE *) override;
@@ -80,6 +81,7 @@ class FixCoordBias : public Fix {
   void evaluate_restraints();
   void evaluate_metad(bool is_hill_due);
   void add_forces(double strength);
+  void share_metad();
   void on_rank_0(const std::function<void()> &) const;
 
   std::unique_ptr<BiasArguments> args;
@@ -87,7 +89,8 @@ class FixCoordBias : public Fix {
   double energy;
   double work;              // sum of what V changes by when it changes itself
   bigint nhills;
-  bigint first_step;        // where moving parameters start
+  bigint first_step;        // where moving parameters start; iterations of minimizations do not count
+  bigint last_hill_step;    // or where the run began: no hill is added there
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
   bool is_printed;
@@ -100,6 +103,7 @@ class FixCoordBias : public Fix {
   int ilevel_respa;
   int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
   bigint last_step;
+  bigint first_of_minimization;
 };
 
 }    // namespace LAMMPS_NS

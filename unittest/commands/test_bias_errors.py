@@ -147,7 +147,7 @@ ARGUMENTS = [
      "that they are at most half a sigma apart"),
     (METAD + " grid 0 9 bins [0]", "metad bins must be a number of bins from 1 to 2147483647, not '0'"),
     (METAD + " grid 0 9 bins [9.5]", "metad bins must be a number of bins from 1 to 2147483647, not '9.5'"),
-    (METAD + " grid 0 9 [bins] 2000000000", "metad grid has 2e+09 points, more than 1e9 - use fewer bins"),
+    (METAD + " grid 0 9 [bins] 2000000000", "metad grid has 2e+09 points, more than 1e8 - use fewer bins"),
     (METAD + " grid 1 9 bins 80 interval [0] 9",
      "metad interval of c_cv from 0 to 9 reaches beyond the grid from 1 to 9 - widen keyword grid"),
     (METAD + " interval [2] 9.5 grid 1 9 bins 80",
@@ -228,6 +228,7 @@ CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart 
  VARIABLES.strip() + "\n")
 
 # Scripts of which the last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
+PRE_NO = "the fix or compute cv was defined or deleted after the last setup - use run without pre no"
 RUNS = {
     # groups, computes and variables
     "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
@@ -266,6 +267,16 @@ RUNS = {
         "set group a x 0 y 0 z 0\nrun 1",
         "variable cw = 28 is outside the grid from 0 to 20" + WIDEN),
 
+    "defined after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1 pre no", PRE_NO),
+    "compute deleted after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\nrun 1 pre no", PRE_NO),
+    "negative k": ("variable k equal 3-step\n" + FIX + "c_cv moving k v_k s0 1\nrun 10",
+        "variable k makes k -1, but it must be >= 0"),
+    "restart before the begin": (
+        "run 20\n" + FIX + "c_cv moving k 1 s0 1 s0/stop 2 steps 9\nrun 0\nwrite_restart r\nclear\nread_restart r\n" +
+        VARIABLES.strip() + "\nreset_timestep 7\n" + FIX + "c_cv moving k 1 s0 1 s0/stop 2 steps 9",
+        "in the run that wrote the restart file the bias began at step 20, which is after the present step 7 - leave out "
+        "reset_timestep, or use another fix ID"),
+
     # hills files
     "append without a file": (append("nix"),
         "hills file nix does not exist - say append no for a new one"),
@@ -276,8 +287,10 @@ RUNS = {
     # a folder in which root cannot write either
     "read-only folder": (FIX + METAD.replace("file H", "file /proc/H") + "\nrun 0",
         "cannot write hills file /proc/H: No such file or directory"),
-    "file that cannot be renamed": (FIX + METAD.replace("file H", "file /proc/version") + "\nrun 0",
-        "cannot rename hills file /proc/version, which is there already: {rename}"),
+    "not a hills file": ("shell printf notes > notes\n" + append("notes"),
+        "file notes is not a hills file - give the name of one, or of a new file"),
+    "write_grid by another name": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 ./H\nrun 10",
+        "write_grid ./H is the hills file - give another name"),
     "other variable": (append("other"),
         "hills file other, line 1: it has the columns 'time cw sigma_cw height biasf', but this fix needs "
         "'time cv sigma_cv height biasf'" + ANOTHER),
@@ -295,10 +308,10 @@ RUNS = {
     "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
     "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
     "two fixes with one file": (FIX + METAD + "\nfix b2 all coord/bias " + METAD + "\nrun 0",
-        "fix b2 writes hills file H, too - use one file for each"),
+        "hills file H is being written by another fix or run - use one file for each", "b2"),
     "two names of one file": (
-        FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./nix/../H") + "\nrun 0",
-        "fix b2 writes hills file H, too - use one file for each"),
+        FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./H append yes") + "\nrun 0",
+        "hills file ./H is being written by another fix or run - use one file for each", "b2"),
 
     # restarts
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",
@@ -349,25 +362,15 @@ ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hill
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 
 
-def rename_error():
-    """Why a file in /proc cannot be renamed: that differs between systems."""
-    try:
-        os.rename("/proc/version", "/proc/bck.0.version")
-    except OSError as error:
-        return os.strerror(error.errno)
-    raise AssertionError("/proc/version was renamed")
-
-
-def at_run_time(message):
+def at_run_time(message, fix="b"):
     """With what only the system knows."""
-    message = message.replace("{rename}", rename_error() if "{rename}" in message else "")
     if "{cv" in message:
         lmp = start()
         commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv") + "run 0")
         s = lmp.extract_compute("cv", 0, 0)
         lmp.close()
         message = message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s))
-    return "Fix coord/bias b" + (" " if message.startswith("must be") else ": ") + message
+    return f"Fix coord/bias {fix}" + (" " if message.startswith("must be") else ": ") + message
 
 
 def expected(message):
@@ -378,6 +381,10 @@ def expected(message):
 def read(name):
     with open(name, "rb") as file:
         return file.read()
+
+
+def contents():
+    return {name: read(name) for name in os.listdir(".") if os.path.isfile(name)}
 
 
 def put_files(folder="."):
@@ -435,14 +442,17 @@ class Arguments(InProcess):
 
 class Runs(InProcess):
     def test_runs(self):
-        for name, (script, message) in RUNS.items():
+        for name, (script, *message) in RUNS.items():
             *before, last = script.split("\n")
             with self.subTest(name):
                 put_files()
                 self.setUp()
                 commands(self.lmp, "\n".join(before))
+                files = contents()
                 found, _ = error_of(self.lmp, last)
-                self.assertEqual(found.replace("-nan", "nan"), at_run_time(message))    # its sign is the processor's
+                self.assertEqual(found.replace("-nan", "nan"), at_run_time(*message))    # its sign is the processor's
+                # what was refused stays as it was; H is new, or a run's own
+                self.assertEqual({**contents(), "H": None}, {**files, "H": None})
                 for fix in "b", "b2", "p":
                     if self.lmp.has_id("fix", fix):
                         self.lmp.command(f"unfix {fix}")

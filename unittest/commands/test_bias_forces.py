@@ -5,6 +5,7 @@ is smooth: central differences at two steps are extrapolated, and have an error 
 """
 
 import os
+import tempfile
 import unittest
 
 import numpy as np
@@ -52,7 +53,7 @@ RESTRAINTS = {
 def metad(names, s, grid=False, interval=None, more=""):
     """A bias with eight hills of a file and those that the run adds; interval: is the first variable in it?"""
     sigma = np.array([SIGMA[name] for name in names])
-    path = os.path.join(coordtest.folder(), "hills")
+    path = tempfile.mktemp(prefix="hills", dir=coordtest.folder())    # one writer each
     with open(path, "w") as file:
         file.write(f"#! FIELDS time {' '.join(names)} {' '.join('sigma_' + name for name in names)} height biasf\n")
         rng = np.random.default_rng(5)

@@ -38,7 +38,7 @@ GRID2 = SUM + " grid 0 12 0 16 bins 100 120 write_grid 50 G"
 
 def thermo(bias):
     """All that depends on the state of the fix, to the last digit."""
-    last = 7 + 4 * ("c_d" in bias) + ("grid" in bias and "temp" in bias)
+    last = 6 + 4 * ("c_d" in bias) + ("grid" in bias) + ("grid" in bias and "temp" in bias)
     values = " ".join(f"f_b[{k}]" for k in range(1, last + 1))
     return f"thermo_style custom step pe ke f_b {values}\nthermo_modify norm no format float %.17g flush yes\n"
 
@@ -234,9 +234,7 @@ class Continued(unittest.TestCase):
                     known = lines[:30 + step // 10]
                     self.assertEqual(f[4 * n + 1], len(known))
                     self.assertAlmostEqual(v, bias_of(known, s), delta=1e-13)
-                    most = max(bias_of(known, [float(word) for word in line.split()[1:1 + n]]) for line in known)
-                    self.assertAlmostEqual(f[4 * n + 2], most, delta=1e-13)
-                    self.assertGreater(most, 0.2)
+                    self.assertGreater(v, 0.01)
                     if step:    # the centre is S of that step, exactly
                         self.assertEqual([float(word) for word in known[-1].split()[1:1 + n]], s)
                 self.assertFalse(glob.glob(work.at("bck.*")))

@@ -317,37 +317,6 @@ TEST(Metadynamics, ends_of_the_grid)
   }
 }
 
-// without a grid: over the centres, brought up to date between
-TEST(Metadynamics, maximum_over_centres)
-{
-  Metadynamics metad(options(2, -1, false));
-  std::vector<Hill> hills;
-  std::mt19937 random(6);
-  std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  for (int h = 0; h < 60; ++h) {
-    Hill hill;
-    for (int k = 0; k < 2; ++k) {
-      hill.centre[k] = uniform(random);
-      hill.sigma[k] = 0.2;
-    }
-    hill.height = uniform(random);
-    hills.push_back(hill);
-    metad.add(hill);
-    if (h % 7) continue;
-    double most = 0.0;
-    for (const auto &at : hills) {
-      double v = 0.0;
-      for (const auto &other : hills) {
-        double u = 0.0;
-        for (int k = 0; k < 2; ++k) u += 0.5 * std::pow((at.centre[k] - other.centre[k]) / 0.2, 2);
-        if (u < 6.25) v += other.height * (std::exp(-u) - std::exp(-6.25)) / (1.0 - std::exp(-6.25));
-      }
-      most = std::max(most, v);
-    }
-    EXPECT_NEAR(metad.maximum(), most, 1e-13);
-  }
-}
-
 // ---------------------------------------------------------------- files
 
 class Files : public testing::Test {
@@ -388,16 +357,26 @@ class Files : public testing::Test {
     file.create();
     for (const auto &hill : hills(n)) file.append(0.5, hill);
   }
+  static HillsFile::Existing read(const std::string &name)
+  {
+    return HillsFile(name, options(1, 8, false), "test").read(HillsFile::ALL);
+  }
+  // the message with FILE for the name; a file that is refused stays as it is
   std::string error_of(std::int64_t count = HillsFile::ALL)
   {
+    const bool exists = std::filesystem::exists(path);
+    const std::string before = content(path);
+    std::string text;
     try {
-      HillsFile(path, options(1, 8, false), "test").open_existing(count);
+      HillsFile(path, options(1, 8, false), "test").read(count);
     } catch (const std::runtime_error &e) {
-      std::string text = e.what();
+      text = e.what();
       const auto at = text.find(path);
-      return at == std::string::npos ? text : text.replace(at, path.size(), "FILE");
+      if (at != std::string::npos) text.replace(at, path.size(), "FILE");
     }
-    return "";
+    EXPECT_EQ(std::filesystem::exists(path), exists);
+    EXPECT_EQ(content(path), before);
+    return text;
   }
 
   std::filesystem::path folder;
@@ -407,8 +386,7 @@ class Files : public testing::Test {
 TEST_F(Files, hills_read_back_to_the_last_bit)
 {
   write(20);
-  HillsFile file(path, options(1, 8, false), "test");
-  const auto found = file.open_existing(HillsFile::ALL);
+  const auto found = read(path);
   const auto expected = hills(20);
   ASSERT_EQ(found.hills.size(), 20u);
   for (int h = 0; h < 20; ++h) {
@@ -417,7 +395,9 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
     EXPECT_EQ(found.hills[h].height, expected[h].height);
   }
   EXPECT_EQ(found.damaged, "");
-  EXPECT_EQ(found.backup, "");
+  EXPECT_EQ(found.nlater, 0);
+  EXPECT_TRUE(found.has_comment);
+  EXPECT_EQ(found.other_biasfactor, 0.0);
 }
 
 // PLUMED 2.11 wrote these lines
@@ -427,7 +407,8 @@ TEST_F(Files, reads_plumed)
                          "#! SET kerneltype stretched-gaussian\n"
                          "                      200       5.0153029346568108      0.20000000000000001      "
                          "0.28275877473874583                        8\n";
-  const auto found = HillsFile(path, options(1, 8, false), "test").open_existing(HillsFile::ALL);
+  const auto found = read(path);
+  EXPECT_FALSE(found.has_comment);
   ASSERT_EQ(found.hills.size(), 1u);
   EXPECT_EQ(found.hills[0].centre[0], 5.0153029346568108);
   EXPECT_DOUBLE_EQ(found.hills[0].height, 0.28275877473874583 * 7.0 / 8.0);
@@ -452,16 +433,19 @@ TEST_F(Files, later_hills_move_to_a_backup)
   write(5);
   {
     HillsFile file(path, options(1, 8, false), "test");
-    const auto found = file.open_existing(3);
-    EXPECT_EQ(found.nmoved, 2);
+    const std::string five = content(path);
+    const auto found = file.read(3);
+    EXPECT_EQ(found.nlater, 2);
     EXPECT_EQ(found.hills.size(), 3u);
+    EXPECT_EQ(content(path), five);
+    EXPECT_EQ(file.go_on(), (folder / "bck.0.HILLS").string());
     EXPECT_EQ(content(path), three);
     file.append(0.5, hills(4)[3]);
   }
-  const auto moved = HillsFile((folder / "bck.0.HILLS").string(), options(1, 8, false), "test").open_existing(-1);
+  const auto moved = read((folder / "bck.0.HILLS").string());
   ASSERT_EQ(moved.hills.size(), 2u);
   EXPECT_EQ(moved.hills[0].centre[0], hills(5)[3].centre[0]);
-  EXPECT_EQ(HillsFile(path, options(1, 8, false), "test").open_existing(-1).hills.size(), 4u);
+  EXPECT_EQ(read(path).hills.size(), 4u);
 }
 
 // a run that was killed may have written any part of its last line
@@ -475,12 +459,55 @@ TEST_F(Files, every_cut_of_the_last_line_is_repaired)
   for (std::size_t size = three.size() + 1; size < four.size(); ++size) {
     std::ofstream(path, std::ios::binary) << four.substr(0, size);
     HillsFile file(path, options(1, 8, false), "test");
-    const auto found = file.open_existing(HillsFile::ALL);
+    const auto found = file.read(HillsFile::ALL);
+    file.go_on();
     EXPECT_EQ(found.hills.size(), 3u);
     EXPECT_NE(found.damaged, "");
     file.append(0.5, hills(4)[3]);
     EXPECT_EQ(content(path), four) << size;
   }
+}
+
+// any beginning of the header is what a killed run leaves; all else is not ours to overwrite
+TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
+{
+  write(0);
+  const std::string header = content(path);
+  for (std::size_t size = 0; size <= header.size(); ++size) {
+    std::ofstream(path, std::ios::binary) << header.substr(0, size);
+    HillsFile file(path, options(1, 8, false), "test");
+    EXPECT_EQ(file.read(HillsFile::ALL).hills.size(), 0u);
+    file.go_on();
+    EXPECT_EQ(content(path), header) << size;
+  }
+  for (const char *const text : {"my notes", "# my notes\n", "#! FIELDS time s sigma_s height biasg", "\n"}) {
+    std::ofstream(path, std::ios::binary) << text;
+    EXPECT_EQ(error_of(), "file FILE is not a hills file - give the name of one, or of a new file") << text;
+  }
+}
+
+TEST_F(Files, has_one_writer)
+{
+  HillsFile file(path, options(1, 8, false), "test");
+  file.create();
+  const std::string message = "hills file " + path + " is being written by another fix or run - use one file for each";
+  const std::string link = (folder / "link").string();
+  std::filesystem::create_symlink(path, link);
+  for (const bool append : {false, true})
+    for (const std::string &name : {path, link}) {
+      HillsFile other(name, options(1, 8, false), "test");
+      try {
+        if (append)
+          other.read(HillsFile::ALL);
+        else
+          other.create();
+        FAIL() << name;
+      } catch (const std::runtime_error &e) {
+        EXPECT_EQ(std::string(e.what()).replace(11, name.size(), path), message);
+      }
+    }
+  EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
+  file.append(0.5, hills(1)[0]);
 }
 
 TEST_F(Files, damage_and_other_files_are_errors)

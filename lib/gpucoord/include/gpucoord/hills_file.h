@@ -27,16 +27,20 @@ class HillsFile {
   // Begins a new file. One of that name becomes bck.0.name, bck.1.name, ...; returns that name, or "".
   std::string create();
 
-  // Hills of an existing file, and where it goes on from. Those after the first count are moved to a backup
-  // file; a damaged last line is removed.
+  // The first count hills of an existing file. Nothing is changed.
   struct Existing {
     std::vector<Hill> hills;
-    std::string damaged;    // last line, if it was removed
-    std::int64_t nmoved = 0;
-    std::string backup;     // file of the moved hills
+    std::int64_t nlater = 0;       // hills after these
+    std::string damaged;           // what is wrong with the last line
+    bool has_comment = false;      // the comment of this file
+    double other_biasfactor = 0.0;    // of hills that have another one; 0: all have this one
   };
   static constexpr std::int64_t ALL = -1;
-  Existing open_existing(std::int64_t count);
+  Existing read(std::int64_t count);
+
+  // Goes on after what was read: later hills move to a backup file, whose name it returns, or ""; a damaged last
+  // line is removed.
+  std::string go_on();
 
   void append(double time, const Hill &);
 
@@ -50,8 +54,10 @@ class HillsFile {
   const double biasfactor;
   const std::vector<Interval> interval;
   const std::string comment;
-  std::FILE *file = nullptr;
-  std::uint64_t size = 0;    // bytes of complete lines
+  std::FILE *file = nullptr;    // locked: one writer at a time
+  std::uint64_t size = 0;       // bytes of complete lines
+  std::string later;            // lines of later hills, between read() and go_on()
+  bool is_cut = false;          // go_on() has to remove what comes after size
 };
 
 }    // namespace gpucoord

@@ -73,7 +73,7 @@ class Metadynamics {
   // hills that are in the bias
   std::int64_t nhills() const;
 
-  // largest V at the points of the grid, or at the centres of the hills without one
+  // largest V at the points of the grid. Needs a grid.
   double maximum() const;
 
   // c(t) = kT ln( sum exp(g V/kT) / sum exp((g - 1) V/kT) ) over the points of the grid, with

@@ -155,6 +155,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills) const
     text += "#! SET periodic_" + names[k] + " false\n";
   }
   text += "# hills " + std::to_string(nhills) + "\n";
+  NewFile file(path);
   const auto order = order_of_derivatives(n);
   const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
   for (std::size_t point = 0; point < npoints(); ++point) {
@@ -165,8 +166,13 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills) const
     for (const int bits : order) text += " " + number_text(values[point * nderivatives + bits]);
     text += "\n";
     if (n > 1 && point % row == row - 1) text += "\n";
+    if (text.size() > 1000000) {
+      file.add(text);
+      text.clear();
+    }
   }
-  replace_file(path, text);
+  file.add(text);
+  file.finish();
 }
 
 std::int64_t BiasGrid::read(const std::string &path)

@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
+
+#include <fcntl.h>
+#include <sys/file.h>
 
 namespace fs = std::filesystem;
 
@@ -46,10 +50,18 @@ std::string HillsFile::header() const
 
 /* ---------------------------------------------------------------------- */
 
+// Locks last as long as the file is open, by this or another program, under whatever name.
+static bool is_locked_by_another(int descriptor)
+{
+  return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+}
+
 void HillsFile::open()
 {
   file = std::fopen(path.c_str(), "ab");
   if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
+  if (is_locked_by_another(fileno(file)))
+    throw std::runtime_error("hills file " + path + " is being written by another fix or run - use one file for each");
   // each fwrite() is one write() then: no part of a line waits in a buffer
   std::setvbuf(file, nullptr, _IONBF, 0);
 }
@@ -70,7 +82,12 @@ std::string HillsFile::create()
 {
   std::string backup;
   try {
-    backup = back_up(path);
+    if (fs::is_regular_file(path)) {
+      open();    // not while another writes it
+      std::fclose(file);
+      file = nullptr;
+      backup = back_up(path);
+    }
   } catch (const fs::filesystem_error &e) {
     throw std::runtime_error("cannot rename hills file " + path + ", which is there already: " +
                              e.code().message());
@@ -94,18 +111,19 @@ void HillsFile::append(double time, const Hill &hill)
 
 /* ---------------------------------------------------------------------- */
 
-HillsFile::Existing HillsFile::open_existing(std::int64_t count)
+HillsFile::Existing HillsFile::read(std::int64_t count)
 {
   std::error_code ignored;
   if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))    // a device may have no end
     throw std::runtime_error("cannot read hills file " + path + ": it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
+  open();
 
   Existing result;
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
-  std::string line, later;
+  std::string line;
   std::uint64_t complete = 0;    // bytes that are read and good
   std::uint64_t kept = 0;        // bytes up to the last hill that is kept
   std::int64_t number = 0;       // of the line
@@ -138,6 +156,8 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
                                                             : words[3];
         if (words[3] != wanted)
           throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known", "give another file");
+      } else if (line == "# " + comment) {
+        result.has_comment = true;
       } else if (!words.empty() && words[0][0] != '#') {
         double columns_read[2 * MAX_METAD_VARIABLES + 3];
         is_hill = true;
@@ -155,6 +175,7 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
           }
           hill.file_height = columns_read[1 + 2 * n];
           hill.height = height_of_bias(hill.file_height, columns_read[2 + 2 * n]);
+          if (columns_read[2 + 2 * n] != biasfactor) result.other_biasfactor = columns_read[2 + 2 * n];
         }
       }
     }
@@ -168,33 +189,52 @@ HillsFile::Existing HillsFile::open_existing(std::int64_t count)
       result.hills.push_back(hill);
     else if (is_hill) {
       later += line + "\n";
-      ++result.nmoved;
+      ++result.nlater;
     }
-    if (!result.nmoved) kept = complete;
+    if (!result.nlater) kept = complete;
   }
-  in.close();
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
     throw std::runtime_error("hills file " + path + " ends after " + std::to_string(result.hills.size()) + " of the " +
                              std::to_string(count) + " hills that were in the bias of the restart file - give the hills file of that "
                              "run");
 
-  // first save, then cut: a run that is killed in between loses nothing
-  if (result.nmoved) {
-    result.backup = free_backup_name(path);
-    replace_file(result.backup, header() + later);
+  if (result.hills.empty() && !result.nlater) {
+    // nothing but a header, or as much of one as a killed run wrote: it begins anew
+    in.clear();
+    in.seekg(0);
+    const std::string whole = header();
+    std::string found(whole.size() + 1, '\0');
+    in.read(&found[0], static_cast<std::streamsize>(found.size()));
+    found.resize(static_cast<std::size_t>(in.gcount()));
+    if (whole.compare(0, found.size(), found) == 0)
+      kept = 0;
+    else if (!have_header)
+      throw std::runtime_error("file " + path + " is not a hills file - give the name of one, or of a new file");
   }
-  // a run that was killed while it wrote the header
-  if (result.hills.empty()) kept = 0;
-  if (result.nmoved || !result.damaged.empty() || kept == 0) {
+  is_cut = result.nlater || !result.damaged.empty() || kept == 0;
+  size = kept;
+  return result;
+}
+
+std::string HillsFile::go_on()
+{
+  // first save, then cut: a run that is killed in between loses nothing
+  std::string backup;
+  if (!later.empty()) {
+    backup = free_backup_name(path);
+    NewFile saved(backup);
+    saved.add(header() + later);
+    saved.finish();
+    later.clear();
+  }
+  if (is_cut) {
     std::error_code error;
-    fs::resize_file(path, kept, error);
+    fs::resize_file(path, size, error);
     if (error) throw std::runtime_error("cannot shorten hills file " + path + ": " + error.message());
   }
-  size = kept;
-  open();
-  if (kept == 0) write(header(), "");
-  return result;
+  if (size == 0) write(header(), "");
+  return backup;
 }
 
 }    // namespace gpucoord

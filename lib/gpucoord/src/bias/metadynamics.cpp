@@ -61,9 +61,6 @@ struct Metadynamics::State {
   std::vector<Hill> hills;    // without a grid
   std::int64_t nhills = 0;
 
-  // V at the centres of the first hills, for maximum() without a grid: brought up to date when asked for
-  std::vector<double> at_centres;
-
   // what was computed since the last hill
   double maximum = 0.0, reweighting_offset = 0.0;
   bool have_maximum = false, have_offset = false;
@@ -130,25 +127,8 @@ double Metadynamics::maximum() const
 {
   if (state->have_maximum) return state->maximum;
   double most = 0.0;
-  if (state->grid) {
-    for (std::size_t point = 0; point < state->grid->npoints(); ++point)
-      most = std::max(most, state->value_at_point(point));
-  } else {
-    // earlier centres feel the new hills, new centres feel all
-    auto &v = state->at_centres;
-    const auto &hills = state->hills;
-    const auto share = [this](const Hill &hill, const Hill &place) {
-      double inside[MAX_METAD_VARIABLES], z[MAX_METAD_VARIABLES];
-      state->clamp(place.centre, inside);
-      const double e = stretched_exponential(hill, state->n, inside, z);
-      return e == 0.0 ? 0.0 : e - hill_offset(hill);
-    };
-    const std::size_t known = v.size();
-    for (std::size_t k = 0; k < known; ++k)
-      for (std::size_t h = known; h < hills.size(); ++h) v[k] += share(hills[h], hills[k]);
-    for (std::size_t k = known; k < hills.size(); ++k) v.push_back(state->value_at(hills[k].centre));
-    for (const double value : v) most = std::max(most, value);
-  }
+  for (std::size_t point = 0; point < state->grid->npoints(); ++point)
+    most = std::max(most, state->value_at_point(point));
   state->maximum = most;
   state->have_maximum = true;
   return most;

@@ -62,7 +62,7 @@ std::string free_backup_name(const std::string &path)
   for (int k = 0;; ++k) {
     const fs::path name =
         original.parent_path() / ("bck." + std::to_string(k) + "." + original.filename().string());
-    if (!fs::exists(name)) return name.string();
+    if (!fs::exists(fs::symlink_status(name))) return name.string();
   }
 }
 
@@ -74,18 +74,35 @@ std::string back_up(const std::string &path)
   return name;
 }
 
-void replace_file(const std::string &path, const std::string &text)
+NewFile::NewFile(std::string path_in) : path(std::move(path_in)), unfinished(path + ".part")
 {
-  const std::string unfinished = path + ".part";
-  std::FILE *file = std::fopen(unfinished.c_str(), "wb");
-  if (!file) throw std::runtime_error("cannot write " + path + ": " + last_error());
-  const bool written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  std::string why = written ? "" : last_error();
-  if (std::fclose(file) != 0 && why.empty()) why = last_error();
-  if (why.empty() && std::rename(unfinished.c_str(), path.c_str()) != 0) why = last_error();
-  if (why.empty()) return;
+  file = std::fopen(unfinished.c_str(), "wb");
+  if (!file) fail();
+}
+
+NewFile::~NewFile()
+{
+  if (!file) return;
+  std::fclose(file);
   std::remove(unfinished.c_str());
-  throw std::runtime_error("cannot write " + path + ": " + why);
+}
+
+void NewFile::add(const std::string &text)
+{
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size()) fail();
+}
+
+void NewFile::finish()
+{
+  if (std::fflush(file) != 0) fail();
+  if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail();
+  std::fclose(file);
+  file = nullptr;
+}
+
+void NewFile::fail() const
+{
+  throw std::runtime_error("cannot write " + path + ": " + last_error());
 }
 
 }    // namespace gpucoord

@@ -3,6 +3,7 @@
 #ifndef GPUCOORD_TEXT_FILES_H
 #define GPUCOORD_TEXT_FILES_H
 
+#include <cstdio>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,21 @@ std::string last_error();    // of the system, as text
 std::string back_up(const std::string &path);
 std::string free_backup_name(const std::string &path);
 
-// Writes a file that is complete or not there: under another name first.
-void replace_file(const std::string &path, const std::string &text);
+// A file that is there when it is complete, in place of an earlier one: it has another name before.
+class NewFile {
+ public:
+  explicit NewFile(std::string path);
+  ~NewFile();
+  NewFile(const NewFile &) = delete;
+  NewFile &operator=(const NewFile &) = delete;
+  void add(const std::string &text);
+  void finish();
+
+ private:
+  [[noreturn]] void fail() const;
+  const std::string path, unfinished;
+  std::FILE *file = nullptr;
+};
 
 }    // namespace gpucoord
 
