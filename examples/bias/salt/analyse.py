@@ -124,7 +124,6 @@ def main():
     off = s - moved
     check(np.abs(off).max() < 1.5 and np.abs(off.mean()) < 0.4,
           f"S follows the centre: S - centre {off.mean():+.2f} on average, at most {np.abs(off).max():.2f} away")
-    print(f"        S is a whole number in {100 * np.mean(np.abs(s - np.rint(s)) < 1e-9):.0f} % of the steps")
 
     # --- the windows ---
     windows = read_windows(folder / "windows.dat")
@@ -140,7 +139,6 @@ def main():
         print(f"{c:6.1f}  {windows[c].mean():.2f} +- {error([p.mean() for p in parts[c]]):.2f}"
               f"    {f:6.2f} +- {e:.2f}    {w:6.2f}")
     means = np.array([windows[c].mean() for c in centres])
-    # S may sit at a whole number next to the centre all the time
     check(np.all(means[2:] > means[:-2]) and np.abs(means - centres).max() < 0.75,
           f"means of the windows rise with the centres, at most {np.abs(means - centres).max():.2f} away")
     print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} kcal/mol")
