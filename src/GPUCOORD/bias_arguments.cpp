@@ -429,17 +429,19 @@ std::string BiasArguments::name_of(Kind kind)
 
 /* ---------------------------------------------------------------------- */
 
-std::string BiasArguments::formula() const
+std::string BiasArguments::formula(bigint first_step) const
 {
   const std::size_t n = variables.size();
   std::string text;
   if (kind == Kind::METAD) {
     text = "V = sum over hills of h (exp(-u) - exp(-6.25))/(1 - exp(-6.25)) for u < 6.25, u =";
     for (std::size_t v = 0; v < n; ++v)
-      text += fmt::format("{} (c_{} - s)^2/(2 {:.10g}^2)", v ? " +" : "", variables[v], metad.sigma[v]);
+      text += fmt::format("{} (c_{} - s_{})^2/(2 {:.10g}^2)", v ? " +" : "", variables[v], v + 1, metad.sigma[v]);
     if (metad.biasfactor > 1.0)
       text += fmt::format("\n  h = {:.10g} exp(-V/({:.10g} kT)), biasfactor {:.10g}, kT = {:.10g} at temp {:.10g}", metad.height,
                           metad.biasfactor - 1.0, metad.biasfactor, metad.kt, temperature);
+    else if (metad.kt > 0.0)
+      text += fmt::format("\n  h = {:.10g}, kT = {:.10g} at temp {:.10g}", metad.height, metad.kt, temperature);
     else
       text += fmt::format("\n  h = {:.10g}", metad.height);
     text += fmt::format(", a hill every {} steps", pace);
@@ -453,10 +455,10 @@ std::string BiasArguments::formula() const
   }
   text = "V =";
   for (std::size_t v = 0; v < n; ++v) {
-    const auto show = [this](const Parameter &p) {
+    const auto show = [this, first_step](const Parameter &p) {
       if (!p.variable.empty()) return "v_" + p.variable;
       if (p.start == p.stop) return fmt::format("{:.10g}", p.start);
-      return fmt::format("({:.10g} -> {:.10g} in {} steps)", p.start, p.stop, steps);
+      return fmt::format("({:.10g} -> {:.10g} from step {} to {})", p.start, p.stop, first_step, first_step + steps);
     };
     const std::string kv = show(k[v]), sv = show(s0[v]);
     text += v ? " + " : " ";

@@ -30,8 +30,8 @@ class BiasArguments : protected Pointers {
 
   BiasArguments(LAMMPS *, int narg, char **arg);
 
-  // V and its numbers, for the line at setup
-  std::string formula() const;
+  // V and its numbers, for the line at setup; first_step: where parameters begin to move
+  std::string formula(bigint first_step) const;
 
   static std::string name_of(Kind);
 

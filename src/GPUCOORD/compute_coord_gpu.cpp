@@ -144,7 +144,8 @@ void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
 
 /* ---------------------------------------------------------------------- */
 
-void ComputeCoordGPU::print_setup(Path path) const
+// once, and again where it has changed: rerun comes here for each frame
+void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
@@ -161,7 +162,8 @@ void ComputeCoordGPU::print_setup(Path path) const
   else if (function->has_end())
     mesg += fmt::format("  at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0\n",
                         function->dmax(), function->value_at_dmax(), function->slope_at_dmax());
-  utils::logmesg(lmp, mesg);
+  if (mesg != printed) utils::logmesg(lmp, mesg);
+  printed = mesg;
 }
 
 void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)

@@ -74,7 +74,7 @@ class ComputeCoordGPU : public Compute {
   std::string failure(Path, const char *what, const char *way_out) const;
   void compare_with_reference(Path, unsigned want, const gpucoord::Contribution &,
                               const double *peratom);
-  void print_setup(Path) const;
+  void print_setup(Path);
 
   std::unique_ptr<CoordArguments> args;
   std::unique_ptr<gpucoord::Switch> function;
@@ -85,6 +85,7 @@ class ComputeCoordGPU : public Compute {
   static constexpr int NWANTS = 8;
   bigint nevaluations[NWANTS];    // by want
   bool warned_empty;
+  std::string printed;
   int groupbit2;
   int nmax;
 

@@ -46,8 +46,8 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
-    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep), last_hill_step(update->ntimestep),
-    have_parameters(false), is_restarted(false), is_printed(false), metad_has_begun(false), ilevel_respa(0),
+    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep), last_hill_step(update->ntimestep), restart_step(-1),
+    have_parameters(false), is_restarted(false), is_set_up(false), metad_has_begun(false), ilevel_respa(0),
     evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0)
 {
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
@@ -86,7 +86,7 @@ void FixCoordBias::init()
 {
   find_variables();
   check_order_of_fixes();
-  if (igroup != 0 && !is_printed && comm->me == 0)
+  if (igroup != 0 && !is_set_up && comm->me == 0)
     error->warning(FLERR,
                    "Fix coord/bias {}: group {} has no effect, forces act on all atoms of the computes' groups - "
                    "use group all",
@@ -102,7 +102,7 @@ void FixCoordBias::init()
 
   if (args->kind == Kind::METAD && !metad_has_begun) begin_metad();
   if (comm->me == 0) print_setup();
-  is_printed = true;
+  is_set_up = true;
 }
 
 /* ----------------------------------------------------------------------
@@ -155,7 +155,7 @@ void FixCoordBias::check_order_of_fixes()
         error->all(FLERR, Error::NOLASTLINE,
                    "Fix coord/bias {} must be defined before fix {} of style {}, which needs its virial - define it first",
                    id, fix->id, style);
-    if (!is_printed && comm->me == 0 && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
+    if (!is_set_up && comm->me == 0 && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
                      id, fix->id, style);
@@ -259,17 +259,19 @@ void FixCoordBias::begin_metad()
 
 /* ---------------------------------------------------------------------- */
 
-void FixCoordBias::print_setup() const
+// once, and again where it has changed: rerun comes here for each frame
+void FixCoordBias::print_setup()
 {
   std::string mesg = fmt::format("Fix coord/bias {}: {} bias of", id, args->kind_name);
   for (const auto &name : args->variables) mesg += " c_" + name;
   mesg += args->stride == 1 ? ", at every step\n"
                             : fmt::format(", every {} steps and {} times as strong\n", args->stride, args->stride);
-  mesg += "  " + args->formula() + "\n";
+  mesg += "  " + args->formula(first_step) + "\n";
   if (args->kind == Kind::METAD)
     mesg += fmt::format("  hills file {}: units {}, heights{}\n", args->file, update->unit_style,
-                        args->metad.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " as they are");
-  utils::logmesg(lmp, mesg);
+                        args->metad.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " of the bias");
+  if (mesg != printed) utils::logmesg(lmp, mesg);
+  printed = mesg;
 }
 
 /* ----------------------------------------------------------------------
@@ -405,6 +407,7 @@ void FixCoordBias::apply(int vflag, Moment moment)
   // in a minimization they stay
   const bool parameters_move = args->kind == Kind::MOVING && moment != Moment::MINIMIZATION;
   if (parameters_move || !have_parameters) move_parameters();
+  if (moment == Moment::SETUP) check_continuation();
 
   // Work is what V changes by where k and s0 change: half of it at the S before and half at the S after, as a time
   // step of velocity Verlet has it (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat. Phys. 90, 1481 (1998)).
@@ -457,6 +460,22 @@ void FixCoordBias::move_parameters()
     variable.s0 = now(args->s0[v]);
   }
   if (asks_variables) modify->addstep_compute(update->ntimestep + args->stride);
+}
+
+// a restarted moving bias has its k and s0 of the same step, unless the command is another one
+void FixCoordBias::check_continuation()
+{
+  if (restart_step != update->ntimestep) return;
+  restart_step = -1;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    const auto &variable = variables[v];
+    const bool other_k = args->k[v].variable.empty() && variable.k != variable.last_k;
+    const bool other_s0 = args->s0[v].variable.empty() && variable.s0 != variable.last_s0;
+    if (comm->me == 0 && (other_k || other_s0))
+      error->warning(FLERR, "Fix coord/bias {}: c_{} goes on with s0 {} and k {}, but the restart file had {} and {} - were "
+                     "the values of this command others in that run?", id, args->variables[v], variable.s0, variable.k,
+                     variable.last_s0, variable.last_k);
+  }
 }
 
 // V now minus V with the k and s0 of the evaluation before, both at the present S
@@ -651,6 +670,7 @@ void FixCoordBias::restart(char *buf)
                "step {} - leave out reset_timestep, or use another fix ID",
                id, first_step, update->ntimestep);
   is_restarted = true;
+  if (args->kind == Kind::MOVING && have_parameters) restart_step = update->ntimestep;
 
   // A restart file that was written in the course of a run has the time of the run's begin, which the next
   // run takes for that of the restarted step: times of hills would go back.

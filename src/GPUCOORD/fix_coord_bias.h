@@ -70,7 +70,7 @@ class FixCoordBias : public Fix {
   void check_order_of_fixes();
   void find_variables();
   void begin_metad();
-  void print_setup() const;
+  void print_setup();
 
   unsigned want_of(int vflag) const;
   bool is_due() const;
@@ -78,6 +78,7 @@ class FixCoordBias : public Fix {
   gpucoord::Restraint restraint(std::size_t v) const;
   void move_parameters();
   double change_by_parameters() const;
+  void check_continuation();
   void evaluate_restraints();
   void evaluate_metad(bool is_hill_due);
   void add_forces(double strength);
@@ -91,9 +92,11 @@ class FixCoordBias : public Fix {
   bigint nhills;
   bigint first_step;        // where moving parameters start; iterations of minimizations do not count
   bigint last_hill_step;    // or where the run began: no hill is added there
+  bigint restart_step;      // of the restart file, until its parameters are compared; -1: none
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
-  bool is_printed;
+  bool is_set_up;           // init() has been called
+  std::string printed;
 
   // metad, on rank 0
   std::unique_ptr<gpucoord::Metadynamics> metad;

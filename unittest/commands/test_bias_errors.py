@@ -498,6 +498,8 @@ class Warnings(unittest.TestCase):
             with self.subTest(script, ranks=ranks):
                 code, output = result.result()
                 self.assertEqual(code, 0, output)
+                name = re.search(r"file (\S+)", script.format(ranks))
+                message = message.replace("{file}", name.group(1) if name else "")
                 self.assertEqual(re.findall(r"^WARNING: (Fix.*) \(\S+:\d+\)$", output, re.MULTILINE), [message])
 
     def test_warnings(self):
@@ -511,7 +513,17 @@ class Warnings(unittest.TestCase):
              "first"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
-             "name contains time: lifetime")])
+             "name contains time: lifetime"),
+            ("shell cp good U{0}\nfix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 "
+             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say that its heights are "
+             "in units metal - they are taken to be"),
+            ("fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 1 biasfactor 5 temp 1 file V{0}\nrun 1\nunfix b\n"
+             "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} has hills of biasfactor 5, but "
+             "the fix has -1 - heights are taken by that of the file"),
+            (FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 100\nrun 10\nwrite_restart w{0}\nclear\nread_restart w{0}\n" +
+             VARIABLES.strip() + "\n" + FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 200\nrun 1\nrun 1",
+             "Fix coord/bias b: c_cv goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were the values of "
+             "this command others in that run?")])
 
 
 class FullDisk(unittest.TestCase):
