@@ -117,10 +117,12 @@ class Bias:
         result = [*np.column_stack([self.s, slopes, *last]).ravel(), self.work]
         if self.kind != "metad":
             return result
-        at = [np.array([point]) for point in self.points] if "grid" in self.given else [h.centre for h in self.hills]
-        v = np.array([self(s) for s in at])
-        result += [len(self.hills), v.max()]
-        if "grid" in self.given and "temp" in self.given:
+        result.append(len(self.hills))
+        if "grid" not in self.given:
+            return result
+        v = np.array([self(np.array([point])) for point in self.points])
+        result.append(v.max())
+        if "temp" in self.given:
             biased = v / self.kt / (self.given["biasfactor"][0] - 1)
             result.append(self.kt * np.log(np.exp(biased + v / self.kt).sum() / np.exp(biased).sum()))
         return result
