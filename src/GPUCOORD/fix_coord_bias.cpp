@@ -209,18 +209,12 @@ void FixCoordBias::begin_metad()
     bigint first = 0;
     if (!args->read_grid.empty()) {
       try {
-        bias->read_grid(args->read_grid);
+        bias->read_grid(args->read_grid, found.hills);
       } catch (const std::runtime_error &e) {
         throw std::runtime_error(std::string(e.what()) +
                                  " - leave out keyword read_grid to take all hills from the hills file");
       }
       first = bias->nhills();
-      if (first > static_cast<bigint>(found.hills.size()))
-        throw std::runtime_error(
-            fmt::format("grid file {} holds {} hills, but {} begins with {} - leave out keyword read_grid, or give an "
-                        "earlier grid",
-                        args->read_grid, first, is_restarted ? "the restarted run" : "hills file " + args->file,
-                        found.hills.size()));
     }
     for (std::size_t h = first; h < found.hills.size(); ++h) bias->add(found.hills[h]);
 

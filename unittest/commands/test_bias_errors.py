@@ -196,6 +196,7 @@ FILES = {
     "headless": HILL, "short": HEAD + HILL + " 0.1 20 0.2 0.1\n" + HILL, "word": HEAD + "a 1 1 1 1\n" + HILL,
     "width": HEAD + HILL.replace("0.2", "-0.2") + HILL, "binary": HEAD + "\0\0\n" + HILL,
     "grid": GRID_HEAD + GRID_END, "grid3": GRID_HEAD.replace("hills 1", "hills 3") + GRID_END,
+    "gridother": GRID_HEAD + "0 0 0\n0.5 0 0\n1 7 0\n",
     "gridless": GRID_HEAD.replace("# hills 1\n", "") + GRID_END, "gridname": GRID_HEAD.replace("cv", "cw") + GRID_END,
     "gridlow": GRID_HEAD.replace("min_cv 0", "min_cv 0.1") + GRID_END,
     "gridhigh": GRID_HEAD.replace("max_cv 1", "max_cv 1.1") + GRID_END,
@@ -332,16 +333,17 @@ RUNS = {
     "restart with a later grid": (
         CONTINUE.format("shell cp grid3 G") + FIX + "c_cv metad sigma 0.5 height 1 pace 10 file R grid 0 1 bins 2 "
         "interval 0 1 read_grid G\nrun 0",
-        "grid file G holds 3 hills, but the restarted run begins with 2 - leave out keyword read_grid, or give an "
-        "earlier grid"),
+        "grid file G holds 3 hills, but there are 2" + LEAVE_OUT),
 
     # grid files
     "read_grid of a new run": (read_grid("grid").replace("append yes", "append no"),
         "keyword read_grid grid goes on from an earlier run and needs its hills, too - say append yes"),
     "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
     "more hills in the grid file": (read_grid("grid3"),
-        "grid file grid3 holds 3 hills, but hills file good begins with 2 - leave out keyword read_grid, or give an "
-        "earlier grid"),
+        "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
+    "grid of other hills": (read_grid("gridother"),
+        "grid file gridother is not the sum of these hills: it has V = 7 at cv = 1, where the first 1 hills have 0" +
+        LEAVE_OUT),
     **{f"grid file {name}": (read_grid(name), f"grid file {name}, line {line}: {why}{LEAVE_OUT}")
        for name, line, why in (
         ("gridname", 1, "its columns are cw metad.bias der_cw, but the fix needs cv metad.bias der_cv"),
@@ -524,6 +526,20 @@ class Warnings(unittest.TestCase):
              VARIABLES.strip() + "\n" + FIX + "c_cv moving k 1 s0 2 s0/stop 3 steps 200\nrun 1\nrun 1",
              "Fix coord/bias b: c_cv goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were the values of "
              "this command others in that run?")])
+
+
+class Partitions(unittest.TestCase):
+    def test_one_file_for_two(self):
+        """Whichever comes second is told, and the file stays that of the first."""
+        with open("in.partitions", "w") as file:
+            file.write(SYSTEM + FIX + METAD.replace("file H", "file PART pace 1").replace("pace 10 ", "") + "\nrun 1000000\n")
+        code, output = run_program([os.environ["GPUCOORD_LMP"], "-in", "in.partitions", "-partition", "2x1", "-log", "none",
+                                    "-screen", "screen", "-nocite"], 2)
+        self.assertNotEqual(code, 0)
+        said = "".join(read(name).decode() for name in os.listdir(".") if name.startswith("screen.")) + output
+        self.assertIn("hills file PART is being written by another fix or run - use one file for each", said)
+        self.assertEqual(read("PART").count(b"FIELDS"), 1)
+        self.assertEqual([name for name in os.listdir(".") if name.endswith(".PART")], [])
 
 
 class FullDisk(unittest.TestCase):

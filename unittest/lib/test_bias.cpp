@@ -206,8 +206,9 @@ TEST(Metadynamics, equals_sum_hills)
 }
 
 // hills at random places, of random heights
-void fill(Metadynamics &metad, int n, int nhills, unsigned seed)
+std::vector<Hill> fill(Metadynamics &metad, int n, int nhills, unsigned seed)
 {
+  std::vector<Hill> hills;
   std::mt19937 random(seed);
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   const double lo[3] = {2.0, 1.0, 0.0}, width[3] = {4.0, 3.0, 3.0}, sigma[3] = {0.2, 0.15, 0.3};
@@ -219,7 +220,9 @@ void fill(Metadynamics &metad, int n, int nhills, unsigned seed)
     }
     hill.height = hill.file_height = uniform(random);
     metad.add(hill);
+    hills.push_back(hill);
   }
+  return hills;
 }
 
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
@@ -544,9 +547,9 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
     auto o = options(n, -1, true);
     for (auto &axis : o.grid) axis.bins /= n;
     Metadynamics metad(o), copy(o);
-    fill(metad, n, 30, 7);
+    auto hills = fill(metad, n, 30, 7);
     metad.write_grid(path);
-    copy.read_grid(path);
+    copy.read_grid(path, hills);
     EXPECT_EQ(copy.nhills(), 30);
     std::mt19937 random(8);
     std::uniform_real_distribution<double> uniform(0.0, 1.0);
@@ -556,6 +559,11 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
       EXPECT_EQ(metad.evaluate(s, slope), copy.evaluate(s, slope_of_copy));
       for (int k = 0; k < n; ++k) EXPECT_EQ(slope[k], slope_of_copy[k]);
     }
+    // a grid of other hills, or of more than there are
+    hills[29].height *= 1.001;
+    EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);
+    hills.pop_back();
+    EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);
   }
 }
 
@@ -569,7 +577,7 @@ TEST_F(Files, bad_grid_files_are_errors)
     text.replace(text.find(from), from.size(), to);
     std::ofstream(path, std::ios::binary) << text;
     try {
-      metad.read_grid(path);
+      metad.read_grid(path, {});
     } catch (const std::runtime_error &e) {
       const std::string message = e.what();
       return message.substr(message.find(", line"));

@@ -82,9 +82,12 @@ class Metadynamics {
   double reweighting_offset() const;
 
   // The grid as text: PLUMED's columns of values and derivatives, and mixed derivatives for more
-  // than one variable. What is read replaces the bias; the axes must be the same. std::runtime_error.
+  // than one variable. std::runtime_error.
   void write_grid(const std::string &path) const;
-  void read_grid(const std::string &path);
+
+  // A grid file in place of the first of these hills, as many as it holds; the axes must be the same.
+  // std::runtime_error, also where it cannot be the sum of these hills.
+  void read_grid(const std::string &path, const std::vector<Hill> &hills);
 
   std::size_t bytes() const;
 

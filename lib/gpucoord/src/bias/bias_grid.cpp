@@ -32,6 +32,17 @@ void BiasGrid::position(std::size_t point, double *s) const
   }
 }
 
+std::size_t BiasGrid::nearest(const double *s) const
+{
+  std::size_t point = 0, stride = 1;
+  for (int k = 0; k < n; ++k) {
+    const double index = std::round((s[k] - axes[k].lo) / axes[k].spacing());
+    point += stride * static_cast<std::size_t>(std::min(std::max(index, 0.0), static_cast<double>(axes[k].bins)));
+    stride *= static_cast<std::size_t>(axes[k].bins) + 1;
+  }
+  return point;
+}
+
 void BiasGrid::add(const Hill &hill)
 {
   // points in reach, as a box

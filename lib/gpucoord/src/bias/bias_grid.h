@@ -24,6 +24,7 @@ class BiasGrid {
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;
+  std::size_t nearest(const double *s) const;    // point
 
   void write(const std::string &path, std::int64_t nhills) const;
   std::int64_t read(const std::string &path);    // returns the number of hills

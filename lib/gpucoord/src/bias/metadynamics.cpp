@@ -157,10 +157,30 @@ void Metadynamics::write_grid(const std::string &path) const
   state->grid->write(path, state->nhills);
 }
 
-void Metadynamics::read_grid(const std::string &path)
+void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
 {
-  state->nhills = state->grid->read(path);
+  const auto count = state->grid->read(path);
+  if (count > static_cast<std::int64_t>(hills.size()))
+    throw std::runtime_error("grid file " + path + " holds " + std::to_string(count) + " hills, but there are " +
+                             std::to_string(hills.size()));
+  state->nhills = count;
   state->have_maximum = state->have_offset = false;
+  if (count == 0) return;
+
+  // a grid of other hills would pass: look at the point next to the last one
+  const std::size_t point = state->grid->nearest(hills[count - 1].centre);
+  double s[MAX_METAD_VARIABLES], z[MAX_METAD_VARIABLES], v = 0.0, largest = 0.0;
+  state->grid->position(point, s);
+  for (std::int64_t h = 0; h < count; ++h) {
+    const double e = stretched_exponential(hills[h], state->n, s, z);
+    if (e != 0.0) v += e - hill_offset(hills[h]);
+    largest = std::max(largest, std::fabs(hills[h].height));
+  }
+  if (!(std::fabs(v - state->grid->value(point)) <= 1e-9 * (std::fabs(v) + largest)))
+    throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has V = " +
+                             short_text(state->grid->value(point)) + " at " + state->options.names[0] + " = " +
+                             short_text(s[0]) + ", where the first " + std::to_string(count) + " hills have " +
+                             short_text(v));
 }
 
 std::size_t Metadynamics::bytes() const
