@@ -46,7 +46,8 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
-    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep), last_hill_step(update->ntimestep), restart_step(-1),
+    Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
+    last_hill_step(update->ntimestep), restart_step(-1),
     have_parameters(false), is_restarted(false), is_set_up(false), metad_has_begun(false), ilevel_respa(0),
     evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0)
 {
@@ -317,7 +318,8 @@ void FixCoordBias::pre_force(int vflag)
     auto *const compute = variables[v].compute;
     if (!compute || modify->get_compute_by_id(args->variables[v]) != compute)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use run without pre no",
+                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use "
+                 "run without pre no",
                  id, args->variables[v]);
     compute->will_be_asked(is_due() ? want_of(vflag) : 0);
   }
@@ -434,7 +436,8 @@ void FixCoordBias::move_parameters()
   double fraction = 0.0;
   if (args->steps)
     // rerun may have steps before the first one
-    fraction = std::min(std::max(static_cast<double>(update->ntimestep - first_step) / static_cast<double>(args->steps), 0.0), 1.0);
+    fraction = static_cast<double>(std::min(std::max(update->ntimestep - first_step, bigint(0)), args->steps)) /
+        static_cast<double>(args->steps);
   const auto now = [this, fraction](const BiasArguments::Parameter &parameter) {
     if (parameter.variable.empty()) return parameter.start + fraction * (parameter.stop - parameter.start);
     const double value = input->variable->compute_equal(input->variable->find(parameter.variable.c_str()));
@@ -660,8 +663,8 @@ void FixCoordBias::restart(char *buf)
   }
   if (first_step > update->ntimestep)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is after the present "
-               "step {} - leave out reset_timestep, or use another fix ID",
+               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is "
+               "after the present step {} - leave out reset_timestep, or use another fix ID",
                id, first_step, update->ntimestep);
   is_restarted = true;
   if (args->kind == Kind::MOVING && have_parameters) restart_step = update->ntimestep;

@@ -196,8 +196,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
     throw std::runtime_error("hills file " + path + " ends after " + std::to_string(result.hills.size()) + " of the " +
-                             std::to_string(count) + " hills that were in the bias of the restart file - give the hills file of that "
-                             "run");
+                             std::to_string(count) + " hills that were in the bias of the restart file - give the "
+                             "hills file of that run");
 
   if (result.hills.empty() && !result.nlater) {
     // nothing but a header, or as much of one as a killed run wrote: it begins anew
