@@ -534,7 +534,7 @@ void FixCoordBias::evaluate_metad(bool is_hill_due)
     for (int v = 0; v < n; ++v) s[v] = variables[v].s;
     energy = metad->evaluate(s, slope);
     if (is_hill_due) {
-      const auto hill = metad->next_hill(s);
+      const auto hill = metad->next_hill(s, energy);
       // first to the file: a hill that acts is never lost
       const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
       hills->append(time, hill);

@@ -108,7 +108,7 @@ Last run_series(Metadynamics &metad)
     const double s[2] = {series(k), second_series(k)};
     if (k % 5) continue;
     last.bias = metad.evaluate(s, last.slope);
-    last.hill = metad.next_hill(s);
+    last.hill = metad.next_hill(s, last.bias);
     metad.add(last.hill);
     double slope[2];
     if (k < 400) last.work += metad.evaluate(s, slope) - last.bias;

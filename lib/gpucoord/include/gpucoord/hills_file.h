@@ -2,7 +2,7 @@
 //
 // Columns: time, centres, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is the
 // bias that was written, to the last bit. A hill is one write: a program that is killed leaves at most one
-// line without its end, which open_existing() removes. All errors are std::runtime_error.
+// line without its end, which go_on() removes. All errors are std::runtime_error.
 
 #ifndef GPUCOORD_HILLS_FILE_H
 #define GPUCOORD_HILLS_FILE_H

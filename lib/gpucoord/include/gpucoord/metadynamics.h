@@ -36,10 +36,6 @@ struct GridAxis {
   double lo = 0.0, hi = 0.0;
   int bins = 0;
   double spacing() const { return (hi - lo) / bins; }
-  bool operator==(const GridAxis &other) const
-  {
-    return lo == other.lo && hi == other.hi && bins == other.bins;
-  }
 };
 
 struct Interval {
@@ -65,8 +61,8 @@ class Metadynamics {
   // V; slope: its exact derivatives. std::out_of_range names a value outside the grid.
   double evaluate(const double *s, double *slope) const;
 
-  // the hill that is due at s: not yet added
-  Hill next_hill(const double *s) const;
+  // the hill that is due at s, where the bias is v: not yet added
+  Hill next_hill(const double *s, double v) const;
 
   void add(const Hill &);
 

@@ -86,7 +86,8 @@ std::string HillsFile::create()
       open();    // not while another writes it
       std::fclose(file);
       file = nullptr;
-      backup = back_up(path);
+      backup = free_backup_name(path);
+      fs::rename(path, backup);
     }
   } catch (const fs::filesystem_error &e) {
     throw std::runtime_error("cannot rename hills file " + path + ", which is there already: " +

@@ -12,23 +12,27 @@
 
 namespace gpucoord {
 
+static double sum_of_hills(const Hill *hills, std::size_t count, int n, const double *s, double *slope)
+{
+  double v = 0.0;
+  std::fill(slope, slope + n, 0.0);
+  for (std::size_t h = 0; h < count; ++h) {
+    double z[MAX_METAD_VARIABLES];
+    const double e = stretched_exponential(hills[h], n, s, z);
+    if (e == 0.0) continue;
+    v += e - hill_offset(hills[h]);
+    for (int k = 0; k < n; ++k) slope[k] -= e * z[k];
+  }
+  return v;
+}
+
 struct Metadynamics::State {
   explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size())) {}
 
   // V at any place where it is defined, without regard to the interval
   double sum(const double *s, double *slope) const
   {
-    if (grid) return grid->evaluate(s, slope);
-    double v = 0.0;
-    std::fill(slope, slope + n, 0.0);
-    for (const auto &hill : hills) {
-      double z[MAX_METAD_VARIABLES];
-      const double e = stretched_exponential(hill, n, s, z);
-      if (e == 0.0) continue;
-      v += e - hill_offset(hill);
-      for (int k = 0; k < n; ++k) slope[k] -= e * z[k];
-    }
-    return v;
+    return grid ? grid->evaluate(s, slope) : sum_of_hills(hills.data(), hills.size(), n, s, slope);
   }
 
   // the place whose bias acts at s
@@ -89,7 +93,7 @@ double Metadynamics::evaluate(const double *s, double *slope) const
   return v;
 }
 
-Hill Metadynamics::next_hill(const double *s) const
+Hill Metadynamics::next_hill(const double *s, double v) const
 {
   const auto &o = state->options;
   Hill hill;
@@ -98,11 +102,8 @@ Hill Metadynamics::next_hill(const double *s) const
     hill.sigma[k] = o.sigma[k];
   }
   hill.file_height = o.height;
-  if (o.biasfactor > 1.0) {
-    double slope[MAX_METAD_VARIABLES];
-    const double v = evaluate(s, slope);
+  if (o.biasfactor > 1.0)
     hill.file_height *= std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
-  }
   // what a restart would find in the file
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
   return hill;
@@ -169,13 +170,10 @@ void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &h
 
   // a grid of other hills would pass: look at the point next to the last one
   const std::size_t point = state->grid->nearest(hills[count - 1].centre);
-  double s[MAX_METAD_VARIABLES], z[MAX_METAD_VARIABLES], v = 0.0, largest = 0.0;
+  double s[MAX_METAD_VARIABLES], slope[MAX_METAD_VARIABLES], largest = 0.0;
   state->grid->position(point, s);
-  for (std::int64_t h = 0; h < count; ++h) {
-    const double e = stretched_exponential(hills[h], state->n, s, z);
-    if (e != 0.0) v += e - hill_offset(hills[h]);
-    largest = std::max(largest, std::fabs(hills[h].height));
-  }
+  const double v = sum_of_hills(hills.data(), count, state->n, s, slope);
+  for (std::int64_t h = 0; h < count; ++h) largest = std::max(largest, std::fabs(hills[h].height));
   if (!(std::fabs(v - state->grid->value(point)) <= 1e-9 * (std::fabs(v) + largest)))
     throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has V = " +
                              short_text(state->grid->value(point)) + " at " + state->options.names[0] + " = " +

@@ -66,14 +66,6 @@ std::string free_backup_name(const std::string &path)
   }
 }
 
-std::string back_up(const std::string &path)
-{
-  if (!fs::is_regular_file(path)) return "";
-  const std::string name = free_backup_name(path);
-  fs::rename(path, name);    // its error names both files and the reason
-  return name;
-}
-
 NewFile::NewFile(std::string path_in) : path(std::move(path_in)), unfinished(path + ".part")
 {
   file = std::fopen(unfinished.c_str(), "wb");

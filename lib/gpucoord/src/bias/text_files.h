@@ -16,9 +16,7 @@ std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first);
 std::string last_error();    // of the system, as text
 
-// Moves a regular file to bck.N.name beside it with the first free N; returns the new name, "" if there is none.
-std::string back_up(const std::string &path);
-std::string free_backup_name(const std::string &path);
+std::string free_backup_name(const std::string &path);    // bck.N.name beside it, with the first free N
 
 // A file that is there when it is complete, in place of an earlier one: it has another name before.
 class NewFile {
