@@ -10,6 +10,8 @@
 
 #include "coord_arguments.h"
 
+#include "broadcast_text.h"
+
 #include "atom.h"
 #include "comm.h"
 #include "error.h"
@@ -349,11 +351,8 @@ void CoordArguments::read_pairs_file(int iarg, const char *name)
       failure = e.what();
     }
   }
-  int length = static_cast<int>(failure.size());
-  MPI_Bcast(&length, 1, MPI_INT, 0, world);
-  failure.resize(length);
-  MPI_Bcast(&failure[0], length, MPI_CHAR, 0, world);
-  if (length)
+  broadcast_text(failure, 0, world);
+  if (!failure.empty())
     error->all(FLERR, iarg, "Compute coord/gpu pairs/file {} cannot be used: {}", name, failure);
 
   bigint n = static_cast<bigint>(ids.size());

@@ -10,6 +10,8 @@
 
 #include "coord_backend.h"
 
+#include "broadcast_text.h"
+
 #include "coord_arguments.h"
 
 #include "comm.h"
@@ -59,10 +61,7 @@ int CoordBackend::share_first(std::string &text) const
   int first;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world);
   if (first == comm->nprocs) return -1;
-  int length = static_cast<int>(text.size());
-  MPI_Bcast(&length, 1, MPI_INT, first, world);
-  text.resize(length);
-  MPI_Bcast(&text[0], length, MPI_CHAR, first, world);
+  broadcast_text(text, first, world);
   return first;
 }
 

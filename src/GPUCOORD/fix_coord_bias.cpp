@@ -11,6 +11,7 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
+#include "broadcast_text.h"
 #include "compute_coord_gpu.h"
 
 #include "gpucoord/hills_file.h"
@@ -285,12 +286,8 @@ void FixCoordBias::on_rank_0(const std::function<void()> &work_of_rank_0) const
       failure = e.what();
     }
   }
-  int length = static_cast<int>(failure.size());
-  MPI_Bcast(&length, 1, MPI_INT, 0, world);
-  if (!length) return;
-  failure.resize(length);
-  MPI_Bcast(&failure[0], length, MPI_CHAR, 0, world);
-  error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, failure);
+  broadcast_text(failure, 0, world);
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, failure);
 }
 
 /* ---------------------------------------------------------------------- */
