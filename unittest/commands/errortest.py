@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import tempfile
+import unittest
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -81,6 +82,25 @@ def expected_of_good(lmp):
     t = (np.sqrt((d**2).sum(axis=2))[np.triu_indices(len(x), 1)] - 1.0) / 2.0
     t = t.clip(0.0, 1.0)
     return float(((t - 1)**2 * (1 + 2 * t)).sum())
+
+
+class InProcess(unittest.TestCase):
+    """Tests that share a LAMMPS in this process, which begins each anew with the commands of SYSTEM."""
+
+    SYSTEM = SYSTEM
+    maxDiff = None
+
+    @classmethod
+    def setUpClass(cls):
+        cls.lmp = start()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.lmp.close()
+
+    def setUp(self):
+        self.lmp.command("clear")
+        commands(self.lmp, self.SYSTEM)
 
 
 def run_program(program, ranks, **environment):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import errortest
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
                        start, start_all, value)
 
@@ -403,20 +404,8 @@ def tearDownModule():
     start().finalize()  # mpirun reports a rank that ends without
 
 
-class InProcess(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.lmp = start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.lmp.close()
-
-    def setUp(self):
-        self.lmp.command("clear")
-        commands(self.lmp, SYSTEM)
+class InProcess(errortest.InProcess):
+    SYSTEM = SYSTEM
 
     def check_still_usable(self):
         """A compute and a fix that are right work now, and the compute's value is that of the definition."""

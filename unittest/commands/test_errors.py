@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+import errortest
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program,
                        run_script, start, start_all, value)
 
@@ -306,21 +307,7 @@ def tearDownModule():
     start().finalize()  # mpirun reports a rank that ends without
 
 
-class InProcess(unittest.TestCase):
-    maxDiff = None
-
-    @classmethod
-    def setUpClass(cls):
-        cls.lmp = start()
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.lmp.close()
-
-    def setUp(self):
-        self.lmp.command("clear")
-        commands(self.lmp, SYSTEM)
-
+class InProcess(errortest.InProcess):
     def check_still_usable(self):
         commands(self.lmp, GOOD + "\n" + PRINT_S + "run 0")
         self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
