@@ -2,25 +2,10 @@
 # Runs the example, two processes at a time, and analyses it. Usage: run.sh [OUTPUT FOLDER]
 # LMP: LAMMPS with GPUCOORD [../../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
-case ${1:-} in -*)
-  sed -n '2,3s/^# //p' "$0"
-  exit 0
-esac
-folder=$(cd "$(dirname "$0")" && pwd)
-lmp=$(command -v "${LMP:-$folder/../../../build/lmp}") || {
-  echo "run.sh: there is no ${LMP:-build/lmp}: run make first, or set LMP to a LAMMPS with GPUCOORD" >&2
-  exit 1
-}
-lmp=$(cd "$(dirname "$lmp")" && pwd)/$(basename "$lmp")
-
-# It runs in a folder of its own, on copies, so that the committed files stay as they are.
-output=${1:-$folder/output}
-mkdir -p "$output"
-cd "$output"
+. "$(dirname "$0")/../../common.sh"
 rm -f HILLS.* metad.* umbrella.* log.*    # of an earlier run
 cp "$folder"/{in.metad,in.umbrella,springs.system} .
 
-export OMP_NUM_THREADS=1
 xargs -P 2 -L 1 "$lmp" -screen none -nocite -in <<END || { grep ERROR log.* >&2; exit 1; }
 in.metad -log log.metad.1 -var walker 1
 in.metad -log log.metad.2 -var walker 2
