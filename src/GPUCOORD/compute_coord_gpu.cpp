@@ -71,7 +71,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  backend = std::make_unique<CoordBackend>(lmp, *args);
+  backend = std::make_unique<CoordBackend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   function = std::make_unique<gpucoord::Switch>(args->switch_options);
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 

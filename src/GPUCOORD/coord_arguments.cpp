@@ -11,6 +11,7 @@
 #include "coord_arguments.h"
 
 #include "broadcast_text.h"
+#include "coord_switch.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -25,85 +26,10 @@
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
-using gpucoord::Precision;
-using gpucoord::SwitchKind;
+using CoordWords::choose;
 
 static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "norm",
                                                   "image", "engine", "precision", "device", "check"};
-
-namespace {
-
-template <typename Value> struct Choice {
-  const char *name;
-  Value value;
-};
-
-const std::vector<Choice<SwitchKind>> SWITCHES = {{"rational", SwitchKind::RATIONAL},
-                                                  {"exp", SwitchKind::EXP},
-                                                  {"gaussian", SwitchKind::GAUSSIAN},
-                                                  {"smap", SwitchKind::SMAP},
-                                                  {"cubic", SwitchKind::CUBIC},
-                                                  {"tanh", SwitchKind::TANH},
-                                                  {"cosinus", SwitchKind::COSINUS},
-                                                  {"q", SwitchKind::Q},
-                                                  {"custom", SwitchKind::CUSTOM}};
-
-// keywords that may follow the name, and r0 where the function takes one
-struct SwitchKeyword {
-  const char *keyword;
-  const char *field;    // of SwitchOptions, as SwitchError names it
-  double gpucoord::SwitchOptions::*value;    // null: no number
-  std::vector<SwitchKind> kinds;             // functions that take it; empty: any
-};
-const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
-    {"nn", "n", &gpucoord::SwitchOptions::n, {SwitchKind::RATIONAL}},
-    {"mm", "m", &gpucoord::SwitchOptions::m, {SwitchKind::RATIONAL}},
-    {"a", "a", &gpucoord::SwitchOptions::a, {SwitchKind::SMAP}},
-    {"b", "b", &gpucoord::SwitchOptions::b, {SwitchKind::SMAP}},
-    {"ref", "ref", &gpucoord::SwitchOptions::ref, {SwitchKind::Q}},
-    {"beta", "beta", &gpucoord::SwitchOptions::beta, {SwitchKind::Q}},
-    {"lambda", "lambda", &gpucoord::SwitchOptions::lambda, {SwitchKind::Q}},
-    {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
-    {"d0", "d0", &gpucoord::SwitchOptions::d0,
-     {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
-      SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}},
-    {"dmax", "dmax", &gpucoord::SwitchOptions::dmax, {}},
-    {"nostretch", "stretch", nullptr, {}}};
-
-bool takes(SwitchKind kind, const SwitchKeyword &entry)
-{
-  return entry.kinds.empty() ||
-      std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
-}
-
-std::string switch_keywords(SwitchKind kind)
-{
-  std::vector<std::string> list;
-  for (const auto &entry : SWITCH_KEYWORDS)
-    if (takes(kind, entry)) list.emplace_back(entry.keyword);
-  return utils::join(list, ", ");
-}
-
-template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
-{
-  std::string text;
-  for (const auto &choice : choices) text += (text.empty() ? "" : ", ") + std::string(choice.name);
-  return text;
-}
-
-template <typename Value>
-Value choose(const char *keyword, int iarg, int narg, char **arg,
-             const std::vector<Choice<Value>> &choices, Error *error)
-{
-  if (iarg + 2 > narg)
-    utils::missing_cmd_args(FLERR, std::string("compute coord/gpu ") + keyword, error);
-  for (const auto &choice : choices)
-    if (strcmp(arg[iarg + 1], choice.name) == 0) return choice.value;
-  error->all(FLERR, iarg + 1, "Unknown compute coord/gpu {} option: {} - known are {}", keyword,
-             arg[iarg + 1], names(choices));
-}
-
-}    // namespace
 
 /* ---------------------------------------------------------------------- */
 
@@ -136,35 +62,31 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       if (have_switch)
         error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
       have_switch = true;
-      parse_switch(iarg, narg, arg);
+      switch_options = CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
+                           .parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "norm") {
-      norm = choose<Norm>("norm", iarg, narg, arg, {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, error);
+      norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg, {{"sum", Norm::SUM}, {"mean", Norm::MEAN}},
+                          input, error);
       iarg += 2;
     } else if (keyword == "image") {
-      image = choose<Image>("image", iarg, narg, arg,
-                            {{"all", Image::ALL}, {"minimum", Image::MINIMUM}}, error);
+      image = choose<Image>("compute coord/gpu image", iarg, narg, arg,
+                            {{"all", Image::ALL}, {"minimum", Image::MINIMUM}}, input, error);
       image_position = iarg;
       iarg += 2;
     } else if (keyword == "engine") {
-      engine = choose<Engine>("engine", iarg, narg, arg,
+      engine = choose<Engine>("compute coord/gpu engine", iarg, narg, arg,
                               {{"auto", Engine::AUTO},
                                {"cells", Engine::CELLS},
                                {"list", Engine::LIST},
                                {"allpairs", Engine::ALLPAIRS}},
-                              error);
+                              input, error);
       engine_position = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
-      precision = choose<Precision>("precision", iarg, narg, arg,
-                                    {{"mixed", Precision::MIXED},
-                                     {"double", Precision::DOUBLE},
-                                     {"single", Precision::SINGLE}},
-                                    error);
+      precision = choose("compute coord/gpu precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
       iarg += 2;
     } else if (keyword == "device") {
-      device = choose<Device>(
-          "device", iarg, narg, arg,
-          {{"auto", Device::AUTO}, {"cuda", Device::CUDA}, {"host", Device::HOST}}, error);
+      device = choose("compute coord/gpu device", iarg, narg, arg, CoordWords::DEVICES, input, error);
       device_position = iarg + 1;
       iarg += 2;
     } else if (keyword == "check") {
@@ -180,7 +102,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
                    check_tolerance);
       iarg += 3;
     } else
-      unknown_keyword(iarg, arg[iarg], "");
+      unknown_keyword(iarg, arg[iarg]);
   }
 
   if (!have_switch)
@@ -227,15 +149,10 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
 /* ---------------------------------------------------------------------- */
 
-void CoordArguments::unknown_keyword(int iarg, const char *text, const std::string &after_switch) const
+void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {
-  if (!after_switch.empty())
-    error->all(FLERR, iarg,
-               "Unknown compute coord/gpu keyword: {} - switch {} takes {}, and then may come {}", text,
-               after_switch, switch_keywords(switch_options.kind), utils::join(KEYWORDS, ", "));
-  for (const auto &choice : SWITCHES)
-    if (strcmp(choice.name, text) == 0)
-      error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?", text);
+  if (CoordSwitch::is_name(text))
+    error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?", text);
   error->all(FLERR, iarg,
              "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function follow it",
              text, utils::join(KEYWORDS, ", "));
@@ -244,75 +161,8 @@ void CoordArguments::unknown_keyword(int iarg, const char *text, const std::stri
 double CoordArguments::number(int iarg, const char *text, const std::string &what) const
 {
   if (!utils::is_double(text))
-    error->all(FLERR, iarg, "Compute coord/gpu {} must be a number{}, not '{}'", what,
-               what == "switch dmax" ? " or INF" : "", text);
+    error->all(FLERR, iarg, "Compute coord/gpu {} must be a number, not '{}'", what, text);
   return utils::numeric(FLERR, text, false, lmp);
-}
-
-/* ----------------------------------------------------------------------
-   switch NAME [r0] keyword value ...; ends at the first word that is no
-   keyword of a switching function
-------------------------------------------------------------------------- */
-
-void CoordArguments::parse_switch(int &iarg, int narg, char **arg)
-{
-  if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu switch", error);
-  auto &o = switch_options;
-  o.kind = choose<SwitchKind>("switch", iarg, narg, arg, SWITCHES, error);
-  const std::string name = arg[iarg + 1];
-  const int name_position = iarg + 1;
-  iarg += 2;
-
-  // cubic takes its width from d0 and dmax, q its scale from ref
-
-  if (o.kind != SwitchKind::CUBIC && o.kind != SwitchKind::Q) {
-    if (iarg >= narg)
-      error->all(FLERR, name_position, "Compute coord/gpu switch {0} needs r0, for example: switch {0} 1.5",
-                 name);
-    switch_position["r0"] = iarg;
-    o.r0 = number(iarg, arg[iarg], "switch r0");
-    ++iarg;
-  } else if (iarg < narg && utils::is_double(arg[iarg]))
-    error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no r0: {}", name,
-               o.kind == SwitchKind::CUBIC ? "its width is dmax - d0" : "its distance is ref");
-
-  while (iarg < narg) {
-    const std::string keyword = arg[iarg];
-    const auto entry = std::find_if(SWITCH_KEYWORDS.begin(), SWITCH_KEYWORDS.end(),
-                                    [&keyword](const SwitchKeyword &e) { return keyword == e.keyword; });
-    if (entry == SWITCH_KEYWORDS.end()) break;
-    if (!takes(o.kind, *entry))
-      error->all(FLERR, iarg, "Compute coord/gpu switch {} takes no {} - it takes {}", name, keyword,
-                 switch_keywords(o.kind));
-    if (keyword == "nostretch") {
-      o.stretch = false;
-      ++iarg;
-      continue;
-    }
-    if (iarg + 2 > narg)
-      utils::missing_cmd_args(FLERR, "compute coord/gpu switch " + keyword, error);
-    if (keyword == "func")
-      o.expression = arg[iarg + 1];
-    else if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
-      o.dmax = std::numeric_limits<double>::infinity();
-    else
-      o.*(entry->value) = number(iarg + 1, arg[iarg + 1], "switch " + keyword);
-    switch_position[entry->field] = iarg + 1;
-    iarg += 2;
-  }
-
-  // a misspelt word must not be reported as something that is missing
-
-  if (iarg < narg && std::find(KEYWORDS.begin(), KEYWORDS.end(), arg[iarg]) == KEYWORDS.end())
-    unknown_keyword(iarg, arg[iarg], name);
-
-  try {
-    gpucoord::Switch checked(o);
-  } catch (const gpucoord::SwitchError &e) {
-    const auto position = switch_position.find(e.field);
-    error->all(FLERR, position == switch_position.end() ? name_position : position->second,
-               "Compute coord/gpu switch {}: {}", name, e.what());
-  }
 }
 
 /* ----------------------------------------------------------------------

@@ -13,9 +13,8 @@
 
 #include "pointers.h"
 
-#include "gpucoord/switching.h"
+#include "coord_words.h"
 
-#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,7 +30,6 @@ class CoordArguments : protected Pointers {
   enum class Norm { SUM, MEAN };
   enum class Image { UNNAMED, ALL, MINIMUM };
   enum class Engine { AUTO, CELLS, LIST, ALLPAIRS };
-  enum class Device { AUTO, CUDA, HOST };
 
   CoordArguments(LAMMPS *, int narg, char **arg);
 
@@ -42,7 +40,7 @@ class CoordArguments : protected Pointers {
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
-  Device device = Device::AUTO;
+  CoordWords::Device device = CoordWords::Device::AUTO;
   int device_position = 0;    // argument to point at in an error
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // evaluations; 0: never
@@ -50,13 +48,9 @@ class CoordArguments : protected Pointers {
   gpucoord::SwitchOptions switch_options;
 
  private:
-  void parse_switch(int &iarg, int narg, char **arg);
   double number(int iarg, const char *text, const std::string &what) const;
-  [[noreturn]] void unknown_keyword(int iarg, const char *text, const std::string &after_switch) const;
+  [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
   void read_pairs_file(int iarg, const char *name);
-
-  // which argument holds a field of SwitchOptions, to point at it in an error
-  std::map<std::string, int> switch_position;
 };
 
 }    // namespace LAMMPS_NS

@@ -12,8 +12,6 @@
 
 #include "broadcast_text.h"
 
-#include "coord_arguments.h"
-
 #include "comm.h"
 #include "error.h"
 #include "info.h"
@@ -30,9 +28,9 @@ static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
 
-CoordBackend::CoordBackend(LAMMPS *lmp, const CoordArguments &args) : Pointers(lmp)
+CoordBackend::CoordBackend(LAMMPS *lmp, CoordWords::Device wanted, const std::string &style, int argument) : Pointers(lmp)
 {
-  if (args.device == CoordArguments::Device::HOST) return;
+  if (wanted == CoordWords::Device::HOST) return;
 
   const auto devices = gpucoord::find_cuda_devices();
   std::string why_none = devices.count > 0 ? "" : devices.why_none;
@@ -42,9 +40,8 @@ CoordBackend::CoordBackend(LAMMPS *lmp, const CoordArguments &args) : Pointers(l
     choose_device(devices.count);
     return;
   }
-  if (args.device == CoordArguments::Device::CUDA)
-    error->all(FLERR, args.device_position,
-               "Compute coord/gpu device cuda: rank {} has no GPU: {} - use device host or device auto",
+  if (wanted == CoordWords::Device::CUDA)
+    error->all(FLERR, argument, "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
                without, why_none);
   why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
                      : "no GPU: " + why_none;
@@ -98,18 +95,18 @@ void CoordBackend::choose_device(int count)
 
 /* ---------------------------------------------------------------------- */
 
-void CoordBackend::init(const gpucoord::Switch &function, gpucoord::Precision precision,
+void CoordBackend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision,
                         const std::string &owner)
 {
   if (nthreads == comm->nthreads) return;
   std::unique_ptr<gpucoord::Coordination> made;
   std::string failure;
   if (!cuda)
-    made = gpucoord::make_host_coordination(function, precision, comm->nthreads);
+    made = gpucoord::make_host_coordination(table, precision, comm->nthreads);
   else {
     try {
       if (device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
-      made = gpucoord::make_cuda_coordination(function, precision, device, comm->nthreads);
+      made = gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads);
     } catch (const gpucoord::DeviceError &e) {
       failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner,
                             comm->me, e.what());

@@ -13,24 +13,27 @@
 
 #include "pointers.h"
 
+#include "coord_words.h"
 #include "gpucoord/coordination.h"
 
 #include <memory>
 #include <string>
 
 namespace LAMMPS_NS {
-class CoordArguments;
 
 // Who computes, the host or a GPU: the choice, which is the same on all ranks, the
 // backend of this rank, and errors of one rank that must stop all.
 
 class CoordBackend : protected Pointers {
  public:
-  // Collective. An error where device cuda is asked for and a rank has no GPU.
-  CoordBackend(LAMMPS *, const CoordArguments &);
+  // Collective. An error where device cuda is asked for and a rank has no GPU, which begins with the name of the
+  // style and points at this argument of the command.
+  CoordBackend(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
 
   // Collective. Makes the backend, where it was not made for as many threads as now.
-  void init(const gpucoord::Switch &, gpucoord::Precision, const std::string &owner);
+  void init(const gpucoord::SwitchTable &, gpucoord::Precision, const std::string &owner);
+  // Collective. The next init() makes the backend anew: for other functions.
+  void reset() { nthreads = 0; }
 
   gpucoord::Coordination *operator->() const { return coordination.get(); }
 

@@ -5,12 +5,15 @@
 // an atom never pairs with itself, but does with its own periodic images where
 // those are given as atoms. For each owned atom all its partners are summed
 // (gather), so nothing has to be sent back to other ranks.
+//
+// Pairs of atom types may each have a function of their own, a weight, or no part in S. A weighted S is the
+// energy of a pair potential.
 
 #ifndef GPUCOORD_COORDINATION_H
 #define GPUCOORD_COORDINATION_H
 
 #include "gpucoord/box.h"
-#include "gpucoord/switching.h"
+#include "gpucoord/switch_table.h"
 
 #include <cstdint>
 #include <memory>
@@ -19,8 +22,9 @@
 
 namespace gpucoord {
 
-// What is computed beside the value S, or-ed together. ATOM_VIRIAL only with the two others.
-enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4 };
+// What is computed beside the value S, or-ed together. ATOM_VIRIAL only with DERIVATIVES and VIRIAL. WINDOWED,
+// by engine list only, goes with DERIVATIVES alone: the derivative of each pair times a window, and no value.
+enum Want : unsigned { VALUE = 0, DERIVATIVES = 1, VIRIAL = 2, ATOM_VIRIAL = 4, WINDOWED = 8 };
 
 // columns of the per-atom output
 constexpr int peratom_columns(unsigned want)
@@ -34,6 +38,19 @@ struct AtomList {
   const int *index = nullptr;    // [n] rows of the position array
   int n = 0;
   int nowned = 0;
+};
+
+// Types of atoms, where the table of functions has types, and weights.
+struct PairTypes {
+  const int *type = nullptr;         // 1 to ntypes, by row of the position array
+  const double *weight = nullptr;    // [ntypes + 1][ntypes + 1] of a pair in all sums, symmetric; null: 1
+};
+
+// A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and falls back
+// to 0 between two others, by x^2 (3 - 2 x).
+struct Window {
+  double rise_begin = -2.0, rise_end = -1.0;    // distance; as they stand: 1 from r = 0 on
+  double fall_begin = 1e30, fall_end = 2e30;    // distance; as they stand: never
 };
 
 // Seconds spent, for the bench.
@@ -56,6 +73,7 @@ struct Contribution {
 struct CellsInput {
   const double *x = nullptr;    // [nall][3] positions, owned first, then ghosts
   AtomList a, b;                // b.index null: within group a
+  PairTypes types;
 };
 
 // Engine 'list': full neighbour lists made by the caller, owned and ghost j,
@@ -63,12 +81,15 @@ struct CellsInput {
 struct ListInput {
   const double *x = nullptr;           // [nall][3]
   AtomList a, b;                       // b.index null: within group a; ghosts are not read
-  const unsigned char *member = nullptr;    // [nall] bit 1: in a, bit 2: in b
+  const unsigned char *member = nullptr;    // [nall] bit 1: in a, bit 2: in b; null: all are in a
   const int *numneigh = nullptr;       // [nowned] number of neighbours, by row of x
   const int *const *firstneigh = nullptr;    // [nowned] their rows of x
   int neighmask = ~0;                  // and-ed to each neighbour first
   std::int64_t version = 0;            // lists of the same version are the same, 0: unknown; a
                                        // device keeps its copy of them
+  PairTypes types;
+  const double *special = nullptr;     // [4] a further weight, by the two highest bits of a neighbour; null: 1
+  Window window;                       // for WINDOWED
 };
 
 // Engine 'allpairs': owned atoms against atoms gathered from all ranks, nearest
@@ -82,6 +103,7 @@ struct AllPairsInput {
     std::int64_t nowned = 0;
     const std::int64_t *id = nullptr;    // [n] what makes an atom the same in both groups
     const int *row = nullptr;            // [nowned] row of the per-atom output
+    const int *type = nullptr;           // [n] where the table of functions has types
   } a, b;                                // b.x null: within group a
 };
 
@@ -91,6 +113,7 @@ struct PairsInput {
   std::int64_t n = 0;
   const double *xa = nullptr, *xb = nullptr;       // [n][3]
   const int *row_a = nullptr, *row_b = nullptr;    // [n] row of the per-atom output; -1: not owned
+  const int *type_a = nullptr, *type_b = nullptr;  // [n] where the table of functions has types
 };
 
 // One coordination number on one rank. Not thread-safe; it threads by itself.
@@ -114,7 +137,7 @@ class Coordination {
 
 // The backend that computes on the host with the given number of OpenMP threads.
 // The results do not depend on that number.
-std::unique_ptr<Coordination> make_host_coordination(const Switch &, Precision, int nthreads);
+std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision, int nthreads);
 
 // A GPU that has failed, or has no memory left; what() says what and how much.
 class DeviceError : public std::runtime_error {
@@ -136,16 +159,16 @@ std::string cuda_device_name(int device);
 // threads. device -1: the GPU that is current in each call, which must not change. Results
 // do not depend on the number of threads; they are the same bits on GPUs of one kind. Throws
 // DeviceError, then or later.
-std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int device, int nthreads);
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device, int nthreads);
 
 // name of the instruction set that the host kernels use on this machine
 const char *host_instruction_set();
 
 // The same by plain loops over all pairs, in double, to check a backend against.
 // O(N^2); for CellsInput of any engine.
-Contribution reference_cells(const Switch &, const CellsInput &, unsigned want, double *peratom);
-Contribution reference_allpairs(const Switch &, const AllPairsInput &, unsigned want, double *peratom);
-Contribution reference_pairs(const Switch &, const PairsInput &, unsigned want, double *peratom);
+Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want, double *peratom);
+Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &, unsigned want, double *peratom);
+Contribution reference_pairs(const SwitchTable &, const PairsInput &, unsigned want, double *peratom);
 
 }    // namespace gpucoord
 

@@ -44,6 +44,7 @@ struct SwitchOptions {
   double ref = NOT_GIVEN;     // Q, > 0, distance
   std::string expression;     // CUSTOM, in x
   bool stretch = true;        // with a finite dmax: s(0) = 1 and s(dmax) = 0
+  bool shifted = false;       // without stretch: s'(x) - s'(dmax), 0 at a finite dmax and ds/dr as it is
 };
 
 // A bad option: field is the member of SwitchOptions, what() names the value,
@@ -84,6 +85,7 @@ class Switch {
   bool has_end() const { return opt.dmax < std::numeric_limits<double>::infinity(); }
   double stretch() const { return stretch_factor; }
   double shift() const { return shift_term; }
+  double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
   // a new evaluator for one thread; null unless CUSTOM
   std::unique_ptr<CustomFunction> make_custom() const;
 

@@ -19,9 +19,9 @@ inline double seconds()
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-inline void need_end(const Switch &function, const char *engine)
+inline void need_end(const SwitchTable &table, const char *engine)
 {
-  if (!function.has_end()) throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
+  if (!table.has_end()) throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
 }
 
 // What the pass over the atoms of the second group computes: their own sums. The first pass has

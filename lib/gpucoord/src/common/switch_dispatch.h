@@ -5,7 +5,7 @@
 
 #include "switch_formulas.h"
 
-#include "gpucoord/switching.h"
+#include "gpucoord/coordination.h"
 
 #include <cmath>
 #include <limits>
@@ -68,6 +68,7 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.dmax_sq = static_cast<Real>(std::fmin(o.dmax * o.dmax, std::numeric_limits<Real>::max()));
   c.stretch = static_cast<Real>(function.stretch());
   c.shift = static_cast<Real>(function.shift());
+  c.top = static_cast<Real>(function.top());
   c.dfunc_scale = static_cast<Real>(function.stretch() / o.r0);
   c.n = static_cast<Real>(o.n);
   c.m = static_cast<Real>(o.m);
@@ -86,6 +87,15 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
       if (divisor == 2) c.dfunc_scale = static_cast<Real>(2.0 * function.stretch() / (o.r0 * o.r0));
     }
   return c;
+}
+
+template <class Real> void set_window(const Window &window, SwitchConstants<Real> &c)
+{
+  const auto inverse = [](double begin, double end) { return static_cast<Real>(1.0 / std::fmax(end - begin, 1e-30)); };
+  c.rise = static_cast<Real>(window.rise_begin);
+  c.inv_rise = inverse(window.rise_begin, window.rise_end);
+  c.fall = static_cast<Real>(window.fall_begin);
+  c.inv_fall = inverse(window.fall_begin, window.fall_end);
 }
 
 }    // namespace gpucoord

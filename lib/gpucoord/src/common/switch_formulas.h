@@ -28,12 +28,29 @@ template <class Real> struct SwitchConstants {
   Real dmax_sq;      // s = 0 beyond, distance^2; always finite: r^2 that overflows is out of range
   Real stretch;      // s = s' stretch + shift
   Real shift;
+  Real top;          // s for r <= d0
   Real dfunc_scale;  // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
   Real n, m, q;        // exponents of rational as real numbers, and m - n
   Real a, b, k;        // smap: a, b and (2^(a/b) - 1)^(1/a)
   Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
   int in, im;          // integer exponents; halved for SquaredSwitch
+  Real rise, inv_rise, fall, inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
 };
+
+// x^2 (3 - 2 x) from 0 to 1
+template <class Real> GPUCOORD_HD Real smooth_step(Real x)
+{
+  const Real t = x < Real(0) ? Real(0) : x > Real(1) ? Real(1) : x;
+  return t * t * (Real(3) - Real(2) * t);
+}
+
+// the share of a pair in one level of rRESPA (Plimpton, Pollock, Stevens, 8th SIAM Conf. Parallel
+// Processing (1997), as in LAMMPS' pair styles)
+template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Real r_sq)
+{
+  const Real r = sqrt(r_sq);
+  return smooth_step((r - c.rise) * c.inv_rise) * (Real(1) - smooth_step((r - c.fall) * c.inv_fall));
+}
 
 // 1/x for x >= 1. In float on a device it may be wrong in the last bit, and is much faster.
 template <class Real> GPUCOORD_HD Real reciprocal(Real x)
@@ -254,7 +271,7 @@ namespace shape {
 }    // namespace shape
 
 // s and dfunc = (ds/dr)/r from r^2, x = (r - d0)/r0. Up to d0, r = 0 included,
-// s is 1 and dfunc 0. The caller has tested r^2 <= dmax^2.
+// s is 1 (less where the function is shifted) and dfunc 0. The caller has tested r^2 <= dmax^2.
 template <class Shape> struct PlainSwitch {
   template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)
   {
@@ -268,7 +285,7 @@ template <class Shape> struct PlainSwitch {
     const Real x = inner ? Real(1) : (r - c.d0) * c.inv_r0;
     Real value, slope;
     Shape::eval(c, x, value, slope);
-    s = inner ? Real(1) : value * c.stretch + c.shift;
+    s = inner ? c.top : value * c.stretch + c.shift;
     dfunc = inner ? Real(0) : slope / r;
   }
   template <class Real>

@@ -31,7 +31,10 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   {
     Real s, dfunc;
     Formula::eval_bare(c, r_sq, s, dfunc);
-    part[0] += s;
+    if constexpr ((WANT & WINDOWED) != 0)
+      dfunc *= window(c, r_sq);
+    else
+      part[0] += s;
     add_slope(dfunc, dx, dy, dz);
   }
 
@@ -71,24 +74,25 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 0; k < N; ++k) sum(k) = over_lanes(sum(k));
   }
 
-  // the t-th row of out
-  __device__ void store(double *out, std::size_t t)
+  // the t-th row of out.sums
+  __device__ void store(const SumsOut &out, std::size_t t)
   {
-    double2 *const row = reinterpret_cast<double2 *>(out + COLUMNS * t);
+    double2 *const row = reinterpret_cast<double2 *>(out.sums + COLUMNS * t);
 #pragma unroll
-    for (int k = 0; k < COLUMNS / 2; ++k) row[k] = make_double2(sum(2 * k), sum(2 * k + 1));
+    for (int k = 0; k < COLUMNS / 2; ++k)
+      row[k] = make_double2(out.weight * sum(2 * k), out.weight * sum(2 * k + 1));
   }
 
-  // value and virial over the lanes of the warp; counts: whether this lane's are among them;
-  // tested: distances that each lane computed
-  __device__ void store_warp(bool counts, WarpSums *out, int tested = 0)
+  // value and virial over the lanes of the warp, to the t-th of out.warp; counts: whether this lane's
+  // are among them; tested: distances that each lane computed
+  __device__ void store_warp(const SumsOut &out, std::size_t t, bool counts, int tested = 0)
   {
     WarpSums sums = {};
     sums.tested = 32.0 * tested;
-    sums.value = over_lanes(counts ? static_cast<double>(sum(0)) : 0.0);
+    sums.value = over_lanes(counts ? out.weight * sum(0) : 0.0);
     if constexpr ((WANT & VIRIAL) != 0)
-      for (int k = 0; k < 6; ++k) sums.virial[k] = over_lanes(counts ? static_cast<double>(sum(4 + k)) : 0.0);
-    if (threadIdx.x % 32 == 0) *out = sums;
+      for (int k = 0; k < 6; ++k) sums.virial[k] = over_lanes(counts ? out.weight * sum(4 + k) : 0.0);
+    if (threadIdx.x % 32 == 0) out.warp[t] = sums;
   }
 
  private:

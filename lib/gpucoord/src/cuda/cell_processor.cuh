@@ -323,8 +323,8 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
 
     sums.finish(Formula::scale(c));
     if (valid && arg.out.sums)
-      sums.store(arg.out.sums, static_cast<std::size_t>(split) * arg.i.nowned + arg.i.place[number]);
-    sums.store_warp(valid, arg.out.warp + static_cast<std::size_t>(item) * WARPS + rank / 32, tested);
+      sums.store(arg.out, static_cast<std::size_t>(split) * arg.i.nowned + arg.i.place[number]);
+    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, valid, tested);
   }
 }
 

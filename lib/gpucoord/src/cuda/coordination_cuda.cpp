@@ -3,11 +3,15 @@
 // All work of an evaluation is enqueued on one stream, and the host waits once, for the
 // results. Host arrays are copied through pinned memory, in chunks, so that the host
 // prepares one while another is on its way.
+//
+// Types that differ are sorted into classes, and a kernel runs for each ordered pair of
+// them, with the function of that pair: kernels know nothing of types.
 
 #include "coordination_cuda.h"
 
 #include "../common/engine_parts.h"
 #include "../common/switch_dispatch.h"
+#include "../common/type_classes.h"
 #include "launch.h"
 #include "reduction.h"
 
@@ -22,8 +26,8 @@ namespace {
 
   template <class Real> class CudaCoordination : public Coordination {
    public:
-    CudaCoordination(const Switch &function_in, Precision precision, int nthreads_in, const CudaTuning &tuning) :
-        function(function_in), nthreads(std::max(1, nthreads_in))
+    CudaCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in, const CudaTuning &tuning) :
+        table(table_in), nthreads(std::max(1, nthreads_in))
     {
       check_kernels();
       int current = 0;
@@ -33,100 +37,148 @@ namespace {
       bins_always = tuning.processor != CudaTuning::Processor::AUTO;
       shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
       shape.warps_per_block = tuning.warps_per_block;
-      static_cast<SwitchConstants<Real> &>(constants) = make_constants<Real>(function);
-      if (function.options().kind == SwitchKind::CUSTOM) {
-        get_launchers<InterpretedSwitch>(precision, launchers);
-        upload_program(compile_custom(function.options().expression));
-      } else
-        visit_formula(function, [&](auto formula) { get_launchers<decltype(formula)>(precision, launchers); });
-      counters.reserve(2);
+      for (const Switch &function : table.functions()) {
+        Function &f = functions.emplace_back();
+        f.dmax = function.dmax();
+        static_cast<SwitchConstants<Real> &>(f.constants) = make_constants<Real>(function);
+        if (function.options().kind == SwitchKind::CUSTOM) {
+          get_launchers<InterpretedSwitch>(precision, f.launchers);
+          upload_program(compile_custom(function.options().expression), f);
+        } else
+          visit_formula(function, [&](auto formula) { get_launchers<decltype(formula)>(precision, f.launchers); });
+      }
       totals.reserve(1);
       totals_host.reserve(1);
     }
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      need_end(function, "cells");
+      need_end(table, "cells");
       begin(want, peratom);
       const bool two = in.b.index != nullptr;
+      const TypeClasses classes(table, in.types.weight);
       Bounds bounds = no_bounds();
-      stage_atoms(in.x, in.a, atoms_a, bounds);
-      if (two) stage_atoms(in.x, in.b, atoms_b, bounds);
+      group_a.sort(in.a, in.types.type, classes);
+      stage_atoms(in.x, group_a.all(), atoms_a, bounds);
+      if (two) {
+        group_b.sort(in.b, in.types.type, classes);
+        stage_atoms(in.x, group_b.all(), atoms_b, bounds);
+      }
       copied.record(stream);
 
       const AtomList &b = two ? in.b : in.a;
+      const AtomsByClass &by_class_b = two ? group_b : group_a;
       const Staged<DeviceAtom> &staged_b = two ? atoms_b : atoms_a;
       Contribution result;
       if (!bins_always && few_pairs(in.a, b)) {
         binned.record(stream);
-        pass_all_pairs(Box(), atoms_a, in.a.nowned, staged_b, b.n, kernel_want(want), sums_a);
-        if (two && peratom) pass_all_pairs(Box(), atoms_b, b.nowned, atoms_a, in.a.n, want_of_second(want), sums_b);
-        finish(want, !two, result, peratom, in.a.index, in.b.index);
+        const auto pass = [&](const AtomsByClass &gi, const Staged<DeviceAtom> &i, const AtomsByClass &gj,
+                              const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
+          const auto few_i = parts_of(gi, classes.size()), few_j = parts_of(gj, classes.size());
+          pass_all_pairs(Box(), classes, i, few_i, j, few_j, wanted, sums);
+        };
+        pass(group_a, atoms_a, by_class_b, staged_b, kernel_want(want), sums_a);
+        if (two && peratom) pass(group_b, atoms_b, group_a, atoms_a, want_of_second(want), sums_b);
+        finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
         return result;
       }
 
-      CellsArguments arg = {};
+      const double range = table.dmax();
       double volume = 1.0;
-      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + function.dmax();
-      arg.grid = make_device_grid(bounds, std::max(in.a.n, b.n) / volume, function.dmax());
-      arg.neighbourhood = make_neighbourhood(arg.grid, function.dmax());
-      const SortedAtoms sorted_a = bins_a.sort(arg.grid, atoms_a.device.data(), in.a.n, in.a.nowned, stream);
-      const SortedAtoms sorted_b =
-          two ? bins_b.sort(arg.grid, atoms_b.device.data(), in.b.n, in.b.nowned, stream) : sorted_a;
+      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + range;
+      const DeviceGrid grid = make_device_grid(bounds, std::max(in.a.n, b.n) / volume, range);
+      sort(grid, atoms_a, group_a, classes.size(), bins_a, sorted_a);
+      if (two) sort(grid, atoms_b, group_b, classes.size(), bins_b, sorted_b);
       binned.record(stream);
 
-      // a margin far above the rounding of Real: no pair is lost where boxes are compared
-      arg.range_sq = function.dmax() * function.dmax() * (1.0 + 1e-5);
-      arg.max_extent = tuning::MAX_COLUMN_WIDTH * function.dmax();
-      check(cudaMemsetAsync(counters.data(), 0, 2 * sizeof(int), stream), "clearing the queues");
-      const auto pass = [&](const SortedAtoms &i, const SortedAtoms &j, unsigned wanted, int *queue, Sums &sums) {
-        if (i.nowned == 0 || j.n == 0) return;
-        arg.i = i;
-        arg.j = j;
-        arg.queue = queue;
-        const int warps = (i.nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
-        arg.out = sums.prepare(i.nowned, splits_of(warps, tuning::MAX_SPLITS), warps, columns);
-        launchers.cells(arg, constants, wanted, shape, stream);
-        sums.add_splits(stream);
+      const std::size_t npasses = static_cast<std::size_t>(classes.size()) * classes.size();
+      counters.reserve(2 * npasses);
+      check(cudaMemsetAsync(counters.data(), 0, 2 * npasses * sizeof(int), stream), "clearing the queues");
+      int *queue = counters.data();
+      const auto pass = [&](const std::vector<SortedAtoms> &i, const std::vector<SortedAtoms> &j, unsigned wanted,
+                            Sums &sums) {
+        std::vector<Pass> passes;
+        int row = 0;
+        for (int ci = 0; ci < classes.size(); row += i[ci++].nowned)
+          for (int cj = 0; cj < classes.size(); ++cj) {
+            if (!classes(ci, cj).exists() || i[ci].nowned == 0 || j[cj].n == 0) continue;
+            const int warps = (i[ci].nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
+            passes.push_back({ci, cj, row, i[ci].nowned, splits_of(warps, tuning::MAX_SPLITS), warps,
+                              classes(ci, cj).weight});
+          }
+        run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+          const Function &f = functions[classes(p.ci, p.cj).function];
+          CellsArguments arg = {};
+          arg.i = i[p.ci];
+          arg.j = j[p.cj];
+          arg.grid = grid;
+          arg.neighbourhood = make_neighbourhood(grid, f.dmax);
+          // a margin far above the rounding of Real: no pair is lost where boxes are compared
+          arg.range_sq = f.dmax * f.dmax * (1.0 + 1e-5);
+          arg.max_extent = tuning::MAX_COLUMN_WIDTH * f.dmax;
+          arg.queue = queue++;
+          arg.out = out;
+          f.launchers.cells(arg, f.constants, wanted, shape, stream);
+        });
       };
-      pass(sorted_a, sorted_b, kernel_want(want), counters.data(), sums_a);
-      if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), counters.data() + 1, sums_b);
-      finish(want, !two, result, peratom, in.a.index, in.b.index);
+      pass(sorted_a, two ? sorted_b : sorted_a, kernel_want(want), sums_a);
+      if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
       return result;
     }
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      need_end(function, "list");
+      need_end(table, "list");
       begin(want, peratom);
       const bool two = in.b.index != nullptr;
+      const TypeClasses classes(table, in.types.weight);
+      if (want & WINDOWED)
+        for (Function &f : functions) set_window(in.window, f.constants);
+      group_a.sort(in.a, in.types.type, classes);
+      if (two && peratom) group_b.sort(in.b, in.types.type, classes);
+
       // rows that may be asked for end with the last row of an owned atom or neighbour
-      flatten(in, in.a, list_a);
-      if (two && peratom) flatten(in, in.b, list_b);
-      const int nall = std::max(list_a.last_row, two && peratom ? list_b.last_row : -1) + 1;
+      forget_other_types(in, classes);
+      int nall = flatten_all(in, group_a, classes, lists_a);
+      if (two && peratom) nall = std::max(nall, flatten_all(in, group_b, classes, lists_b));
+      remember_types(in, classes, nall);
       stage(positions, in.x, 3 * static_cast<std::size_t>(nall));
-      stage(members, in.member, nall);
+      if (in.member) stage(members, in.member, nall);
       copied.record(stream);
       binned.record(stream);
 
-      const auto pass = [&](FlatList &flat, unsigned char bit, unsigned wanted, Sums &sums) {
-        if (flat.n == 0) return;
-        ListArguments arg = {};
-        arg.x = positions.device.data();
-        arg.member = members.device.data();
-        arg.bit = bit;
-        arg.row = flat.row.device.data();
-        arg.first = flat.first.device.data();
-        arg.neighbour = flat.neighbour.device.data();
-        arg.neighmask = in.neighmask;
-        arg.n = flat.n;
-        arg.out = sums.prepare(flat.n, 1, flat.n, columns);
-        launchers.list(arg, constants, wanted, stream);
+      const auto pass = [&](const AtomsByClass &group, std::deque<FlatList> &lists, unsigned char bit, unsigned wanted,
+                            Sums &sums) {
+        std::vector<Pass> passes;
+        int row = 0;
+        for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
+          for (int cj = 0; cj < classes.size(); ++cj)
+            for (int special = 0; special < (in.special ? 4 : 1); ++special) {
+              const FlatList &flat = lists[list_number(classes, ci, cj, special)];
+              const double weight = classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
+              if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 || (special > 0 && flat.empty)) continue;
+              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight, &flat});
+            }
+        run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+          const Function &f = functions[classes(p.ci, p.cj).function];
+          ListArguments arg = {};
+          arg.x = positions.device.data();
+          arg.member = in.member ? members.device.data() : nullptr;
+          arg.bit = bit;
+          arg.row = p.flat->row.device.data();
+          arg.first = p.flat->first.device.data();
+          arg.neighbour = p.flat->neighbour.device.data();
+          arg.neighmask = in.neighmask;
+          arg.n = p.flat->n;
+          arg.out = out;
+          f.launchers.list(arg, f.constants, wanted, stream);
+        });
       };
       Contribution result;
-      pass(list_a, two ? 2 : 1, kernel_want(want), sums_a);
-      if (two && peratom) pass(list_b, 1, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, in.a.index, in.b.index);
+      pass(group_a, lists_a, two ? 2 : 1, kernel_want(want), sums_a);
+      if (two && peratom) pass(group_b, lists_b, 1, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
       return result;
     }
 
@@ -134,19 +186,17 @@ namespace {
     {
       begin(want, peratom);
       const bool two = in.b.x != nullptr;
-      stage_gathered(in.a, atoms_a);
-      if (two) stage_gathered(in.b, atoms_b);
+      const TypeClasses classes(table, nullptr);
+      const GatheredParts parts_a = stage_gathered(in.a, classes, atoms_a, rows_a);
+      const GatheredParts parts_b = two ? stage_gathered(in.b, classes, atoms_b, rows_b) : parts_a;
       copied.record(stream);
       binned.record(stream);
 
-      const auto pass = [&](const AllPairsInput::Group &gi, const Staged<DeviceAtom> &i, const AllPairsInput::Group &gj,
-                            const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
-        pass_all_pairs(in.box, i, static_cast<int>(gi.nowned), j, gj.n, wanted, sums, gi.first_owned);
-      };
       Contribution result;
-      pass(in.a, atoms_a, two ? in.b : in.a, two ? atoms_b : atoms_a, kernel_want(want), sums_a);
-      if (two && peratom) pass(in.b, atoms_b, in.a, atoms_a, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, in.a.row, in.b.row);
+      pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b, kernel_want(want), sums_a);
+      if (two && peratom)
+        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, rows_a.data(), rows_b.data());
       return result;
     }
 
@@ -155,29 +205,48 @@ namespace {
       begin(want, peratom);
       if (in.n > std::numeric_limits<int>::max())
         throw DeviceError("more than 2147483647 pairs on one rank");
-      stage(positions, in.xa, 3 * static_cast<std::size_t>(in.n));
-      stage(positions_b, in.xb, 3 * static_cast<std::size_t>(in.n));
-      send(members, static_cast<std::size_t>(in.n), [&](std::size_t first, std::size_t end) {
-        for (std::size_t k = first; k < end; ++k) members.pinned[k] = in.row_a[k] >= 0;
+      // pairs by function
+      std::vector<int> first(functions.size() + 1, 0), order(in.n), next;
+      const auto function_of = [&](std::int64_t k) { return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0; };
+      for (std::int64_t k = 0; k < in.n; ++k)
+        if (function_of(k) != SwitchTable::NONE) ++first[function_of(k) + 1];
+      for (std::size_t f = 0; f < functions.size(); ++f) first[f + 1] += first[f];
+      next.assign(first.begin(), first.end());
+      for (std::int64_t k = 0; k < in.n; ++k)
+        if (function_of(k) != SwitchTable::NONE) order[next[function_of(k)]++] = static_cast<int>(k);
+
+      const std::size_t n = first.back();
+      const auto place = [](const double *x, int k) { return x + 3 * static_cast<std::size_t>(k); };
+      for (const bool second : {false, true})
+        send(second ? positions_b : positions, 3 * n, [&](std::size_t begin, std::size_t end) {
+          for (std::size_t t = begin; t < end; ++t)
+            (second ? positions_b : positions).pinned[t] = place(second ? in.xb : in.xa, order[t / 3])[t % 3];
+        });
+      send(members, n, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
       });
       copied.record(stream);
       binned.record(stream);
 
       Contribution result;
-      if (in.n > 0) {
+      std::vector<Pass> passes;
+      for (int f = 0; f < static_cast<int>(functions.size()); ++f)
+        if (const int size = first[f + 1] - first[f])
+          passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, 1.0});
+      run(passes, static_cast<int>(n), sums_a, [&](const Pass &p, const SumsOut &out) {
         PairsArguments arg = {};
         arg.box = in.box;
-        arg.xa = positions.device.data();
-        arg.xb = positions_b.device.data();
-        arg.counts = members.device.data();
-        arg.n = static_cast<int>(in.n);
-        arg.out = sums_a.prepare(arg.n, 1, (arg.n + 31) / 32, columns);
-        launchers.pairs(arg, constants, kernel_want(want), stream);
-      }
+        arg.xa = positions.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+        arg.xb = positions_b.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+        arg.counts = members.device.data() + p.first_row;
+        arg.n = p.n;
+        arg.out = out;
+        functions[p.ci].launchers.pairs(arg, functions[p.ci].constants, kernel_want(want), stream);
+      });
       finish(want, false, result, peratom, nullptr, nullptr);
       if (!peratom) return result;
-      // an atom may stand in many pairs: in order, so that the bits are always the same
-      for (std::int64_t k = 0; k < in.n; ++k) add_pair(in, k, sums_a.host.data() + columns * k, columns, peratom);
+      // an atom may stand in many pairs: one after the other, so that the bits are always the same
+      for (std::size_t t = 0; t < n; ++t) add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
       return result;
     }
 
@@ -193,42 +262,74 @@ namespace {
       }
     };
 
-    // neighbour lists without gaps
+    // what the kernels of one function need
+    struct Function {
+      double dmax;
+      FormulaConstants<Real> constants = {};
+      Launchers<Real> launchers = {};
+      DeviceBuffer<Instruction> instructions;    // of an expression
+    };
+
+    // neighbour lists without gaps, of the atoms of one class and their neighbours of another
     struct FlatList {
       Staged<int> row, neighbour;
       Staged<std::int64_t> first;
       int n = 0, last_row = -1;
+      bool empty = true;        // no neighbours
       std::int64_t version = 0;
       std::vector<int> rows;    // that they were made for
     };
 
-    // what a pass over the atoms of one group leaves
+    // One kernel: the sums of some atoms over their partners of one class.
+    struct Pass {
+      int ci, cj;               // classes
+      int first_row, n;         // atoms of ci, among the rows of the sums
+      int splits, warps;        // shares of the partners, and warps of atoms
+      double weight;
+      const FlatList *flat = nullptr;
+    };
+
+    // what the passes over the atoms of one group leave
     struct Sums {
       DeviceBuffer<double> parts, device;    // [splits][n][columns], [n][columns]
       PinnedBuffer<double> host;             // [n][columns]
       DeviceBuffer<WarpSums> warp;
-      int n = 0, nsplits = 0;
-      std::size_t nwarps = 0, size = 0;    // size: n * columns
-
-      SumsOut prepare(int n_in, int splits, std::size_t warps, int columns)
-      {
-        n = n_in;
-        nsplits = splits;
-        nwarps = splits * warps;
-        size = columns * static_cast<std::size_t>(n);
-        warp.reserve(nwarps);
-        if (size > 0) {
-          device.reserve(size);
-          host.reserve(size);
-          if (splits > 1) parts.reserve(size * splits);
-        }
-        return {size == 0 ? nullptr : splits > 1 ? parts.data() : device.data(), warp.data(), splits};
-      }
-      void add_splits(cudaStream_t stream)
-      {
-        if (size > 0 && nsplits > 1) gpucoord::add_splits(parts.data(), nsplits, size, device.data(), stream);
-      }
+      int first = 0, n = 0;                  // rows
+      std::size_t nwarps = 0;
     };
+
+    // enqueues the passes, of which launch(pass, where sums go) enqueues the kernel
+    template <class Launch> void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
+    {
+      sums.first = sums.n = 0;
+      sums.nwarps = 0;
+      if (passes.empty()) return;
+      const bool alone = passes.size() == 1;    // nothing to add it to
+      sums.first = alone ? passes[0].first_row : 0;
+      sums.n = alone ? passes[0].n : nrows;
+      std::size_t nparts = 0, nwarps = 0;
+      for (const Pass &p : passes) {
+        nwarps += static_cast<std::size_t>(p.splits) * p.warps;
+        if (!alone || p.splits > 1) nparts = std::max(nparts, static_cast<std::size_t>(p.splits) * p.n * columns);
+      }
+      sums.warp.reserve(nwarps);
+      const std::size_t size = static_cast<std::size_t>(sums.n) * columns;
+      if (columns > 0) {
+        sums.device.reserve(size);
+        sums.host.reserve(size);
+        sums.parts.reserve(nparts);
+        if (!alone) check(cudaMemsetAsync(sums.device.data(), 0, size * sizeof(double), stream), "clearing sums");
+      }
+      for (const Pass &p : passes) {
+        const bool direct = alone && p.splits == 1;
+        launch(p, SumsOut{columns == 0 ? nullptr : direct ? sums.device.data() : sums.parts.data(),
+                          sums.warp.data() + sums.nwarps, p.splits, p.weight});
+        sums.nwarps += static_cast<std::size_t>(p.splits) * p.warps;
+        if (columns > 0 && !direct)
+          add_splits(sums.parts.data(), p.splits, static_cast<std::size_t>(p.n) * columns,
+                     sums.device.data() + static_cast<std::size_t>(p.first_row - sums.first) * columns, !alone, stream);
+      }
+    }
 
     // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
     static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
@@ -247,35 +348,82 @@ namespace {
       return most <= tuning::FEW_PAIRS;
     }
 
-    // atoms first to first + n of i with all nj of j
-    void pass_all_pairs(const Box &box, const Staged<DeviceAtom> &i, int n, const Staged<DeviceAtom> &j,
-                        std::int64_t nj, unsigned want, Sums &sums, std::int64_t first = 0)
+    // Atoms of one group on the device, by class: those of class c begin at first[c], the first
+    // nowned[c] of them, or, of gathered atoms, nowned[c] from first_owned[c] on, are owned.
+    struct GatheredParts {
+      std::vector<std::int64_t> first, n, first_owned;
+      std::vector<int> nowned;
+    };
+
+    static GatheredParts parts_of(const AtomsByClass &group, int nclasses)
     {
-      if (n == 0 || nj == 0) return;
-      AllPairsArguments arg = {};
-      arg.box = box;
-      arg.i = i.device.data() + first;
-      arg.j = j.device.data();
-      arg.n = n;
-      arg.nj = nj;
-      const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
-      const auto tiles = std::min<std::int64_t>((nj + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE, tuning::MAX_SPLITS_ALL_PAIRS);
-      arg.out = sums.prepare(n, splits_of(warps, static_cast<int>(tiles)), warps, columns);
-      launchers.allpairs(arg, constants, want, stream);
-      sums.add_splits(stream);
+      GatheredParts parts;
+      for (int c = 0; c < nclasses; ++c) {
+        parts.first.push_back(group.first(c));
+        parts.n.push_back(group[c].n);
+        parts.first_owned.push_back(group.first(c));
+        parts.nowned.push_back(group[c].nowned);
+      }
+      return parts;
     }
 
-    void upload_program(const CustomProgram &program)
+    // owned atoms of i with all of j
+    void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i, const GatheredParts &parts_i,
+                        const Staged<DeviceAtom> &j, const GatheredParts &parts_j, unsigned want, Sums &sums)
+    {
+      std::vector<Pass> passes;
+      int row = 0;
+      for (int ci = 0; ci < classes.size(); row += parts_i.nowned[ci++])
+        for (int cj = 0; cj < classes.size(); ++cj) {
+          const int n = parts_i.nowned[ci];
+          if (!classes(ci, cj).exists() || n == 0 || parts_j.n[cj] == 0) continue;
+          const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
+          const auto tiles = std::min<std::int64_t>((parts_j.n[cj] + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE,
+                                                    tuning::MAX_SPLITS_ALL_PAIRS);
+          passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps, classes(ci, cj).weight});
+        }
+      run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+        const Function &f = functions[classes(p.ci, p.cj).function];
+        AllPairsArguments arg = {};
+        arg.box = box;
+        arg.i = i.device.data() + parts_i.first_owned[p.ci];
+        arg.j = j.device.data() + parts_j.first[p.cj];
+        arg.n = p.n;
+        arg.nj = parts_j.n[p.cj];
+        arg.out = out;
+        f.launchers.allpairs(arg, f.constants, want, stream);
+      });
+    }
+
+    void sort(const DeviceGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group, int nclasses,
+              std::deque<DeviceBins> &bins, std::vector<SortedAtoms> &sorted)
+    {
+      sorted.clear();
+      while (static_cast<int>(bins.size()) < nclasses) bins.emplace_back();
+      for (int c = 0; c < nclasses; ++c)
+        sorted.push_back(bins[c].sort(grid, atoms.device.data() + group.first(c), group[c].n, group[c].nowned, stream));
+    }
+
+    // rows of the per-atom output for the rows of sums: owned atoms, class by class
+    static const int *owned_rows(const AtomsByClass &group, int nclasses, std::vector<int> &rows)
+    {
+      if (nclasses == 1) return group.all().index;
+      rows.clear();
+      for (int c = 0; c < nclasses; ++c) rows.insert(rows.end(), group[c].index, group[c].index + group[c].nowned);
+      return rows.data();
+    }
+
+    void upload_program(const CustomProgram &program, Function &f)
     {
       std::vector<Instruction> both = program.value;
       both.insert(both.end(), program.slope.begin(), program.slope.end());
-      instructions.reserve(both.size());
-      check(cudaMemcpyAsync(instructions.data(), both.data(), both.size() * sizeof(Instruction),
+      f.instructions.reserve(both.size());
+      check(cudaMemcpyAsync(f.instructions.data(), both.data(), both.size() * sizeof(Instruction),
                 cudaMemcpyHostToDevice, stream), "copying the expression");
       check(cudaStreamSynchronize(stream), "copying the expression");
-      constants.program = instructions.data();
-      constants.nvalue = static_cast<int>(program.value.size());
-      constants.nslope = static_cast<int>(program.slope.size());
+      f.constants.program = f.instructions.data();
+      f.constants.nvalue = static_cast<int>(program.value.size());
+      f.constants.nslope = static_cast<int>(program.slope.size());
     }
 
     void begin(unsigned want, double *&peratom)
@@ -329,16 +477,83 @@ namespace {
       bounds = {{lo0, lo1, lo2}, {hi0, hi1, hi2}};
     }
 
-    void stage_gathered(const AllPairsInput::Group &group, Staged<DeviceAtom> &to)
+    // by class, each in the order of the group; rows: of the owned atoms in the per-atom output
+    GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes, Staged<DeviceAtom> &to,
+                                 std::vector<int> &rows)
     {
-      send(to, static_cast<std::size_t>(group.n), [&](std::size_t begin, std::size_t end) {
+      const auto class_of = [&](std::int64_t k) { return classes.size() > 1 ? classes.of(group.type[k]) : 0; };
+      const auto is_owned = [&](std::int64_t k) { return k >= group.first_owned && k < group.first_owned + group.nowned; };
+      GatheredParts parts;
+      std::vector<std::int64_t> order;
+      order.reserve(group.n);
+      rows.clear();
+      for (int c = 0; c < classes.size(); ++c) {
+        parts.first.push_back(static_cast<std::int64_t>(order.size()));
+        parts.first_owned.push_back(-1);
+        parts.nowned.push_back(0);
+        for (std::int64_t k = 0; k < group.n; ++k) {
+          if (class_of(k) != c) continue;
+          if (is_owned(k)) {
+            if (parts.nowned[c]++ == 0) parts.first_owned[c] = static_cast<std::int64_t>(order.size());
+            rows.push_back(group.row[k - group.first_owned]);
+          }
+          order.push_back(k);
+        }
+        parts.n.push_back(static_cast<std::int64_t>(order.size()) - parts.first[c]);
+      }
+      send(to, order.size(), [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-        for (std::size_t k = begin; k < end; ++k)
-          to.pinned[k] = {group.x[3 * k], group.x[3 * k + 1], group.x[3 * k + 2], group.id[k]};
+        for (std::size_t t = begin; t < end; ++t) {
+          const std::int64_t k = order[t];
+          to.pinned[t] = {group.x[3 * k], group.x[3 * k + 1], group.x[3 * k + 2], group.id[k]};
+        }
       });
+      return parts;
     }
 
-    void flatten(const ListInput &in, const AtomList &atoms, FlatList &flat)
+    static std::size_t list_number(const TypeClasses &classes, int ci, int cj, int special)
+    {
+      return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
+    }
+
+    // Flat lists hold for the types they were made for: these may change while neighbour lists do not.
+    void forget_other_types(const ListInput &in, const TypeClasses &classes)
+    {
+      if (list_version != in.version) return;    // they are made anew anyway
+      const bool same = list_classes == classes.of_types() && list_special == (in.special != nullptr) &&
+          std::equal(list_types.begin(), list_types.end(), in.types.type);
+      if (same) return;
+      for (auto *lists : {&lists_a, &lists_b})
+        for (FlatList &flat : *lists) flat.version = 0;
+    }
+    void remember_types(const ListInput &in, const TypeClasses &classes, int nall)
+    {
+      list_version = in.version;
+      list_classes = classes.of_types();
+      list_special = in.special != nullptr;
+      if (classes.size() > 1)
+        list_types.assign(in.types.type, in.types.type + nall);
+      else
+        list_types.clear();
+    }
+
+    // returns the number of rows of x that they name, up to the last
+    int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes, std::deque<FlatList> &lists)
+    {
+      int last_row = -1;
+      for (int ci = 0; ci < classes.size(); ++ci)
+        for (int cj = 0; cj < classes.size(); ++cj)
+          for (int special = 0; special < (in.special ? 4 : 1); ++special) {
+            const std::size_t number = list_number(classes, ci, cj, special);
+            while (lists.size() <= number) lists.emplace_back();
+            if (!classes(ci, cj).exists()) continue;
+            flatten(in, group[ci], classes, cj, special, lists[number]);
+            last_row = std::max(last_row, lists[number].last_row);
+          }
+      return last_row + 1;
+    }
+
+    void flatten(const ListInput &in, const AtomList &atoms, const TypeClasses &classes, int cj, int special, FlatList &flat)
     {
       const std::size_t n = atoms.nowned;
       if (in.version != 0 && flat.version == in.version && flat.rows.size() == n &&
@@ -348,11 +563,23 @@ namespace {
       flat.rows.assign(atoms.index, atoms.index + n);
       flat.n = atoms.nowned;
       stage(flat.row, atoms.index, n);
+      const bool typed = classes.size() > 1;
+      const auto belongs = [&](int neighbour) {
+        if (in.special && static_cast<int>(static_cast<unsigned>(neighbour) >> 30) != special) return false;
+        return !typed || classes.of(in.types.type[neighbour & in.neighmask]) == cj;
+      };
       flat.first.reserve(n + 1);
       flat.first.pinned[0] = 0;
-      for (std::size_t t = 0; t < n; ++t)
-        flat.first.pinned[t + 1] = flat.first.pinned[t] + in.numneigh[atoms.index[t]];
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+      for (std::size_t t = 0; t < n; ++t) {
+        const int row = atoms.index[t];
+        std::int64_t count = in.numneigh[row];
+        if (typed || in.special) count = std::count_if(in.firstneigh[row], in.firstneigh[row] + count, belongs);
+        flat.first.pinned[t + 1] = count;
+      }
+      for (std::size_t t = 0; t < n; ++t) flat.first.pinned[t + 1] += flat.first.pinned[t];
       const std::size_t total = flat.first.pinned[n];
+      flat.empty = total == 0;
       check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(), (n + 1) * sizeof(std::int64_t),
                 cudaMemcpyHostToDevice, stream), "copying to it");
       flat.neighbour.reserve(total);
@@ -361,10 +588,11 @@ namespace {
       for (std::size_t t = 0; t < n; ++t) {
         const int row = atoms.index[t];
         last_row = std::max(last_row, row);
-        int *const to = flat.neighbour.pinned.data() + flat.first.pinned[t];
+        int *to = flat.neighbour.pinned.data() + flat.first.pinned[t];
         for (int k = 0; k < in.numneigh[row]; ++k) {
-          to[k] = in.firstneigh[row][k];
-          last_row = std::max(last_row, to[k] & in.neighmask);
+          if (!belongs(in.firstneigh[row][k])) continue;
+          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);
+          *to++ = in.firstneigh[row][k];
         }
       }
       if (total > 0)
@@ -421,6 +649,7 @@ namespace {
         arrived[chunk].record(stream);
       }
       if (!rows) return;
+      rows += sums.first;
       for (std::size_t chunk = 0; chunk < nchunks; ++chunk) {
         check(cudaEventSynchronize(arrived[chunk]), "computing coordination numbers");
         const std::size_t first = chunk * tuning::COPY_CHUNK, end = chunk_end(chunk);
@@ -440,12 +669,10 @@ namespace {
         for (int c = 0; c < COLUMNS; ++c) peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
     }
 
-    const Switch function;
+    const SwitchTable table;
     const int nthreads;
     bool bins_always = false;
     CellsShape shape = {};
-    FormulaConstants<Real> constants = {};
-    Launchers<Real> launchers = {};
 
     Stream stream;
     Event copied, binned, paired, reduced;
@@ -453,12 +680,18 @@ namespace {
     double start = 0.0;
     int columns = 0;    // of the per-atom sums of this evaluation; 0: not wanted
 
-    DeviceBuffer<Instruction> instructions;
+    std::deque<Function> functions;
+    AtomsByClass group_a, group_b;
+    std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    DeviceBins bins_a, bins_b;
+    std::deque<DeviceBins> bins_a, bins_b;         // one a class
+    std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
-    FlatList list_a, list_b;
+    std::deque<FlatList> lists_a, lists_b;         // by list_number()
+    std::vector<int> list_classes, list_types;     // that they were made for, of types and, where they differ, of rows
+    bool list_special = false;
+    std::int64_t list_version = 0;
     Sums sums_a, sums_b;
     DeviceBuffer<int> counters;
     DeviceBuffer<WarpSums> totals;
@@ -469,14 +702,14 @@ namespace {
   // Makes the GPU current for every call.
   class OnDevice : public Coordination {
    public:
-    OnDevice(const Switch &function, Precision precision, int device_in, int nthreads, const CudaTuning &tuning) :
+    OnDevice(const SwitchTable &table, Precision precision, int device_in, int nthreads, const CudaTuning &tuning) :
         device(device_in)
     {
       use_device(device);
       if (precision == Precision::DOUBLE)
-        backend = std::make_unique<CudaCoordination<double>>(function, precision, nthreads, tuning);
+        backend = std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
       else
-        backend = std::make_unique<CudaCoordination<float>>(function, precision, nthreads, tuning);
+        backend = std::make_unique<CudaCoordination<float>>(table, precision, nthreads, tuning);
     }
     ~OnDevice() override
     {
@@ -534,16 +767,16 @@ std::string cuda_device_name(int device)
   return properties.name;
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const Switch &function, Precision precision, int device,
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
                                                      int nthreads, const CudaTuning &tuning)
 {
-  return std::make_unique<OnDevice>(function, precision, device, nthreads, tuning);
+  return std::make_unique<OnDevice>(table, precision, device, nthreads, tuning);
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const Switch &function, Precision precision, int device,
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
                                                      int nthreads)
 {
-  return make_cuda_coordination(function, precision, device, nthreads, CudaTuning());
+  return make_cuda_coordination(table, precision, device, nthreads, CudaTuning());
 }
 
 }    // namespace gpucoord

@@ -88,7 +88,7 @@ struct InterpretedSwitch {
   static __device__ void eval_bare(const FormulaConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
   {
     const Real r = sqrt(r_sq);
-    s = 1;
+    s = c.top;
     dfunc = 0;
     if (r <= c.d0) return;
     const double x = (r - c.d0) * c.inv_r0;

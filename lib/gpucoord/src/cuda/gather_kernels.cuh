@@ -32,7 +32,7 @@ sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
   int terms = 0;
   for (std::int64_t k = arg.first[t] + lane; k < arg.first[t + 1]; k += 32) {
     const int j = arg.neighbour[k] & arg.neighmask;
-    if (!(arg.member[j] & arg.bit)) continue;
+    if (arg.member && !(arg.member[j] & arg.bit)) continue;
     const double *const xj = arg.x + 3 * static_cast<std::size_t>(j);
     const Real dx = static_cast<Real>(xj[0] - x), dy = static_cast<Real>(xj[1] - y),
                dz = static_cast<Real>(xj[2] - z);
@@ -43,8 +43,8 @@ sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
   sums.finish(Formula::scale(c));
   __syncwarp();
   sums.add_lanes();
-  if (lane == 0 && arg.out.sums) sums.store(arg.out.sums, t);
-  sums.store_warp(lane == 0, arg.out.warp + t);
+  if (lane == 0 && arg.out.sums) sums.store(arg.out, t);
+  sums.store_warp(arg.out, t, lane == 0);
 }
 
 template <class Formula, class Real, class Accumulator, unsigned WANT>
@@ -72,9 +72,9 @@ sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConsta
     __syncthreads();
   }
   sums.finish(Formula::scale(c));
-  if (valid && arg.out.sums) sums.store(arg.out.sums, static_cast<std::size_t>(blockIdx.y) * arg.n + t);
+  if (valid && arg.out.sums) sums.store(arg.out, static_cast<std::size_t>(blockIdx.y) * arg.n + t);
   const std::size_t warps = static_cast<std::size_t>(gridDim.x) * (GATHER_THREADS / 32);
-  sums.store_warp(valid, arg.out.warp + blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32);
+  sums.store_warp(arg.out, blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32, valid);
 }
 
 template <class Formula, class Real, class Accumulator, unsigned WANT>
@@ -92,10 +92,10 @@ sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Rea
     const Real r_sq = rx * rx + ry * ry + rz * rz;
     if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, rx, ry, rz, r_sq);
     sums.finish(Formula::scale(c));
-    if (arg.out.sums) sums.store(arg.out.sums, t);
+    if (arg.out.sums) sums.store(arg.out, t);
   }
   __syncwarp();
-  sums.store_warp(t < arg.n && arg.counts[t], arg.out.warp + t / 32);
+  sums.store_warp(arg.out, t / 32, t < arg.n && arg.counts[t]);
 }
 
 }    // namespace gpucoord

@@ -19,12 +19,13 @@ struct WarpSums {
   double tested;    // distances computed, for the bench
 };
 
-// Where sums go. Kernels share out the partners of their atoms to 'splits' teams: sums are
+// Where sums go, times a weight. Kernels share out the partners of their atoms to 'splits' teams: sums are
 // [splits][n][columns], and the caller adds up the splits.
 struct SumsOut {
   double *sums;     // columns: peratom_columns() of the kernel's WANT; null: not wanted
   WarpSums *warp;   // [splits * warps of atoms] value and virial
   int splits;
+  double weight;
 };
 
 // Engine cells: owned atoms of i with all atoms of j.
@@ -41,7 +42,7 @@ struct CellsArguments {
 // Engine list: n atoms with their neighbours.
 struct ListArguments {
   const double *x;                  // [nall][3]
-  const unsigned char *member;      // [nall]
+  const unsigned char *member;      // [nall]; null: all have the bit
   unsigned char bit;                // partners have it in member
   const int *row;                   // [n] row of x
   const std::int64_t *first;        // [n + 1] of its neighbours

@@ -21,6 +21,7 @@ namespace {
   constexpr unsigned ALL = DERIVATIVES | VIRIAL;
   // stores more for each atom, and is a kernel of its own so that the others stay as they are
   constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
+  constexpr unsigned IN_WINDOW = DERIVATIVES | WINDOWED;
 
   template <class Real, class Accumulator, unsigned WANT, int WARPS>
   void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c, const CellsShape &shape,
@@ -68,6 +69,8 @@ namespace {
       sum_lists<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else if (want == ALL_OF_ATOMS)
       sum_lists<Formula, Real, Accumulator, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == IN_WINDOW)
+      sum_lists<Formula, Real, Accumulator, IN_WINDOW><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_lists<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_lists");

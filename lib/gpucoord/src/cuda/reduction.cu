@@ -23,11 +23,11 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  __global__ void sum_splits(const double *sums, int splits, std::size_t n, double *total)
+  __global__ void sum_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate)
   {
     const std::size_t k = static_cast<std::size_t>(blockIdx.x) * THREADS + threadIdx.x;
     if (k >= n) return;
-    double sum = 0.0;
+    double sum = accumulate ? total[k] : 0.0;
     for (int split = 0; split < splits; ++split) sum += sums[split * n + k];
     total[k] = sum;
   }
@@ -43,9 +43,9 @@ void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &wo
         "adding up warps");
 }
 
-void add_splits(const double *sums, int splits, std::size_t n, double *total, cudaStream_t stream)
+void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate, cudaStream_t stream)
 {
-  sum_splits<<<static_cast<unsigned>((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(sums, splits, n, total);
+  sum_splits<<<static_cast<unsigned>((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(sums, splits, n, total, accumulate);
   check(cudaGetLastError(), "launching sum_splits");
 }
 

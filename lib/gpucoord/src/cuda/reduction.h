@@ -13,8 +13,8 @@ namespace gpucoord {
 // The sum of n > 0 WarpSums, always in the same order. Enqueues work only.
 void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace, cudaStream_t);
 
-// total[k] = the sum over splits of sums[split][k], k < n
-void add_splits(const double *sums, int splits, std::size_t n, double *total, cudaStream_t);
+// total[k] = the sum over splits of sums[split][k], k < n; accumulate: += that
+void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate, cudaStream_t);
 
 }    // namespace gpucoord
 

@@ -7,6 +7,7 @@
 
 #include "../common/engine_parts.h"
 #include "../common/switch_dispatch.h"
+#include "../common/type_classes.h"
 #include "cell_bins.h"
 #include "custom_function.h"
 #include "pair_kernels.h"
@@ -30,41 +31,51 @@ namespace {
 
   template <class Real> class HostCoordination : public Coordination {
    public:
-    HostCoordination(const Switch &function_in, Precision precision, int nthreads_in) :
-        function(function_in), nthreads(std::max(1, nthreads_in)),
-        constants(make_constants<Real>(function_in)),
-        kernels(select_pair_kernels<Real>(function_in, precision)), scratch(nthreads)
+    HostCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in) :
+        table(table_in), nthreads(std::max(1, nthreads_in)), scratch(nthreads)
     {
-      for (auto &s : scratch) s.custom = function.make_custom();
+      for (const Switch &function : table.functions()) {
+        functions.push_back({function.dmax(), make_constants<Real>(function), select_pair_kernels<Real>(function, precision)});
+        for (auto &s : scratch) s.custom.push_back(function.make_custom());
+      }
     }
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      need_end(function, "cells");
+      need_end(table, "cells");
       Contribution result;
       double start = seconds();
       const bool two = in.b.index != nullptr;
-      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, function.dmax());
-      bins_a.build(grid, in.x, in.a, nthreads);
-      if (two) bins_b.build(grid, in.x, in.b, nthreads);
+      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax());
+      const TypeClasses classes(table, in.types.weight);
+      build_bins(grid, in.x, in.a, in.types.type, classes, bins_a);
+      if (two) build_bins(grid, in.x, in.b, in.types.type, classes, bins_b);
       result.timings.bins = seconds() - start;
 
-      gather_cells(grid, bins_a, two ? bins_b : bins_a, want, peratom, &result);
+      const auto pass = [&](const std::vector<CellBins> &bi, const std::vector<CellBins> &bj, unsigned wanted,
+                            bool counts) {
+        for (int ci = 0; ci < classes.size(); ++ci)
+          for (int cj = 0; cj < classes.size(); ++cj)
+            if (classes(ci, cj).exists())
+              gather_cells(grid, bi[ci], bj[cj], classes(ci, cj), wanted, peratom, counts, result);
+      };
+      pass(bins_a, two ? bins_b : bins_a, want, true);
       if (!two) halve(result);
-      if (two && peratom) gather_cells(grid, bins_b, bins_a, want_of_second(want), peratom, nullptr, &result.timings);
+      if (two && peratom) pass(bins_b, bins_a, want_of_second(want), false);
       return result;
     }
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      need_end(function, "list");
+      need_end(table, "list");
       Contribution result;
       const bool two = in.b.index != nullptr;
-      gather_list(in, in.a, two ? 2 : 1, want, peratom, &result);
+      const TypeClasses classes(table, in.types.weight);
+      gather_list(in, in.a, two ? 2 : 1, classes, want, peratom, true, result);
       if (!two) halve(result);
-      if (two && peratom) gather_list(in, in.b, 1, want_of_second(want), peratom, nullptr, &result.timings);
+      if (two && peratom) gather_list(in, in.b, 1, classes, want_of_second(want), peratom, false, result);
       return result;
     }
 
@@ -73,10 +84,9 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const bool two = in.b.x != nullptr;
-      gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, &result);
+      gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, true, result);
       if (!two) halve(result);
-      if (two && peratom)
-        gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, nullptr, &result.timings);
+      if (two && peratom) gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, false, result);
       return result;
     }
 
@@ -84,14 +94,15 @@ namespace {
     {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
-      const GatherFunction<Real> gather = gather_of(want);
       const double start = seconds();
       run_blocks(in.n, 64, result, [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
         for (std::int64_t k = begin; k < end; ++k) {
+          const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+          if (number == SwitchTable::NONE) continue;
           double sums[NSUMS] = {};
           Real dx, dy, dz;
-          kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx, &dy, &dz);
-          gather(constants, s.custom.get(), 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+          functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx, &dy, &dz);
+          gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
           // the owner of the first atom counts the pair
           if (in.row_a[k] >= 0) add_to_block(sums, want, block);
           // an atom may stand in many pairs: pairs of a block run on one thread,
@@ -104,11 +115,20 @@ namespace {
     }
 
    private:
+    // what the kernels of one function need
+    struct Function {
+      double dmax;
+      SwitchConstants<Real> constants;
+      PairKernels<Real> kernels;
+    };
+
     struct Scratch {
       std::vector<Real> x, y, z;
       std::vector<int> row;
       std::vector<std::size_t> cursor;
-      std::unique_ptr<CustomFunction> custom;
+      std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
+      std::vector<int> neighbours;                            // [buckets][largest number of an atom]
+      std::vector<int> in_bucket;                             // [buckets] how many
       void reserve(std::size_t n)
       {
         if (x.size() >= n) return;
@@ -141,8 +161,29 @@ namespace {
       for (int c = 0; c < columns; ++c) out[c] += sums[c];
     }
 
-    // the sums behind W are those of each atom: ATOM_VIRIAL needs no kernel of its own
-    GatherFunction<Real> gather_of(unsigned want) const { return kernels.gather[want & (DERIVATIVES | VIRIAL)]; }
+    // Adds the terms of one function: see GatherFunction. The sums behind W are those of each atom: ATOM_VIRIAL
+    // needs no kernel of its own.
+    void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y, const Real *z, Real xi,
+                Real yi, Real zi, int self, double *sums)
+    {
+      const Function &f = functions[number];
+      const auto kernel = want & WINDOWED ? f.kernels.gather_windowed : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
+      kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
+    }
+
+    // adds sums times a weight
+    static void add_weighted(double weight, const double *sums, double *total)
+    {
+      for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
+    }
+
+    void build_bins(const CellGrid &grid, const double *x, const AtomList &atoms, const int *type,
+                    const TypeClasses &classes, std::vector<CellBins> &bins)
+    {
+      by_class.sort(atoms, type, classes);
+      bins.resize(classes.size());
+      for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
+    }
 
     // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
     // their sums in order
@@ -209,8 +250,8 @@ namespace {
       int count = 0, own_first = 0, own_last = 0;
     };
 
-    Candidates collect(const CellGrid &grid, const CellBins &bi, const CellBins &bj, const Task &task,
-                       Scratch &s)
+    Candidates collect(const Function &function, const CellGrid &grid, const CellBins &bi, const CellBins &bj,
+                       const Task &task, Scratch &s)
     {
       constexpr double infinity = std::numeric_limits<double>::infinity();
       double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
@@ -231,7 +272,7 @@ namespace {
       }
 
       // this margin is far above the rounding of Real: no pair is lost here
-      const double range_sq = function.dmax() * function.dmax() * (1.0 + 1e-5);
+      const double range_sq = function.dmax * function.dmax * (1.0 + 1e-5);
       const int reach = grid.reach, width = 2 * reach + 1;
       const auto cx = static_cast<std::int64_t>(task.key % grid.n[0]);
       const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
@@ -255,7 +296,7 @@ namespace {
           const bool own_row = dy == 0 && dz == 0;
           s.reserve(static_cast<std::size_t>(found.count) + size + KEEP_MARGIN);
           if (own_row) found.own_first = found.count;
-          found.count = kernels.keep_near_box(size, &bj.x[first], &bj.y[first], &bj.z[first],
+          found.count = function.kernels.keep_near_box(size, &bj.x[first], &bj.y[first], &bj.z[first],
               own_row ? &bj.row[first] : nullptr, found.origin, half, range_sq, s.x.data(), s.y.data(),
               s.z.data(), s.row.data(), found.count);
           if (own_row) found.own_last = found.count;
@@ -264,13 +305,13 @@ namespace {
       return found;
     }
 
-    // For owned atoms i of one set of bins the sum over the atoms j of another.
-    // result is null in the second pass of two groups, which gives per-atom sums only.
-    void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj, unsigned want,
-                      double *peratom, Contribution *result, Timings *timings = nullptr)
+    // For owned atoms i of one set of bins the sum over the atoms j of another. counts: whether they
+    // count in S and W, or their own sums only.
+    void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
+                      const TypeClasses::Interaction &between, unsigned want, double *peratom, bool counts,
+                      Contribution &result)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = gather_of(want);
       const int nrows = (2 * grid.reach + 1) * (2 * grid.reach + 1);
       make_tasks(grid, bi);
 
@@ -279,31 +320,45 @@ namespace {
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
         s.cursor.assign(nrows, 0);
         for (std::int64_t t = begin; t < end; ++t) {
-          const Candidates found = collect(grid, bi, bj, tasks[t], s);
+          const Candidates found = collect(functions[between.function], grid, bi, bj, tasks[t], s);
           for (int p = tasks[t].begin; p < tasks[t].end; ++p) {
             if (!bi.owned[p]) continue;
             // the atom itself, where it is in both groups
             const auto own_last = s.row.begin() + found.own_last;
             const auto self = std::find(s.row.begin() + found.own_first, own_last, bi.row[p]);
-            double sums[NSUMS] = {};
-            gather(constants, s.custom.get(), found.count, s.x.data(), s.y.data(), s.z.data(),
+            double sums[NSUMS] = {}, weighted[NSUMS] = {};
+            gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
                    static_cast<Real>(bi.x[p] - found.origin[0]),
                    static_cast<Real>(bi.y[p] - found.origin[1]),
                    static_cast<Real>(bi.z[p] - found.origin[2]),
                    self == own_last ? -1 : static_cast<int>(self - s.row.begin()), sums);
-            add_to_block(sums, want, block);
-            store(sums, want, bi.row[p], peratom);
+            add_weighted(between.weight, sums, weighted);
+            add_to_block(weighted, want, block);
+            store(weighted, want, bi.row[p], peratom);
           }
         }
       }, nthreads);
-      finish(sums_of_pass, seconds() - start, result, timings);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, unsigned want,
-                     double *peratom, Contribution *result, Timings *timings = nullptr)
+    // Adds the terms of some neighbours of atom i.
+    void gather_neighbours(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbours,
+                           Scratch &s, double *sums)
+    {
+      s.reserve(static_cast<std::size_t>(n));
+      functions[number].kernels.neighbours(in.x, xi, n, neighbours, in.neighmask, s.x.data(), s.y.data(), s.z.data());
+      gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
+    }
+
+    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, const TypeClasses &classes,
+                     unsigned want, double *peratom, bool counts, Contribution &result)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = gather_of(want);
+      if (want & WINDOWED)
+        for (Function &f : functions) set_window(in.window, f.constants);
+      const bool typed = table.ntypes() > 0;
+      const bool as_it_is = classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
+      const int nweights = in.special ? 4 : 1, nbuckets = nweights * classes.size();
       Contribution sums_of_pass;
       run_blocks(i_atoms.nowned, 64, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -311,31 +366,51 @@ namespace {
           const int i = i_atoms.index[t];
           const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
           const int *const neighbours = in.firstneigh[i];
-          s.reserve(static_cast<std::size_t>(in.numneigh[i]) + 1);
-          int count = 0;
-          for (int n = 0; n < in.numneigh[i]; ++n) {
-            const int j = neighbours[n] & in.neighmask;
-            const double *const xj = in.x + 3 * static_cast<std::size_t>(j);
-            s.x[count] = static_cast<Real>(xj[0] - xi[0]);
-            s.y[count] = static_cast<Real>(xj[1] - xi[1]);
-            s.z[count] = static_cast<Real>(xj[2] - xi[2]);
-            count += in.member[j] & j_bit ? 1 : 0;
+          const int n = in.numneigh[i], ci = typed ? classes.of(in.types.type[i]) : 0;
+          double total[NSUMS] = {};
+          if (!as_it_is) sort_neighbours(in, n, neighbours, j_bit, classes, s);
+          for (int bucket = 0; bucket < nbuckets; ++bucket) {
+            const auto &between = classes(ci, bucket / nweights);
+            const double weight = between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
+            if (!between.exists() || weight == 0.0) continue;
+            double sums[NSUMS] = {};
+            if (as_it_is)
+              gather_neighbours(in, between.function, want, xi, n, neighbours, s, sums);
+            else if (s.in_bucket[bucket] > 0)
+              gather_neighbours(in, between.function, want, xi, s.in_bucket[bucket],
+                                s.neighbours.data() + static_cast<std::size_t>(bucket) * n, s, sums);
+            add_weighted(weight, sums, total);
           }
-          double sums[NSUMS] = {};
-          gather(constants, s.custom.get(), count, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
-          add_to_block(sums, want, block);
-          store(sums, want, i, peratom);
+          add_to_block(total, want, block);
+          store(total, want, i, peratom);
         }
       }, nthreads);
-      finish(sums_of_pass, seconds() - start, result, timings);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
+    }
+
+    // by class and special weight; those that have not the bit are dropped
+    void sort_neighbours(const ListInput &in, int n, const int *neighbours, unsigned char j_bit,
+                         const TypeClasses &classes, Scratch &s) const
+    {
+      const int nweights = in.special ? 4 : 1, nbuckets = nweights * classes.size();
+      s.in_bucket.assign(nbuckets, 0);
+      if (s.neighbours.size() < static_cast<std::size_t>(nbuckets) * n) s.neighbours.resize(static_cast<std::size_t>(nbuckets) * n);
+      for (int k = 0; k < n; ++k) {
+        const int j = neighbours[k] & in.neighmask;
+        const int class_of_j = classes.size() > 1 ? classes.of(in.types.type[j]) : 0;
+        const int bucket = class_of_j * nweights + (in.special ? static_cast<int>(static_cast<unsigned>(neighbours[k]) >> 30) : 0);
+        int &count = s.in_bucket[bucket];
+        s.neighbours[static_cast<std::size_t>(bucket) * n + count] = j;
+        count += !in.member || in.member[j] & j_bit ? 1 : 0;
+      }
     }
 
     void gather_allpairs(const Box &box, const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
-                         unsigned want, double *peratom, Contribution *result, Timings *timings = nullptr)
+                         unsigned want, double *peratom, bool counts, Contribution &result)
     {
       const double start = seconds();
-      const GatherFunction<Real> gather = gather_of(want);
       constexpr int CHUNK = 1024;
+      const TypeClasses classes(table, nullptr);
       Contribution sums_of_pass;
       run_blocks(gi.nowned, 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -345,47 +420,68 @@ namespace {
           double sums[NSUMS] = {};
           for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
             const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
-            kernels.displacements(box, gi.x + 3 * i, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
-            int self = -1;
-            for (int k = 0; k < size; ++k)
-              if (gj.id[first + k] == gi.id[i]) self = k;
-            gather(constants, s.custom.get(), size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
+            gather_chunk(box, gi, i, gj, first, size, classes, want, s, sums);
           }
           add_to_block(sums, want, block);
           store(sums, want, gi.row[t], peratom);
         }
       }, nthreads);
-      finish(sums_of_pass, seconds() - start, result, timings);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    static void finish(const Contribution &pass, double elapsed, Contribution *result, Timings *timings)
+    // atom i of one group with size atoms of the other
+    void gather_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i, const AllPairsInput::Group &gj,
+                      std::int64_t first, int size, const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
     {
-      Timings &t = result ? result->timings : *timings;
-      t.reduction += pass.timings.reduction;
-      t.pairs += elapsed - pass.timings.reduction;
-      if (!result) return;
-      result->value = pass.value;
-      for (int c = 0; c < 6; ++c) result->virial[c] = pass.virial[c];
+      const auto displacements = functions[0].kernels.displacements;    // the same for all
+      const double *const xi = gi.x + 3 * i;
+      if (classes.size() == 1) {
+        if (!classes(0, 0).exists()) return;
+        displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
+        int self = -1;
+        for (int k = 0; k < size; ++k)
+          if (gj.id[first + k] == gi.id[i]) self = k;
+        gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
+        return;
+      }
+      const int ci = classes.of(gi.type[i]);
+      for (int cj = 0; cj < classes.size(); ++cj) {
+        if (!classes(ci, cj).exists()) continue;
+        int count = 0;
+        for (std::int64_t j = first; j < first + size; ++j) {
+          if (classes.of(gj.type[j]) != cj || gj.id[j] == gi.id[i]) continue;
+          displacements(box, xi, 1, gj.x + 3 * j, &s.x[count], &s.y[count], &s.z[count]);
+          ++count;
+        }
+        gather(classes(ci, cj).function, want, s, count, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
+      }
     }
 
-    const Switch function;
+    static void add_pass(const Contribution &pass, double elapsed, bool counts, Contribution &result)
+    {
+      result.timings.reduction += pass.timings.reduction;
+      result.timings.pairs += elapsed - pass.timings.reduction;
+      if (!counts) return;
+      result.value += pass.value;
+      for (int c = 0; c < 6; ++c) result.virial[c] += pass.virial[c];
+    }
+
+    const SwitchTable table;
     const int nthreads;
-    const SwitchConstants<Real> constants;
-    const PairKernels<Real> kernels;
+    std::vector<Function> functions;
     std::vector<Scratch> scratch;    // one a thread
     std::vector<Task> tasks;
     std::vector<BlockSums> blocks;
-    CellBins bins_a, bins_b;
+    AtomsByClass by_class;
+    std::vector<CellBins> bins_a, bins_b;    // one a class
   };
 
 }    // namespace
 
-std::unique_ptr<Coordination> make_host_coordination(const Switch &function, Precision precision,
-                                                     int nthreads)
+std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &table, Precision precision, int nthreads)
 {
-  if (precision == Precision::DOUBLE)
-    return std::make_unique<HostCoordination<double>>(function, precision, nthreads);
-  return std::make_unique<HostCoordination<float>>(function, precision, nthreads);
+  if (precision == Precision::DOUBLE) return std::make_unique<HostCoordination<double>>(table, precision, nthreads);
+  return std::make_unique<HostCoordination<float>>(table, precision, nthreads);
 }
 
 }    // namespace gpucoord

@@ -20,7 +20,7 @@ std::string cuda_device_name(int)
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const Switch &, Precision, int, int)
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }

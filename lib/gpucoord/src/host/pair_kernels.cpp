@@ -12,6 +12,8 @@
 #include "custom_function.h"
 #include "gpucoord/coordination.h"
 
+#include <cstddef>
+
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
 #endif
@@ -59,7 +61,10 @@ namespace {
       for (int k = 0; k < count; ++k) {
         Real value, dfunc;
         Formula::eval(c, r_sq[k], value, dfunc);
-        s += value;
+        if (WANT & WINDOWED)
+          dfunc *= window(c, r_sq[k]);
+        else
+          s += value;
         if (WANT & DERIVATIVES) {
           gx = subtract_product(gx, dfunc, dx[k]);
           gy = subtract_product(gy, dfunc, dy[k]);
@@ -82,7 +87,7 @@ namespace {
   }
 
   // an expression is evaluated in double, one pair at a time
-  template <class Real, class Accumulator>
+  template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
                      const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,
                      double *sums)
@@ -94,12 +99,16 @@ namespace {
       const Real r_sq = dx * dx + dy * dy + dz * dz;
       if (!(r_sq <= c.dmax_sq)) continue;
       const Real r = sqrt(r_sq);
-      Real s = 1, dfunc = 0;
+      Real s = c.top, dfunc = 0;
       if (r > c.d0) {
         double value, slope;
         custom->evaluate((r - c.d0) * c.inv_r0, value, slope);
         s = static_cast<Real>(value) * c.stretch + c.shift;
         dfunc = static_cast<Real>(slope) * c.stretch * c.inv_r0 / r;
+      }
+      if (IN_WINDOW) {
+        dfunc *= window(c, r_sq);
+        s = 0;
       }
       const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
       const Real term[NSUMS] = {s, -fx, -fy, -fz, -fx * dx, -fy * dy, -fz * dz, -fx * dy, -fx * dz,
@@ -122,12 +131,26 @@ namespace {
     }
   }
 
+  template <class Real>
+  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  {
+    const double x0 = xi[0], y0 = xi[1], z0 = xi[2];
+#pragma omp simd
+    for (int k = 0; k < n; ++k) {
+      const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);
+      dx[k] = static_cast<Real>(xj[0] - x0);
+      dy[k] = static_cast<Real>(xj[1] - y0);
+      dz[k] = static_cast<Real>(xj[2] - z0);
+    }
+  }
+
   template <class Formula, class Real, class Accumulator> void fill(PairKernels<Real> &kernels)
   {
     kernels.gather[VALUE] = gather<Formula, Real, Accumulator, VALUE>;
     kernels.gather[DERIVATIVES] = gather<Formula, Real, Accumulator, DERIVATIVES>;
     kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
     kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
+    kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
   }
 
   template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
@@ -135,9 +158,11 @@ namespace {
     PairKernels<Real> kernels;
     kernels.displacements = displacements<Real>;
     kernels.keep_near_box = keep_near_box<Real>;
-    if (function.options().kind == SwitchKind::CUSTOM)
-      for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator>;
-    else
+    kernels.neighbours = neighbours<Real>;
+    if (function.options().kind == SwitchKind::CUSTOM) {
+      for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
+      kernels.gather_windowed = gather_custom<Real, Accumulator, true>;
+    } else
       visit_formula(function, [&kernels](auto formula) {
         fill<decltype(formula), Real, Accumulator>(kernels);
       });

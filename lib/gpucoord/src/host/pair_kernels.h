@@ -40,8 +40,15 @@ using KeepNearBoxFunction = int (*)(int n, const double *x, const double *y, con
                                     int *row_out, int count);
 constexpr int KEEP_MARGIN = 8;
 
+// Displacements from xi of n neighbours, rows of x after neighmask, rounded to Real.
+template <class Real>
+using NeighboursFunction = void (*)(const double *x, const double *xi, int n, const int *neighbours,
+                                    int neighmask, Real *dx, Real *dy, Real *dz);
+
 template <class Real> struct PairKernels {
   GatherFunction<Real> gather[4];    // by Want: value, + derivatives, + virial, + both
+  GatherFunction<Real> gather_windowed;    // dS/dx of each pair times the window of the constants, no value
+  NeighboursFunction<Real> neighbours;
   DisplacementFunction<Real> displacements;
   KeepNearBoxFunction<Real> keep_near_box;
 };

@@ -6,36 +6,46 @@
 #include "../common/switch_dispatch.h"
 #include "custom_function.h"
 
+#include <vector>
+
 namespace gpucoord {
 
 namespace {
 
   class Reference {
    public:
-    Reference(const Switch &function_in, unsigned want_in, double *peratom_in) :
-        function(function_in), c(make_constants<double>(function_in)),
-        custom(function_in.make_custom()), want(want_in),
-        peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
+    Reference(const SwitchTable &table_in, const double *weight_in, unsigned want_in, double *peratom_in) :
+        table(table_in), weight(weight_in), want(want_in), peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
     {
+      for (const Switch &function : table.functions())
+        functions.push_back({function, make_constants<double>(function), function.make_custom()});
     }
 
-    // One pair, d = x_j - x_i, seen from i only or from both ends; rows < 0 are
+    // One pair of atoms of these types, d = x_j - x_i, seen from i only or from both ends; rows < 0 are
     // not this rank's. counted: the pair's share in the value.
-    void add(const double *d, double counted, int row_i, int row_j)
+    void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j)
     {
+      const int number = table.number(type_i, type_j);
+      if (number == SwitchTable::NONE) return;
+      const Function &f = functions[number];
+      const SwitchConstants<double> &c = f.constants;
       const double r_sq = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
       if (!(r_sq <= c.dmax_sq)) return;
-      double s = 1.0, dfunc = 0.0;
-      if (custom) {
+      double s = c.top, dfunc = 0.0;
+      if (f.custom) {
         const double r = std::sqrt(r_sq);
         if (r > c.d0) {
           double slope;
-          custom->evaluate((r - c.d0) * c.inv_r0, s, slope);
+          f.custom->evaluate((r - c.d0) * c.inv_r0, s, slope);
           s = s * c.stretch + c.shift;
           dfunc = slope * c.stretch * c.inv_r0 / r;
         }
       } else {
-        visit_formula(function, [&](auto formula) { formula.eval(c, r_sq, s, dfunc); });
+        visit_formula(f.function, [&](auto formula) { formula.eval(c, r_sq, s, dfunc); });
+      }
+      if (weight) {
+        s *= weight[table.place(type_i, type_j)];
+        dfunc *= weight[table.place(type_i, type_j)];
       }
       result.value += counted * s;
       const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
@@ -58,12 +68,22 @@ namespace {
     Contribution result;
 
    private:
-    const Switch &function;
-    const SwitchConstants<double> c;
-    const std::unique_ptr<CustomFunction> custom;
+    struct Function {
+      const Switch &function;
+      SwitchConstants<double> constants;
+      std::unique_ptr<CustomFunction> custom;
+    };
+    const SwitchTable &table;
+    const double *const weight;
+    std::vector<Function> functions;
     const unsigned want;
     double *const peratom;
   };
+
+  int type_of(const int *type, std::int64_t k)    // 0 where none are given
+  {
+    return type ? type[k] : 0;
+  }
 
   void subtract(const double *xj, const double *xi, double *d)
   {
@@ -72,34 +92,30 @@ namespace {
 
 }    // namespace
 
-Contribution reference_cells(const Switch &function, const CellsInput &in, unsigned want,
+Contribution reference_cells(const SwitchTable &table, const CellsInput &in, unsigned want,
                              double *peratom)
 {
-  Reference reference(function, want, peratom);
+  Reference reference(table, in.types.weight, want, peratom);
   const bool two = in.b.index != nullptr;
   const AtomList &b = two ? in.b : in.a;
   double d[3];
-  const auto x = [&in](int row) { return in.x + 3 * static_cast<std::size_t>(row); };
+  const auto add = [&](int i, int j, double counted) {
+    if (i == j) return;
+    subtract(in.x + 3 * static_cast<std::size_t>(j), in.x + 3 * static_cast<std::size_t>(i), d);
+    reference.add(d, type_of(in.types.type, i), type_of(in.types.type, j), counted, i, -1);
+  };
   for (int i = 0; i < in.a.nowned; ++i)
-    for (int j = 0; j < b.n; ++j) {
-      if (in.a.index[i] == b.index[j]) continue;
-      subtract(x(b.index[j]), x(in.a.index[i]), d);
-      reference.add(d, two ? 1.0 : 0.5, in.a.index[i], -1);
-    }
+    for (int j = 0; j < b.n; ++j) add(in.a.index[i], b.index[j], two ? 1.0 : 0.5);
   if (two && want & DERIVATIVES)
     for (int i = 0; i < b.nowned; ++i)
-      for (int j = 0; j < in.a.n; ++j) {
-        if (in.a.index[j] == b.index[i]) continue;
-        subtract(x(in.a.index[j]), x(b.index[i]), d);
-        reference.add(d, 0.0, b.index[i], -1);
-      }
+      for (int j = 0; j < in.a.n; ++j) add(b.index[i], in.a.index[j], 0.0);
   return reference.result;
 }
 
-Contribution reference_allpairs(const Switch &function, const AllPairsInput &in, unsigned want,
+Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &in, unsigned want,
                                 double *peratom)
 {
-  Reference reference(function, want, peratom);
+  Reference reference(table, nullptr, want, peratom);
   const bool two = in.b.x != nullptr;
   const AllPairsInput::Group &b = two ? in.b : in.a;
   double d[3];
@@ -110,7 +126,7 @@ Contribution reference_allpairs(const Switch &function, const AllPairsInput &in,
         if (gi.id[i] == gj.id[j]) continue;
         subtract(gj.x + 3 * j, gi.x + 3 * i, d);
         minimum_image(in.box, d[0], d[1], d[2]);
-        reference.add(d, counted, gi.row[t], -1);
+        reference.add(d, type_of(gi.type, i), type_of(gj.type, j), counted, gi.row[t], -1);
       }
   };
   pass(in.a, b, two ? 1.0 : 0.5);
@@ -118,15 +134,15 @@ Contribution reference_allpairs(const Switch &function, const AllPairsInput &in,
   return reference.result;
 }
 
-Contribution reference_pairs(const Switch &function, const PairsInput &in, unsigned want,
+Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, unsigned want,
                              double *peratom)
 {
-  Reference reference(function, want, peratom);
+  Reference reference(table, nullptr, want, peratom);
   double d[3];
   for (std::int64_t k = 0; k < in.n; ++k) {
     subtract(in.xb + 3 * k, in.xa + 3 * k, d);
     minimum_image(in.box, d[0], d[1], d[2]);
-    reference.add(d, in.row_a[k] >= 0 ? 1.0 : 0.0, in.row_a[k], in.row_b[k]);
+    reference.add(d, type_of(in.type_a, k), type_of(in.type_b, k), in.row_a[k] >= 0 ? 1.0 : 0.0, in.row_a[k], in.row_b[k]);
   }
   return reference.result;
 }

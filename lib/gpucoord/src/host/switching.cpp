@@ -32,8 +32,7 @@ namespace {
     s = slope = 0;
     if (!(r * r <= c.dmax_sq)) return;
     if (function.options().kind == SwitchKind::CUSTOM) {
-      s = 1;
-      slope = 0;
+      s = c.top;
       if (r <= c.d0) return;
       double value, derivative;
       function.make_custom()->evaluate((r - c.d0) * c.inv_r0, value, derivative);
@@ -101,8 +100,10 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
       break;
   }
   if (std::isnan(opt.dmax)) opt.dmax = std::numeric_limits<double>::infinity();
+  opt.shifted = opt.shifted && has_end() && !opt.stretch;
   if (opt.kind == SwitchKind::CUSTOM) make_custom();    // parse now: a bad expression is found here
 
+  if (opt.shifted) shift_term = -evaluate(opt.dmax);
   // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just
   // above d0 stands for x = 0, where s = 1 by definition.
   if (has_end() && opt.stretch) {
@@ -173,7 +174,7 @@ std::string Switch::description() const
     text += " \"" + opt.expression + "\"";
   if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0) + " d0 " + number(opt.d0);
   if (has_end())
-    text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : " not stretched");
+    text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : opt.shifted ? " shifted" : " not stretched");
   else
     text += " without end";
   return text;

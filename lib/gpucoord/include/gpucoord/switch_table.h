@@ -1,0 +1,61 @@
+// Part of GPUCOORD, GPL-2.0. Which switching function acts between atoms of two types.
+
+#ifndef GPUCOORD_SWITCH_TABLE_H
+#define GPUCOORD_SWITCH_TABLE_H
+
+#include "gpucoord/switching.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace gpucoord {
+
+class SwitchTable {
+ public:
+  static constexpr int NONE = -1;
+
+  // one function for all pairs: types are not looked at
+  SwitchTable(const Switch &function) : list(1, function) {}
+
+  // Types 1 to ntypes, of which no pair counts yet.
+  explicit SwitchTable(int ntypes_in) :
+      number_of_types(ntypes_in), numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
+  {
+  }
+
+  // adds a function and returns its number
+  int add(const Switch &function)
+  {
+    list.push_back(function);
+    return static_cast<int>(list.size()) - 1;
+  }
+  // pairs of types i and j take the function of this number
+  void set(int i, int j, int number) { numbers[place(i, j)] = numbers[place(j, i)] = number; }
+
+  int ntypes() const { return number_of_types; }    // 0: types are not looked at
+  int number(int i, int j) const { return number_of_types ? numbers[place(i, j)] : 0; }    // or NONE
+  const std::vector<Switch> &functions() const { return list; }
+
+  // of all functions
+  double dmax() const
+  {
+    double largest = 0.0;
+    for (const Switch &function : list) largest = function.dmax() > largest ? function.dmax() : largest;
+    return largest;
+  }
+  bool has_end() const { return dmax() < std::numeric_limits<double>::infinity(); }
+
+  std::size_t place(int i, int j) const    // of a pair of types in a table [ntypes + 1][ntypes + 1]
+  {
+    return static_cast<std::size_t>(i) * (number_of_types + 1) + j;
+  }
+
+ private:
+  int number_of_types = 0;
+  std::vector<Switch> list;
+  std::vector<int> numbers;    // [ntypes + 1][ntypes + 1]
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,186 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "coord_switch.h"
+
+#include "coord_words.h"
+
+#include "fmt/format.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <limits>
+
+using namespace LAMMPS_NS;
+using CoordWords::Choice;
+using gpucoord::SwitchKind;
+using gpucoord::SwitchOptions;
+
+namespace {
+
+const std::vector<Choice<SwitchKind>> SWITCHES = {{"rational", SwitchKind::RATIONAL},
+                                                  {"exp", SwitchKind::EXP},
+                                                  {"gaussian", SwitchKind::GAUSSIAN},
+                                                  {"smap", SwitchKind::SMAP},
+                                                  {"cubic", SwitchKind::CUBIC},
+                                                  {"tanh", SwitchKind::TANH},
+                                                  {"cosinus", SwitchKind::COSINUS},
+                                                  {"q", SwitchKind::Q},
+                                                  {"custom", SwitchKind::CUSTOM}};
+
+// keywords that may follow the name, and r0 where the function takes one
+struct SwitchKeyword {
+  const char *keyword;
+  const char *field;    // of SwitchOptions, as SwitchError names it
+  double SwitchOptions::*value;      // null: no number
+  std::vector<SwitchKind> kinds;     // functions that take it; empty: any
+};
+const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
+    {"nn", "n", &SwitchOptions::n, {SwitchKind::RATIONAL}},
+    {"mm", "m", &SwitchOptions::m, {SwitchKind::RATIONAL}},
+    {"a", "a", &SwitchOptions::a, {SwitchKind::SMAP}},
+    {"b", "b", &SwitchOptions::b, {SwitchKind::SMAP}},
+    {"ref", "ref", &SwitchOptions::ref, {SwitchKind::Q}},
+    {"beta", "beta", &SwitchOptions::beta, {SwitchKind::Q}},
+    {"lambda", "lambda", &SwitchOptions::lambda, {SwitchKind::Q}},
+    {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
+    {"d0", "d0", &SwitchOptions::d0,
+     {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
+      SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}},
+    {"dmax", "dmax", &SwitchOptions::dmax, {}},
+    {"nostretch", "stretch", nullptr, {}}};
+
+bool takes(SwitchKind kind, const SwitchKeyword &entry)
+{
+  return entry.kinds.empty() ||
+      std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
+}
+
+std::string switch_keywords(SwitchKind kind)
+{
+  std::vector<std::string> list;
+  for (const auto &entry : SWITCH_KEYWORDS)
+    if (takes(kind, entry)) list.emplace_back(entry.keyword);
+  return utils::join(list, ", ");
+}
+
+bool takes_r0(SwitchKind kind)
+{
+  // cubic takes its width from d0 and dmax, q its scale from ref
+  return kind != SwitchKind::CUBIC && kind != SwitchKind::Q;
+}
+
+std::string lowercase_first(std::string text)
+{
+  text[0] = static_cast<char>(std::tolower(text[0]));
+  return text;
+}
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+bool CoordSwitch::is_name(const std::string &word)
+{
+  return std::any_of(SWITCHES.begin(), SWITCHES.end(),
+                     [&word](const Choice<SwitchKind> &choice) { return word == choice.name; });
+}
+
+double CoordSwitch::number(const char *word, const std::string &keyword) const
+{
+  if (!utils::is_double(word))
+    error->all(FLERR, CoordWords::position(input, word), "{} {} must be a number{}, not '{}'", command, keyword,
+               keyword == "dmax" ? " or INF" : "", word);
+  return utils::numeric(FLERR, word, false, lmp);
+}
+
+/* ---------------------------------------------------------------------- */
+
+SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vector<std::string> &next)
+{
+  const auto position = [this](const char *word) { return CoordWords::position(input, word); };
+  SwitchOptions o;
+  o.kind = CoordWords::choose(lowercase_first(command), iarg, narg, arg, SWITCHES, input, error);
+  const char *const name = arg[iarg + 1];
+  std::map<std::string, const char *> word_of;    // that set a field of SwitchOptions
+  iarg += 2;
+
+  if (takes_r0(o.kind)) {
+    if (iarg >= narg)
+      error->all(FLERR, position(name), "{0} {1} needs r0, for example: {2} {1} 1.5", command, name,
+                 command.substr(command.rfind(' ') + 1));
+    word_of["r0"] = arg[iarg];
+    o.r0 = number(arg[iarg], "r0");
+    ++iarg;
+  } else if (iarg < narg && utils::is_double(arg[iarg]))
+    error->all(FLERR, position(arg[iarg]), "{} {} takes no r0: {}", command, name,
+               o.kind == SwitchKind::CUBIC ? "its width is dmax - d0" : "its distance is ref");
+
+  while (iarg < narg) {
+    const std::string keyword = arg[iarg];
+    const auto entry = std::find_if(SWITCH_KEYWORDS.begin(), SWITCH_KEYWORDS.end(),
+                                    [&keyword](const SwitchKeyword &e) { return keyword == e.keyword; });
+    if (entry == SWITCH_KEYWORDS.end()) break;
+    if (!takes(o.kind, *entry))
+      error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name, keyword,
+                 switch_keywords(o.kind));
+    if (keyword == "nostretch") {
+      o.stretch = false;
+      ++iarg;
+      continue;
+    }
+    if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, lowercase_first(command) + " " + keyword, error);
+    if (keyword == "func")
+      o.expression = arg[iarg + 1];
+    else if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
+      o.dmax = std::numeric_limits<double>::infinity();
+    else
+      o.*(entry->value) = number(arg[iarg + 1], keyword);
+    word_of[entry->field] = arg[iarg + 1];
+    iarg += 2;
+  }
+
+  // a misspelt word must not be reported as something that is missing
+
+  if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
+    error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
+               command.substr(command.rfind(' ') + 1), name, switch_keywords(o.kind),
+               next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
+
+  try {
+    gpucoord::Switch checked(o);
+  } catch (const gpucoord::SwitchError &e) {
+    const auto word = word_of.find(e.field);
+    error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command, name, e.what());
+  }
+  return o;
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string CoordSwitch::words(const SwitchOptions &o)
+{
+  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const SwitchOptions given_by_default;
+  std::string text = CoordWords::name_of(o.kind, SWITCHES);
+  if (takes_r0(o.kind)) text += fmt::format(" {}", o.r0);
+  for (const auto &entry : SWITCH_KEYWORDS)
+    if (entry.value && takes(o.kind, entry) && !same(o.*(entry.value), given_by_default.*(entry.value)))
+      text += fmt::format(" {} {}", entry.keyword, o.*(entry.value));
+  if (o.kind == SwitchKind::CUSTOM) {
+    std::string expression = o.expression;    // without blanks, which mean nothing in it and end a word
+    expression.erase(std::remove_if(expression.begin(), expression.end(), [](unsigned char c) { return std::isspace(c); }),
+                     expression.end());
+    text += " func " + expression;
+  }
+  if (!o.stretch) text += " nostretch";
+  return text;
+}

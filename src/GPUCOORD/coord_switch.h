@@ -1,0 +1,53 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COORD_SWITCH_H
+#define LMP_COORD_SWITCH_H
+
+#include "pointers.h"
+
+#include "gpucoord/switching.h"
+
+#include <map>
+#include <string>
+
+namespace LAMMPS_NS {
+
+// The words of a switching function, as compute coord/gpu and pair_style coord take them:
+// NAME [r0] keyword value ...
+
+class CoordSwitch : protected Pointers {
+ public:
+  // command: what errors begin with, 'Compute coord/gpu switch'; unknown: how they begin where a word is not
+  // known, 'Unknown compute coord/gpu keyword'
+  CoordSwitch(LAMMPS *lmp, std::string command_in, std::string unknown_in) :
+      Pointers(lmp), command(std::move(command_in)), unknown(std::move(unknown_in))
+  {
+  }
+
+  // Reads the function whose name is the word after arg[iarg], up to the first word that is none of it; iarg
+  // is then the number of that. next: keywords that may follow.
+  gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg, const std::vector<std::string> &next);
+
+  // the words that parse() would read
+  static std::string words(const gpucoord::SwitchOptions &);
+
+  // whether this is the name of a function
+  static bool is_name(const std::string &);
+
+ private:
+  double number(const char *word, const std::string &keyword) const;
+
+  const std::string command, unknown;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
