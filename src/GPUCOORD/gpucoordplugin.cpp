@@ -12,6 +12,7 @@
 
 #include "compute_coord_gpu.h"
 #include "fix_coord_bias.h"
+#include "pair_coord.h"
 
 #include "library.h"
 #include "version.h"
@@ -71,6 +72,11 @@ static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
   return new FixCoordBias(lmp, narg, arg);
 }
 
+static Pair *pair_coord_creator(LAMMPS *lmp)
+{
+  return new PairCoord(lmp);
+}
+
 // the one symbol that LAMMPS looks up; everything else is hidden
 
 extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle, void *regfunc)
@@ -100,5 +106,11 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
   plugin.name = "coord/bias";
   plugin.info = "GPUCOORD bias potential v0.1";
   plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_coord_bias_creator;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "pair";
+  plugin.name = "coord";
+  plugin.info = "GPUCOORD pair potential of a switching function v0.1";
+  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
   register_plugin(&plugin, lmp);
 }

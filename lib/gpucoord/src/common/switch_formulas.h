@@ -14,6 +14,7 @@
 #define GPUCOORD_SWITCH_FORMULAS_H
 
 #include "config.h"
+#include "vector_math.h"
 
 #include <math.h>
 
@@ -191,7 +192,7 @@ namespace shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
-      s = exp(-x);
+      s = exponential(-x);
       ds = -s;
     }
   };
@@ -200,7 +201,7 @@ namespace shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
-      s = exp(Real(-0.5) * x * x);
+      s = exponential(Real(-0.5) * x * x);
       ds = -x * s;
     }
   };
@@ -236,21 +237,21 @@ namespace shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
-      s = Real(2) / (exp(Real(2) * x) + Real(1));
+      s = Real(2) / (exponential(Real(2) * x) + Real(1));
       ds = -s * (Real(2) - s);
     }
   };
 
-  // (cos(pi x)+1)/2 = cos^2(pi x/2), 0 beyond x = 1
+  // (cos(pi x)+1)/2 = sin^2(pi (1-x)/2), 0 beyond x = 1, which keeps its digits near there
   struct Cosinus : NoFactor {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &, Real x, Real &s, Real &ds)
     {
       const Real half_pi = Real(1.57079632679489661923);
-      const Real t = half_pi * (x < Real(1) ? x : Real(1));
-      const Real cosine = cos(t);
-      s = x < Real(1) ? cosine * cosine : Real(0);
-      ds = x < Real(1) ? Real(-2) * half_pi * sin(t) * cosine : Real(0);
+      const Real y = x < Real(1) ? x : Real(1);
+      const Real sine = sine_of_quarter(half_pi * (Real(1) - y)), cosine = sine_of_quarter(half_pi * y);
+      s = sine * sine;
+      ds = Real(-2) * half_pi * sine * cosine;
     }
   };
 
@@ -261,7 +262,7 @@ namespace shape {
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r, Real &s, Real &ds)
     {
       const Real t = c.beta * (r - c.center);
-      const Real e = exp(-fabs(t));
+      const Real e = exponential(-fabs(t));
       const Real f = Real(1) / (Real(1) + e);
       s = t > Real(0) ? e * f : f;
       ds = -c.beta * e * f * f;

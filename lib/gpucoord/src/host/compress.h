@@ -1,6 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. The two loops that keep some elements of an array.
+// Part of GPUCOORD, GPL-2.0. The loops that keep some elements of an array, and that which looks up neighbours.
 //
-// Compilers do not vectorise them. AVX-512 has an instruction for it; elsewhere
+// Compilers do not vectorise them. AVX-512 has instructions for both; elsewhere
 // a loop without branches does. Included by pair_kernels.cpp only, inside its
 // unnamed namespace, so each instruction set has its own.
 
@@ -98,6 +98,24 @@ namespace {
     return count;
   }
 
+  // see pair_kernels.h; the outputs have room for 8 elements more
+  template <class Real>
+  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  {
+    const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]), z0 = _mm512_set1_pd(xi[2]);
+    const __m256i mask = _mm256_set1_epi32(neighmask);
+    for (int k = 0; k < n; k += 8) {
+      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m256i row = _mm256_and_si256(_mm256_maskz_loadu_epi32(valid, rows + k), mask);
+      const __m512i wide = _mm512_cvtepi32_epi64(row);
+      const __m512i place = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
+      const __m512d zero = _mm512_setzero_pd();
+      store_compressed(dx + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x, 8), x0));
+      store_compressed(dy + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 1, 8), y0));
+      store_compressed(dz + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 2, 8), z0));
+    }
+  }
+
 }    // namespace
 }    // namespace gpucoord
 
@@ -105,8 +123,21 @@ namespace {
 
 #include <math.h>
 
+#include <cstddef>
+
 namespace gpucoord {
 namespace {
+
+  template <class Real>
+  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  {
+    for (int k = 0; k < n; ++k) {
+      const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);
+      dx[k] = static_cast<Real>(xj[0] - xi[0]);
+      dy[k] = static_cast<Real>(xj[1] - xi[1]);
+      dz[k] = static_cast<Real>(xj[2] - xi[2]);
+    }
+  }
 
   template <class Real>
   int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,

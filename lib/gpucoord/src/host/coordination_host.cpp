@@ -345,7 +345,7 @@ namespace {
     void gather_neighbours(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbours,
                            Scratch &s, double *sums)
     {
-      s.reserve(static_cast<std::size_t>(n));
+      s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
       functions[number].kernels.neighbours(in.x, xi, n, neighbours, in.neighmask, s.x.data(), s.y.data(), s.z.data());
       gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
     }

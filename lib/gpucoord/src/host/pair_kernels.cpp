@@ -12,8 +12,6 @@
 #include "custom_function.h"
 #include "gpucoord/coordination.h"
 
-#include <cstddef>
-
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
 #endif
@@ -56,15 +54,23 @@ namespace {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
       const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
                                       self - begin, dx, dy, dz, r_sq);
+      if (count == 0) continue;
+      // Whole vectors: what is left over would take as long in scalars. The last ones count as nothing.
+      constexpr int WIDTH = 64 / sizeof(Real);
+      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
+      for (int k = count; k < padded; ++k) {
+        dx[k] = dy[k] = dz[k] = 0;
+        r_sq[k] = r_sq[0];
+      }
       Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
-      for (int k = 0; k < count; ++k) {
+      for (int k = 0; k < padded; ++k) {
         Real value, dfunc;
         Formula::eval(c, r_sq[k], value, dfunc);
         if (WANT & WINDOWED)
           dfunc *= window(c, r_sq[k]);
         else
-          s += value;
+          s += k < count ? value : Real(0);
         if (WANT & DERIVATIVES) {
           gx = subtract_product(gx, dfunc, dx[k]);
           gy = subtract_product(gy, dfunc, dy[k]);
@@ -128,19 +134,6 @@ namespace {
       dx[k] = static_cast<Real>(x);
       dy[k] = static_cast<Real>(y);
       dz[k] = static_cast<Real>(z);
-    }
-  }
-
-  template <class Real>
-  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
-  {
-    const double x0 = xi[0], y0 = xi[1], z0 = xi[2];
-#pragma omp simd
-    for (int k = 0; k < n; ++k) {
-      const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);
-      dx[k] = static_cast<Real>(xj[0] - x0);
-      dy[k] = static_cast<Real>(xj[1] - y0);
-      dz[k] = static_cast<Real>(xj[2] - z0);
     }
   }
 

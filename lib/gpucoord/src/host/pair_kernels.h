@@ -40,7 +40,8 @@ using KeepNearBoxFunction = int (*)(int n, const double *x, const double *y, con
                                     int *row_out, int count);
 constexpr int KEEP_MARGIN = 8;
 
-// Displacements from xi of n neighbours, rows of x after neighmask, rounded to Real.
+// Displacements from xi of n neighbours, rows of x after neighmask, rounded to Real; KEEP_MARGIN elements
+// beyond them may be overwritten.
 template <class Real>
 using NeighboursFunction = void (*)(const double *x, const double *xi, int n, const int *neighbours,
                                     int neighmask, Real *dx, Real *dy, Real *dz);

@@ -1,0 +1,599 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "pair_coord.h"
+
+#include "coord_backend.h"
+#include "coord_switch.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "domain.h"
+#include "force.h"
+#include "memory.h"
+#include "neigh_list.h"
+#include "neigh_request.h"
+#include "neighbor.h"
+#include "respa.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <map>
+
+using namespace LAMMPS_NS;
+using CoordWords::position;
+using gpucoord::ATOM_VIRIAL;
+using gpucoord::DERIVATIVES;
+using gpucoord::Switch;
+using gpucoord::SwitchKind;
+using gpucoord::SwitchOptions;
+using gpucoord::SwitchTable;
+using gpucoord::VALUE;
+using gpucoord::VIRIAL;
+using gpucoord::WINDOWED;
+using gpucoord::Window;
+
+// 'neigh', not 'list': that is a pair style, and pair_style hybrid would take it for one
+const std::vector<CoordWords::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
+    {"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"neigh", Engine::NEIGH}};
+
+/* ---------------------------------------------------------------------- */
+
+PairCoord::PairCoord(LAMMPS *lmp) : Pair(lmp)
+{
+  respa_enable = 1;
+  writedata = 1;
+  // every owned atom sums over all its neighbors: ghost atoms get no forces
+  no_virial_fdotr_compute = 1;
+}
+
+PairCoord::~PairCoord()
+{
+  if (copymode) return;
+  if (allocated) {
+    memory->destroy(setflag);
+    memory->destroy(cutsq);
+    memory->destroy(epsilon);
+  }
+}
+
+void PairCoord::allocate()
+{
+  allocated = 1;
+  ntypes = atom->ntypes;
+  memory->create(setflag, ntypes + 1, ntypes + 1, "pair:setflag");
+  memory->create(cutsq, ntypes + 1, ntypes + 1, "pair:cutsq");
+  memory->create(epsilon, ntypes + 1, ntypes + 1, "pair:epsilon");
+  for (int i = 0; i <= ntypes; ++i)
+    for (int j = 0; j <= ntypes; ++j) {
+      setflag[i][j] = 0;
+      cutsq[i][j] = epsilon[i][j] = 0.0;
+    }
+  coefficients.resize(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1));
+}
+
+/* ----------------------------------------------------------------------
+   pair_style coord keyword value ...
+------------------------------------------------------------------------- */
+
+void PairCoord::settings(int narg, char **arg)
+{
+  wanted_engine = Engine::AUTO;
+  device = CoordWords::Device::AUTO;
+  precision = gpucoord::Precision::DOUBLE;
+  int device_position = Error::NOLASTLINE;
+  for (int iarg = 0; iarg < narg; iarg += 2) {
+    const std::string keyword = arg[iarg];
+    if (keyword == "engine")
+      wanted_engine = CoordWords::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
+    else if (keyword == "precision")
+      precision = CoordWords::choose("pair_style coord precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
+    else if (keyword == "device") {
+      device = CoordWords::choose("pair_style coord device", iarg, narg, arg, CoordWords::DEVICES, input, error);
+      device_position = position(input, arg[iarg + 1]);
+    } else
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Unknown pair_style coord keyword: {} - known are engine, precision, device", keyword);
+  }
+  for (Level &level : levels)
+    level.backend = std::make_unique<CoordBackend>(lmp, device, "Pair_style coord", device_position);
+  changed = true;
+}
+
+/* ----------------------------------------------------------------------
+   pair_coeff I J epsilon NAME [r0] keyword value ...
+------------------------------------------------------------------------- */
+
+void PairCoord::coeff(int narg, char **arg)
+{
+  if (narg < 4) utils::missing_cmd_args(FLERR, "pair_coeff", error);
+  if (!allocated) allocate();
+  int ilo, ihi, jlo, jhi;
+  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error);
+  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error);
+  if (!utils::is_double(arg[2]))
+    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'", arg[2]);
+  const double one = utils::numeric(FLERR, arg[2], false, lmp);
+  if (!std::isfinite(one))
+    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon is {} but must be finite", arg[2]);
+
+  int iarg = 2;
+  const SwitchOptions options = CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
+  if (!Switch(options).has_end())
+    error->all(FLERR, position(input, arg[3]),
+               "Pair coord {} needs a range with an end, but this function has none - give dmax", arg[3]);
+
+  int count = 0;
+  for (int i = ilo; i <= ihi; ++i)
+    for (int j = MAX(jlo, i); j <= jhi; ++j) {
+      epsilon[i][j] = one;
+      of_types(i, j).options = options;
+      setflag[i][j] = 1;
+      ++count;
+    }
+  if (count == 0)
+    error->all(FLERR, position(input, arg[0]),
+               "Pair coord: types {} {} name no pair of types I <= J - give them the other way round", arg[0], arg[1]);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairCoord::init_style()
+{
+  cut_respa = nullptr;
+  bool has_levels = false;
+  if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa")) {
+    const auto respa = dynamic_cast<Respa *>(update->integrate);
+    has_levels = respa->level_inner >= 0 || respa->level_middle >= 0;
+    if (has_levels) cut_respa = respa->cutoff;
+  }
+
+  std::string why;
+  const bool differ = cells_would_differ(why);
+  by_cells = wanted_engine == Engine::CELLS ||
+      (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && !differ && !has_levels);
+  if (by_cells && differ) error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
+  if (by_cells && has_levels)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: engine cells cannot split forces into the levels inner, middle and outer of run_style respa "
+               "- use engine neigh, or level pair");
+  if (!by_cells) neighbor->add_request(this, NeighConst::REQ_FULL);
+
+  // init_one() says again which pairs of types this style has, and lists are new
+  for (auto &one : coefficients) one.function.reset();
+  changed = true;
+}
+
+/* ----------------------------------------------------------------------
+   cutoff bins hold all atoms, where neighbor lists lack or mark some pairs
+------------------------------------------------------------------------- */
+
+bool PairCoord::cells_would_differ(std::string &why) const
+{
+  const double *const special = force->special_lj;
+  if (neighbor->nex_type || neighbor->nex_group || neighbor->nex_mol)
+    why = "would count the pairs that neigh_modify exclude takes from the neighbor list";
+  else if (neighbor->includegroup)
+    why = "would count the atoms that neigh_modify include leaves out of the neighbor list";
+  else if (atom->molecular != Atom::ATOMIC && (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
+    why = fmt::format("knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
+                      special[2], special[3]);
+  else if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
+    why = "knows no molecules, which pair_style hybrid/molecular goes by";
+  return !why.empty();
+}
+
+/* ---------------------------------------------------------------------- */
+
+double PairCoord::init_one(int i, int j)
+{
+  if (setflag[i][j] == 0) mix(i, j);
+  epsilon[j][i] = epsilon[i][j];
+  SwitchOptions options = of_types(i, j).options;
+  options.shifted = offset_flag != 0;
+  const Switch &function = of_types(i, j).function.emplace(options);
+  changed = true;
+  etail_ij = ptail_ij = 0.0;    // there is nothing beyond dmax
+  if (cut_respa && function.dmax() < cut_respa[3])
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last inner level of run_style "
+               "respa ends - use shorter levels, or level pair",
+               function.dmax(), i, j, cut_respa[3]);
+  return function.dmax();
+}
+
+/* ----------------------------------------------------------------------
+   functions of one form mix: epsilon and lengths by the rules of pair_modify mix
+------------------------------------------------------------------------- */
+
+void PairCoord::mix(int i, int j)
+{
+  const SwitchOptions &a = of_types(i, i).options, &b = of_types(j, j).options;
+  const auto refuse = [&](const std::string &why) {
+    error->all(FLERR, Error::NOLASTLINE, "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i, j);
+  };
+  const auto same = [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); };
+  const Switch full_a(a), full_b(b);
+  const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
+  if (a.kind != b.kind || a.expression != b.expression || a.stretch != b.stretch || !same(fa.n, fb.n) ||
+      !same(fa.m, fb.m) || !same(a.a, b.a) || !same(a.b, b.b) || !same(a.lambda, b.lambda))
+    refuse(fmt::format("their functions differ in more than lengths, '{}' and '{}'", CoordSwitch::words(a), CoordSwitch::words(b)));
+  if (epsilon[i][i] * epsilon[j][j] < 0.0)
+    refuse(fmt::format("epsilon {} and {} differ in sign", epsilon[i][i], epsilon[j][j]));
+
+  SwitchOptions mixed = a;
+  const auto mix_lengths = [&](double SwitchOptions::*length) {
+    if (std::isnan(a.*length) && std::isnan(b.*length)) return;
+    mixed.*length = mix_distance(fa.*length, fb.*length);    // where one is given, with the default of the other
+  };
+  mix_lengths(&SwitchOptions::r0);
+  mix_lengths(&SwitchOptions::d0);
+  mix_lengths(&SwitchOptions::dmax);
+  mix_lengths(&SwitchOptions::ref);
+  if (a.kind == SwitchKind::Q) mixed.beta = 1.0 / mix_distance(1.0 / a.beta, 1.0 / b.beta);
+  const double size_a = a.kind == SwitchKind::Q ? a.ref : fa.r0, size_b = b.kind == SwitchKind::Q ? b.ref : fb.r0;
+  const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
+  epsilon[i][j] = epsilon[i][i] < 0.0 || epsilon[j][j] < 0.0 ? -magnitude : magnitude;
+  of_types(i, j).options = mixed;
+}
+
+/* ----------------------------------------------------------------------
+   the functions and weights of all pairs of types, once init_one() has seen them all;
+   fix adapt changes epsilon alone, which makes no new functions. Collective.
+------------------------------------------------------------------------- */
+
+void PairCoord::make_table()
+{
+  changed = false;
+  table = std::make_unique<SwitchTable>(ntypes);
+  weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
+  interacts.assign(ntypes + 1, 0);
+  std::string all_words;
+  std::map<std::string, int> numbers;    // functions by their words
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) {
+      const auto &function = of_types(i, j).function;
+      if (!function) continue;
+      const std::string words = CoordSwitch::words(of_types(i, j).options) + (function->options().shifted ? " shifted" : "");
+      if (!numbers.count(words)) numbers[words] = table->add(*function);
+      table->set(i, j, numbers[words]);
+      weight[table->place(i, j)] = weight[table->place(j, i)] = epsilon[i][j];
+      interacts[i] = interacts[j] = 1;
+      all_words += fmt::format("{} {} {}\n", i, j, words);
+    }
+  const bool is_new = all_words != table_words;
+  table_words = all_words;
+  for (int k = 0; k < (cut_respa ? 3 : 1); ++k) {
+    if (is_new) levels[k].backend->reset();
+    levels[k].backend->init(*table, precision, "Pair coord");
+  }
+  if (is_new && comm->me == 0) print_setup();
+}
+
+void PairCoord::print_setup() const
+{
+  const CoordBackend &backend = *levels[WHOLE].backend;
+  std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}{}\n", backend.description(),
+                                 CoordWords::name_of(precision, CoordWords::PRECISIONS),
+                                 by_cells ? "cells, owned and ghost atoms" : "neigh, full neighbor list",
+                                 backend.is_cuda() ? " copied to the GPU" : "");
+  // forces that jump cost energy: the worst pair of types
+  double worst = 0.0;
+  int worst_i = 0, worst_j = 0;
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) {
+      if (table->number(i, j) == SwitchTable::NONE) continue;
+      const double jump = fabs(epsilon[i][j] * table->functions()[table->number(i, j)].slope_at_dmax());
+      if (jump <= worst) continue;
+      worst = jump;
+      worst_i = i;
+      worst_j = j;
+    }
+  if (worst > 0.0)
+    mesg += fmt::format("  forces jump to 0 at dmax, by {:.6g} between types {} and {}\n", worst, worst_i, worst_j);
+  else
+    mesg += "  forces go to 0 at dmax\n";
+  utils::logmesg(lmp, mesg);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairCoord::select_atoms()
+{
+  const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  index.clear();
+  for (int i = 0; i < nall; ++i) {
+    if (i == nlocal) nowned = static_cast<int>(index.size());
+    if (!interacts[atom->type[i]]) continue;
+    const double *const x = atom->x[i];
+    if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
+      error->one(FLERR, Error::NOLASTLINE,
+                 "Pair coord: the position of {} is not a finite number - the simulation is unstable, or positions were "
+                 "set wrongly",
+                 atom->tag_enable ? fmt::format("atom ID {}", atom->tag[i]) : "an atom");
+    index.push_back(i);
+  }
+  if (nall == nlocal) nowned = static_cast<int>(index.size());
+}
+
+/* ----------------------------------------------------------------------
+   Neighbors that can come into range before LAMMPS makes its list anew. Since
+   it did, no atom has moved by more than half the skin, nor will until then: a
+   pair by no more than twice the skin from where it is now.
+------------------------------------------------------------------------- */
+
+void PairCoord::shorten_list(Level &level, double range) const
+{
+  const double reach = range + 2.0 * neighbor->skin, reach_sq = reach * reach;
+  double **const x = atom->x;
+  level.neighbours.clear();
+  level.numneigh.assign(atom->nlocal, 0);
+  level.firstneigh.assign(atom->nlocal, nullptr);
+  std::vector<std::size_t> first(atom->nlocal, 0);
+  for (int ii = 0; ii < list->inum; ++ii) {
+    const int i = list->ilist[ii];
+    first[i] = level.neighbours.size();
+    for (int k = 0; k < list->numneigh[i]; ++k) {
+      const double *const xj = x[list->firstneigh[i][k] & NEIGHMASK];
+      const double dx = xj[0] - x[i][0], dy = xj[1] - x[i][1], dz = xj[2] - x[i][2];
+      if (dx * dx + dy * dy + dz * dz <= reach_sq) level.neighbours.push_back(list->firstneigh[i][k]);
+    }
+    level.numneigh[i] = static_cast<int>(level.neighbours.size() - first[i]);
+  }
+  for (int i = 0; i < atom->nlocal; ++i) level.firstneigh[i] = level.neighbours.data() + first[i];
+}
+
+/* ----------------------------------------------------------------------
+   this rank's share of energy and virial; sums of its atoms are in 'sums'
+------------------------------------------------------------------------- */
+
+gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Window *window)
+{
+  sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);
+  const double *const x = atom->nmax ? &atom->x[0][0] : nullptr;
+  try {
+    if (by_cells) {
+      select_atoms();
+      gpucoord::CellsInput in;
+      in.x = x;
+      in.a = {index.data(), static_cast<int>(index.size()), nowned};
+      in.types = {atom->type, weight.data()};
+      return (*level.backend)->cells(in, want, sums.data());
+    }
+    gpucoord::ListInput in;
+    in.x = x;
+    in.a = {list->ilist, list->inum, list->inum};
+    const bool is_short = &level != &levels[WHOLE];
+    in.numneigh = is_short ? level.numneigh.data() : list->numneigh;
+    in.firstneigh = is_short ? level.firstneigh.data() : list->firstneigh;
+    in.neighmask = NEIGHMASK;
+    in.version = level.list_version;
+    in.types = {atom->type, weight.data()};
+    // atoms without bonds have no special neighbors
+    if (atom->molecular != Atom::ATOMIC) in.special = force->special_lj;
+    if (window) in.window = *window;
+    return (*level.backend)->list(in, want, sums.data());
+  } catch (const gpucoord::DeviceError &e) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
+               "ranks per GPU",
+               comm->me, atom->nlocal, atom->nghost, e.what());
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller dmax",
+               comm->me, atom->nlocal, atom->nghost);
+  }
+}
+
+void PairCoord::add_forces(unsigned want)
+{
+  const std::size_t columns = gpucoord::peratom_columns(want);
+  double **const f = atom->f;
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const double *const derivatives = &sums[columns * i + 1];
+    for (int k = 0; k < 3; ++k) f[i][k] -= derivatives[k];
+  }
+}
+
+// each of two atoms takes half of their energy and virial
+void PairCoord::tally(unsigned want, const gpucoord::Contribution &mine)
+{
+  if (eflag_global) eng_vdwl += mine.value;
+  if (vflag_global)
+    for (int k = 0; k < 6; ++k) virial[k] += mine.virial[k];
+  const std::size_t columns = gpucoord::peratom_columns(want);
+  for (int i = 0; i < atom->nlocal && eflag_atom; ++i) eatom[i] += 0.5 * sums[columns * i];
+  for (int i = 0; i < atom->nlocal && vflag_atom; ++i)
+    for (int k = 0; k < 6; ++k) vatom[i][k] += 0.5 * sums[columns * i + 4 + k];
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairCoord::compute(int eflag, int vflag)
+{
+  ev_init(eflag, vflag);
+  if (changed) make_table();
+  if (neighbor->ago == 0) ++levels[WHOLE].list_version;
+  const unsigned want = DERIVATIVES | (vflag_either ? VIRIAL : 0) | (vflag_atom ? ATOM_VIRIAL | VIRIAL : 0);
+  const auto mine = evaluate(levels[WHOLE], want, nullptr);
+  add_forces(want);
+  tally(want, mine);
+}
+
+/* ----------------------------------------------------------------------
+   run_style respa: forces in windows of distance; all of the energy and virial in the outermost
+------------------------------------------------------------------------- */
+
+void PairCoord::compute_level(int number, const Window &window, double range)
+{
+  if (changed) make_table();
+  Level &level = levels[number];
+  if (neighbor->ago == 0 || level.list_version == 0) {
+    ++level.list_version;
+    shorten_list(level, range);
+  }
+  evaluate(level, DERIVATIVES | WINDOWED, &window);
+  add_forces(DERIVATIVES);
+}
+
+void PairCoord::compute_inner()
+{
+  Window window;
+  window.fall_begin = cut_respa[0];
+  window.fall_end = cut_respa[1];
+  compute_level(INNER, window, window.fall_end);
+}
+
+void PairCoord::compute_middle()
+{
+  Window window;
+  window.rise_begin = cut_respa[0];
+  window.rise_end = cut_respa[1];
+  window.fall_begin = cut_respa[2];
+  window.fall_end = cut_respa[3];
+  compute_level(MIDDLE, window, window.fall_end);
+}
+
+void PairCoord::compute_outer(int eflag, int vflag)
+{
+  ev_init(eflag, vflag);
+  if (changed) make_table();
+  if (neighbor->ago == 0) ++levels[WHOLE].list_version;
+  Window window;
+  window.rise_begin = cut_respa[2];
+  window.rise_end = cut_respa[3];
+  evaluate(levels[WHOLE], DERIVATIVES | WINDOWED, &window);
+  add_forces(DERIVATIVES);
+  if (!evflag) return;
+  const unsigned want = (vflag_either ? VIRIAL : VALUE) | (eflag_atom || vflag_atom ? DERIVATIVES : VALUE) |
+      (vflag_atom ? ATOM_VIRIAL | VIRIAL : VALUE);
+  const auto mine = evaluate(levels[WHOLE], want, nullptr);
+  tally(want, mine);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq, double /*factor_coul*/,
+                         double factor_lj, double &fforce)
+{
+  const double r = sqrt(rsq);
+  double slope;
+  const double s = of_types(MIN(itype, jtype), MAX(itype, jtype)).function->evaluate(r, &slope);
+  const double scale = factor_lj * epsilon[itype][jtype];
+  fforce = slope == 0.0 ? 0.0 : -scale * slope / r;    // also at r = 0
+  return scale * s;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void *PairCoord::extract(const char *name, int &dim)
+{
+  dim = 2;
+  return strcmp(name, "epsilon") == 0 ? (void *) epsilon : nullptr;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairCoord::write_data(FILE *fp)
+{
+  for (int i = 1; i <= ntypes; ++i)
+    utils::print(fp, "{} {} {}\n", i, epsilon[i][i], CoordSwitch::words(of_types(i, i).options));
+}
+
+void PairCoord::write_data_all(FILE *fp)
+{
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j)
+      utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j], CoordSwitch::words(of_types(i, j).options));
+}
+
+/* ---------------------------------------------------------------------- */
+
+namespace {
+
+// numbers of SwitchOptions in a restart file
+constexpr double SwitchOptions::*NUMBERS[] = {&SwitchOptions::r0, &SwitchOptions::d0, &SwitchOptions::dmax,
+    &SwitchOptions::n, &SwitchOptions::m, &SwitchOptions::a, &SwitchOptions::b, &SwitchOptions::beta,
+    &SwitchOptions::lambda, &SwitchOptions::ref};
+
+}    // namespace
+
+void PairCoord::write_restart(FILE *fp)
+{
+  write_restart_settings(fp);
+  for (int i = 1; i <= atom->ntypes; ++i)
+    for (int j = i; j <= atom->ntypes; ++j) {
+      const int is_set = allocated ? setflag[i][j] : 0;
+      fwrite(&is_set, sizeof(int), 1, fp);
+      if (!is_set) continue;
+      const SwitchOptions &o = of_types(i, j).options;
+      const int whole[3] = {static_cast<int>(o.kind), o.stretch, static_cast<int>(o.expression.size())};
+      fwrite(&epsilon[i][j], sizeof(double), 1, fp);
+      fwrite(whole, sizeof(int), 3, fp);
+      for (const auto number : NUMBERS) fwrite(&(o.*number), sizeof(double), 1, fp);
+      fwrite(o.expression.data(), 1, o.expression.size(), fp);
+    }
+}
+
+void PairCoord::read_restart(FILE *fp)
+{
+  read_restart_settings(fp);
+  allocate();
+  const auto read = [&](void *to, int size, int n) {
+    if (comm->me == 0) utils::sfread(FLERR, to, size, n, fp, nullptr, error);
+    MPI_Bcast(to, size * n, MPI_BYTE, 0, world);
+  };
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) {
+      read(&setflag[i][j], sizeof(int), 1);
+      if (!setflag[i][j]) continue;
+      SwitchOptions &o = of_types(i, j).options;
+      int whole[3];
+      read(&epsilon[i][j], sizeof(double), 1);
+      read(whole, sizeof(int), 3);
+      o.kind = static_cast<SwitchKind>(whole[0]);
+      o.stretch = whole[1];
+      for (const auto number : NUMBERS) read(&(o.*number), sizeof(double), 1);
+      o.expression.resize(whole[2]);
+      if (whole[2] > 0) read(&o.expression[0], 1, whole[2]);
+    }
+}
+
+void PairCoord::write_restart_settings(FILE *fp)
+{
+  const int words[3] = {static_cast<int>(wanted_engine), static_cast<int>(precision), static_cast<int>(device)};
+  fwrite(words, sizeof(int), 3, fp);
+}
+
+void PairCoord::read_restart_settings(FILE *fp)
+{
+  int words[3];
+  if (comm->me == 0) utils::sfread(FLERR, words, sizeof(int), 3, fp, nullptr, error);
+  MPI_Bcast(words, 3, MPI_INT, 0, world);
+  wanted_engine = static_cast<Engine>(words[0]);
+  precision = static_cast<gpucoord::Precision>(words[1]);
+  device = static_cast<CoordWords::Device>(words[2]);
+  for (Level &level : levels)
+    level.backend = std::make_unique<CoordBackend>(lmp, device, "Pair_style coord", Error::NOLASTLINE);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double PairCoord::memory_usage()
+{
+  double bytes = Pair::memory_usage();
+  bytes += static_cast<double>(sums.capacity()) * sizeof(double) + static_cast<double>(index.capacity()) * sizeof(int);
+  for (const Level &level : levels)
+    bytes += static_cast<double>(level.neighbours.capacity() + level.numneigh.capacity()) * sizeof(int) +
+        static_cast<double>(level.firstneigh.capacity()) * sizeof(int *);
+  return bytes;
+}

@@ -1,0 +1,114 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef PAIR_CLASS
+// clang-format off
+PairStyle(coord,PairCoord);
+// clang-format on
+#else
+
+#ifndef LMP_PAIR_COORD_H
+#define LMP_PAIR_COORD_H
+
+#include "pair.h"
+
+#include "coord_words.h"
+#include "gpucoord/coordination.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class CoordBackend;
+
+class PairCoord : public Pair {
+ public:
+  PairCoord(class LAMMPS *);
+  ~PairCoord() override;
+  void compute(int, int) override;
+  void compute_inner() override;
+  void compute_middle() override;
+  void compute_outer(int, int) override;
+  void settings(int, char **) override;
+  void coeff(int, char **) override;
+  void init_style() override;
+  double init_one(int, int) override;
+  void write_restart(FILE *) override;
+  void read_restart(FILE *) override;
+  void write_restart_settings(FILE *) override;
+  void read_restart_settings(FILE *) override;
+  void write_data(FILE *) override;
+  void write_data_all(FILE *) override;
+  double single(int, int, int, int, double, double, double, double &) override;
+  void *extract(const char *, int &) override;
+  double memory_usage() override;
+
+ private:
+  enum class Engine { AUTO, CELLS, NEIGH };
+  static const std::vector<CoordWords::Choice<Engine>> ENGINES;
+
+  // what pair_coeff says of a pair of types, and what comes of it
+  struct Coefficients {
+    gpucoord::SwitchOptions options;             // as given or mixed
+    std::optional<gpucoord::Switch> function;    // of init_one(); none: the pair of types is not of this style
+  };
+  Coefficients &of_types(int i, int j) { return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j]; }
+
+  // One level of rRESPA, or the whole: who computes it from which neighbors.
+  struct Level {
+    std::unique_ptr<CoordBackend> backend;
+    std::int64_t list_version = 0;
+    // a shorter list for an inner level
+    std::vector<int> neighbours, numneigh;
+    std::vector<const int *> firstneigh;
+  };
+  enum { WHOLE, INNER, MIDDLE };
+
+  void allocate();
+  void mix(int, int);
+  bool cells_would_differ(std::string &why) const;
+  void make_table();
+  void print_setup() const;
+  void shorten_list(Level &, double range) const;
+  void select_atoms();
+  gpucoord::Contribution evaluate(Level &, unsigned want, const gpucoord::Window *);
+  void add_forces(unsigned want);
+  void tally(unsigned want, const gpucoord::Contribution &);
+  void compute_level(int level, const gpucoord::Window &, double range);
+
+  int ntypes = 0;
+  double **epsilon = nullptr;
+  std::vector<Coefficients> coefficients;    // [ntypes + 1][ntypes + 1], i <= j
+
+  Engine wanted_engine = Engine::AUTO;
+  CoordWords::Device device = CoordWords::Device::AUTO;
+  gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
+  bool by_cells = false;
+
+  bool changed = true;    // the table must be made anew
+  std::string table_words;
+  std::unique_ptr<gpucoord::SwitchTable> table;
+  std::vector<double> weight;       // epsilon as the library takes it
+  std::vector<char> interacts;      // [ntypes + 1]
+  Level levels[3];
+  const double *cut_respa = nullptr;
+
+  std::vector<int> index;           // atoms that interact, owned first
+  int nowned = 0;
+  std::vector<double> sums;         // [nlocal][columns] of the last evaluation
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif
