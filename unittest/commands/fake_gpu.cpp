@@ -104,12 +104,12 @@ std::string cuda_device_name(int)
   return "Fake";
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const Switch &function, Precision precision, int device,
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
                                                      int nthreads)
 {
   fprintf(stderr, "fake GPU: device %d\n", device);
   if (of_this_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
-  return std::make_unique<FakeCoordination>(make_host_coordination(function, precision, nthreads));
+  return std::make_unique<FakeCoordination>(make_host_coordination(table, precision, nthreads));
 }
 
 }    // namespace gpucoord
