@@ -52,6 +52,14 @@ struct CommGroup : public Comm {
   static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
 };
 
+std::string at_dmax(const gpucoord::Switch &function)
+{
+  if (function.value_at_dmax() == 0.0 && function.slope_at_dmax() == 0.0)
+    return fmt::format("at dmax = {:.10g}: s and ds/dr go to 0", function.dmax());
+  return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
+                     function.value_at_dmax(), function.slope_at_dmax());
+}
+
 // whether Neighbor::build_one() is to build a list, or leaves it as it is. It does not say so,
 // and Neighbor::ncalls and the timestep both come back to earlier values (run pre no, rerun).
 // No other list is made from an occasional one, so nothing but build_one() builds it.
@@ -72,7 +80,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend = std::make_unique<CoordBackend>(lmp, args->device, "Compute coord/gpu", args->device_position);
-  function = std::make_unique<gpucoord::Switch>(args->switch_options);
+  table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
   const int extensive = args->norm == CoordArguments::Norm::SUM ? 1 : 0;
@@ -105,7 +113,7 @@ void ComputeCoordGPU::init()
     groupbit2 = group->bitmask[igroup2];
   }
 
-  backend->init(*function, args->precision, fmt::format("Compute coord/gpu {}", id));
+  backend->init(*table, args->precision, fmt::format("Compute coord/gpu {}", id));
 
   const Path path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
@@ -123,7 +131,7 @@ void ComputeCoordGPU::init()
                  "nsq, or engine cells",
                  id);
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
-    request->set_cutoff(function->dmax() + neighbor->skin);
+    request->set_cutoff(table->dmax() + neighbor->skin);
     ++list_version;
   }
 
@@ -156,14 +164,24 @@ void ComputeCoordGPU::print_setup(Path path)
   std::string mesg = fmt::format(
       "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)], data);
-  mesg += fmt::format("  switch {}\n", function->description());
-  if (function->has_end() && function->value_at_dmax() == 0.0 && function->slope_at_dmax() == 0.0)
-    mesg += fmt::format("  at dmax = {:.10g}: s and ds/dr go to 0\n", function->dmax());
-  else if (function->has_end())
-    mesg += fmt::format("  at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0\n",
-                        function->dmax(), function->value_at_dmax(), function->slope_at_dmax());
+  for (std::size_t k = 0; k < args->functions.size(); ++k) {
+    const gpucoord::Switch &function = table->functions()[k];
+    mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
+    if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
+    mesg += "\n";
+  }
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
+}
+
+std::string ComputeCoordGPU::functions_in_words() const
+{
+  if (args->functions.size() == 1) return "the switching function " + table->functions()[0].description();
+  std::string text;
+  for (std::size_t k = 0; k < args->functions.size(); ++k)
+    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ", args->functions[k].words,
+                        table->functions()[k].description());
+  return text;
 }
 
 void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
@@ -204,35 +222,35 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
   if (args->groups == Groups::PAIRS || args->groups == Groups::PAIRS_FILE) return Path::PAIRS;
 
   const double limit = gpucoord::first_ambiguous_range(current);
-  const double dmax = function->dmax();
+  const double dmax = table->dmax();
   const bool ambiguous = current.nperiodic > 0 && dmax >= limit;    // r = dmax is in range
 
   if (ambiguous && args->image == Image::UNNAMED) {
-    if (!function->has_end())
+    if (!table->has_end())
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: the range has no end, so all images of an atom are in range - "
+                 "Compute coord/gpu {}: the range{} has no end, so all images of an atom are in range - "
                  "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
-                 id, limit);
+                 id, args->of_longest(), limit);
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax {:.10g}{} is not below {:.10g}, half the shortest period of "
+               "Compute coord/gpu {}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
                "the box, so several images of one atom are in range - give a smaller dmax, or say image "
                "minimum{}",
-               id, dmax, std::isnan(args->switch_options.dmax) ? " (the default)" : "", limit,
+               id, dmax, args->of_longest(), std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
                args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
 
   const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
   switch (args->engine) {
     case Engine::AUTO:
-      return ghosts_differ || !function->has_end() ? Path::ALLPAIRS : Path::CELLS;
+      return ghosts_differ || !table->has_end() ? Path::ALLPAIRS : Path::CELLS;
     case Engine::ALLPAIRS:
       return Path::ALLPAIRS;
     default:
       if (ghosts_differ)
         error->all(FLERR, Error::NOLASTLINE,
-                   "Compute coord/gpu {}: image minimum with dmax {:.10g}, not below {:.10g}, half the "
+                   "Compute coord/gpu {}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
                    "shortest period of the box, needs engine allpairs or auto",
-                   id, dmax, limit);
+                   id, dmax, args->of_longest(), limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
   }
 }
@@ -254,14 +272,14 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
                "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
                "use engine allpairs with image minimum",
                id);
-  const double need = function->dmax() + neighbor->skin;
+  const double need = table->dmax() + neighbor->skin;
   if (need > cutghost * (1.0 + 1e-9)) {
     // advice of four digits that is enough when typed
     const double digit = pow(10.0, floor(log10(need)) - 3.0);
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
+               "Compute coord/gpu {}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
                "comm_modify cutoff {:.10g} or more",
-               id, need, cutghost, ceil(need / digit - 1e-6) * digit);
+               id, args->of_longest(), need, cutghost, ceil(need / digit - 1e-6) * digit);
   }
 }
 
@@ -351,6 +369,7 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
   gpucoord::CellsInput in;
   in.x = atom->nmax ? &atom->x[0][0] : nullptr;
   in.a = {index_a.data(), static_cast<int>(index_a.size()), nowned_a};
+  in.types.type = atom->type;
   // an empty second group is not the same as none
   if (groupbit2)
     in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()), nowned_b};
@@ -366,16 +385,16 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
 {
   switch (path) {
     case Path::PAIRS:
-      return reference ? gpucoord::reference_pairs(*function, pairs, want, peratom)
+      return reference ? gpucoord::reference_pairs(*table, pairs, want, peratom)
                        : (*backend)->pairs(pairs, want, peratom);
     case Path::ALLPAIRS: {
       const auto in = gather->allpairs(box);
-      return reference ? gpucoord::reference_allpairs(*function, in, want, peratom)
+      return reference ? gpucoord::reference_allpairs(*table, in, want, peratom)
                        : (*backend)->allpairs(in, want, peratom);
     }
     default: {
       const auto cells = cells_input();
-      if (reference) return gpucoord::reference_cells(*function, cells, want, peratom);
+      if (reference) return gpucoord::reference_cells(*table, cells, want, peratom);
       if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
       gpucoord::ListInput in;
       in.x = cells.x;
@@ -386,6 +405,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       in.firstneigh = list->firstneigh;
       in.neighmask = NEIGHMASK;
       in.version = list_version;
+      in.types = cells.types;
       return (*backend)->list(in, want, peratom);
     }
   }
@@ -520,8 +540,8 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
-               "are - the switching function {} has none at some distance",
-               id, function->description());
+               "are - {} has none at some distance",
+               id, functions_in_words());
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     compare_with_reference(path, want, mine, peratom);
   ++nevaluations[want];

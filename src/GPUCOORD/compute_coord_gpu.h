@@ -75,9 +75,10 @@ class ComputeCoordGPU : public Compute {
   void compare_with_reference(Path, unsigned want, const gpucoord::Contribution &,
                               const double *peratom);
   void print_setup(Path);
+  std::string functions_in_words() const;
 
   std::unique_ptr<CoordArguments> args;
-  std::unique_ptr<gpucoord::Switch> function;
+  std::unique_ptr<gpucoord::SwitchTable> table;
   std::unique_ptr<CoordBackend> backend;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;

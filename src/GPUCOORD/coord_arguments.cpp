@@ -15,6 +15,7 @@
 
 #include "atom.h"
 #include "comm.h"
+#include "domain.h"
 #include "error.h"
 #include "group.h"
 #include "text_file_reader.h"
@@ -23,12 +24,13 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
 using CoordWords::choose;
 
-static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "norm",
+static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "coeff", "norm",
                                                   "image", "engine", "precision", "device", "check"};
 
 /* ---------------------------------------------------------------------- */
@@ -36,6 +38,7 @@ static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file
 CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
 {
   bool have_switch = false;
+  functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
   int engine_position = 0, image_position = 0;
   int iarg = 3;
   while (iarg < narg) {
@@ -62,8 +65,10 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       if (have_switch)
         error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
       have_switch = true;
-      switch_options = CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
-                           .parse(iarg, narg, arg, KEYWORDS);
+      functions[0].options = CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
+                                 .parse(iarg, narg, arg, KEYWORDS);
+    } else if (keyword == "coeff") {
+      read_coeff(iarg, narg, arg);
     } else if (keyword == "norm") {
       norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg, {{"sum", Norm::SUM}, {"mean", Norm::MEAN}},
                           input, error);
@@ -111,7 +116,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
   // choices that contradict each other
 
-  const bool has_end = gpucoord::Switch(switch_options).has_end();
+  const bool has_end = table().has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;
 
   if (pair_mode) {
@@ -137,14 +142,65 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
   if (!has_end) {
     if (engine == Engine::CELLS || engine == Engine::LIST)
       error->all(FLERR, engine_position + 1,
-                 "Compute coord/gpu engine {} needs a range with an end, but the switching function "
+                 "Compute coord/gpu engine {} needs a range with an end, but the switching function{} "
                  "has none - give dmax, or use engine allpairs",
-                 arg[engine_position + 1]);
+                 arg[engine_position + 1], of_longest());
     if (image == Image::ALL)
       error->all(FLERR, image_position + 1,
-                 "Compute coord/gpu image all needs a range with an end, but the switching function "
-                 "has none - give dmax, or use image minimum");
+                 "Compute coord/gpu image all needs a range with an end, but the switching function{} "
+                 "has none - give dmax, or use image minimum",
+                 of_longest());
   }
+}
+
+/* ---------------------------------------------------------------------- */
+
+// types as pair_coeff takes them, then a function
+void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
+{
+  if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu coeff", error);
+  if (!domain->box_exist)
+    error->all(FLERR, iarg,
+               "Compute coord/gpu coeff names atom types, which there are none of before the simulation box is "
+               "defined - define the compute after the box");
+  const auto range = [this, arg](int k, int &lo, int &hi) {
+    // what utils::bounds_typelabel() does, which does not point at the argument
+    const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
+    utils::bounds(FLERR, number ? number.get() : arg[k], 1, atom->ntypes, lo, hi, error, k);
+  };
+  Function coeff;
+  range(iarg + 1, coeff.ilo, coeff.ihi);
+  range(iarg + 2, coeff.jlo, coeff.jhi);
+  coeff.words = fmt::format("coeff {} {}", arg[iarg + 1], arg[iarg + 2]);
+  iarg += 2;
+  coeff.options = CoordSwitch(lmp, "Compute coord/gpu coeff", "Unknown compute coord/gpu keyword")
+                      .parse(iarg, narg, arg, KEYWORDS);
+  functions.push_back(coeff);
+}
+
+gpucoord::SwitchTable CoordArguments::table() const
+{
+  if (functions.size() == 1) return gpucoord::Switch(functions[0].options);
+  gpucoord::SwitchTable table(atom->ntypes);
+  for (const Function &f : functions) {
+    const int number = table.add(gpucoord::Switch(f.options));
+    for (int i = f.ilo; i <= f.ihi; ++i)
+      for (int j = f.jlo; j <= f.jhi; ++j) table.set(i, j, number);
+  }
+  return table;
+}
+
+const CoordArguments::Function &CoordArguments::longest() const
+{
+  const auto shorter = [](const Function &f, const Function &g) {
+    return gpucoord::Switch(f.options).dmax() < gpucoord::Switch(g.options).dmax();
+  };
+  return *std::max_element(functions.begin(), functions.end(), shorter);
+}
+
+std::string CoordArguments::of_longest() const
+{
+  return functions.size() == 1 ? "" : " of " + longest().words;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 #include "pointers.h"
 
 #include "coord_words.h"
+#include "gpucoord/switch_table.h"
 
 #include <string>
 #include <utility>
@@ -45,9 +46,20 @@ class CoordArguments : protected Pointers {
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // evaluations; 0: never
   double check_tolerance = 0.0;
-  gpucoord::SwitchOptions switch_options;
+
+  // that of switch, for all types, then that of each coeff
+  struct Function {
+    std::string words;            // 'switch' or 'coeff I J'
+    int ilo, ihi, jlo, jhi;       // types
+    gpucoord::SwitchOptions options;
+  };
+  std::vector<Function> functions;
+  gpucoord::SwitchTable table() const;    // the same functions in the same order
+  const Function &longest() const;        // that of the largest dmax, which is that of the variable
+  std::string of_longest() const;         // ' of coeff I J', for errors; empty where there is one function
 
  private:
+  void read_coeff(int &iarg, int narg, char **arg);
   double number(int iarg, const char *text, const std::string &what) const;
   [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
   void read_pairs_file(int iarg, const char *name);

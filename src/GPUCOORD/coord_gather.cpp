@@ -59,7 +59,7 @@ void CoordGather::groups(int groupbit, int groupbit2)
     const int member = (atom->mask[i] & groupbit ? 1 : 0) | (atom->mask[i] & groupbit2 ? 2 : 0);
     if (!member) continue;
     const double *const x = atom->x[i];
-    mine.push_back({{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i});
+    mine.push_back({{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i, atom->type[i]});
   }
   gather();
 
@@ -69,6 +69,7 @@ void CoordGather::groups(int groupbit, int groupbit2)
     g.x.clear();    // what they have allocated stays
     g.id.clear();
     g.row.clear();
+    g.type.clear();
     g.first_owned = 0;
     for (int k = 0; k < static_cast<int>(atoms.size()); ++k) {
       if (!(atoms[k].member & (side ? 2 : 1))) continue;
@@ -76,6 +77,7 @@ void CoordGather::groups(int groupbit, int groupbit2)
       if (k >= first_owned && k < first_owned + nowned) g.row.push_back(atoms[k].row);
       g.x.insert(g.x.end(), atoms[k].x, atoms[k].x + 3);
       g.id.push_back(k);
+      g.type.push_back(atoms[k].type);
     }
   }
 }
@@ -88,7 +90,7 @@ void CoordGather::ids(const std::vector<tagint> &sorted_ids)
   for (int i = 0; i < atom->nlocal; ++i) {
     if (!std::binary_search(sorted_ids.begin(), sorted_ids.end(), atom->tag[i])) continue;
     const double *const x = atom->x[i];
-    mine.push_back({{x[0], x[1], x[2]}, atom->tag[i], atom->mask[i], i});
+    mine.push_back({{x[0], x[1], x[2]}, atom->tag[i], atom->mask[i], i, atom->type[i]});
   }
   gather();
 }
@@ -104,6 +106,7 @@ gpucoord::AllPairsInput::Group CoordGather::Group::view() const
   g.nowned = static_cast<std::int64_t>(row.size());
   g.id = id.data();
   g.row = row.data();
+  g.type = type.data();
   return g;
 }
 
@@ -137,6 +140,8 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
   pair_xb.clear();
   pair_row_a.clear();
   pair_row_b.clear();
+  pair_type_a.clear();
+  pair_type_b.clear();
   const auto is_mine = [this](int k) { return k >= first_owned && k < first_owned + nowned; };
   for (const auto &[ia, ib] : index_pairs) {
     if (!is_mine(ia) && !is_mine(ib)) continue;
@@ -144,6 +149,8 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
     pair_xb.insert(pair_xb.end(), atoms[ib].x, atoms[ib].x + 3);
     pair_row_a.push_back(is_mine(ia) ? atoms[ia].row : -1);
     pair_row_b.push_back(is_mine(ib) ? atoms[ib].row : -1);
+    pair_type_a.push_back(atoms[ia].type);
+    pair_type_b.push_back(atoms[ib].type);
   }
   gpucoord::PairsInput in;
   in.box = box;
@@ -152,6 +159,8 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
   in.xb = pair_xb.data();
   in.row_a = pair_row_a.data();
   in.row_b = pair_row_b.data();
+  in.type_a = pair_type_a.data();
+  in.type_b = pair_type_b.data();
   return in;
 }
 

@@ -56,6 +56,7 @@ class CoordGather : protected Pointers {
     tagint tag;    // 0 where atoms have no IDs
     int member;    // bit 1: in the first group, bit 2: in the second
     int row;       // local index on its rank
+    int type;
   };
   void gather();
   gpucoord::PairsInput make_pairs(const gpucoord::Box &,
@@ -70,13 +71,13 @@ class CoordGather : protected Pointers {
   struct Group {
     std::vector<double> x;
     std::vector<std::int64_t> id;    // index in atoms
-    std::vector<int> row;
+    std::vector<int> row, type;
     std::int64_t first_owned = 0;
     gpucoord::AllPairsInput::Group view() const;
   } a, b;
   bool two = false;
   std::vector<double> pair_xa, pair_xb;
-  std::vector<int> pair_row_a, pair_row_b;
+  std::vector<int> pair_row_a, pair_row_b, pair_type_a, pair_type_b;
 };
 
 }    // namespace LAMMPS_NS

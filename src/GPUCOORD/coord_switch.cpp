@@ -115,8 +115,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
 
   if (takes_r0(o.kind)) {
     if (iarg >= narg)
-      error->all(FLERR, position(name), "{0} {1} needs r0, for example: {2} {1} 1.5", command, name,
-                 command.substr(command.rfind(' ') + 1));
+      error->all(FLERR, position(name), "{0} {1} needs r0, for example: {1} 1.5", command, name);
     word_of["r0"] = arg[iarg];
     o.r0 = number(arg[iarg], "r0");
     ++iarg;

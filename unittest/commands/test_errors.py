@@ -12,7 +12,7 @@ from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, exp
 
 COMPUTE = "compute c a coord/gpu "
 
-KEYWORDS = "group2, pairs, pairs/file, switch, norm, image, engine, precision, device, check"
+KEYWORDS = "group2, pairs, pairs/file, switch, coeff, norm, image, engine, precision, device, check"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
 AFTER_SWITCH = "; those of a switching function follow it"
@@ -20,6 +20,7 @@ ENDS = "d0, dmax, nostretch"
 TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": "ref, beta, lambda, dmax, nostretch",
          "custom": f"func, {ENDS}"}
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
+OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information see https://docs.lammps.org/err0019"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
 
@@ -115,6 +116,24 @@ ARGUMENTS = [
     ("switch exp [dmax] 3", "Compute coord/gpu switch r0 must be a number, not 'dmax'"),
     ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
 
+    # functions of atom types
+    ("switch exp 1.0 coeff [0] 1 exp 1.0", "Invalid range string: 0"),
+    ("switch exp 1.0 coeff 1 [x] exp 1.0", "Invalid range string: x"),
+    ("switch exp 1.0 coeff 1 [exp] 1.0", "Invalid range string: exp"),
+    ("switch exp 1.0 coeff [2] 1 exp 1.0", OUT_OF_BOUNDS),
+    ("switch exp 1.0 coeff * [*2] exp 1.0", OUT_OF_BOUNDS),
+    ("switch exp 1.0 coeff 1 1 [step] 1.0", f"Unknown compute coord/gpu coeff option: step - known are {SWITCHES}"),
+    ("switch exp 1.0 coeff 1 1 [exp]", "Compute coord/gpu coeff exp needs r0, for example: exp 1.5"),
+    ("switch exp 1.0 coeff 1 1 exp [0]", f"Compute coord/gpu coeff exp: r0 {NOT_POSITIVE.format(0)}"),
+    ("coeff 1 1 rational 1.0 [bogus] 3 switch exp 1.0", "Unknown compute coord/gpu keyword: bogus - coeff rational "
+     f"takes {TAKES['rational']}, and then may come {KEYWORDS}"),
+    ("[compute] c a coord/gpu coeff * * exp 1.0",
+     "Compute coord/gpu needs a switching function, for example: switch rational 1.5"),
+    ("switch cubic dmax 3 coeff 1 1 exp 1.0 engine [cells]",
+     f"Compute coord/gpu engine cells {NO_END.replace('function', 'function of coeff 1 1')}engine allpairs"),
+    ("coeff * 1 cubic dmax 3 image [all] switch exp 1.0",
+     f"Compute coord/gpu image all {NO_END.replace('function', 'function of switch')}image minimum"),
+
     # choices that contradict each other
     ("switch exp 1.0 dmax 3 image [all] engine allpairs",
      "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all - use image "
@@ -136,8 +155,8 @@ ARGUMENTS = [
 
 # arguments that end too early, and what the message calls them
 MISSING = [(keyword, keyword) for keyword in KEYWORDS.split(", ")]
-MISSING += [("check 1", "check")]
-ARGUMENTS += [(f"switch [{name}]", f"Compute coord/gpu switch {name} needs r0, for example: switch {name} 1.5")
+MISSING += [("check 1", "check"), ("coeff 1 1", "coeff")]
+ARGUMENTS += [(f"switch [{name}]", f"Compute coord/gpu switch {name} needs r0, for example: {name} 1.5")
               for name in SWITCHES.split(", ") if name not in ("cubic", "q")]
 MISSING += [(f"switch {start} {keyword}", f"switch {keyword}") for start, keyword in (
     ("rational 1.0", "nn"), ("rational 1.0", "mm"), ("rational 1.0", "d0"), ("cubic", "dmax"), ("smap 1.0", "a"),
@@ -177,6 +196,7 @@ NAN = "variable bad atom exp(1000)-exp(1000)\n"
 INF = "variable bad atom exp(1000)\n"
 AMBIGUOUS = ("Compute coord/gpu c: dmax {} is not below {}, half the shortest period of the box, so several images of one "
              "atom are in range - give a smaller dmax, or say ")
+WITH_COEFF = "compute c all coord/gpu switch {} coeff 1 1 {} {}\nrun 0"
 SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
 EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
             "list - use engine cells")
@@ -251,6 +271,24 @@ RUNS = {
 
     "several images": ("comm_modify cutoff 6.0\ncompute c all coord/gpu switch cubic dmax 5.5\nrun 0",
                        AMBIGUOUS.format(5.5, 5) + "image minimum or image all"),
+    "several images of a function of types": (
+        WITH_COEFF.format("cubic dmax 3", "rational 1.0", ""),
+        AMBIGUOUS.format("6.812920691 of coeff 1 1 (the default)", 5) + "image minimum or image all"),
+    "several images of the function of other types": (
+        WITH_COEFF.format("exp 1", "cubic dmax 3", ""), "Compute coord/gpu c: the range of switch has no end, so all "
+        "images of an atom are in range - say image minimum, or give dmax below 5, half the shortest period of the box"),
+    "minimum image of cells and a function of types": (
+        "comm_modify cutoff 6.0\n" + WITH_COEFF.format("cubic dmax 3", "cubic dmax 5.5", "image minimum engine cells"),
+        "Compute coord/gpu c: image minimum with dmax 5.5 of coeff 1 1, not below 5, half the shortest period of the "
+        "box, needs engine allpairs or auto"),
+    "ghosts too near for a function of types": (
+        WITH_COEFF.format("cubic dmax 3", "cubic dmax 3.5", ""),
+        SHELL.replace("dmax", "dmax of coeff 1 1").format(3.8, 3.3)),
+    "a function of types without a value": (
+        WITH_COEFF.format("exp 1.0 dmax 3", "custom 1.0 func sqrt(1-x) dmax 3.0 nostretch", ""),
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - one of the "
+        "switching functions switch exp r0 1 d0 0 dmax 3 stretched, coeff 1 1 custom \"sqrt(1-x)\" r0 1 d0 0 dmax 3 not "
+        "stretched has none at some distance"),
     "several images of a range without end": ("compute c all coord/gpu switch exp 1.0\nrun 0",
                                               "Compute coord/gpu c: the range has no end, so all images of an atom are in range - say image minimum, or give "
         "dmax below 5, half the shortest period of the box"),
@@ -323,6 +361,13 @@ class Arguments(InProcess):
                 self.assertEqual(found, (message, marked if "[" in marked else None))
                 self.assertFalse(self.lmp.has_id("compute", "c"))
                 self.check_still_usable()
+
+
+    def test_types_without_a_box(self):
+        self.lmp.command("clear")
+        self.assertEqual(error_of(self.lmp, "compute c all coord/gpu switch exp 1.0 coeff 1 1 exp 1.0"), (
+            "Compute coord/gpu coeff names atom types, which there are none of before the simulation box is defined - "
+            "define the compute after the box", "compute c all coord/gpu switch exp 1.0 [coeff] 1 1 exp 1.0"))
 
 
 class Runs(InProcess):
