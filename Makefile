@@ -45,6 +45,7 @@ bench: all
 	@cmake --build build --target bench_coordination
 	@$(PYTHON) bench/run.py build
 	@echo; $(PYTHON) bench/bias.py build
+	@echo; $(PYTHON) bench/pair.py build
 
 clean:
 	rm -rf build

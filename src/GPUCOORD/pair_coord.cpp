@@ -118,8 +118,8 @@ void PairCoord::coeff(int narg, char **arg)
   if (narg < 4) utils::missing_cmd_args(FLERR, "pair_coeff", error);
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
-  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error);
-  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error);
+  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
+  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
   if (!utils::is_double(arg[2]))
     error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'", arg[2]);
   const double one = utils::numeric(FLERR, arg[2], false, lmp);

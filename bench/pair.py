@@ -1,0 +1,115 @@
+#!/usr/bin/env python3
+"""Prints the bench table of pair_style coord: the time of a step beside lj/cut and lj/cut/omp with the same cutoff.
+
+As LAMMPS' own bench/in.lj: an fcc lattice of density 0.8442, cutoff 2.5, skin 0.3, neighbor lists made anew every 20
+steps; 32,000 atoms by default. It is cold, so that atoms stay near the lattice and every style has as many neighbors.
+All times are LAMMPS' own. The styles take turns, and of each the fastest run counts, so that they meet the same machine.
+
+Usage: pair.py BUILD_DIR [threads [edge [device ...]]]; threads defaults to all cores, edge (of the lattice, 4 atoms a
+cell) to 20, devices to host, and cuda where there is a GPU.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+SCRIPT = """
+units lj
+lattice fcc 0.8442
+region box block 0 {edge} 0 {edge} 0 {edge}
+create_box {ntypes} box
+create_atoms 1 box
+{types}
+mass * 1.0
+velocity all create 0.01 87287
+{style}
+neighbor 0.3 bin
+neigh_modify delay 0 every 20 check no
+fix 1 all nve
+thermo 1000
+run 20
+run {steps}
+"""
+
+# a cutoff of 2.5 in each
+FUNCTIONS = {
+    "rational 6/12": "rational 1.0 dmax 2.5",
+    "cubic": "cubic dmax 2.5",
+    "gaussian": "gaussian 1.0 dmax 2.5",
+    "exp": "exp 1.0 dmax 2.5",
+    "tanh": "tanh 1.0 dmax 2.5",
+    "cosinus": "cosinus 2.5",
+    "q": "q ref 1.0 beta 5.0 dmax 2.5",
+    "rational 12/24": "rational 1.0 nn 12 mm 24 dmax 2.5",
+    "rational 6/10": "rational 1.0 nn 6 mm 10 dmax 2.5",
+    "rational 5.5/11.5": "rational 1.0 nn 5.5 mm 11.5 dmax 2.5",
+    "smap": "smap 1.0 a 2 b 3 dmax 2.5",
+    "custom": "custom 1.0 func 1/(1+x^6) dmax 2.5",
+}
+TURNS = 5
+
+
+def styles(devices):
+    """Name -> (suffix, number of types, commands)."""
+    lj = "pair_style lj/cut 2.5\npair_coeff * * 1.0 1.0"
+    found = {"lj/cut": ("", 1, lj), "lj/cut/omp": ("omp", 1, lj)}
+    for device in devices:
+        coord = "pair_style coord device " + device
+        for name, words in FUNCTIONS.items():
+            found[f"coord {name}, {device}"] = ("", 1, f"{coord}\npair_coeff * * 1.0 {words}")
+        rational = f"pair_coeff * * 1.0 {FUNCTIONS['rational 6/12']}"
+        found[f"coord rational 6/12, mixed, {device}"] = ("", 1, f"{coord} precision mixed\n{rational}")
+        engine = "neigh" if device == "cuda" else "cells"
+        found[f"coord rational 6/12, engine {engine}, {device}"] = ("", 1, f"{coord} engine {engine}\n{rational}")
+        found[f"coord rational 6/12, 3 types, {device}"] = (
+            "", 3, f"{coord}\n{rational}\npair_coeff 2 2 2.0 {FUNCTIONS['rational 6/12']}\n"
+            f"pair_coeff 3 3 3.0 {FUNCTIONS['rational 6/12']}")
+    return found
+
+
+def measure(lmp, folder, threads, edge, steps, suffix, ntypes, style):
+    types = "" if ntypes == 1 else f"set group all type/ratio 2 {1 / 3} 1\nset group all type/ratio 3 {1 / 3} 2"
+    path = os.path.join(folder, "in.bench")
+    with open(path, "w") as file:
+        file.write(SCRIPT.format(edge=edge, ntypes=ntypes, types=types, style=style, steps=steps))
+    words = [lmp, "-in", path, "-log", "none", "-nocite"]
+    if suffix:
+        words += ["-sf", suffix, "-pk", suffix, str(threads)]
+    run = subprocess.run(words, cwd=folder, env={**os.environ, "OMP_NUM_THREADS": str(threads)}, stdout=subprocess.PIPE,
+                         stderr=subprocess.STDOUT, text=True)
+    if run.returncode != 0:
+        sys.exit(run.stdout)
+    second = run.stdout[run.stdout.index("Loop time", run.stdout.index("Loop time") + 1):]
+    number = r"\s*\|\s*([0-9.e+-]+)"
+    return [1e3 / steps * float(found) for found in (
+        re.search(r"Loop time of (\S+)", second).group(1),
+        re.search("^Pair " + number, second, re.M).group(1), re.search("^Neigh" + number, second, re.M).group(1))]
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = os.path.abspath(sys.argv[1])
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    edge = int(sys.argv[3]) if len(sys.argv) > 3 else 20
+    devices = sys.argv[4:]
+    if not devices:
+        probe = subprocess.run([os.path.join(build, "unittest", "find_gpu")], stdout=subprocess.DEVNULL)
+        devices = ["host", "cuda"] if probe.returncode == 0 else ["host"]
+    steps = max(20, 3_200_000 // (4 * edge**3) // 20 * 20)
+    best = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in range(TURNS):
+            for name, (suffix, ntypes, style) in styles(devices).items():
+                took = measure(os.path.join(build, "lmp"), folder, threads, edge, steps, suffix, ntypes, style)
+                best[name] = min(best.get(name, took), took)
+    print("| atoms | pair style | threads | ms a step | pair | neighbor list | over lj/cut/omp |\n|---|---|---|---|---|---|---|")
+    for name, (loop, pair, neigh) in best.items():
+        print(f"| {4 * edge**3:,} | {name} | {1 if name == 'lj/cut' else threads} | {loop:.3g} | {pair:.3g} | {neigh:.3g} | "
+              f"{loop / best['lj/cut/omp'][0]:.2f} |")
+
+
+if __name__ == "__main__":
+    main()
