@@ -160,10 +160,10 @@ namespace shape {
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
       const Real n = c.n, m = c.m, q = c.q;
-      const Real l = log(x), u = fabs(l);
-      const Real en = -expm1(-n * u), em = -expm1(-m * u), eq = -expm1(-q * u);
+      const Real l = logarithm(x), u = fabs(l);
+      const Real en = -exponential_minus_1(-n * u), em = -exponential_minus_1(-m * u), eq = -exponential_minus_1(-q * u);
       const bool outside = l > Real(0);
-      s = l == Real(0) ? n / m : (outside ? exp(-q * u) : Real(1)) * en / em;
+      s = l == Real(0) ? n / m : (outside ? exponential(-q * u) : Real(1)) * en / em;
       Real slope;
       if (m * u < Real(0.5)) {
         const Real coefficient[7] = {Real(1.0 / 12.0), Real(-1.0 / 720.0), Real(1.0 / 30240.0),
@@ -180,9 +180,9 @@ namespace shape {
           l_power *= l2;
         }
       } else if (outside) {
-        slope = (n * exp(-n * u) * eq - q * en) / (en * em);
+        slope = (n * exponential(-n * u) * eq - q * en) / (en * em);
       } else {
-        slope = (q * exp(-m * u) * en - n * exp(-n * u) * eq) / (en * em);
+        slope = (q * exponential(-m * u) * en - n * exponential(-n * u) * eq) / (en * em);
       }
       ds = s * slope / x;
     }
@@ -212,10 +212,10 @@ namespace shape {
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
       const Real y = c.k * x;
-      const Real ya = pow(y, c.a);
+      const Real ya = real_power(y, c.a);
       const Real base = Real(1) + ya;
       // far out y^a overflows before s is 0; there s = y^(-b)
-      s = ya > Real(1e30) ? pow(y, -c.b) : pow(base, -c.b / c.a);
+      s = ya > Real(1e30) ? real_power(y, -c.b) : real_power(base, -c.b / c.a);
       const Real ratio = ya < Real(1) ? ya / base : Real(1) - Real(1) / base;    // y^a/(1 + y^a)
       ds = -c.b * ratio * s / x;
     }

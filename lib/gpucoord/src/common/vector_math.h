@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. exp and sin, so that loops over pairs vectorise on the host.
+// Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin, so that loops over pairs vectorise on the host.
 //
 // Compilers call the scalar functions of the C library, one pair at a time, unless they may ignore the rules of
 // floating point altogether: four times as long as a whole loop here. On a device its own functions are as good.
@@ -16,22 +16,28 @@ namespace gpucoord {
 
 namespace vector_math {
 
-  // exp(x) = 2^n exp(r), |r| <= ln(2)/2 (Cody and Waite, Software Manual for the Elementary Functions, 1980).
-  // Adding ROUND leaves n in the lowest bits of the sum; NTERMS of the series of exp(r) reach half a last digit.
+  // The arguments are reduced as in Cody and Waite, Software Manual for the Elementary Functions, 1980; so many
+  // terms of the series reach half a last digit. Adding ROUND leaves an integer in the lowest bits of the sum.
   template <class Real> struct Format;
   template <> struct Format<double> {
     using Bits = int64_t;
     static constexpr double LEAST = -708.0, MOST = 709.0;    // beyond, 2^n leaves the range of exponents
     static constexpr double ROUND = 6755399441055744.0;      // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
-    static constexpr int MANTISSA = 52, EXP_TERMS = 13, SIN_TERMS = 11;
+    static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
+    static constexpr Bits ROUND_BITS = 0x4338000000000000, HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // of sqrt(1/2)
+    static constexpr Bits HIGH_HALF = ~Bits((1 << 27) - 1);
+    static constexpr double LARGE = 1e300;
   };
   template <> struct Format<float> {
     using Bits = int32_t;
     static constexpr float LEAST = -87.0f, MOST = 88.0f;
     static constexpr float ROUND = 12582912.0f;              // 1.5 2^23
     static constexpr float LN2_HIGH = 6.93359375e-1f, LN2_LOW = -2.12194440e-4f;
-    static constexpr int MANTISSA = 23, EXP_TERMS = 7, SIN_TERMS = 7;
+    static constexpr int MANTISSA = 23, EXP_TERMS = 7, LOG_TERMS = 5, SIN_TERMS = 7;
+    static constexpr Bits ROUND_BITS = 0x4b400000, HALF_ROOT_BITS = 0x3f3504f3;
+    static constexpr Bits HIGH_HALF = ~Bits((1 << 12) - 1);
+    static constexpr float LARGE = 1e38f;
   };
 
   // 1/k!
@@ -51,6 +57,60 @@ namespace vector_math {
     return result;
   }
 
+  // x = n ln 2 + r, |r| <= ln(2)/2, within the range of exponents
+  template <class Real> struct Reduced {
+    Real r;
+    typename Format<Real>::Bits exponent;    // n, in the place of an exponent
+
+    GPUCOORD_HD explicit Reduced(Real x)
+    {
+      using F = Format<Real>;
+      const Real y = x < F::LEAST ? F::LEAST : x > F::MOST ? F::MOST : x;
+      const Real shifted = y * Real(1.44269504088896340736) + F::ROUND;
+      const Real n = shifted - F::ROUND;
+      r = (y - n * F::LN2_HIGH) - n * F::LN2_LOW;
+      exponent = static_cast<typename F::Bits>(static_cast<uint64_t>(bits_as<typename F::Bits>(shifted)) << F::MANTISSA);
+    }
+    GPUCOORD_HD Real times_power(Real factor) const    // factor 2^n
+    {
+      return bits_as<Real>(bits_as<typename Format<Real>::Bits>(factor) + exponent);
+    }
+  };
+
+  // x = 2^exponent m, sqrt(1/2) <= m < sqrt(2)
+  template <class Real> struct Split {
+    Real exponent, m;
+
+    GPUCOORD_HD explicit Split(Real x)
+    {
+      using F = Format<Real>;
+      const auto bits = bits_as<typename F::Bits>(x);
+      const auto k = (bits - F::HALF_ROOT_BITS) >> F::MANTISSA;
+      exponent = bits_as<Real>(k + F::ROUND_BITS) - F::ROUND;
+      m = bits_as<Real>(bits - k * (typename F::Bits(1) << F::MANTISSA));
+    }
+  };
+
+  // ln m = 2 artanh((m - 1)/(m + 1)) by its series
+  template <class Real> GPUCOORD_HD Real logarithm_of_split(Real m)
+  {
+    const Real t = (m - Real(1)) / (m + Real(1)), t_sq = t * t;
+    constexpr int N = Format<Real>::LOG_TERMS;
+    Real sum = Real(1.0 / (2 * N + 1));
+    for (int n = N; n > 0; --n) sum = sum * t_sq + Real(1.0 / (2 * n - 1));
+    return Real(2) * t * sum;
+  }
+
+  // sum of r^k/(k + first)!, k = 0 to n - first
+  template <class Real> GPUCOORD_HD Real exponential_series(Real r, int first)
+  {
+    constexpr InverseFactorials inverse_factorial;
+    constexpr int N = Format<Real>::EXP_TERMS;
+    Real sum = Real(inverse_factorial.of[N]);
+    for (int k = N; k > first; --k) sum = sum * r + Real(inverse_factorial.of[k - 1]);
+    return sum;
+  }
+
 }    // namespace vector_math
 
 // e^x to a few last digits; 0 below the smallest number of full precision, and the largest above it
@@ -59,18 +119,57 @@ template <class Real> GPUCOORD_HD Real exponential(Real x)
 #ifdef __CUDA_ARCH__
   return exp(x);
 #else
+  const vector_math::Reduced<Real> reduced(x);
+  const Real result = reduced.times_power(vector_math::exponential_series(reduced.r, 0));
+  return x < vector_math::Format<Real>::LEAST ? Real(0) : result;
+#endif
+}
+
+// e^x - 1 for x <= 0, also near 0
+template <class Real> GPUCOORD_HD Real exponential_minus_1(Real x)
+{
+#ifdef __CUDA_ARCH__
+  return expm1(x);
+#else
+  const vector_math::Reduced<Real> reduced(x);
+  const Real power = reduced.times_power(Real(1));
+  return power * (reduced.r * vector_math::exponential_series(reduced.r, 1)) + (power - Real(1));
+#endif
+}
+
+// ln x for x > 0, also near 1
+template <class Real> GPUCOORD_HD Real logarithm(Real x)
+{
+#ifdef __CUDA_ARCH__
+  return log(x);
+#else
   using F = vector_math::Format<Real>;
-  using Bits = typename F::Bits;
-  const Real y = x < F::LEAST ? F::LEAST : x > F::MOST ? F::MOST : x;
-  const Real shifted = y * Real(1.44269504088896340736) + F::ROUND;
-  const Real n = shifted - F::ROUND;
-  const Real r = (y - n * F::LN2_HIGH) - n * F::LN2_LOW;
-  constexpr vector_math::InverseFactorials inverse_factorial;
-  Real sum = Real(inverse_factorial.of[F::EXP_TERMS]);
-  for (int k = F::EXP_TERMS; k > 0; --k) sum = sum * r + Real(inverse_factorial.of[k - 1]);
-  const Bits scaled = vector_math::bits_as<Bits>(sum) +
-      static_cast<Bits>(static_cast<uint64_t>(vector_math::bits_as<Bits>(shifted)) << F::MANTISSA);
-  return x < F::LEAST ? Real(0) : vector_math::bits_as<Real>(scaled);
+  const vector_math::Split<Real> split(x);
+  return split.exponent * F::LN2_HIGH + (split.exponent * F::LN2_LOW + vector_math::logarithm_of_split(split.m));
+#endif
+}
+
+// x^a for x > 0, with a relative error of a few |a| last digits; 0 or a large number where it leaves the range
+template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
+{
+#ifdef __CUDA_ARCH__
+  return pow(x, a);
+#else
+  // 2^z, z = a k + a log2(m), of which a k is made exact but for its integer part: half the digits of a at a time
+  using F = vector_math::Format<Real>;
+  const Real log2_e = Real(1.44269504088896340736), ln_2 = Real(0.69314718055994530942);
+  const vector_math::Split<Real> split(x);
+  const Real a_high = vector_math::bits_as<Real>(vector_math::bits_as<typename F::Bits>(a) & F::HIGH_HALF);
+  const Real high = a_high * split.exponent;
+  const Real low = (a - a_high) * split.exponent + a * (vector_math::logarithm_of_split(split.m) * log2_e);
+  const Real z = high + low, least = F::LEAST * log2_e, most = F::MOST * log2_e;
+  const Real shifted = (z < least ? least : z > most ? most : z) + F::ROUND;
+  const Real r = (high - (shifted - F::ROUND)) + low;
+  const auto exponent = static_cast<uint64_t>(vector_math::bits_as<typename F::Bits>(shifted)) << F::MANTISSA;
+  const Real result = vector_math::bits_as<Real>(
+      vector_math::bits_as<typename F::Bits>(vector_math::exponential_series(r * ln_2, 0)) +
+      static_cast<typename F::Bits>(exponent));
+  return z < least ? Real(0) : z > most ? F::LARGE : result;
 #endif
 }
 
