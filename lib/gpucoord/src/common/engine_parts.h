@@ -28,7 +28,7 @@ inline void need_end(const SwitchTable &table, const char *engine)
 // counted every pair in S and W.
 inline unsigned want_of_second(unsigned want)
 {
-  return want & ATOM_VIRIAL ? want : DERIVATIVES;
+  return want & ATOM_VIRIAL ? want : want & (DERIVATIVES | WINDOWED);
 }
 
 // Adds one row of sums, dS/dx that of the first atom, to the owned atoms of the k-th pair.
