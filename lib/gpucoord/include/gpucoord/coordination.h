@@ -43,7 +43,8 @@ struct AtomList {
 // Types of atoms, where the table of functions has types, and weights.
 struct PairTypes {
   const int *type = nullptr;         // 1 to ntypes, by row of the position array
-  const double *weight = nullptr;    // [ntypes + 1][ntypes + 1] of a pair in all sums, symmetric; null: 1
+  // [ntypes + 1][ntypes + 1] of a pair in all sums, symmetric, of one number where the table has no types; null: 1
+  const double *weight = nullptr;
 };
 
 // A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and falls back

@@ -34,8 +34,7 @@ class TypeClasses {
     }
     n = static_cast<int>(first.size());
     for (const int i : first)
-      for (const int j : first)
-        between.push_back({table.number(i, j), table.ntypes() == 0 ? 1.0 : weight_of(i, j)});
+      for (const int j : first) between.push_back({table.number(i, j), weight_of(i, j)});
   }
 
   struct Interaction {
