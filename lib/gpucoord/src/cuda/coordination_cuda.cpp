@@ -79,7 +79,8 @@ namespace {
         };
         pass(group_a, atoms_a, by_class_b, staged_b, kernel_want(want), sums_a);
         if (two && peratom) pass(group_b, atoms_b, group_a, atoms_a, want_of_second(want), sums_b);
-        finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
+        finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+               two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
         return result;
       }
 
@@ -123,7 +124,8 @@ namespace {
       };
       pass(sorted_a, two ? sorted_b : sorted_a, kernel_want(want), sums_a);
       if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
       return result;
     }
 
@@ -178,7 +180,8 @@ namespace {
       Contribution result;
       pass(group_a, lists_a, two ? 2 : 1, kernel_want(want), sums_a);
       if (two && peratom) pass(group_b, lists_b, 1, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a), owned_rows(group_b, classes.size(), rows_b));
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
       return result;
     }
 
@@ -519,22 +522,21 @@ namespace {
     // Flat lists hold for the types they were made for: these may change while neighbour lists do not.
     void forget_other_types(const ListInput &in, const TypeClasses &classes)
     {
-      if (list_version != in.version) return;    // they are made anew anyway
-      const bool same = list_classes == classes.of_types() && list_special == (in.special != nullptr) &&
-          std::equal(list_types.begin(), list_types.end(), in.types.type);
+      const bool same = in.version != 0 && list_version == in.version && list_classes == classes.of_types() &&
+          list_special == (in.special != nullptr) && std::equal(list_types.begin(), list_types.end(), in.types.type);
       if (same) return;
       for (auto *lists : {&lists_a, &lists_b})
         for (FlatList &flat : *lists) flat.version = 0;
+      list_types.clear();
+      list_version = 0;    // in case of an error half-way
     }
-    void remember_types(const ListInput &in, const TypeClasses &classes, int nall)
+    // of all rows that may be asked for, now or in an earlier evaluation of these lists
+    void remember_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
     {
       list_version = in.version;
       list_classes = classes.of_types();
       list_special = in.special != nullptr;
-      if (classes.size() > 1)
-        list_types.assign(in.types.type, in.types.type + nall);
-      else
-        list_types.clear();
+      if (classes.size() > 1) list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
     }
 
     // returns the number of rows of x that they name, up to the last
@@ -590,9 +592,8 @@ namespace {
         last_row = std::max(last_row, row);
         int *to = flat.neighbour.pinned.data() + flat.first.pinned[t];
         for (int k = 0; k < in.numneigh[row]; ++k) {
-          if (!belongs(in.firstneigh[row][k])) continue;
-          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);
-          *to++ = in.firstneigh[row][k];
+          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
+          if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
         }
       }
       if (total > 0)
