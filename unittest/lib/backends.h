@@ -33,10 +33,10 @@ inline bool on_host()
   return backend_name() == "host";
 }
 
-inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Switch &function,
+inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::SwitchTable &table,
                                                             gpucoord::Precision precision, int nthreads)
 {
-  if (on_host()) return gpucoord::make_host_coordination(function, precision, nthreads);
+  if (on_host()) return gpucoord::make_host_coordination(table, precision, nthreads);
 #ifdef GPUCOORD_HAS_CUDA
   using Processor = gpucoord::CudaTuning::Processor;
   gpucoord::CudaTuning tuning;
@@ -45,7 +45,7 @@ inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Swit
   const auto found = processors.find(backend_name());
   if (found != processors.end()) {
     tuning.processor = found->second;
-    return gpucoord::make_cuda_coordination(function, precision, 0, nthreads, tuning);
+    return gpucoord::make_cuda_coordination(table, precision, 0, nthreads, tuning);
   }
 #endif
   throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() + ", which this build has not");

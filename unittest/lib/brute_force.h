@@ -27,7 +27,7 @@ constexpr int COLUMNS = 10;    // of peratom: s_i, dS/dx, and the virial of the 
 
 struct Sums {
   explicit Sums(int nlocal) : peratom(COLUMNS * nlocal), peratom_scale(COLUMNS * nlocal), partners(nlocal) {}
-  Real value = 0, value_scale = 0;
+  Real value = 0, value_scale = 0, value_size = 0;    // size: the sum of what is added, without signs
   std::array<Real, 6> virial = {}, virial_scale = {};
   std::vector<Real> peratom, peratom_scale;
   long npairs = 0;    // terms in the value
@@ -36,25 +36,36 @@ struct Sums {
 
 class PairTerms {
  public:
-  // extent: the largest distance that a coordinate is rounded at
-  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in) :
-      function(formula), dmax(formula.dmax), d0(formula.kind == gpucoord::SwitchKind::Q ? 0.0 : formula.d0),
-      amplification(function.amplification()), extent(std::min(extent_in, 3 * formula.dmax))
+  // extent: the largest distance that a coordinate is rounded at, which is at most 3 ranges; window: of the
+  // derivatives, which are then all there is
+  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, const gpucoord::Window *window_in = nullptr) :
+      PairTerms(formula, extent_in, formula.dmax, window_in)
   {
   }
-  // one pair as atom i sees it, d = x_j - x_i; counted: its share in S; sign -1 is the view from j
-  void add(const Vector &d, Real counted, int row, Sums &sums, Real sign = 1) const
+  // range: the largest of all functions that are used together
+  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, double range, const gpucoord::Window *window_in) :
+      function(formula), dmax(formula.dmax), d0(formula.kind == gpucoord::SwitchKind::Q ? 0.0 : formula.d0),
+      amplification(function.amplification()), extent(std::min(extent_in, 3 * range)), windowed(window_in != nullptr),
+      window(window_in ? *window_in : gpucoord::Window())
+  {
+  }
+  // One pair as atom i sees it, d = x_j - x_i; counted: its share in S; sign -1 is the view from j; weight: of
+  // all its terms.
+  void add(const Vector &d, Real counted, int row, Sums &sums, Real sign = 1, Real weight = 1) const
   {
     const Real r = sqrtl(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
-    if (!(r <= dmax)) return;
-    const closed::Pair<Real> p = function(r);
+    if (!(r <= dmax) || weight == 0) return;
+    const Real weight_size = fabsl(weight);
+    closed::Pair<Real> p = function(r);
     Real curvature = 0, direction = 0;
     if (p.ds != 0) {
       const Real h = 1e-5L * (r - d0);
-      curvature = fabsl(function.smooth(r + h).ds - function.smooth(r - h).ds) / (2 * h);
+      curvature = weight_size * fabsl(slope(r + h) - slope(r - h)) / (2 * h);
+      p.ds = weight * (windowed ? p.ds * closed::window(window, r) : p.ds);
       direction = fabsl(p.ds) / r;
     }
-    const Real size = amplification + extent * fabsl(p.ds);
+    p.s = windowed ? 0 : weight * p.s;
+    const Real size = windowed ? 0 : weight_size * amplification + extent * fabsl(p.ds);
     const Real slope_size = amplification * fabsl(p.ds) + extent * (curvature + direction);
     std::array<Real, 6> virial = {};
     if (r > 0) {
@@ -66,6 +77,7 @@ class PairTerms {
       ++sums.npairs;
       sums.value += counted * p.s;
       sums.value_scale += counted * size;
+      sums.value_size += counted * fabsl(p.s);
       for (int k = 0; k < 6; ++k) {
         sums.virial[k] += counted * virial[k];
         sums.virial_scale[k] += counted * virial_size;
@@ -87,13 +99,31 @@ class PairTerms {
   }
 
  private:
+  Real slope(Real r) const { return function.smooth(r).ds * (windowed ? closed::window(window, r) : 1); }
   const closed::Function<Real> function;
   const Real dmax, d0, amplification, extent;
+  const bool windowed;
+  const gpucoord::Window window;
+};
+
+// Which terms two types have, and their weight.
+struct TypePairs {
+  static constexpr int NONE = -1;
+  std::vector<PairTerms> terms;
+  std::vector<std::vector<int>> number;       // [ntypes + 1][ntypes + 1] of the terms, or NONE
+  std::vector<std::vector<double>> weight;    // likewise
+  void add(int type_i, int type_j, const Vector &d, Real counted, int row, Sums &sums, Real sign = 1,
+           Real further_weight = 1) const
+  {
+    const int k = number[type_i][type_j];
+    if (k != NONE) terms[k].add(d, counted, row, sums, sign, weight[type_i][type_j] * further_weight);
+  }
 };
 
 // The definition of S for owned atoms 0..nlocal-1 among nall, bit 1 of member: in a, bit 2: in b.
-inline Sums all_atoms(const PairTerms &terms, const std::vector<double> &x, int nlocal,
-                      const std::vector<unsigned char> &member, bool two)
+// add(i, j, x_j - x_i, counted, sums) adds a pair as atom i sees it.
+template <class Add>
+Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsigned char> &member, bool two, Add add)
 {
   Sums sums(nlocal);
   const int nall = static_cast<int>(x.size() / 3);
@@ -105,10 +135,18 @@ inline Sums all_atoms(const PairTerms &terms, const std::vector<double> &x, int 
       if (!ab && !ba) continue;
       const Vector d = {(Real) x[3 * j] - x[3 * i], (Real) x[3 * j + 1] - x[3 * i + 1],
                         (Real) x[3 * j + 2] - x[3 * i + 2]};
-      if (ab) terms.add(d, two ? 1 : 0.5L, i, sums);
-      if (ba) terms.add(d, 0, i, sums);
+      if (ab) add(i, j, d, two ? 1 : 0.5L, sums);
+      if (ba) add(i, j, d, 0, sums);
     }
   return sums;
+}
+
+inline Sums all_atoms(const PairTerms &terms, const std::vector<double> &x, int nlocal,
+                      const std::vector<unsigned char> &member, bool two)
+{
+  return all_atoms(x, nlocal, member, two, [&](int i, int, const Vector &d, Real counted, Sums &sums) {
+    terms.add(d, counted, i, sums);
+  });
 }
 
 struct Cell {

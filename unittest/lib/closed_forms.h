@@ -8,7 +8,7 @@
 #ifndef GPUCOORD_TEST_CLOSED_FORMS_H
 #define GPUCOORD_TEST_CLOSED_FORMS_H
 
-#include "gpucoord/switching.h"
+#include "gpucoord/coordination.h"
 
 #include <cmath>
 #include <functional>
@@ -128,7 +128,7 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
 
-// The whole function, cutoff and stretch included. Options as the user gives them,
+// The whole function, cutoff and stretch or shift included. Options as the user gives them,
 // but dmax: that is Switch::dmax(), which has a test of its own. CUSTOM stands for
 // no formula: give the options of the built-in function that the expression equals.
 template <class T> class Function {
@@ -139,9 +139,11 @@ template <class T> class Function {
     const bool q = o.kind == gpucoord::SwitchKind::Q;
     r0 = cubic ? T(o.dmax) - T(o.d0) : q ? T(1) : T(o.r0);
     at_zero = q ? raw(T(0)).s : T(1);
-    if (o.stretch && o.dmax < std::numeric_limits<double>::infinity()) {
+    const bool shifted = o.shifted && !o.stretch;
+    if ((o.stretch || shifted) && o.dmax < std::numeric_limits<double>::infinity()) {
       at_end = raw(T(o.dmax)).s;
-      factor = T(1) / (at_zero - at_end);
+      if (o.stretch) factor = T(1) / (at_zero - at_end);
+      if (shifted) top = T(1) - at_end;
     }
   }
   // the largest number in s = s' factor - s'(dmax) factor: rounding errors come in units of it
@@ -155,7 +157,7 @@ template <class T> class Function {
   }
   Pair<T> operator()(T r) const
   {
-    if (r <= T(o.d0)) return {1, 0};
+    if (r <= T(o.d0)) return {top, 0};
     if (r > T(o.dmax)) return {0, 0};
     return smooth(r);
   }
@@ -167,8 +169,23 @@ template <class T> class Function {
     return {p.s, p.ds / r0};
   }
   gpucoord::SwitchOptions o;
-  T r0 = 1, at_zero = 1, at_end = 0, factor = 1;
+  T r0 = 1, at_zero = 1, at_end = 0, factor = 1, top = 1;
 };
+
+// 3 x^2 - 2 x^3 from 0 to 1 between two distances
+template <class T> T step(double begin, double end, T r)
+{
+  if (r <= T(begin)) return 0;
+  if (r >= T(end)) return 1;
+  const T x = (r - T(begin)) / (T(end) - T(begin));
+  return 3 * x * x - 2 * x * x * x;
+}
+
+// the share of a pair at distance r that a window leaves
+template <class T> T window(const gpucoord::Window &w, T r)
+{
+  return step(w.rise_begin, w.rise_end, r) * (1 - step(w.fall_begin, w.fall_end, r));
+}
 
 }    // namespace closed
 

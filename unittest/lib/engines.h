@@ -195,8 +195,9 @@ inline Result run_cells(Coordination &c, const System &s, unsigned want)
   return run_input(c, cells_input(s, *rows), s.nlocal, want);
 }
 
-// full lists out to 1.3 dmax, with bits above neighmask set as LAMMPS does for special neighbours
+// full lists out to 1.3 dmax, with the two highest bits set as LAMMPS does for special neighbours
 struct Neighbours {
+  static unsigned special_of(int i, int j) { return static_cast<unsigned>(i + j) % 4; }
   Neighbours(const System &s, double dmax)
   {
     constexpr double skin = 1.3;
@@ -205,7 +206,7 @@ struct Neighbours {
       for (int j = 0; j < s.nall(); ++j) {
         const double d[3] = {s.x[3 * j] - s.x[3 * i], s.x[3 * j + 1] - s.x[3 * i + 1], s.x[3 * j + 2] - s.x[3 * i + 2]};
         if (j != i && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= dmax * dmax * skin * skin)
-          list.push_back(j | (j % 3) << 30);
+          list.push_back(static_cast<int>(static_cast<unsigned>(j) | special_of(i, j) << 30));
       }
       lists.push_back(list);
     }

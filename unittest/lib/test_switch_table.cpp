@@ -1,0 +1,748 @@
+// Part of GPUCOORD, GPL-2.0. Functions by pairs of atom types, weights, special weights, windows and shifted
+// functions: the engines of every backend (backends.h) against brute force that shares no code with them.
+
+#include "../../lib/gpucoord/src/common/type_classes.h"
+#include "backends.h"
+#include "brute_force.h"
+#include "engines.h"
+#include "expect_equal.h"
+#include "switch_cases.h"
+
+#include "gpucoord/coordination.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+using gpucoord::SwitchTable;
+using gpucoord::TypeClasses;
+using gpucoord::Window;
+using gpucoord::WINDOWED;
+
+namespace {
+
+constexpr double NO = SwitchOptions::NOT_GIVEN;
+
+SwitchCase shifted(SwitchCase c)
+{
+  c.name += " shifted";
+  for (auto *o : {&c.options, &c.formula}) {
+    o->stretch = false;
+    o->shifted = true;
+  }
+  return c;
+}
+
+// all kinds, with ranges that differ
+std::vector<SwitchCase> all_kinds()
+{
+  return {built_in(rational(6, 12, 0.5, 0.0, 1.6)),
+          built_in(plain(SwitchKind::EXP, 0.4, 0.1, 1.1)),
+          shifted(built_in(plain(SwitchKind::GAUSSIAN, 0.5, 0.0, 1.2))),
+          built_in(smap(8, 4, 0.6, 0.0, 1.5)),
+          built_in(plain(SwitchKind::CUBIC, NO, 0.3, 1.4)),
+          shifted(built_in(plain(SwitchKind::TANH, 0.4, 0.2, 0.9))),
+          built_in(plain(SwitchKind::COSINUS, 1.1, 0.2, 1.3)),
+          built_in(native(5.0, 1.5, 0.5, 1.5)),
+          custom("1/(1+x^6)", rational(6, 12, 0.5, 0.1, 1.0)),
+          shifted(built_in(rational(5, 11, 0.5, 0.0, 1.4)))};
+}
+
+// A table with weights, and the same for brute force. The two are filled side by side: brute force asks
+// nothing of the library's.
+struct Table {
+  Table(int ntypes_in, const std::vector<SwitchCase> &functions_in) :
+      ntypes(ntypes_in), functions(functions_in), library(ntypes), flat_weight((ntypes + 1) * (ntypes + 1), 1.0),
+      number(ntypes + 1, std::vector<int>(ntypes + 1, brute::TypePairs::NONE)),
+      weight(ntypes + 1, std::vector<double>(ntypes + 1, 1.0))
+  {
+    for (const auto &c : functions) library.add(Switch(c.options));
+  }
+  void set(int i, int j, int k, double w = 1.0)
+  {
+    if (k != brute::TypePairs::NONE) library.set(i, j, k);
+    number[i][j] = number[j][i] = k;
+    set_weight(i, j, w);
+  }
+  void set_weight(int i, int j, double w)
+  {
+    flat_weight[i * (ntypes + 1) + j] = flat_weight[j * (ntypes + 1) + i] = weight[i][j] = weight[j][i] = w;
+  }
+  brute::TypePairs exact(double extent, bool weighted, const Window *window = nullptr) const
+  {
+    brute::TypePairs pairs;
+    for (const auto &c : functions)
+      pairs.terms.emplace_back(formula_of(c, Switch(c.options)), extent, library.dmax(), window);
+    pairs.number = number;
+    pairs.weight = weight;
+    if (!weighted)
+      for (auto &row : pairs.weight) std::fill(row.begin(), row.end(), 1.0);
+    return pairs;
+  }
+  int ntypes;
+  std::vector<SwitchCase> functions;
+  SwitchTable library;
+  std::vector<double> flat_weight;
+  std::vector<std::vector<int>> number;
+  std::vector<std::vector<double>> weight;
+};
+
+// Types i and i + nkinds do not differ. A fifth of the pairs are NONE, a fifth have no weight.
+Table random_table(int ntypes, int nkinds, unsigned seed)
+{
+  Table table(ntypes, all_kinds());
+  std::mt19937_64 random(seed);
+  const int nfunctions = static_cast<int>(table.functions.size());
+  for (int a = 1; a <= nkinds; ++a)
+    for (int b = a; b <= nkinds; ++b) {
+      const int k = random() % 5 ? static_cast<int>(random() % nfunctions) : brute::TypePairs::NONE;
+      const double weights[] = {1.0, 0.0, -0.7, 2.5, 0.01}, w = weights[random() % 5];
+      for (int i = a; i <= ntypes; i += nkinds)
+        for (int j = b; j <= ntypes; j += nkinds) table.set(i, j, k, w);
+    }
+  return table;
+}
+
+std::vector<int> random_types(int n, int ntypes, unsigned seed)
+{
+  std::mt19937_64 random(seed);
+  std::vector<int> type;
+  for (int k = 0; k < n; ++k) type.push_back(1 + static_cast<int>(random() % ntypes));
+  return type;
+}
+
+System dense_system(int n, Groups groups, int nghosts, unsigned seed)
+{
+  const double side = std::cbrt(n / 6.0 + 0.1);
+  return make_system(random_points(n, side, side, side, -1.0, seed), groups, nghosts, seed);
+}
+
+const double SPECIAL[4] = {1.0, 0.0, -0.5, 0.25};
+double special_weight(int i, int j)
+{
+  return SPECIAL[Neighbours::special_of(i, j)];
+}
+
+// further_weight(i, j) of a pair, as atom i sees it
+template <class Weight>
+brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type,
+                       Weight further_weight)
+{
+  return brute::all_atoms(s.x, s.nlocal, s.member, s.two,
+                          [&](int i, int j, const brute::Vector &d, brute::Real counted, brute::Sums &sums) {
+    pairs.add(type[i], type[j], d, counted, i, sums, 1, further_weight(i, j));
+  });
+}
+brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type)
+{
+  return brute_sums(s, pairs, type, [](int, int) { return 1.0; });
+}
+
+const unsigned ALL_WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, EVERYTHING};
+
+// engines cells and list with weights, allpairs and the reference loops, of a table with types
+void check_engines(const Table &table, const System &s, const std::vector<int> &type, const std::string &what,
+                   int nthreads = 1)
+{
+  const double extent = extent_of(s);
+  const brute::TypePairs weighted = table.exact(extent, true), bare = table.exact(extent, false);
+  const brute::Sums exact = brute_sums(s, weighted, type),
+                    exact_special = brute_sums(s, weighted, type, special_weight),
+                    exact_bare = brute_sums(s, bare, type);
+  const auto rows = rows_of(s);
+  CellsInput cells = cells_input(s, *rows);
+  cells.types = {type.data(), table.flat_weight.data()};
+  const Neighbours neighbours(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbours);
+  list.types = cells.types;
+  ListInput special_list = list;
+  special_list.special = SPECIAL;
+  CellsInput unweighted = cells;
+  unweighted.types.weight = nullptr;
+  Gathered gathered(s, brute::Cell());
+  std::vector<int> type_a, type_b;
+  for (const int k : gathered.rowa) type_a.push_back(type[k]);
+  for (const int k : gathered.rowb) type_b.push_back(type[k]);
+  gathered.in.a.type = type_a.data();
+  gathered.in.b.type = type_b.data();
+  const bool owned = s.nlocal == s.nall();
+  for (const Precision precision : PRECISIONS) {
+    const auto backend = make_backend(table.library, precision, nthreads);
+    for (const unsigned want : ALL_WANTS) {
+      const auto check = [&](const auto &in, const brute::Sums &expected, const char *engine) {
+        expect_equal(run_input(*backend, in, s.nlocal, want), expected, precision, want,
+                     what + " " + name_of(precision) + " " + engine);
+      };
+      check(cells, exact, "cells");
+      check(unweighted, exact_bare, "cells without weights");
+      check(list, exact, "list");
+      check(special_list, exact_special, "list with special weights");
+      if (owned) check(gathered.in, exact_bare, "allpairs");
+    }
+  }
+  for (const unsigned want : {unsigned(VALUE), EVERYTHING}) {
+    const auto by_cells = [&](double *out) { return gpucoord::reference_cells(table.library, cells, want, out); };
+    expect_equal(result_of(s.nlocal, want, by_cells), exact, Precision::DOUBLE, want, what + " reference_cells");
+    if (!owned) continue;
+    const auto by_allpairs = [&](double *out) {
+      return gpucoord::reference_allpairs(table.library, gathered.in, want, out);
+    };
+    expect_equal(result_of(s.nlocal, want, by_allpairs), exact_bare, Precision::DOUBLE, want,
+                 what + " reference_allpairs");
+  }
+}
+
+// ---- every engine
+
+TEST(Types, engines_equal_brute_force_for_any_number_of_atoms_and_types)
+{
+  unsigned seed = 0;
+  for (const int n : {0, 1, 2, 33, 150})
+    for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
+      for (int ntypes = 1; ntypes <= 5; ++ntypes)
+        for (const int nkinds : {2, 5})
+          for (const int ghosts : {0, n / 3}) {
+            ++seed;
+            const System s = dense_system(n, groups, ghosts, seed);
+            check_engines(random_table(ntypes, std::min(nkinds, ntypes), seed), s, random_types(n, ntypes, seed),
+                          std::to_string(n) + " atoms of " + std::to_string(ntypes) + " types, seed " +
+                              std::to_string(seed));
+            if (HasFailure()) return;
+          }
+}
+
+TEST(Types, engines_equal_brute_force_for_1000_and_3000_atoms)
+{
+  for (const auto &[n, ghosts, groups, nkinds] : {std::tuple{1000, 0, Groups::OVERLAPPING, 5},
+                                                 std::tuple{1000, 300, Groups::ONE, 2},
+                                                 std::tuple{3000, 700, Groups::ONE, 3}})
+    check_engines(random_table(5, nkinds, 101), dense_system(n, groups, ghosts, 101), random_types(n, 5, 101),
+                  std::to_string(n) + " atoms", 2);
+}
+
+TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
+{
+  const auto kinds = all_kinds();
+  for (int k = 0; k < static_cast<int>(kinds.size()); ++k) {
+    Table table(3, kinds);
+    table.set(1, 3, k);
+    check_engines(table, dense_system(120, Groups::ONE, 0, 102 + k), random_types(120, 3, 102 + k),
+                  "kind " + std::to_string(k));
+  }
+}
+
+TEST(Types, a_table_without_any_pair_gives_nothing)
+{
+  const Table table(2, all_kinds());
+  check_engines(table, dense_system(100, Groups::ONE, 0, 120), random_types(100, 2, 120), "all NONE");
+}
+
+TEST(Types, of_which_some_or_all_have_no_atoms)
+{
+  for (const int only : {1, 4}) {
+    const System s = dense_system(200, Groups::OVERLAPPING, 40, 121);
+    check_engines(random_table(5, 5, 121), s, std::vector<int>(200, only), "all of one type");
+  }
+}
+
+TEST(Types, ranges_may_differ_twentyfold)
+{
+  Table table(2, {built_in(rational(6, 12, 0.1, 0.0, 0.2)), built_in(rational(6, 12, 1.0, 0.0, 4.0))});
+  table.set(1, 1, 0);
+  table.set(2, 2, 1);
+  table.set(1, 2, 0, -2.0);
+  check_engines(table, make_system(random_points(800, 3, 3, 9, 0, 122), Groups::ONE), random_types(800, 2, 122),
+                "two ranges");
+}
+
+TEST(Types, pairs_equal_brute_force)
+{
+  const brute::Cell cell;    // images are tested in test_coordination
+  for (const int n : {0, 1, 64, 1000})
+    for (int ntypes = 1; ntypes <= 5; ++ntypes) {
+      const int nlocal = 60;
+      const unsigned seed = 130 + n + ntypes;
+      const Table table = random_table(ntypes, ntypes, seed);
+      const std::vector<double> xa = random_points(n, 1, 1, 1, 0, seed), xb = random_points(n, 1, 1, 1, 0, seed + 1);
+      const std::vector<int> type_a = random_types(n, ntypes, seed), type_b = random_types(n, ntypes, seed + 1);
+      const brute::TypePairs terms = table.exact(2.0, false);
+      brute::Sums exact(nlocal);
+      std::vector<int> row_a, row_b;
+      for (int k = 0; k < n; ++k) {
+        row_a.push_back(k % 7 ? k * 3 % nlocal : -1);
+        row_b.push_back(k % 5 ? k * 7 % nlocal : -1);
+        const brute::Vector d = {(brute::Real) xb[3 * k] - xa[3 * k], (brute::Real) xb[3 * k + 1] - xa[3 * k + 1],
+                                 (brute::Real) xb[3 * k + 2] - xa[3 * k + 2]};
+        terms.add(type_a[k], type_b[k], d, row_a[k] >= 0 ? 1 : 0, row_a[k], exact);
+        terms.add(type_a[k], type_b[k], d, 0, row_b[k], exact, -1);
+      }
+      PairsInput in;
+      in.box = gpucoord::make_box(cell.edges, cell.periodic);
+      in.n = n;
+      in.xa = xa.data();
+      in.xb = xb.data();
+      in.row_a = row_a.data();
+      in.row_b = row_b.data();
+      in.type_a = type_a.data();
+      in.type_b = type_b.data();
+      for (const unsigned want : ALL_WANTS) {
+        for (const Precision precision : PRECISIONS)
+          expect_equal(run_input(*make_backend(table.library, precision, 1), in, nlocal, want), exact, precision, want,
+                       std::string("pairs ") + name_of(precision));
+        const auto reference = [&](double *out) { return gpucoord::reference_pairs(table.library, in, want, out); };
+        expect_equal(result_of(nlocal, want, reference), exact, Precision::DOUBLE, want, "reference_pairs");
+      }
+    }
+}
+
+// ---- bits
+
+// cells, list, allpairs and pairs over one system of owned atoms, with types or without
+class EveryEngine {
+ public:
+  EveryEngine(Groups groups, const std::vector<int> *type, const double *weight, double dmax) :
+      s(dense_system(700, groups, 0, 140)), rows(rows_of(s)), neighbours(s, dmax), gathered(s, brute::Cell())
+  {
+    cells = cells_input(s, *rows);
+    list = list_input(s, *rows, neighbours);
+    pairs.n = 300;
+    pairs.xa = s.x.data();
+    pairs.xb = s.x.data() + 3 * 400;
+    for (int k = 0; k < 300; ++k) row.push_back(k % 90);
+    pairs.row_a = pairs.row_b = row.data();
+    if (!type) return;
+    cells.types = list.types = {type->data(), weight};
+    for (const int k : gathered.rowa) type_a.push_back((*type)[k]);
+    for (const int k : gathered.rowb) type_b.push_back((*type)[k]);
+    gathered.in.a.type = type_a.data();
+    gathered.in.b.type = type_b.data();
+    pairs.type_a = type->data();
+    pairs.type_b = type->data() + 400;
+  }
+  EveryEngine(const EveryEngine &) = delete;
+  std::vector<Result> results(const SwitchTable &table, Precision precision, int nthreads) const
+  {
+    std::vector<Result> found;
+    const auto backend = make_backend(table, precision, nthreads);
+    for (const unsigned want : ALL_WANTS) {
+      found.push_back(run_input(*backend, cells, s.nlocal, want));
+      found.push_back(run_input(*backend, list, s.nlocal, want));
+      found.push_back(run_input(*backend, gathered.in, s.nlocal, want));
+      found.push_back(run_input(*backend, pairs, s.nlocal, want));
+    }
+    return found;
+  }
+
+ private:
+  const System s;
+  const std::unique_ptr<Rows> rows;
+  const Neighbours neighbours;
+  Gathered gathered;
+  std::vector<int> row, type_a, type_b;
+  CellsInput cells;
+  ListInput list;
+  PairsInput pairs;
+};
+
+void expect_same_bits(const std::vector<Result> &a, const std::vector<Result> &b, const std::string &what)
+{
+  ASSERT_EQ(a.size(), b.size());
+  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(same_bits(a[k], b[k])) << what << " result " << k;
+}
+
+TEST(Bits, are_the_same_for_1_and_3_threads)
+{
+  const std::vector<int> type = random_types(700, 5, 141);
+  const Table table = random_table(5, 4, 141);
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    const EveryEngine every(groups, &type, table.flat_weight.data(), table.library.dmax());
+    for (const Precision precision : PRECISIONS) {
+      const auto one = every.results(table.library, precision, 1);
+      EXPECT_NE(one[0].sum.value, 0.0);
+      expect_same_bits(one, every.results(table.library, precision, 3), name_of(precision));
+    }
+  }
+}
+
+TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
+{
+  const std::vector<int> type = random_types(700, 3, 142);
+  auto functions = all_kinds();
+  std::rotate(functions.begin(), functions.begin() + 1, functions.end());    // the longest range is the last
+  const int last = static_cast<int>(functions.size()) - 1;
+  Table table(3, functions);
+  for (int i = 1; i <= 3; ++i)
+    for (int j = 1; j <= i; ++j) table.set(i, j, last);
+  const double dmax = table.library.dmax();
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    const EveryEngine typed(groups, &type, table.flat_weight.data(), dmax), plain(groups, nullptr, nullptr, dmax);
+    for (const Precision precision : PRECISIONS)
+      expect_same_bits(typed.results(table.library, precision, 2),
+                       plain.results(Switch(functions[last].options), precision, 2), name_of(precision));
+  }
+}
+
+// ---- what changes between evaluations by one backend, which may keep lists and buffers
+
+class Changes : public testing::Test {
+ protected:
+  // the list has the version, whatever else changes
+  void check(const Table &table, const System &s, const std::vector<int> &type, std::int64_t version,
+             Coordination &backend, const std::string &what, unsigned want = EVERYTHING, bool special = false)
+  {
+    const auto rows = rows_of(s);
+    const Neighbours neighbours(s, table.library.dmax());
+    ListInput list = list_input(s, *rows, neighbours);
+    list.types = {type.data(), table.flat_weight.data()};
+    list.version = version;
+    if (special) list.special = SPECIAL;
+    CellsInput cells = cells_input(s, *rows);
+    cells.types = list.types;
+    const brute::TypePairs terms = table.exact(extent_of(s), true);
+    const brute::Sums exact = brute_sums(s, terms, type);
+    expect_equal(run_input(backend, list, s.nlocal, want),
+                 special ? brute_sums(s, terms, type, special_weight) : exact, Precision::DOUBLE, want,
+                 what + ", list");
+    expect_equal(run_input(backend, cells, s.nlocal, want), exact, Precision::DOUBLE, want, what + ", cells");
+  }
+};
+
+TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
+{
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    const System s = dense_system(300, groups, 80, 150);
+    const Table table = random_table(3, 3, 151);
+    const auto backend = make_backend(table.library, Precision::DOUBLE, 2);
+    std::vector<int> type = random_types(300, 3, 152);
+    check(table, s, type, 7, *backend, "first");
+    check(table, s, type, 7, *backend, "again");
+    for (const int row : {0, 219, 299})    // one owned atom, the last of them, the last ghost
+      for (const unsigned want : {unsigned(VALUE), EVERYTHING}) {
+        type[row] = 1 + type[row] % 3;
+        check(table, s, type, 7, *backend, "row " + std::to_string(row) + " changed", want);
+        check(table, s, type, 7, *backend, "row " + std::to_string(row) + " changed before");
+      }
+    check(table, s, type, 7, *backend, "special weights", EVERYTHING, true);
+    check(table, s, type, 7, *backend, "no special weights");
+    check(table, s, random_types(300, 3, 153), 8, *backend, "all types and the version");
+    check(table, s, type, 7, *backend, "the version before");
+  }
+}
+
+// The last rows are ghosts that have no partners as yet, and so are in no list by class.
+TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
+{
+  Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
+  table.set(1, 1, 0);    // 2 has no part in S
+  const System s = dense_system(100, Groups::ONE, 60, 154);
+  std::vector<int> type(100, 1);
+  std::fill(type.end() - 40, type.end(), 2);
+  const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
+  check(table, s, type, 3, *backend, "ghosts without partners");
+  std::fill(type.end() - 20, type.end(), 1);
+  check(table, s, type, 3, *backend, "ghosts with partners");
+}
+
+// The atoms of b have partners far from those of a, which an evaluation of the value alone does not ask for.
+TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_alone)
+{
+  Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
+  table.set(1, 1, 0);
+  const std::vector<double> x = joined(random_points(60, 2, 2, 2, 0, 163), random_points(40, 2, 2, 2, 50, 164));
+  System s = make_system(x, Groups::DISJOINT, 20);
+  for (int k = 0; k < 100; ++k) s.member[k] = k < 60 ? 1 + k % 2 : k < 80 ? 2 : 1;
+  std::vector<int> type(100, 1);
+  type[0] = 2;    // so that types differ
+  const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
+  check(table, s, type, 3, *backend, "all");
+  check(table, s, type, 3, *backend, "value", VALUE);
+  type[99] = 2;    // a ghost in a, next to owned atoms in b
+  check(table, s, type, 3, *backend, "all again");
+}
+
+TEST_F(Changes, of_the_number_of_atoms_in_lists_of_unknown_version)
+{
+  const Table table = random_table(3, 3, 155);
+  const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
+  for (const int n : {300, 20, 0, 100, 1, 400})
+    check(table, dense_system(n, Groups::OVERLAPPING, n / 4, 156), random_types(n, 3, 156), 0, *backend,
+          std::to_string(n));
+}
+
+TEST_F(Changes, of_weights_count_at_once)
+{
+  const System s = dense_system(200, Groups::OVERLAPPING, 50, 157);
+  const std::vector<int> type = random_types(200, 3, 158);
+  Table table(3, all_kinds());
+  for (int i = 1; i <= 3; ++i)
+    for (int j = 1; j <= i; ++j) table.set(i, j, i + j);
+  const auto backend = make_backend(table.library, Precision::DOUBLE, 2);
+  std::mt19937_64 random(159);
+  for (int round = 0; round < 8; ++round) {
+    check(table, s, type, 5, *backend, "round " + std::to_string(round));
+    const int i = 1 + static_cast<int>(random() % 3), j = 1 + static_cast<int>(random() % 3);
+    table.set_weight(i, j, table.weight[i][j] == 0.0 ? 1.5 : random() % 2 ? 0.0 : -2.0);
+  }
+  for (int i = 1; i <= 3; ++i)
+    for (int j = 1; j <= i; ++j) table.set_weight(i, j, 0.0);
+  check(table, s, type, 5, *backend, "no weights");
+}
+
+// ---- lists
+
+TEST(List, takes_all_atoms_where_no_members_are_given)
+{
+  System s = dense_system(200, Groups::ONE, 60, 160);
+  std::fill(s.member.begin(), s.member.end(), 1);
+  const auto rows = rows_of(s);
+  const std::vector<int> type = random_types(200, 3, 161);
+  for (const bool typed : {false, true}) {
+    Table table = typed ? random_table(3, 3, 162) : Table(1, {all_kinds()[0]});
+    if (!typed) table.set(1, 1, 0);
+    const SwitchTable library = typed ? table.library : Switch(table.functions[0].options);
+    const std::vector<int> types = typed ? type : std::vector<int>(200, 1);
+    const brute::TypePairs terms = table.exact(extent_of(s), typed);
+    const Neighbours neighbours(s, library.dmax());
+    for (const bool special : {false, true}) {
+      ListInput list = list_input(s, *rows, neighbours);
+      list.member = nullptr;
+      if (typed) list.types = {types.data(), table.flat_weight.data()};
+      if (special) list.special = SPECIAL;
+      const brute::Sums exact =
+          special ? brute_sums(s, terms, types, special_weight) : brute_sums(s, terms, types);
+      for (const Precision precision : PRECISIONS)
+        for (const unsigned want : ALL_WANTS)
+          expect_equal(run_input(*make_backend(library, precision, 1), list, s.nlocal, want), exact, precision, want,
+                       std::string("no members ") + name_of(precision));
+    }
+  }
+}
+
+// A table without types has one pair of types, 0 and 0.
+TEST(List, and_cells_take_a_weight_without_types)
+{
+  const System s = dense_system(100, Groups::ONE, 0, 163);
+  Table table(1, {all_kinds()[0]});
+  table.set(1, 1, 0, -3.0);
+  const brute::Sums exact = brute_sums(s, table.exact(extent_of(s), true), std::vector<int>(100, 1));
+  const auto backend = make_backend(Switch(table.functions[0].options), Precision::DOUBLE, 1);
+  const double weight = -3.0;
+  const auto rows = rows_of(s);
+  const Neighbours neighbours(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbours);
+  CellsInput cells = cells_input(s, *rows);
+  list.types.weight = cells.types.weight = &weight;
+  expect_equal(run_input(*backend, list, s.nlocal, EVERYTHING), exact, Precision::DOUBLE, EVERYTHING, "list");
+  expect_equal(run_input(*backend, cells, s.nlocal, EVERYTHING), exact, Precision::DOUBLE, EVERYTHING, "cells");
+}
+
+// ---- windows
+
+Window window(double rise_begin, double rise_end, double fall_begin, double fall_end)
+{
+  Window w;
+  w.rise_begin = rise_begin;
+  w.rise_end = rise_end;
+  w.fall_begin = fall_begin;
+  w.fall_end = fall_end;
+  return w;
+}
+const Window WHOLE;
+const Window INNER = window(WHOLE.rise_begin, WHOLE.rise_end, 0.3, 0.55), MIDDLE = window(0.3, 0.55, 0.8, 0.9),
+             OUTER = window(0.8, 0.9, WHOLE.fall_begin, WHOLE.fall_end);
+
+class Windows : public testing::Test {
+ protected:
+  const std::vector<int> type = random_types(300, 3, 171);
+  Table table{3, all_kinds()};
+  void SetUp() override
+  {
+    int k = 0;
+    for (int i = 1; i <= 3; ++i)
+      for (int j = 1; j <= i; ++j) table.set(i, j, k++ + 3, 0.5 * (i + j) - 2);    // cubic, q and custom among them
+  }
+  Result run(const System &s, Precision precision, const Window &w, unsigned want = DERIVATIVES | WINDOWED)
+  {
+    const auto rows = rows_of(s);
+    const Neighbours neighbours(s, table.library.dmax());
+    ListInput list = list_input(s, *rows, neighbours);
+    list.types = {type.data(), table.flat_weight.data()};
+    list.special = SPECIAL;
+    list.window = w;
+    return run_input(*make_backend(table.library, precision, 2), list, s.nlocal, want);
+  }
+};
+
+TEST_F(Windows, of_the_derivatives_equal_brute_force)
+{
+  const Window steep = window(0.5, 0.5, 0.8, 0.8);
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
+    const System s = dense_system(300, groups, 100, 172);
+    for (const Window &w : {WHOLE, INNER, MIDDLE, OUTER, steep}) {
+      const brute::TypePairs terms = table.exact(extent_of(s), true, &w);
+      const brute::Sums exact = brute_sums(s, terms, type, special_weight);
+      for (const Precision precision : PRECISIONS)
+        expect_equal(run(s, precision, w), exact, precision, DERIVATIVES | WINDOWED,
+                     std::string(name_of(precision)) + " rise " + std::to_string(w.rise_begin));
+    }
+  }
+}
+
+TEST_F(Windows, of_three_levels_add_up_to_the_whole_derivative)
+{
+  for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
+    for (const Precision precision : PRECISIONS) {
+      const System s = dense_system(300, groups, 100, 173);
+      const Result whole = run(s, precision, WHOLE, DERIVATIVES);
+      const Result part[3] = {run(s, precision, INNER), run(s, precision, MIDDLE), run(s, precision, OUTER)};
+      double largest = 0;
+      for (int k = 0; k < s.nlocal; ++k)
+        for (int c = 1; c < 4; ++c) {
+          double sum = 0;
+          for (const Result &p : part) sum += p.peratom[4 * k + c];
+          largest = std::max(largest, std::fabs(whole.peratom[4 * k + c]));
+          // some ten terms of order 1
+          EXPECT_NEAR(sum, whole.peratom[4 * k + c], 40 * eps_of(precision)) << name_of(precision);
+        }
+      EXPECT_GT(largest, 1.0);
+      for (const Result &p : part) {
+        EXPECT_EQ(p.sum.value, 0.0);
+        EXPECT_EQ(p.peratom[0], 0.0);
+      }
+    }
+}
+
+TEST_F(Windows, are_forgotten_by_the_next_evaluation)
+{
+  const System s = dense_system(300, Groups::ONE, 100, 174);
+  const auto rows = rows_of(s);
+  const Neighbours neighbours(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbours);
+  list.types = {type.data(), table.flat_weight.data()};
+  const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
+  const Result before = run_input(*backend, list, s.nlocal, EVERYTHING);
+  list.window = MIDDLE;
+  run_input(*backend, list, s.nlocal, DERIVATIVES | WINDOWED);
+  EXPECT_TRUE(same_bits(before, run_input(*backend, list, s.nlocal, EVERYTHING)));
+}
+
+// ---- shifted functions
+
+TEST(Shifted, functions_end_at_0_with_the_slope_they_have)
+{
+  for (SwitchCase c : switch_cases()) {
+    c.options.stretch = c.formula.stretch = false;
+    const Switch plain(c.options);
+    const SwitchCase moved = shifted(c);
+    const Switch function(moved.options);
+    if (!plain.has_end()) {
+      EXPECT_FALSE(function.options().shifted) << c.name;
+      EXPECT_EQ(function.evaluate(0.0), 1.0) << c.name;
+      EXPECT_EQ(function.description(), plain.description());
+      continue;
+    }
+    const double end = plain.dmax();
+    const closed::Function<closed::Quad> exact(formula_of(c, plain));
+    const double at_end = static_cast<double>(exact(end).s);
+    EXPECT_EQ(function.evaluate(end), 0.0) << c.name;
+    EXPECT_EQ(function.value_at_dmax(), 0.0) << c.name;
+    EXPECT_NEAR(function.evaluate(0.0), 1.0 - at_end, 4 * EPS_DOUBLE) << c.name;
+    EXPECT_NEAR(function.top(), 1.0 - at_end, 4 * EPS_DOUBLE) << c.name;
+    EXPECT_EQ(function.slope_at_dmax(), plain.slope_at_dmax()) << c.name;
+    for (const Precision precision : {Precision::DOUBLE, Precision::SINGLE})
+      for (int k = 0; k <= 40; ++k) {
+        const double r = k == 40 ? 1.1 * end : end * k / 40;
+        double slope, expected;
+        const double s = function.evaluate(r, &slope, precision);
+        const double unshifted = plain.evaluate(r, &expected, precision);
+        EXPECT_NEAR(s, k == 40 ? 0.0 : unshifted - at_end, 2 * eps_of(precision)) << c.name << " at " << r;
+        EXPECT_EQ(slope, expected) << c.name << " at " << r;
+      }
+    std::string words = plain.description();
+    words.replace(words.find("not stretched"), 13, "shifted");
+    EXPECT_EQ(function.description(), words);
+  }
+}
+
+TEST(Shifted, has_no_effect_on_a_stretched_function)
+{
+  SwitchOptions o = rational(6, 12, 0.5, 0.0, 1.6);
+  const Switch stretched(o);
+  o.shifted = true;
+  const Switch both(o);
+  EXPECT_FALSE(both.options().shifted);
+  EXPECT_EQ(both.description(), stretched.description());
+  EXPECT_EQ(both.evaluate(0.0), 1.0);
+  EXPECT_EQ(both.evaluate(0.7), stretched.evaluate(0.7));
+}
+
+// ---- classes
+
+TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_them)
+{
+  for (unsigned seed = 200; seed < 300; ++seed) {
+    const int ntypes = 1 + static_cast<int>(seed % 9);
+    const Table table = random_table(ntypes, 1 + static_cast<int>(seed % ntypes), seed);
+    for (const bool weighted : {false, true}) {
+      const TypeClasses classes(table.library, weighted ? table.flat_weight.data() : nullptr);
+      const auto weight = [&](int i, int j) { return weighted ? table.weight[i][j] : 1.0; };
+      int largest = 0;
+      for (int i = 1; i <= ntypes; ++i) {
+        largest = std::max(largest, classes.of(i));
+        for (int j = 1; j <= ntypes; ++j) {
+          bool same = true;
+          for (int k = 1; k <= ntypes; ++k)
+            same = same && table.number[i][k] == table.number[j][k] && weight(i, k) == weight(j, k);
+          EXPECT_EQ(classes.of(i) == classes.of(j), same) << "types " << i << ' ' << j << " seed " << seed;
+          const auto &between = classes(classes.of(i), classes.of(j));
+          EXPECT_EQ(between.function, table.number[i][j]);
+          EXPECT_EQ(between.weight, weight(i, j));
+          EXPECT_EQ(between.exists(), table.number[i][j] != brute::TypePairs::NONE && weight(i, j) != 0.0);
+        }
+      }
+      EXPECT_EQ(classes.size(), largest + 1);    // none is empty
+    }
+  }
+}
+
+TEST(Classes, of_a_table_without_types_are_one)
+{
+  const TypeClasses classes(Switch(rational(6, 12, 0.5)), nullptr);
+  EXPECT_EQ(classes.size(), 1);
+  EXPECT_EQ(classes(0, 0).function, 0);
+  EXPECT_EQ(classes(0, 0).weight, 1.0);
+}
+
+TEST(Classes, sort_atoms_in_the_order_of_the_list_owned_ones_first)
+{
+  Table table(3, all_kinds());
+  table.set(1, 1, 0);
+  table.set(2, 2, 1);    // three classes: 3 has no partners
+  const TypeClasses classes(table.library, nullptr);
+  ASSERT_EQ(classes.size(), 3);
+  const std::vector<int> type = {2, 1, 3, 1, 2, 1, 1, 2}, index = {6, 0, 4, 1, 7, 3};
+  gpucoord::AtomsByClass atoms;
+  const std::vector<std::vector<int>> expected = {{6, 1, 3}, {0, 4, 7}, {}};
+  const int owned[] = {2, 2, 0}, first[] = {0, 3, 6};
+  for (int again = 0; again < 2; ++again) {
+    atoms.sort({index.data(), 6, 4}, type.data(), classes);
+    EXPECT_EQ(atoms.all().n, 6);
+    for (int t = 1; t <= 3; ++t) {
+      const AtomList list = atoms[classes.of(t)];
+      EXPECT_EQ(std::vector<int>(list.index, list.index + list.n), expected[t - 1]);
+      EXPECT_EQ(list.nowned, owned[t - 1]);
+      EXPECT_EQ(atoms.first(classes.of(t)), first[t - 1]);
+    }
+    const AtomList none = {index.data(), 0, 0};
+    atoms.sort(none, type.data(), classes);
+    EXPECT_EQ(atoms.all().n, 0);
+  }
+}
+
+}    // namespace
