@@ -166,7 +166,12 @@ void PairCoord::init_style()
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: engine cells cannot split forces into the levels inner, middle and outer of run_style respa "
                "- use engine neigh, or level pair");
-  if (!by_cells) neighbor->add_request(this, NeighConst::REQ_FULL);
+  if (!by_cells) {
+    // LAMMPS derives half lists from any full one that knows the same pairs, but has no code for those that other
+    // styles of a hybrid have split into levels: a list with the neighbors of ghosts it leaves alone
+    const bool may_be_taken = has_levels && utils::strmatch(force->pair_style, "^hybrid");
+    neighbor->add_request(this, NeighConst::REQ_FULL | (may_be_taken ? NeighConst::REQ_GHOST : 0));
+  }
 
   // init_one() says again which pairs of types this style has, and lists are new
   for (auto &one : coefficients) one.function.reset();
