@@ -222,6 +222,7 @@ namespace {
       const auto place = [](const double *x, int k) { return x + 3 * static_cast<std::size_t>(k); };
       for (const bool second : {false, true})
         send(second ? positions_b : positions, 3 * n, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
           for (std::size_t t = begin; t < end; ++t)
             (second ? positions_b : positions).pinned[t] = place(second ? in.xb : in.xa, order[t / 3])[t % 3];
         });
@@ -484,18 +485,20 @@ namespace {
     GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes, Staged<DeviceAtom> &to,
                                  std::vector<int> &rows)
     {
-      const auto class_of = [&](std::int64_t k) { return classes.size() > 1 ? classes.of(group.type[k]) : 0; };
       const auto is_owned = [&](std::int64_t k) { return k >= group.first_owned && k < group.first_owned + group.nowned; };
       GatheredParts parts;
-      std::vector<std::int64_t> order;
-      order.reserve(group.n);
+      std::vector<std::int64_t> order;    // empty: as they are
       rows.clear();
-      for (int c = 0; c < classes.size(); ++c) {
+      if (classes.size() == 1) {
+        parts = {{0}, {group.n}, {group.first_owned}, {static_cast<int>(group.nowned)}};
+        rows.assign(group.row, group.row + group.nowned);
+      }
+      for (int c = 0; c < classes.size() && classes.size() > 1; ++c) {
         parts.first.push_back(static_cast<std::int64_t>(order.size()));
         parts.first_owned.push_back(-1);
         parts.nowned.push_back(0);
         for (std::int64_t k = 0; k < group.n; ++k) {
-          if (class_of(k) != c) continue;
+          if (classes.of(group.type[k]) != c) continue;
           if (is_owned(k)) {
             if (parts.nowned[c]++ == 0) parts.first_owned[c] = static_cast<std::int64_t>(order.size());
             rows.push_back(group.row[k - group.first_owned]);
@@ -504,10 +507,10 @@ namespace {
         }
         parts.n.push_back(static_cast<std::int64_t>(order.size()) - parts.first[c]);
       }
-      send(to, order.size(), [&](std::size_t begin, std::size_t end) {
+      send(to, static_cast<std::size_t>(group.n), [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
         for (std::size_t t = begin; t < end; ++t) {
-          const std::int64_t k = order[t];
+          const std::int64_t k = order.empty() ? static_cast<std::int64_t>(t) : order[t];
           to.pinned[t] = {group.x[3 * k], group.x[3 * k + 1], group.x[3 * k + 2], group.id[k]};
         }
       });
