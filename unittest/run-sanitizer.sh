@@ -17,6 +17,8 @@ cases=(
   "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
   "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:Pairs.*:*EngineFunctions*"
   "auto test_coordination Engines.take*:Engines.sum*:*EngineFunctions*"
+  "auto test_switch_table *any_number*:*each_kind*:*pairs_equal*:Changes.*:List.*:Windows.*"
+  "warp test_switch_table *any_number*:*each_kind*:List.*"
   "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
 )
 # racecheck is a hundred times slower
@@ -25,6 +27,8 @@ racecheck_cases=(
   "auto test_coordination Engines.sum*"
   "warp test_coordination Engines.sum*:Shapes.a_single*"
   "block test_coordination Engines.sum*:Shapes.a_single*"
+  "auto test_switch_table Windows.of_three*:List.*"
+  "warp test_switch_table List.*"
 )
 failed=0
 for tool; do
