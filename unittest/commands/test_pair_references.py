@@ -156,10 +156,10 @@ def special_pairs(n, bonds):
 class System:
     """LAMMPS with the atoms of a reference, and its potentials."""
 
-    def __init__(self, test, reference):
+    def __init__(self, test, reference, *first):
         self.lmp = coordtest.start("-var", "input_dir", INPUT)
         test.addCleanup(self.lmp.close)
-        self.commands(*lines_of(reference["pre_commands"]))
+        self.commands(*first, *lines_of(reference["pre_commands"]))
         self.lmp.file(os.path.join(INPUT, reference["input_file"].strip()))
         lo, hi, *_ = self.lmp.extract_box()
         self.box = Box(np.subtract(hi, lo), lo=lo)
@@ -233,6 +233,14 @@ def vectors(text):
     return numbers(text).reshape(-1, 4)[:, 1:]
 
 
+def in_double(style):
+    return style.strip().replace("precision mixed", "precision double")
+
+
+def pair_coeffs(reference):
+    return ["pair_coeff " + line for line in lines_of(reference["pair_coeff"])]
+
+
 class References(unittest.TestCase):
     @of_each_reference
     def test_brute_force(self, name, reference):
@@ -273,13 +281,36 @@ class References(unittest.TestCase):
         self.assertLess(errors[1], 2e-5)
         self.assertLess(errors[1], errors[0] / 30)
 
+    def with_style(self, reference):
+        """LAMMPS with pair_style coord."""
+        system = System(self, reference)
+        system.commands("pair_style " + in_double(reference["pair_style"]), *pair_coeffs(reference),
+                        *lines_of(reference["post_commands"]))
+        return system
+
+    @of_each_reference
+    def test_data_file(self, name, reference):
+        """Coefficients of a data file; where it has those of types I I only, the others given or mixed once more."""
+        if "hybrid" in reference["pair_style"]:
+            return    # of which LAMMPS writes none
+        unlike = [line for line in pair_coeffs(reference) if line.split()[1] != line.split()[2]]
+        for pairs, more in {"ij": [], "ii": unlike}.items():
+            if pairs == "ii" and "mix" not in reference["post_commands"]:
+                continue
+            path = os.path.join(coordtest.folder(), "data")
+            self.with_style(reference).commands(f"write_data {path} pair {pairs}")
+            system = System(self, reference, f"variable data_file index {path}",
+                            f"variable pair_style index '{in_double(reference['pair_style'])}'")
+            system.commands(*more, *lines_of(reference["post_commands"]), "run 0")
+            error = error_of(coordtest.forces_of(system.lmp), vectors(reference["init_forces"]))
+            print(f"{name}: data file with {pairs} {error:.1e}")
+            self.assertLess(error, TOLERANCE)
+
     @of_each_reference
     def test_differences(self, name, reference):
         """Forces are differences of LAMMPS' energy with this style."""
-        system = System(self, reference)
-        system.commands("pair_style " + reference["pair_style"].replace("precision mixed", "precision double"),
-                        *("pair_coeff " + line for line in lines_of(reference["pair_coeff"])),
-                        *lines_of(reference["post_commands"]), "fix differences all numdiff 1 1e-4", "run 0")
+        system = self.with_style(reference)
+        system.commands("fix differences all numdiff 1 1e-4", "run 0")
         found = system.lmp.numpy.extract_fix("differences", LMP_STYLE_ATOM, LMP_TYPE_ARRAY)
         error = error_of(coordtest.in_order_of_id(system.lmp, found), vectors(reference["init_forces"]))
         print(f"{name}: differences {error:.1e}")
