@@ -316,6 +316,16 @@ class References(unittest.TestCase):
         print(f"{name}: differences {error:.1e}")
         self.assertLess(error, 1e-7)
 
+    @of_each_reference
+    def test_single(self, name, reference):
+        """The energies of all pairs one by one, which LAMMPS' tester does not compare."""
+        system = self.with_style(reference)
+        system.commands("compute pairs all pair/local eng", "compute sum all reduce sum c_pairs inputs local",
+                        "thermo_style custom c_sum", "run 0")
+        error = error_of([coordtest.scalar_of(system.lmp, "sum")], numbers(reference["init_vdwl"]))
+        print(f"{name}: single {error:.1e}")
+        self.assertLess(error, TOLERANCE)
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=2)
