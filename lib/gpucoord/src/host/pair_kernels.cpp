@@ -43,6 +43,15 @@ namespace {
 #endif
   }
 
+  template <class Real> struct OnesAndZeros {
+    Real value[CHUNK + 16] = {};
+    constexpr OnesAndZeros()
+    {
+      for (int k = 0; k < CHUNK; ++k) value[k] = 1;
+    }
+  };
+  template <class Real> constexpr OnesAndZeros<Real> ONES_AND_ZEROS;
+
   template <class Formula, class Real, class Accumulator, unsigned WANT>
   void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
               const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
@@ -62,6 +71,7 @@ namespace {
         dx[k] = dy[k] = dz[k] = 0;
         r_sq[k] = r_sq[0];
       }
+      const Real *const counts = ONES_AND_ZEROS<Real>.value + CHUNK - count;
       Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
       for (int k = 0; k < padded; ++k) {
@@ -70,7 +80,7 @@ namespace {
         if (WANT & WINDOWED)
           dfunc *= window(c, r_sq[k]);
         else
-          s += k < count ? value : Real(0);
+          s += counts[k] * value;
         if (WANT & DERIVATIVES) {
           gx = subtract_product(gx, dfunc, dx[k]);
           gy = subtract_product(gy, dfunc, dy[k]);
