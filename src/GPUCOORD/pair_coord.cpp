@@ -87,25 +87,35 @@ void PairCoord::allocate()
 
 void PairCoord::settings(int narg, char **arg)
 {
-  wanted_engine = Engine::AUTO;
-  device = CoordWords::Device::AUTO;
-  precision = gpucoord::Precision::DOUBLE;
+  // of this command; an error leaves those of an earlier one
+  Engine new_engine = Engine::AUTO;
+  auto new_precision = gpucoord::Precision::DOUBLE;
+  auto new_device = CoordWords::Device::AUTO;
   int device_position = Error::NOLASTLINE;
   for (int iarg = 0; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];
     if (keyword == "engine")
-      wanted_engine = CoordWords::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
+      new_engine = CoordWords::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
     else if (keyword == "precision")
-      precision = CoordWords::choose("pair_style coord precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
+      new_precision =
+          CoordWords::choose("pair_style coord precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
     else if (keyword == "device") {
-      device = CoordWords::choose("pair_style coord device", iarg, narg, arg, CoordWords::DEVICES, input, error);
+      new_device = CoordWords::choose("pair_style coord device", iarg, narg, arg, CoordWords::DEVICES, input, error);
       device_position = position(input, arg[iarg + 1]);
     } else
       error->all(FLERR, position(input, arg[iarg]),
                  "Unknown pair_style coord keyword: {} - known are engine, precision, device", keyword);
   }
-  for (Level &level : levels)
-    level.backend = std::make_unique<CoordBackend>(lmp, device, "Pair_style coord", device_position);
+  make_backends(new_device, "Pair_style coord", device_position);
+  wanted_engine = new_engine;
+  precision = new_precision;
+  device = new_device;
+}
+
+void PairCoord::make_backends(CoordWords::Device wanted, const std::string &style, int argument)
+{
+  for (Level &level : levels) level.backend = std::make_unique<CoordBackend>(lmp, wanted, style, argument);
+  table_words.clear();
   changed = true;
 }
 
@@ -149,6 +159,9 @@ void PairCoord::coeff(int narg, char **arg)
 
 void PairCoord::init_style()
 {
+  if (!levels[WHOLE].backend)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord has no settings after an earlier error - give pair_style coord again");
   cut_respa = nullptr;
   bool has_levels = false;
   if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa")) {
@@ -262,7 +275,7 @@ void PairCoord::make_table()
   table = std::make_unique<SwitchTable>(ntypes);
   weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
   interacts.assign(ntypes + 1, 0);
-  std::string all_words;
+  std::string all_words = by_cells ? "cells\n" : "neigh\n";
   std::map<std::string, int> numbers;    // functions by their words
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {

@@ -75,6 +75,7 @@ class PairCoord : public Pair {
   enum { WHOLE, INNER, MIDDLE };
 
   void allocate();
+  void make_backends(CoordWords::Device, const std::string &style, int argument);
   void mix(int, int);
   bool cells_would_differ(std::string &why) const;
   void make_table();
