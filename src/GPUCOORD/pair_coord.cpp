@@ -588,20 +588,22 @@ void PairCoord::read_restart(FILE *fp)
 
 void PairCoord::write_restart_settings(FILE *fp)
 {
-  const int words[3] = {static_cast<int>(wanted_engine), static_cast<int>(precision), static_cast<int>(device)};
-  fwrite(words, sizeof(int), 3, fp);
+  const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision), static_cast<int>(device),
+                        offset_flag, mix_flag};
+  fwrite(words, sizeof(int), 5, fp);
 }
 
 void PairCoord::read_restart_settings(FILE *fp)
 {
-  int words[3];
-  if (comm->me == 0) utils::sfread(FLERR, words, sizeof(int), 3, fp, nullptr, error);
-  MPI_Bcast(words, 3, MPI_INT, 0, world);
+  int words[5];
+  if (comm->me == 0) utils::sfread(FLERR, words, sizeof(int), 5, fp, nullptr, error);
+  MPI_Bcast(words, 5, MPI_INT, 0, world);
   wanted_engine = static_cast<Engine>(words[0]);
   precision = static_cast<gpucoord::Precision>(words[1]);
   device = static_cast<CoordWords::Device>(words[2]);
-  for (Level &level : levels)
-    level.backend = std::make_unique<CoordBackend>(lmp, device, "Pair_style coord", Error::NOLASTLINE);
+  offset_flag = words[3];
+  mix_flag = words[4];
+  make_backends(device, "The run that wrote the restart file says pair_style coord", Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */
