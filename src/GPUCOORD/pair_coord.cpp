@@ -289,11 +289,10 @@ void PairCoord::make_table()
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
   const bool is_new = all_words != table_words;
-  table_words = all_words;
-  for (int k = 0; k < (cut_respa ? 3 : 1); ++k) {
-    if (is_new) levels[k].backend->reset();
-    levels[k].backend->init(*table, precision, "Pair coord");
-  }
+  if (is_new)    // also for levels that only a later run may have
+    for (Level &level : levels) level.backend->reset();
+  for (int k = 0; k < (cut_respa ? 3 : 1); ++k) levels[k].backend->init(*table, precision, "Pair coord");
+  table_words = all_words;    // where that did not end in an error
   if (is_new && comm->me == 0) print_setup();
 }
 
