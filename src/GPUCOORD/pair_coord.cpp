@@ -119,6 +119,16 @@ void PairCoord::make_backends(CoordWords::Device wanted, const std::string &styl
   changed = true;
 }
 
+// empty: it is one
+static std::string why_no_potential(const Switch &function)
+{
+  if (!function.has_end()) return "needs a range with an end, but this function has none - give a finite dmax";
+  const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
+  if (std::isfinite(s) && std::isfinite(slope)) return "";
+  return fmt::format("is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax", s,
+                     slope, function.dmax());
+}
+
 /* ----------------------------------------------------------------------
    pair_coeff I J epsilon NAME [r0] keyword value ...
 ------------------------------------------------------------------------- */
@@ -133,14 +143,11 @@ void PairCoord::coeff(int narg, char **arg)
   if (!utils::is_double(arg[2]))
     error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'", arg[2]);
   const double one = utils::numeric(FLERR, arg[2], false, lmp);
-  if (!std::isfinite(one))
-    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon is {} but must be finite", arg[2]);
 
   int iarg = 2;
   const SwitchOptions options = CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
-  if (!Switch(options).has_end())
-    error->all(FLERR, position(input, arg[3]),
-               "Pair coord {} needs a range with an end, but this function has none - give dmax", arg[3]);
+  const std::string why = why_no_potential(Switch(options));
+  if (!why.empty()) error->all(FLERR, position(input, arg[3]), "Pair coord {} {}", arg[3], why);
 
   int count = 0;
   for (int i = ilo; i <= ihi; ++i)
@@ -260,6 +267,13 @@ void PairCoord::mix(int i, int j)
   if (a.kind == SwitchKind::Q) mixed.beta = 1.0 / mix_distance(1.0 / a.beta, 1.0 / b.beta);
   const double size_a = a.kind == SwitchKind::Q ? a.ref : fa.r0, size_b = b.kind == SwitchKind::Q ? b.ref : fb.r0;
   const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
+  std::string why;
+  try {
+    why = why_no_potential(Switch(mixed));
+  } catch (const gpucoord::SwitchError &e) {
+    why = e.what();
+  }
+  if (!why.empty()) refuse(fmt::format("'{}': {}", CoordSwitch::words(mixed), why));
   epsilon[i][j] = epsilon[i][i] < 0.0 || epsilon[j][j] < 0.0 ? -magnitude : magnitude;
   of_types(i, j).options = mixed;
 }
@@ -377,6 +391,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
 {
   sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);
   const double *const x = atom->nmax ? &atom->x[0][0] : nullptr;
+  gpucoord::Contribution mine;
   try {
     if (by_cells) {
       select_atoms();
@@ -384,22 +399,24 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       in.x = x;
       in.a = {index.data(), static_cast<int>(index.size()), nowned};
       in.types = {atom->type, weight.data()};
-      return (*level.backend)->cells(in, want, sums.data());
+      mine = (*level.backend)->cells(in, want, sums.data());
+    } else {
+      gpucoord::ListInput in;
+      in.x = x;
+      in.a = {list->ilist, list->inum, list->inum};
+      const bool is_short = &level != &levels[WHOLE];
+      in.numneigh = is_short ? level.numneigh.data() : list->numneigh;
+      in.firstneigh = is_short ? level.firstneigh.data() : list->firstneigh;
+      in.neighmask = NEIGHMASK;
+      in.version = level.list_version;
+      in.types = {atom->type, weight.data()};
+      // atoms without bonds have no special neighbors
+      if (atom->molecular != Atom::ATOMIC) in.special = force->special_lj;
+      if (window) in.window = *window;
+      mine = (*level.backend)->list(in, want, sums.data());
     }
-    gpucoord::ListInput in;
-    in.x = x;
-    in.a = {list->ilist, list->inum, list->inum};
-    const bool is_short = &level != &levels[WHOLE];
-    in.numneigh = is_short ? level.numneigh.data() : list->numneigh;
-    in.firstneigh = is_short ? level.firstneigh.data() : list->firstneigh;
-    in.neighmask = NEIGHMASK;
-    in.version = level.list_version;
-    in.types = {atom->type, weight.data()};
-    // atoms without bonds have no special neighbors
-    if (atom->molecular != Atom::ATOMIC) in.special = force->special_lj;
-    if (window) in.window = *window;
-    return (*level.backend)->list(in, want, sums.data());
   } catch (const gpucoord::DeviceError &e) {
+    level.backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
                "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
                "ranks per GPU",
@@ -409,6 +426,12 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
                "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller dmax",
                comm->me, atom->nlocal, atom->nghost);
   }
+  if (!std::isfinite(mine.value))
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: the energy on rank {} is not a finite number - a position is none, or a function custom "
+               "has no value at some distance",
+               comm->me);
+  return mine;
 }
 
 void PairCoord::add_forces(unsigned want)
