@@ -38,7 +38,7 @@ GOOD = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs ima
 
 def read_error(text):
     """The message of an error of LAMMPS, and the command with [] round the words marked by ^^^, or None."""
-    found = re.match(r"ERROR: (.*?) \(\S+:\d+\)$", text, re.MULTILINE | re.DOTALL)
+    found = re.match(r"ERROR(?: on proc \d+)?: (.*?) \(\S+:\d+\)$", text, re.MULTILINE | re.DOTALL)
     if not found:
         raise AssertionError(f"not an error message of LAMMPS: {text!r}")
     lines = text.rstrip("\n").split("\n")
