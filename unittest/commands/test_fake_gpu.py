@@ -12,13 +12,17 @@ from errortest import PRINT_S, SYSTEM, errors_in, run_program
 from test_device import AUTO, COMPUTE, CUDA, GATHERED, OWNED, PATHS, run, run_all, setup_line
 
 
-class FakeGPU(unittest.TestCase):
+STYLE = "pair_style coord {}\npair_coeff * * 0.7 cubic d0 1.0 dmax 3.0\n"
+LEVELS = "run_style respa 3 2 2 inner 1 1.0 1.5 middle 2 2.0 2.5 outer 3\n"
+
+
+class WithFakeGPUs(unittest.TestCase):
     """Ranks whose GPUs the environment states."""
 
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        self.load = f"plugin unload compute coord/gpu\nplugin load {self.plugin}\n"
+        self.load = f"plugin unload compute coord/gpu\nplugin unload pair coord\nplugin load {self.plugin}\n"
 
     def check_stops(self, cases):
         """script after SYSTEM, ranks, environment, pattern of the only error"""
@@ -31,6 +35,8 @@ class FakeGPU(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertNotRegex(output, "(?m)^went on")
 
+
+class FakeGPU(WithFakeGPUs):
     def test_not_every_rank_has_a_gpu(self):
         message = "Compute coord/gpu device cuda: rank {} has no GPU: {{fake}} none - use device host or device auto"
         self.check_stops([(CUDA, 2, {"FAKE_GPUS": "1,0"}, message.format(1)),
@@ -120,6 +126,123 @@ class FakeGPU(unittest.TestCase):
                     found = output.count("fake GPU: neighbor list copied")
                     if copies:
                         self.assertEqual(found, 2 * ranks * copies)
+                    self.assertGreater(found, 0)
+
+
+class PairStyle(WithFakeGPUs):
+    """The same of pair_style coord."""
+
+    def pair_line(self, script, ranks=1, **environment):
+        output = run(self.load + script, ranks, **environment)
+        line, = re.findall(r"^Pair coord: ((?:host|cuda) \(.*)$", output, re.MULTILINE)
+        return line
+
+    def test_not_every_rank_has_a_gpu(self):
+        message = "Pair_style coord device cuda: rank {} has no GPU: {{fake}} none - use device host or device auto"
+        self.check_stops([(STYLE.format("device cuda"), 2, {"FAKE_GPUS": "1,0"}, message.format(1)),
+                          (STYLE.format("device cuda"), 3, {"FAKE_GPUS": "0,1,0"}, message.format(0))])
+        for gpus, rank in ("1,0", " on rank 1"), ("0,1", ""):
+            line = self.pair_line(SYSTEM + STYLE.format("") + "run 0\n", 2, FAKE_GPUS=gpus)
+            self.assertRegex(line, rf"^host \([^;]+, 1 thread per rank; no GPU{rank}: {{fake}} none\), precision "
+                                   "double, engine neigh, full neighbor list$")
+
+    def test_backend_cannot_be_made(self):
+        message = "Pair coord: the GPU of rank {} cannot be used: {{fake}} busy - use device host"
+        self.check_stops([(STYLE.format(words) + levels + "run 0\n", ranks, {"FAKE_GPUS": "1", "FAKE_INIT": failing},
+                           message.format(rank)) for words, levels in (("", ""), ("device cuda", LEVELS))
+                          for ranks, failing, rank in ((1, "1", 0), (2, "0,1", 1), (2, "1", 0))])
+
+    def test_evaluation_fails(self):
+        """One rank stops the others, as LAMMPS does in a run."""
+        gpu = (r"Pair coord: rank {} failed with \d+ owned and \d+ ghost atoms: {{fake}} out of memory: 3 GB asked, 1 "
+               "GB free - use device host, more GPUs or fewer ranks per GPU")
+        memory = (r"Pair coord: out of memory on rank {} with \d+ owned and \d+ ghost atoms - use more ranks or a "
+                  "smaller dmax")
+        self.check_stops([(STYLE.format(f"engine {engine}") + levels + "run 4\n", ranks,
+                           {"FAKE_GPUS": "1", "FAKE_FAILS": fails, **more}, message.format(rank))
+                          for engine, levels in (("cells", ""), ("neigh", ""), ("neigh", LEVELS))
+                          for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "4,0", 0))
+                          for message, more in ((gpu, {}), (memory, {"FAKE_NO_MEMORY": "1"}))])
+
+    def in_process(self, commands, **environment):
+        os.environ.update(environment)
+        self.addCleanup(lambda: [os.environ.pop(name) for name in environment])
+        lmp = errortest.start()
+        self.addCleanup(lmp.close)
+        errortest.commands(lmp, self.load + SYSTEM + commands)
+        return lmp
+
+    def check_energy(self, lmp):
+        lmp.command("run 0")
+        self.assertAlmostEqual(lmp.get_thermo("pe"), 0.7 * errortest.expected_of_good(lmp), delta=1e-6)
+
+    def test_next_run_makes_the_backend_anew(self):
+        """The third evaluation of each backend fails. One run is one evaluation."""
+        for engine in "cells", "neigh":
+            lmp = self.in_process(STYLE.format(f"engine {engine}"), FAKE_GPUS="1", FAKE_FAILS="3")
+            for turn in range(7):
+                with self.subTest(engine, turn=turn):
+                    if turn % 3 == 2:
+                        self.assertIn("out of memory", errortest.error_of(lmp, "run 0")[0])
+                    else:
+                        self.check_energy(lmp)
+            self.doCleanups()
+
+    def test_refused_device_leaves_the_old_one(self):
+        lmp = self.in_process(STYLE.format("device host"), FAKE_GPUS="0")
+        self.assertEqual(errortest.error_of(lmp, "pair_style coord precision single device cuda engine cells"), (
+            "Pair_style coord device cuda: rank 0 has no GPU: {fake} none - use device host or device auto",
+            "pair_style coord precision single device [cuda] engine cells"))
+        self.check_energy(lmp)
+
+    def test_restart_without_a_gpu(self):
+        """device auto takes what there is; device cuda is refused, and other commands work then."""
+        lmp = self.in_process("".join(STYLE.format(f"device {device}") + f"run 0\nwrite_restart {device}\n"
+                                      for device in ("auto", "cuda")), FAKE_GPUS="1")
+        expected = lmp.get_thermo("pe")
+        os.environ["FAKE_GPUS"] = "0"
+        lmp.command("clear")
+        self.assertEqual(errortest.error_of(lmp, "read_restart cuda"), (
+            "The run that wrote the restart file says pair_style coord device cuda: rank 0 has no GPU: {fake} none - "
+            "use device host or device auto", None))
+        lmp.command("clear")
+        errortest.commands(lmp, "read_restart auto\nrun 0")
+        self.assertAlmostEqual(lmp.get_thermo("pe"), expected, delta=1e-6)
+
+    def test_engine_of_the_gpu(self):
+        """Bins, unless they would stop with an error."""
+        molecules = (SYSTEM.replace("atom_modify", "atom_style bond\natom_modify").replace(
+            "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 1 extra/special/per/atom 2") +
+            "bond_style zero\nbond_coeff 1\nspecial_bonds lj/coul {}\n")
+        cells = "engine cells, owned and ghost atoms copied to the GPU"
+        neigh = "engine neigh, full neighbor list copied to the GPU"
+        for script, expected in ((SYSTEM + STYLE.format(""), cells), (SYSTEM + STYLE.format("engine neigh"), neigh),
+                                 (SYSTEM + STYLE.format("") + "neigh_modify exclude group a b\n", neigh),
+                                 (SYSTEM + STYLE.format("") + LEVELS, neigh),
+                                 (SYSTEM + STYLE.format("") + "run_style respa 2 2 pair 2\n", cells),
+                                 (molecules.format("1 1 1") + STYLE.format(""), cells),
+                                 (molecules.format("0 1 1") + STYLE.format(""), neigh),
+                                 (molecules.format("1 1 1") + "pair_style hybrid/molecular coord zero 3.0\n"
+                                  "pair_coeff * * coord 0.3 cubic dmax 3.0\npair_coeff * * zero\n", neigh)):
+            for device in "", " device cuda":
+                line = self.pair_line(script.replace("pair_style coord", "pair_style coord" + device) + "run 0\n",
+                                      FAKE_GPUS="1")
+                self.assertEqual(line, "cuda (Fake, device 0), precision double, " + expected)
+
+    def test_versions_of_neighbor_lists(self):
+        """A list is copied where it was built, and only there, for each level of rRESPA."""
+        start = (self.load + SYSTEM.replace("map array", "map array sort 1 0.0") +
+                 "neigh_modify every 5 delay 0 check no\nvelocity all create 3000 4711\nfix move all nve\n"
+                 "timestep 0.002\n" + STYLE.format("engine neigh"))
+        for script, copies in (("run 0", 1), ("run 4", 1), ("run 20", 5), ("run 20\nrun 4\nrun 0", 7),
+                               ("run 7\nrun 7 pre no", 3), ("min_style cg\nminimize 0 0 3 10", None),
+                               (LEVELS + "run 20", None),
+                               (LEVELS + "run 7\nrun_style verlet\nrun 7\n" + LEVELS + "run 7", None)):
+            for ranks in 1, 2:
+                with self.subTest(script, ranks=ranks):
+                    found = run(start + script + "\n", ranks, FAKE_GPUS="1").count("fake GPU: neighbor list copied")
+                    if copies:
+                        self.assertEqual(found, ranks * copies)
                     self.assertGreater(found, 0)
 
 
