@@ -34,7 +34,8 @@ def skip(reason):
     sys.exit(SKIPPED)
 
 
-# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu that has no device.
+# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu and pair_style coord,
+# also as a sub-style, in a command that names no device.
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
@@ -47,9 +48,13 @@ if DEVICE == "cuda":
 
 def on_device(command):
     """A LAMMPS command as it is on the device of these tests."""
-    is_compute = re.match(r"\s*compute\s+\S+\s+\S+\s+coord/gpu\s", command)
-    names_one = re.search(r"\sdevice\s", command)
-    return f"{command} device {DEVICE}" if is_compute and not names_one else command
+    if re.search(r"\sdevice\s", command):
+        return command
+    if re.match(r"\s*compute\s+\S+\s+\S+\s+coord/gpu\s", command):
+        return f"{command} device {DEVICE}"
+    if re.match(r"\s*pair_style\s", command):    # not at the end, where another sub-style may be
+        return re.sub(r"(?<=\s)coord(?!\S)", f"coord device {DEVICE}", command)
+    return command
 
 
 # ---------------------------------------------------------------- reference
