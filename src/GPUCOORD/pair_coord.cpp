@@ -42,6 +42,9 @@ using gpucoord::VIRIAL;
 using gpucoord::WINDOWED;
 using gpucoord::Window;
 
+// what is worth the start of threads
+static constexpr int MANY = 4096;
+
 // 'neigh', not 'list': that is a pair style, and pair_style hybrid would take it for one
 const std::vector<CoordWords::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
     {"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"neigh", Engine::NEIGH}};
@@ -341,17 +344,28 @@ void PairCoord::print_setup() const
 void PairCoord::select_atoms()
 {
   const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  double **const x = atom->x;
+  int bad = -1;
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) reduction(max : bad)
+  for (int i = 0; i < nall; ++i)
+    if (!std::isfinite(x[i][0]) || !std::isfinite(x[i][1]) || !std::isfinite(x[i][2])) bad = MAX(bad, i);
+  if (bad >= 0)
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: the position of {} is not a finite number - the simulation is unstable, or positions were "
+               "set wrongly",
+               atom->tag_enable ? fmt::format("atom ID {}", atom->tag[bad]) : "an atom");
+
+  if (std::find(interacts.begin() + 1, interacts.end(), 0) == interacts.end()) {    // all types do
+    nowned = nlocal;
+    index.resize(nall);
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY)
+    for (int i = 0; i < nall; ++i) index[i] = i;
+    return;
+  }
   index.clear();
   for (int i = 0; i < nall; ++i) {
     if (i == nlocal) nowned = static_cast<int>(index.size());
-    if (!interacts[atom->type[i]]) continue;
-    const double *const x = atom->x[i];
-    if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
-      error->one(FLERR, Error::NOLASTLINE,
-                 "Pair coord: the position of {} is not a finite number - the simulation is unstable, or positions were "
-                 "set wrongly",
-                 atom->tag_enable ? fmt::format("atom ID {}", atom->tag[i]) : "an atom");
-    index.push_back(i);
+    if (interacts[atom->type[i]]) index.push_back(i);
   }
   if (nall == nlocal) nowned = static_cast<int>(index.size());
 }
@@ -389,7 +403,10 @@ void PairCoord::shorten_list(Level &level, double range) const
 
 gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Window *window)
 {
-  sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);
+  const std::int64_t nsums = static_cast<std::int64_t>(gpucoord::peratom_columns(want)) * atom->nlocal;
+  sums.resize(nsums);
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nsums > MANY)
+  for (std::int64_t k = 0; k < nsums; ++k) sums[k] = 0.0;
   const double *const x = atom->nmax ? &atom->x[0][0] : nullptr;
   gpucoord::Contribution mine;
   try {
@@ -438,7 +455,9 @@ void PairCoord::add_forces(unsigned want)
 {
   const std::size_t columns = gpucoord::peratom_columns(want);
   double **const f = atom->f;
-  for (int i = 0; i < atom->nlocal; ++i) {
+  const int nlocal = atom->nlocal;
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nlocal > MANY)
+  for (int i = 0; i < nlocal; ++i) {
     const double *const derivatives = &sums[columns * i + 1];
     for (int k = 0; k < 3; ++k) f[i][k] -= derivatives[k];
   }
