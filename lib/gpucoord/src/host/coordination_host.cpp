@@ -11,6 +11,7 @@
 #include "cell_bins.h"
 #include "custom_function.h"
 #include "pair_kernels.h"
+#include "sorted_neighbours.h"
 
 #include <omp.h>
 
@@ -73,9 +74,9 @@ namespace {
       Contribution result;
       const bool two = in.b.index != nullptr;
       const TypeClasses classes(table, in.types.weight);
-      gather_list(in, in.a, two ? 2 : 1, classes, want, peratom, true, result);
+      gather_list(in, in.a, two ? 2 : 1, classes, lists_a, want, peratom, true, result);
       if (!two) halve(result);
-      if (two && peratom) gather_list(in, in.b, 1, classes, want_of_second(want), peratom, false, result);
+      if (two && peratom) gather_list(in, in.b, 1, classes, lists_b, want_of_second(want), peratom, false, result);
       return result;
     }
 
@@ -127,8 +128,6 @@ namespace {
       std::vector<int> row;
       std::vector<std::size_t> cursor;
       std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
-      std::vector<int> neighbours;                            // [buckets][largest number of an atom]
-      std::vector<int> in_bucket;                             // [buckets] how many
       void reserve(std::size_t n)
       {
         if (x.size() >= n) return;
@@ -351,34 +350,30 @@ namespace {
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, const TypeClasses &classes,
-                     unsigned want, double *peratom, bool counts, Contribution &result)
+                     SortedNeighbours &lists, unsigned want, double *peratom, bool counts, Contribution &result)
     {
       const double start = seconds();
       if (want & WINDOWED)
         for (Function &f : functions) set_window(in.window, f.constants);
-      const bool typed = table.ntypes() > 0;
       const bool as_it_is = classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
-      const int nweights = in.special ? 4 : 1, nbuckets = nweights * classes.size();
+      if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
+      const int nweights = SortedNeighbours::special_weights(in);
       Contribution sums_of_pass;
       run_blocks(i_atoms.nowned, 64, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
         for (std::int64_t t = begin; t < end; ++t) {
           const int i = i_atoms.index[t];
           const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
-          const int *const neighbours = in.firstneigh[i];
-          const int n = in.numneigh[i], ci = typed ? classes.of(in.types.type[i]) : 0;
+          const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
           double total[NSUMS] = {};
-          if (!as_it_is) sort_neighbours(in, n, neighbours, j_bit, classes, s);
-          for (int bucket = 0; bucket < nbuckets; ++bucket) {
+          for (int bucket = 0; bucket < nweights * classes.size(); ++bucket) {
             const auto &between = classes(ci, bucket / nweights);
             const double weight = between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
-            if (!between.exists() || weight == 0.0) continue;
+            int n = in.numneigh[i];
+            const int *const neighbours = as_it_is ? in.firstneigh[i] : lists.bucket(t, bucket, n);
+            if (!between.exists() || weight == 0.0 || n == 0) continue;
             double sums[NSUMS] = {};
-            if (as_it_is)
-              gather_neighbours(in, between.function, want, xi, n, neighbours, s, sums);
-            else if (s.in_bucket[bucket] > 0)
-              gather_neighbours(in, between.function, want, xi, s.in_bucket[bucket],
-                                s.neighbours.data() + static_cast<std::size_t>(bucket) * n, s, sums);
+            gather_neighbours(in, between.function, want, xi, n, neighbours, s, sums);
             add_weighted(weight, sums, total);
           }
           add_to_block(total, want, block);
@@ -386,23 +381,6 @@ namespace {
         }
       }, nthreads);
       add_pass(sums_of_pass, seconds() - start, counts, result);
-    }
-
-    // by class and special weight; those that have not the bit are dropped
-    void sort_neighbours(const ListInput &in, int n, const int *neighbours, unsigned char j_bit,
-                         const TypeClasses &classes, Scratch &s) const
-    {
-      const int nweights = in.special ? 4 : 1, nbuckets = nweights * classes.size();
-      s.in_bucket.assign(nbuckets, 0);
-      if (s.neighbours.size() < static_cast<std::size_t>(nbuckets) * n) s.neighbours.resize(static_cast<std::size_t>(nbuckets) * n);
-      for (int k = 0; k < n; ++k) {
-        const int j = neighbours[k] & in.neighmask;
-        const int class_of_j = classes.size() > 1 ? classes.of(in.types.type[j]) : 0;
-        const int bucket = class_of_j * nweights + (in.special ? static_cast<int>(static_cast<unsigned>(neighbours[k]) >> 30) : 0);
-        int &count = s.in_bucket[bucket];
-        s.neighbours[static_cast<std::size_t>(bucket) * n + count] = j;
-        count += !in.member || in.member[j] & j_bit ? 1 : 0;
-      }
     }
 
     void gather_allpairs(const Box &box, const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
@@ -414,7 +392,7 @@ namespace {
       Contribution sums_of_pass;
       run_blocks(gi.nowned, 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        s.reserve(CHUNK);
+        s.reserve(2 * CHUNK);
         for (std::int64_t t = begin; t < end; ++t) {
           const std::int64_t i = gi.first_owned + t;
           double sums[NSUMS] = {};
@@ -444,16 +422,20 @@ namespace {
         gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
         return;
       }
+      // behind those of all, of one class after the other
+      displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
+      Real *const x = s.x.data() + size, *const y = s.y.data() + size, *const z = s.z.data() + size;
       const int ci = classes.of(gi.type[i]);
       for (int cj = 0; cj < classes.size(); ++cj) {
         if (!classes(ci, cj).exists()) continue;
         int count = 0;
-        for (std::int64_t j = first; j < first + size; ++j) {
-          if (classes.of(gj.type[j]) != cj || gj.id[j] == gi.id[i]) continue;
-          displacements(box, xi, 1, gj.x + 3 * j, &s.x[count], &s.y[count], &s.z[count]);
-          ++count;
+        for (int k = 0; k < size; ++k) {
+          x[count] = s.x[k];
+          y[count] = s.y[k];
+          z[count] = s.z[k];
+          count += classes.of(gj.type[first + k]) == cj && gj.id[first + k] != gi.id[i] ? 1 : 0;
         }
-        gather(classes(ci, cj).function, want, s, count, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
+        gather(classes(ci, cj).function, want, s, count, x, y, z, 0, 0, 0, -1, sums);
       }
     }
 
@@ -474,6 +456,7 @@ namespace {
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
     std::vector<CellBins> bins_a, bins_b;    // one a class
+    SortedNeighbours lists_a, lists_b;
   };
 
 }    // namespace
