@@ -174,9 +174,13 @@ void PairCoord::init_style()
                "Pair coord has no settings after an earlier error - give pair_style coord again");
   cut_respa = nullptr;
   bool has_levels = false;
+  levels[WHOLE].is_used = true;
+  levels[INNER].is_used = levels[MIDDLE].is_used = false;
   if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa")) {
     const auto respa = dynamic_cast<Respa *>(update->integrate);
-    has_levels = respa->level_inner >= 0 || respa->level_middle >= 0;
+    levels[INNER].is_used = respa->level_inner >= 0;
+    levels[MIDDLE].is_used = respa->level_middle >= 0;
+    has_levels = levels[INNER].is_used || levels[MIDDLE].is_used;
     if (has_levels) cut_respa = respa->cutoff;
   }
 
@@ -228,7 +232,13 @@ double PairCoord::init_one(int i, int j)
   epsilon[j][i] = epsilon[i][j];
   SwitchOptions options = of_types(i, j).options;
   options.shifted = offset_flag != 0;
-  const Switch &function = of_types(i, j).function.emplace(options);
+  Coefficients &c = of_types(i, j);
+  const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
+  if (!c.function || c.words != words) {    // fix adapt comes here as well, and leaves the function
+    c.function = std::make_unique<gpucoord::SwitchEvaluator>(Switch(options));
+    c.words = words;
+  }
+  const Switch &function = c.function->function;
   changed = true;
   etail_ij = ptail_ij = 0.0;    // there is nothing beyond dmax
   if (cut_respa && function.dmax() < cut_respa[3])
@@ -249,11 +259,13 @@ void PairCoord::mix(int i, int j)
   const auto refuse = [&](const std::string &why) {
     error->all(FLERR, Error::NOLASTLINE, "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i, j);
   };
-  const auto same = [](double p, double q) { return p == q || (std::isnan(p) && std::isnan(q)); };
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
-  if (a.kind != b.kind || a.expression != b.expression || a.stretch != b.stretch || !same(fa.n, fb.n) ||
-      !same(fa.m, fb.m) || !same(a.a, b.a) || !same(a.b, b.b) || !same(a.lambda, b.lambda))
+  const auto form = [](SwitchOptions o) {    // all but lengths
+    o.r0 = o.d0 = o.dmax = o.ref = o.beta = SwitchOptions::NOT_GIVEN;
+    return CoordSwitch::words(o);
+  };
+  if (form(fa) != form(fb))
     refuse(fmt::format("their functions differ in more than lengths, '{}' and '{}'", CoordSwitch::words(a), CoordSwitch::words(b)));
   if (epsilon[i][i] * epsilon[j][j] < 0.0)
     refuse(fmt::format("epsilon {} and {} differ in sign", epsilon[i][i], epsilon[j][j]));
@@ -298,8 +310,8 @@ void PairCoord::make_table()
     for (int j = i; j <= ntypes; ++j) {
       const auto &function = of_types(i, j).function;
       if (!function) continue;
-      const std::string words = CoordSwitch::words(of_types(i, j).options) + (function->options().shifted ? " shifted" : "");
-      if (!numbers.count(words)) numbers[words] = table->add(*function);
+      const std::string &words = of_types(i, j).words;
+      if (!numbers.count(words)) numbers[words] = table->add(function->function);
       table->set(i, j, numbers[words]);
       weight[table->place(i, j)] = weight[table->place(j, i)] = epsilon[i][j];
       interacts[i] = interacts[j] = 1;
@@ -308,42 +320,60 @@ void PairCoord::make_table()
   const bool is_new = all_words != table_words;
   if (is_new)    // also for levels that only a later run may have
     for (Level &level : levels) level.backend->reset();
-  for (int k = 0; k < (cut_respa ? 3 : 1); ++k) levels[k].backend->init(*table, precision, "Pair coord");
+  for (Level &level : levels)
+    if (level.is_used) level.backend->init(*table, precision, "Pair coord");
   table_words = all_words;    // where that did not end in an error
-  if (is_new && comm->me == 0) print_setup();
+  if (comm->me != 0 || !update->setupflag) return;
+  const std::string text = setup_text();
+  if (text != printed) utils::logmesg(lmp, text);
+  printed = text;
 }
 
-void PairCoord::print_setup() const
+std::string PairCoord::setup_text() const
 {
   const CoordBackend &backend = *levels[WHOLE].backend;
   std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}{}\n", backend.description(),
                                  CoordWords::name_of(precision, CoordWords::PRECISIONS),
                                  by_cells ? "cells, owned and ghost atoms" : "neigh, full neighbor list",
                                  backend.is_cuda() ? " copied to the GPU" : "");
-  // forces that jump cost energy: the worst pair of types
-  double worst = 0.0;
-  int worst_i = 0, worst_j = 0;
+  // what jumps at dmax costs energy: the worst pairs of types
+  struct {
+    double size = 0.0;
+    int i = 0, j = 0;
+    void meet(double jump, int type_i, int type_j)
+    {
+      if (fabs(jump) <= size) return;
+      size = fabs(jump);
+      i = type_i;
+      j = type_j;
+    }
+  } force_jump, energy_jump;
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
-      if (table->number(i, j) == SwitchTable::NONE) continue;
-      const double jump = fabs(epsilon[i][j] * table->functions()[table->number(i, j)].slope_at_dmax());
-      if (jump <= worst) continue;
-      worst = jump;
-      worst_i = i;
-      worst_j = j;
+      const int number = table->number(i, j);
+      if (number == SwitchTable::NONE) continue;
+      const Switch &function = table->functions()[number];
+      // slopes of the order of rounding are none
+      const double slope = function.slope_at_dmax();
+      if (fabs(slope) * function.dmax() > 1e-12) force_jump.meet(epsilon[i][j] * slope, i, j);
+      if (fabs(function.value_at_dmax()) > 1e-12) energy_jump.meet(epsilon[i][j] * function.value_at_dmax(), i, j);
     }
-  if (worst > 0.0)
-    mesg += fmt::format("  forces jump to 0 at dmax, by {:.6g} between types {} and {}\n", worst, worst_i, worst_j);
+  if (force_jump.size > 0.0)
+    mesg += fmt::format("  forces jump to 0 at dmax, by {:.6g} between types {} and {}\n", force_jump.size, force_jump.i,
+                        force_jump.j);
   else
     mesg += "  forces go to 0 at dmax\n";
-  utils::logmesg(lmp, mesg);
+  if (energy_jump.size > 0.0)
+    mesg += fmt::format("  energies jump to 0 at dmax, by {:.6g} between types {} and {}: pair_modify shift yes avoids it\n",
+                        energy_jump.size, energy_jump.i, energy_jump.j);
+  return mesg;
 }
 
 /* ---------------------------------------------------------------------- */
 
-void PairCoord::select_atoms()
+void PairCoord::check_positions() const
 {
-  const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  const int nall = atom->nlocal + atom->nghost;
   double **const x = atom->x;
   int bad = -1;
 #pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) reduction(max : bad)
@@ -354,7 +384,11 @@ void PairCoord::select_atoms()
                "Pair coord: the position of {} is not a finite number - the simulation is unstable, or positions were "
                "set wrongly",
                atom->tag_enable ? fmt::format("atom ID {}", atom->tag[bad]) : "an atom");
+}
 
+void PairCoord::select_atoms()
+{
+  const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
   if (std::find(interacts.begin() + 1, interacts.end(), 0) == interacts.end()) {    // all types do
     nowned = nlocal;
     index.resize(nall);
@@ -409,6 +443,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
   for (std::int64_t k = 0; k < nsums; ++k) sums[k] = 0.0;
   const double *const x = atom->nmax ? &atom->x[0][0] : nullptr;
   gpucoord::Contribution mine;
+  check_positions();
   try {
     if (by_cells) {
       select_atoms();
@@ -427,8 +462,9 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       in.neighmask = NEIGHMASK;
       in.version = level.list_version;
       in.types = {atom->type, weight.data()};
-      // atoms without bonds have no special neighbors
-      if (atom->molecular != Atom::ATOMIC) in.special = force->special_lj;
+      // 2: neighbors of that kind are marked, others are none or as all
+      const int *const flag = neighbor->special_flag;
+      if (atom->molecular != Atom::ATOMIC && (flag[1] == 2 || flag[2] == 2 || flag[3] == 2)) in.special = force->special_lj;
       if (window) in.window = *window;
       mine = (*level.backend)->list(in, want, sums.data());
     }
@@ -445,8 +481,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
   }
   if (!std::isfinite(mine.value))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the energy on rank {} is not a finite number - a position is none, or a function custom "
-               "has no value at some distance",
+               "Pair coord: the energy on rank {} is not a finite number - a function custom has no value at some distance",
                comm->me);
   return mine;
 }
@@ -482,7 +517,9 @@ void PairCoord::compute(int eflag, int vflag)
   ev_init(eflag, vflag);
   if (changed) make_table();
   if (neighbor->ago == 0) ++levels[WHOLE].list_version;
-  const unsigned want = DERIVATIVES | (vflag_either ? VIRIAL : 0) | (vflag_atom ? ATOM_VIRIAL | VIRIAL : 0);
+  unsigned want = DERIVATIVES;
+  if (vflag_either) want |= VIRIAL;
+  if (vflag_atom) want |= VIRIAL | ATOM_VIRIAL;
   const auto mine = evaluate(levels[WHOLE], want, nullptr);
   add_forces(want);
   tally(want, mine);
@@ -496,8 +533,10 @@ void PairCoord::compute_level(int number, const Window &window, double range)
 {
   if (changed) make_table();
   Level &level = levels[number];
-  if (neighbor->ago == 0 || level.list_version == 0) {
+  // Inner levels come here many times between two builds. The count of builds starts again in each setup.
+  if (update->setupflag || level.list_built != neighbor->ncalls) {
     ++level.list_version;
+    level.list_built = neighbor->ncalls;
     shorten_list(level, range);
   }
   evaluate(level, DERIVATIVES | WINDOWED, &window);
@@ -533,8 +572,10 @@ void PairCoord::compute_outer(int eflag, int vflag)
   evaluate(levels[WHOLE], DERIVATIVES | WINDOWED, &window);
   add_forces(DERIVATIVES);
   if (!evflag) return;
-  const unsigned want = (vflag_either ? VIRIAL : VALUE) | (eflag_atom || vflag_atom ? DERIVATIVES : VALUE) |
-      (vflag_atom ? ATOM_VIRIAL | VIRIAL : VALUE);
+  unsigned want = VALUE;
+  if (eflag_atom) want |= DERIVATIVES;
+  if (vflag_either) want |= VIRIAL;
+  if (vflag_atom) want |= DERIVATIVES | VIRIAL | ATOM_VIRIAL;
   const auto mine = evaluate(levels[WHOLE], want, nullptr);
   tally(want, mine);
 }
@@ -546,7 +587,7 @@ double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
 {
   const double r = sqrt(rsq);
   double slope;
-  const double s = of_types(MIN(itype, jtype), MAX(itype, jtype)).function->evaluate(r, &slope);
+  const double s = (*of_types(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &slope);
   const double scale = factor_lj * epsilon[itype][jtype];
   fforce = slope == 0.0 ? 0.0 : -scale * slope / r;    // also at r = 0
   return scale * s;

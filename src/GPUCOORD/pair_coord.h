@@ -24,7 +24,6 @@ PairStyle(coord,PairCoord);
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,16 +58,20 @@ class PairCoord : public Pair {
 
   // what pair_coeff says of a pair of types, and what comes of it
   struct Coefficients {
-    gpucoord::SwitchOptions options;             // as given or mixed
-    std::optional<gpucoord::Switch> function;    // of init_one(); none: the pair of types is not of this style
+    gpucoord::SwitchOptions options;    // as given or mixed
+    std::string words;                  // of the function
+    // of init_one(); none: the pair of types is not of this style
+    std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
   Coefficients &of_types(int i, int j) { return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j]; }
 
   // One level of rRESPA, or the whole: who computes it from which neighbors.
   struct Level {
     std::unique_ptr<CoordBackend> backend;
+    bool is_used = false;
     std::int64_t list_version = 0;
-    // a shorter list for an inner level
+    // a shorter list for an inner level, and LAMMPS' count of list builds when it was made
+    bigint list_built = 0;
     std::vector<int> neighbours, numneigh;
     std::vector<const int *> firstneigh;
   };
@@ -79,8 +82,9 @@ class PairCoord : public Pair {
   void mix(int, int);
   bool cells_would_differ(std::string &why) const;
   void make_table();
-  void print_setup() const;
+  std::string setup_text() const;
   void shorten_list(Level &, double range) const;
+  void check_positions() const;
   void select_atoms();
   gpucoord::Contribution evaluate(Level &, unsigned want, const gpucoord::Window *);
   void add_forces(unsigned want);
@@ -97,7 +101,7 @@ class PairCoord : public Pair {
   bool by_cells = false;
 
   bool changed = true;    // the table must be made anew
-  std::string table_words;
+  std::string table_words, printed;
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::vector<double> weight;       // epsilon as the library takes it
   std::vector<char> interacts;      // [ntypes + 1]

@@ -110,8 +110,8 @@ SHORT = ("Pair coord: dmax {} of types {} and {} is less than {}, where the last
          "use shorter levels, or level pair")
 NOT_FINITE = ("Pair coord: the position of atom ID 12 is not a finite number - the simulation is unstable, or "
               "positions were set wrongly")
-NO_VALUE = ("Pair coord: the energy on rank 0 is not a finite number - a position is none, or a function custom has no "
-            "value at some distance")
+NO_VALUE = ("Pair coord: the energy on rank 0 is not a finite number - a function custom has no value at some "
+            "distance")
 SET_NAN = "variable bad atom exp(1000)-exp(1000)\nset atom 12 y v_bad\n"
 
 DATA = ("\n2 atoms\n2 atom types\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\nMasses\n\n1 1\n2 1\n\n{}\n\n{}\n\n"
@@ -356,8 +356,8 @@ class Again(unittest.TestCase):
             for words in ("", "precision single", "engine cells", "precision single engine cells")) +
             "clear" + SYSTEM + start])
         found = re.findall(r"^Pair coord: host .* precision (\w+), engine (\w+),", output, re.MULTILINE)
-        self.assertEqual(found, [("double", "neigh")] * 2 + [("single", "neigh"), ("double", "cells"),
-                                                             ("single", "cells"), ("double", "neigh")])
+        self.assertEqual(found, [("double", "neigh"), ("single", "neigh"), ("double", "cells"),
+                                 ("single", "cells"), ("double", "neigh")])
         values = self.energies(output)
         self.assertEqual(len(values), 6)
         np.testing.assert_allclose(values, values[0], rtol=1e-6)

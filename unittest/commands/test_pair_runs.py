@@ -125,8 +125,9 @@ class Changes(Runs):
             self.compare_runs(engine, run, reference, columns=COLUMNS[1:])
 
     def test_minimize(self):
-        """Conjugate gradients and FIRE end in the minimum of pair_style gauss."""
-        for style in "cg", "fire":
+        """Conjugate gradients end in the minimum of pair_style gauss, and FIRE goes the same way: further on it swings
+        between two minima 5e-8 apart, where rounding decides."""
+        for style, steps in ("cg", 3000), ("fire", 300):
             path = data_of(BOX, self.positions(), TYPES)
             runs = []
             for pair, words_of_pair in (("gauss 2.6", "{1} {2} {0} 2.0"),
@@ -135,7 +136,7 @@ class Changes(Runs):
                 coeffs = [words_of_pair.format(sign * (1.0 + 0.1 * i), i, j) for i, j in PAIRS]
                 runs.append(coordtest.run_lammps(script(
                     path, f"pair_style {pair}", *coefficients(coeffs), f"min_style {style}", *DUMP,
-                    "thermo_modify format float %.17g", "timestep 0.01", "minimize 0 1e-7 3000 20000")))
+                    "thermo_modify format float %.17g", "timestep 0.01", f"minimize 0 1e-7 {steps} 20000")))
             gauss, coord = (run.tables[0]["PotEng"] for run in runs)
             self.assertLess(gauss[-1], gauss[0] - 1)
             self.check(style, coord[-1], gauss[-1], 1e-9)

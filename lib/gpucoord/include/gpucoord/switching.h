@@ -94,6 +94,18 @@ class Switch {
   double stretch_factor = 1.0, shift_term = 0.0;
 };
 
+// s(r) many times in double: an expression is parsed once. One object serves one thread.
+class SwitchEvaluator {
+ public:
+  explicit SwitchEvaluator(const Switch &);
+  ~SwitchEvaluator();
+  double operator()(double r, double *slope = nullptr);    // as Switch::evaluate()
+  const Switch function;
+
+ private:
+  std::unique_ptr<CustomFunction> custom;
+};
+
 }    // namespace gpucoord
 
 #endif

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin, so that loops over pairs vectorise on the host.
 //
-// Compilers call the scalar functions of the C library, one pair at a time, unless they may ignore the rules of
+// Arguments are finite. Compilers call the scalar functions of the C library, one pair at a time, unless they may ignore the rules of
 // floating point altogether: four times as long as a whole loop here. On a device its own functions are as good.
 
 #ifndef GPUCOORD_VECTOR_MATH_H
@@ -11,6 +11,10 @@
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
+
+#if defined(__FAST_MATH__)
+#error "compile without -ffast-math: it takes (x + big) - big for x, and an exponential then is a power of two"
+#endif
 
 namespace gpucoord {
 
@@ -27,7 +31,7 @@ namespace vector_math {
     static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
     static constexpr Bits ROUND_BITS = 0x4338000000000000, HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // of sqrt(1/2)
     static constexpr Bits HIGH_HALF = ~Bits((1 << 27) - 1);
-    static constexpr double LARGE = 1e300;
+    static constexpr double LARGE = 1.7e308;
   };
   template <> struct Format<float> {
     using Bits = int32_t;
@@ -37,7 +41,7 @@ namespace vector_math {
     static constexpr int MANTISSA = 23, EXP_TERMS = 7, LOG_TERMS = 5, SIN_TERMS = 7;
     static constexpr Bits ROUND_BITS = 0x4b400000, HALF_ROOT_BITS = 0x3f3504f3;
     static constexpr Bits HIGH_HALF = ~Bits((1 << 12) - 1);
-    static constexpr float LARGE = 1e38f;
+    static constexpr float LARGE = 3.3e38f;
   };
 
   // 1/k!

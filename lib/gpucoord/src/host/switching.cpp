@@ -26,7 +26,8 @@ namespace {
       throw SwitchError(field, std::string(name) + " is " + number(value) + " but must be > 0 and finite");
   }
 
-  template <class Real> void evaluate_in(const Switch &function, Real r, Real &s, Real &slope)
+  template <class Real>
+  void evaluate_in(const Switch &function, Real r, Real &s, Real &slope, CustomFunction *custom = nullptr)
   {
     const auto c = make_constants<Real>(function);
     s = slope = 0;
@@ -35,7 +36,8 @@ namespace {
       s = c.top;
       if (r <= c.d0) return;
       double value, derivative;
-      function.make_custom()->evaluate((r - c.d0) * c.inv_r0, value, derivative);
+      const auto parsed_now = custom ? nullptr : function.make_custom();
+      (custom ? custom : parsed_now.get())->evaluate((r - c.d0) * c.inv_r0, value, derivative);
       s = static_cast<Real>(value) * c.stretch + c.shift;
       slope = static_cast<Real>(derivative) * c.stretch * c.inv_r0;
       return;
@@ -157,6 +159,18 @@ std::unique_ptr<CustomFunction> Switch::make_custom() const
 {
   if (opt.kind != SwitchKind::CUSTOM) return nullptr;
   return std::make_unique<CustomFunction>(opt.expression);
+}
+
+SwitchEvaluator::SwitchEvaluator(const Switch &function_in) : function(function_in), custom(function.make_custom()) {}
+
+SwitchEvaluator::~SwitchEvaluator() = default;
+
+double SwitchEvaluator::operator()(double r, double *slope)
+{
+  double s = 0.0, ds = 0.0;
+  if (r <= function.dmax()) evaluate_in<double>(function, r, s, ds, custom.get());
+  if (slope) *slope = ds;
+  return s;
 }
 
 std::string Switch::description() const
