@@ -138,7 +138,9 @@ static std::string why_no_potential(const Switch &function)
 
 void PairCoord::coeff(int narg, char **arg)
 {
-  if (narg < 4) utils::missing_cmd_args(FLERR, "pair_coeff", error);
+  if (narg < 4)
+    error->all(FLERR, Error::COMMAND,
+               "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5");
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
   utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));

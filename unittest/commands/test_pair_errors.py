@@ -19,7 +19,8 @@ SYSTEM = errortest.SYSTEM.replace("create_box 1", "create_box 2").replace("mass 
 STYLE = "pair_style coord engine cells precision single device host"
 GOOD = "pair_coeff * * 0.7 cubic d0 1.0 dmax 3.0"
 
-MISSING = "Illegal pair_coeff command: missing argument(s)"
+MISSING = "Illegal pair_coeff command: missing argument(s)"    # says LAMMPS
+INCOMPLETE = "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5"
 BOUNDS = "Numeric index {} is out of bounds ({}-{})\nFor more information see https://docs.lammps.org/err0019"
 KNOWN = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 NO_END = "needs a range with an end, but this function has none - give a finite dmax"
@@ -36,7 +37,7 @@ for keyword, known in (("engine", "auto, cells, neigh"), ("precision", "mixed, d
                 f"Unknown pair_style coord {keyword} option: {bad} - known are {known}")
                for bad in ("list", "1", "Host")]
 
-COEFFS = [(words, MISSING) for words in ("", "1", "1 1", "1 1 1.0")] + [
+COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMPLETE)] + [
     # types
     ("[3] 3 1.0 cubic dmax 3", BOUNDS.format(3, 1, 2)), ("1 [3] 1.0 cubic dmax 3", BOUNDS.format(3, 1, 2)),
     ("[1*3] 2 1.0 cubic dmax 3", BOUNDS.format(3, 1, 2)), ("[2*1] 2 1.0 cubic dmax 3", BOUNDS.format(2, 1, 1)),
@@ -211,7 +212,7 @@ RUNS = {
         f"Unknown pair coord option: cubics - known are {KNOWN}", "pair_coeff 1 2 1 2 1.0 [cubics] dmax 3"),
     "hybrid without epsilon": (HYBRID + "pair_coeff 1 2 coord 1 [cubic] dmax 3",
         "Pair coord epsilon must be a number, not 'cubic'", "pair_coeff 1 2 1 2 [cubic] dmax 3"),
-    "hybrid too few": ("pair_style hybrid/overlay lj/cut 2.5 coord\npair_coeff 1 2 coord 1.0", MISSING),
+    "hybrid too few": ("pair_style hybrid/overlay lj/cut 2.5 coord\npair_coeff 1 2 coord 1.0", INCOMPLETE),
     "hybrid mixing": (
         "pair_style hybrid coord\n" + TWO.format("coord 1 exp 1 dmax 3", "coord 1 cubic dmax 3") + "run 0",
         DIFFER.format("exp 1 dmax 3", "cubic dmax 3")),
@@ -220,7 +221,7 @@ RUNS = {
     **{f"data file {name}": (READ.format("pair_style coord", name), message) for name, message in (
         ("epsilon", "Pair coord epsilon must be a number, not 'x'"),
         ("name", f"Unknown pair coord option: cubics - known are {KNOWN}"),
-        ("few", MISSING), ("end", f"Pair coord exp {NO_END}"),
+        ("few", INCOMPLETE), ("end", f"Pair coord exp {NO_END}"),
         ("value", "Pair coord exp: r0 " + NOT_POSITIVE.format(0)),
         ("keyword", "Unknown pair coord keyword: cutoff - coord cubic takes d0, dmax, nostretch"),
         ("types", BOUNDS.format(3, 1, 2)),
