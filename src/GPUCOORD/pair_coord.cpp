@@ -139,7 +139,7 @@ static std::string why_no_potential(const Switch &function)
 void PairCoord::coeff(int narg, char **arg)
 {
   if (narg < 4)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, Error::NOPOINTER,
                "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5");
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
