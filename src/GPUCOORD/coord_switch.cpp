@@ -18,6 +18,7 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
+#include <map>
 
 using namespace LAMMPS_NS;
 using CoordWords::Choice;

@@ -15,8 +15,8 @@
 
 #include "gpucoord/switching.h"
 
-#include <map>
 #include <string>
+#include <vector>
 
 namespace LAMMPS_NS {
 

@@ -15,7 +15,6 @@
 
 #include "atom.h"
 #include "comm.h"
-#include "domain.h"
 #include "force.h"
 #include "memory.h"
 #include "neigh_list.h"
@@ -186,11 +185,10 @@ void PairCoord::init_style()
     if (has_levels) cut_respa = respa->cutoff;
   }
 
-  std::string why;
-  const bool differ = cells_would_differ(why);
+  const std::string why = why_cells_differ();
   by_cells = wanted_engine == Engine::CELLS ||
-      (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && !differ && !has_levels);
-  if (by_cells && differ) error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
+      (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && why.empty() && !has_levels);
+  if (by_cells && !why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
   if (by_cells && has_levels)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: engine cells cannot split forces into the levels inner, middle and outer of run_style respa "
@@ -208,22 +206,23 @@ void PairCoord::init_style()
 }
 
 /* ----------------------------------------------------------------------
-   cutoff bins hold all atoms, where neighbor lists lack or mark some pairs
+   cutoff bins hold all atoms, where neighbor lists lack or mark some pairs;
+   empty: there are none
 ------------------------------------------------------------------------- */
 
-bool PairCoord::cells_would_differ(std::string &why) const
+std::string PairCoord::why_cells_differ() const
 {
   const double *const special = force->special_lj;
   if (neighbor->nex_type || neighbor->nex_group || neighbor->nex_mol)
-    why = "would count the pairs that neigh_modify exclude takes from the neighbor list";
-  else if (neighbor->includegroup)
-    why = "would count the atoms that neigh_modify include leaves out of the neighbor list";
-  else if (atom->molecular != Atom::ATOMIC && (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
-    why = fmt::format("knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
-                      special[2], special[3]);
-  else if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    why = "knows no molecules, which pair_style hybrid/molecular goes by";
-  return !why.empty();
+    return "would count the pairs that neigh_modify exclude takes from the neighbor list";
+  if (neighbor->includegroup)
+    return "would count the atoms that neigh_modify include leaves out of the neighbor list";
+  if (atom->molecular != Atom::ATOMIC && (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
+    return fmt::format("knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
+                       special[2], special[3]);
+  if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
+    return "knows no molecules, which pair_style hybrid/molecular goes by";
+  return "";
 }
 
 /* ---------------------------------------------------------------------- */
@@ -232,9 +231,9 @@ double PairCoord::init_one(int i, int j)
 {
   if (setflag[i][j] == 0) mix(i, j);
   epsilon[j][i] = epsilon[i][j];
-  SwitchOptions options = of_types(i, j).options;
-  options.shifted = offset_flag != 0;
   Coefficients &c = of_types(i, j);
+  SwitchOptions options = c.options;
+  options.shifted = offset_flag != 0;
   const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
   if (!c.function || c.words != words) {    // fix adapt comes here as well, and leaves the function
     c.function = std::make_unique<gpucoord::SwitchEvaluator>(Switch(options));
@@ -434,11 +433,12 @@ void PairCoord::shorten_list(Level &level, double range) const
 }
 
 /* ----------------------------------------------------------------------
-   this rank's share of energy and virial; sums of its atoms are in 'sums'
+   this rank's share of energy and virial; sums of its atoms are in 'sums'. Collective where coefficients changed.
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Window *window)
 {
+  if (changed) make_table();
   const std::int64_t nsums = static_cast<std::int64_t>(gpucoord::peratom_columns(want)) * atom->nlocal;
   sums.resize(nsums);
 #pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nsums > MANY)
@@ -517,7 +517,6 @@ void PairCoord::tally(unsigned want, const gpucoord::Contribution &mine)
 void PairCoord::compute(int eflag, int vflag)
 {
   ev_init(eflag, vflag);
-  if (changed) make_table();
   if (neighbor->ago == 0) ++levels[WHOLE].list_version;
   unsigned want = DERIVATIVES;
   if (vflag_either) want |= VIRIAL;
@@ -533,7 +532,6 @@ void PairCoord::compute(int eflag, int vflag)
 
 void PairCoord::compute_level(int number, const Window &window, double range)
 {
-  if (changed) make_table();
   Level &level = levels[number];
   // Inner levels come here many times between two builds. The count of builds starts again in each setup.
   if (update->setupflag || level.list_built != neighbor->ncalls) {
@@ -566,7 +564,6 @@ void PairCoord::compute_middle()
 void PairCoord::compute_outer(int eflag, int vflag)
 {
   ev_init(eflag, vflag);
-  if (changed) make_table();
   if (neighbor->ago == 0) ++levels[WHOLE].list_version;
   Window window;
   window.rise_begin = cut_respa[2];

@@ -80,7 +80,7 @@ class PairCoord : public Pair {
   void allocate();
   void make_backends(CoordWords::Device, const std::string &style, int argument);
   void mix(int, int);
-  bool cells_would_differ(std::string &why) const;
+  std::string why_cells_differ() const;
   void make_table();
   std::string setup_text() const;
   void shorten_list(Level &, double range) const;
