@@ -157,13 +157,9 @@ void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
-  const bool ghosts = path == Path::CELLS || path == Path::LIST;
-  std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
-  if (backend->is_cuda())
-    data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
   std::string mesg = fmt::format(
       "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
-      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)], data);
+      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)], data_path(path));
   for (std::size_t k = 0; k < args->functions.size(); ++k) {
     const gpucoord::Switch &function = table->functions()[k];
     mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
@@ -172,6 +168,14 @@ void ComputeCoordGPU::print_setup(Path path)
   }
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
+}
+
+std::string ComputeCoordGPU::data_path(Path path) const
+{
+  const bool ghosts = path == Path::CELLS || path == Path::LIST;
+  std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
+  if (backend->is_cuda()) data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
+  return data;
 }
 
 std::string ComputeCoordGPU::functions_in_words() const
@@ -441,38 +445,29 @@ double ComputeCoordGPU::evaluate(unsigned want, bool ghosts_are_current)
   }
 }
 
-double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current)
+ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 {
   if (!is_initialized())
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {} is used before a run has set it up - use run 0 first", id);
   box = current_box();
   const Path path = choose_path(box);
-  const bool ghosts = path == Path::CELLS || path == Path::LIST;
-  if (ghosts) {
+  if (path == Path::CELLS || path == Path::LIST) {
     check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
     // fix deform and fix press/berendsen change the box and the owned atoms at the end of a
     // step: ghost atoms are then those of the old box
     if (domain->box_change && !ghosts_are_current) comm->forward_comm();
   }
+  return path;
+}
 
-  const std::size_t nlocal = atom->nlocal;
-  const int ncolumns = gpucoord::peratom_columns(want);
-  double *peratom = nullptr;
-  if (want & DERIVATIVES) {
-    if (atom->nmax > nmax) {
-      memory->destroy(array_atom);
-      nmax = atom->nmax;
-      memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
-    }
-    if (nmax) {
-      if (want & ATOM_VIRIAL) ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
-      peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
-      std::fill(peratom, peratom + ncolumns * nlocal, 0.0);
-    }
-  }
+/* ---------------------------------------------------------------------- */
 
-  bigint bad_atom = select_atoms();
+ComputeCoordGPU::Share ComputeCoordGPU::compute_share(Path path, unsigned want, double *peratom)
+{
+  Share share;
+  atoms_to_host();
+  share.bad_atom = select_atoms();
 
   if (path == Path::LIST) {
     if (neighbor->exclude)
@@ -489,30 +484,54 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
     neighbor->build_one(list);
     check_list_is_complete();
   }
-  if (!ghosts) {
+  if (path == Path::ALLPAIRS || path == Path::PAIRS) {
     if (args->groups == Groups::PAIRS_FILE)
       gather->ids(args->pair_ids);
     else
       gather->groups(groupbit, groupbit2);
-    bad_atom = gather->bad_atom();
+    share.bad_atom = gather->bad_atom();
     // may end in an error, on all ranks, so not where a rank can fail alone
-    if (path == Path::PAIRS && !bad_atom)
+    if (path == Path::PAIRS && !share.bad_atom)
       pairs = args->groups == Groups::PAIRS
           ? gather->pairs_of_groups(box)
           : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
-  gpucoord::Contribution mine;
-  std::string failed;
-  if (!bad_atom) {
+  if (!share.bad_atom) {
     try {
-      mine = evaluate_path(path, want, peratom, false);
+      share.mine = evaluate_path(path, want, peratom, false);
     } catch (const gpucoord::DeviceError &e) {
-      failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+      share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
-      failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
+      share.failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
     }
   }
+  return share;
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current)
+{
+  const Path path = begin_evaluation(ghosts_are_current);
+  const std::size_t nlocal = atom->nlocal;
+  const int ncolumns = gpucoord::peratom_columns(want);
+  double *peratom = nullptr;
+  if ((want & DERIVATIVES) && (!keeps_derivatives(path) || (want & ATOM_VIRIAL))) {
+    if (atom->nmax > nmax) {
+      memory->destroy(array_atom);
+      nmax = atom->nmax;
+      memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
+    }
+    if (nmax) {
+      if (want & ATOM_VIRIAL) ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
+      peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
+      std::fill(peratom, peratom + ncolumns * nlocal, 0.0);
+    }
+  }
+
+  Share share = compute_share(path, want, peratom);
+  const gpucoord::Contribution &mine = share.mine;
 
   // one sum over ranks
 
@@ -521,22 +540,22 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   for (int k = 0; k < 6; ++k) send[1 + k] = mine.virial[k];
   send[7] = nowned_a;
   send[8] = groupbit2 ? nowned_b : nowned_a;
-  send[9] = bad_atom ? 1.0 : 0.0;
+  send[9] = share.bad_atom ? 1.0 : 0.0;
   send[10] = 0.0;    // not a number where a derivative is none
   if (peratom)
     for (std::size_t k = 0; k < ncolumns * nlocal; ++k) send[10] += 0.0 * peratom[k];
-  send[11] = failed.empty() ? 0.0 : 1.0;
+  send[11] = share.failed.empty() ? 0.0 : 1.0;
   MPI_Allreduce(send, sum, 12, MPI_DOUBLE, MPI_SUM, world);
 
   if (sum[9] > 0.0) {
     bigint any_bad;
-    MPI_Allreduce(&bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
+    MPI_Allreduce(&share.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
                "unstable, or positions were set wrongly",
                id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (sum[11] > 0.0) backend->stop(failed);
+  if (sum[11] > 0.0) backend->stop(share.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
@@ -552,10 +571,7 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   else
     warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
 
-  double scale = 1.0;
-  if (args->norm == CoordArguments::Norm::MEAN)
-    scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
-
+  const double scale = scale_of(npairs_or_atoms);
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
   if (peratom && scale != 1.0)
@@ -564,6 +580,13 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   if (peratom && want & ATOM_VIRIAL)
     for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
   return scale * sum[0];
+}
+
+// S over the sum over pairs
+double ComputeCoordGPU::scale_of(double npairs_or_atoms) const
+{
+  if (args->norm == CoordArguments::Norm::SUM) return 1.0;
+  return npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
 }
 
 /* ---------------------------------------------------------------------- */

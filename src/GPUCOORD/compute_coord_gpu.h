@@ -46,23 +46,38 @@ class ComputeCoordGPU : public Compute {
   // Each fix says before it what it will ask for, at positions that are new: no timestep tells, because line
   // searches and rRESPA evaluate forces many times in one. However many fixes then ask, the variable is
   // evaluated once.
-  void will_be_asked(unsigned want)
+  virtual void will_be_asked(unsigned want)
   {
     known = 0;
     wanted |= want;
   }
-  double evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
+  virtual double evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
   const double *atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
   {
     return &ten_columns[10 * static_cast<std::size_t>(i) + 4];
   }
   std::string dynamic_group() const;    // name of a group that is dynamic, or ""
 
- private:
+ protected:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
+
+  // what this rank contributes, and what went wrong on it
+  struct Share {
+    gpucoord::Contribution mine;
+    bigint bad_atom = 0;    // ID of an atom whose position is not finite, -1 without IDs; 0: none
+    std::string failed;
+  };
+
+  // KOKKOS: atom data must come to the host before they are read there; a share may be computed where they are
+  virtual void atoms_to_host() {}
+  virtual Share compute_share(Path, unsigned want, double *peratom);
+  virtual bool keeps_derivatives(Path) const { return false; }    // elsewhere than in array_atom
+  virtual std::string data_path(Path) const;
 
   double evaluate(unsigned want, bool ghosts_are_current = false);
   double evaluate_or_throw(unsigned want, bool ghosts_are_current);
+  Path begin_evaluation(bool ghosts_are_current);
+  double scale_of(double npairs_or_atoms) const;
   Path choose_path(const gpucoord::Box &) const;
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;

@@ -402,20 +402,34 @@ void FixCoordBias::apply(int vflag, Moment moment)
   if (parameters_move || !have_parameters) move_parameters();
   if (moment == Moment::SETUP) check_continuation();
 
-  // Work is what V changes by where k and s0 change: half of it at the S before and half at the S after, as a time
-  // step of velocity Verlet has it (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat. Phys. 90, 1481 (1998)).
-  if (parameters_move && have_parameters) work += 0.5 * change_by_parameters();
-  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want_of(vflag));
-  if (parameters_move && have_parameters) work += 0.5 * change_by_parameters();
+  const bool moves = parameters_move && have_parameters;
   have_parameters = true;
+  evaluate_bias(want_of(vflag), moment, moves);
+  add_forces(update->whichflag == 2 ? 1.0 : args->stride);
+}
 
+/* ----------------------------------------------------------------------
+   S, V and dV/dS; moves: k and s0 are not those of the evaluation before.
+   Work is what V changes by where k and s0 change: half of it at the S before and half at the S after, as a time
+   step of velocity Verlet has it (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat. Phys. 90, 1481 (1998)).
+------------------------------------------------------------------------- */
+
+void FixCoordBias::evaluate_bias(unsigned want, Moment moment, bool moves)
+{
+  if (moves) work += 0.5 * change_by_parameters();
+  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want);
+  if (moves) work += 0.5 * change_by_parameters();
   if (args->kind == Kind::METAD)
-    // once a step, whoever else evaluates forces in it
-    evaluate_metad(moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
-                   update->ntimestep > last_hill_step);
+    evaluate_metad(is_hill_due(moment));
   else
     evaluate_restraints();
-  add_forces(update->whichflag == 2 ? 1.0 : args->stride);
+}
+
+// once a step, whoever else evaluates forces in it
+bool FixCoordBias::is_hill_due(Moment moment) const
+{
+  return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
+      update->ntimestep > last_hill_step;
 }
 
 /* ----------------------------------------------------------------------
@@ -523,14 +537,14 @@ void FixCoordBias::evaluate_restraints()
    taken, so a restart at that step goes on with the same forces.
 ------------------------------------------------------------------------- */
 
-void FixCoordBias::evaluate_metad(bool is_hill_due)
+void FixCoordBias::evaluate_metad(bool adds_hill)
 {
   const int n = static_cast<int>(variables.size());
   double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
   on_rank_0([&] {
     for (int v = 0; v < n; ++v) s[v] = variables[v].s;
     energy = metad->evaluate(s, slope);
-    if (is_hill_due) {
+    if (adds_hill) {
       const auto hill = metad->next_hill(s, energy);
       // first to the file: a hill that acts is never lost
       const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
@@ -545,11 +559,11 @@ void FixCoordBias::evaluate_metad(bool is_hill_due)
       }
     }
     for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
-    if (is_hill_due && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
+    if (adds_hill && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
       metad->write_grid(args->write_grid);
     nhills = metad->nhills();
   });
-  if (is_hill_due) last_hill_step = update->ntimestep;
+  if (adds_hill) last_hill_step = update->ntimestep;
   share_metad();
 }
 
@@ -586,6 +600,16 @@ void FixCoordBias::add_forces(double strength)
     double **const derivatives = variable.compute->array_atom;
     for (int i = 0; i < nlocal; ++i)
       for (int k = 0; k < 3; ++k) f[i][k] -= slope * derivatives[i][1 + k];
+  }
+  tally_virial(strength);
+}
+
+void FixCoordBias::tally_virial(double strength)
+{
+  const int nlocal = atom->nlocal;
+  for (const auto &variable : variables) {
+    const double slope = strength * variable.slope;
+    if (slope == 0.0) continue;
     // W is that of all ranks; LAMMPS adds the virials of the ranks
     if (vflag_global && comm->me == 0)
       for (int k = 0; k < 6; ++k) virial[k] += slope * variable.compute->vector[k];

@@ -57,7 +57,7 @@ class FixCoordBias : public Fix {
   void restart(char *) override;
   double memory_usage() override;
 
- private:
+ protected:
   // of one variable, on all ranks
   struct Variable {
     ComputeCoordGPU *compute = nullptr;
@@ -79,9 +79,12 @@ class FixCoordBias : public Fix {
   void move_parameters();
   double change_by_parameters() const;
   void check_continuation();
+  virtual void evaluate_bias(unsigned want, Moment, bool moves);
+  bool is_hill_due(Moment) const;
   void evaluate_restraints();
-  void evaluate_metad(bool is_hill_due);
-  void add_forces(double strength);
+  void evaluate_metad(bool adds_hill);
+  virtual void add_forces(double strength);
+  void tally_virial(double strength);
   void share_metad();
   void on_rank_0(const std::function<void()> &) const;
 

@@ -66,6 +66,11 @@ class Metadynamics {
 
   void add(const Hill &);
 
+  const MetadynamicsOptions &options() const;
+  // V and its mixed derivatives at the points of the grid, [points, first variable fastest][2^n], bit k: by variable k.
+  // Needs a grid.
+  const std::vector<double> &grid_values() const;
+
   // hills that are in the bias
   std::int64_t nhills() const;
 

@@ -5,6 +5,12 @@
 
 #include <cmath>
 
+#if defined(__CUDACC__)
+#define GPUCOORD_ALSO_ON_DEVICE __host__ __device__
+#else
+#define GPUCOORD_ALSO_ON_DEVICE
+#endif
+
 namespace gpucoord {
 
 // One variable's term of V(S). k: energy over what it multiplies.
@@ -22,7 +28,7 @@ struct Restraint {
   double offset = 0.0;      // units of S
 
   // V; slope: dV/dS
-  double evaluate(double s, double &slope) const
+  GPUCOORD_ALSO_ON_DEVICE double evaluate(double s, double &slope) const
   {
     switch (kind) {
       case Kind::HARMONIC:

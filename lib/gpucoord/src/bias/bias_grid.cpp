@@ -5,6 +5,8 @@
 #include "gaussian.h"
 #include "text_files.h"
 
+#include "../common/hermite_grid.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fstream>
@@ -80,46 +82,9 @@ void BiasGrid::add(const Hill &hill)
 
 double BiasGrid::evaluate(const double *s, double *slope) const
 {
-  // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of slope]
-  double basis[MAX_METAD_VARIABLES][2][2], derivative[MAX_METAD_VARIABLES][2][2];
-  std::size_t stride[MAX_METAD_VARIABLES], corner = 0, points = 1;
-  for (int k = 0; k < n; ++k) {
-    const double h = axes[k].spacing();
-    const int bin = std::min(std::max(static_cast<int>((s[k] - axes[k].lo) / h), 0), axes[k].bins - 1);
-    const double t = (s[k] - (axes[k].lo + bin * h)) / h;
-    const double t2 = t * t, t3 = t2 * t;
-    basis[k][0][0] = 1.0 - 3.0 * t2 + 2.0 * t3;
-    basis[k][0][1] = h * (t - 2.0 * t2 + t3);
-    basis[k][1][0] = 3.0 * t2 - 2.0 * t3;
-    basis[k][1][1] = h * (t3 - t2);
-    derivative[k][0][0] = 6.0 * (t2 - t) / h;
-    derivative[k][0][1] = 1.0 - 4.0 * t + 3.0 * t2;
-    derivative[k][1][0] = -derivative[k][0][0];
-    derivative[k][1][1] = 3.0 * t2 - 2.0 * t;
-    stride[k] = points;
-    corner += bin * points;
-    points *= static_cast<std::size_t>(axes[k].bins) + 1;
-  }
-
-  double v = 0.0;
-  std::fill(slope, slope + n, 0.0);
-  for (int ends = 0; ends < nderivatives; ++ends) {
-    std::size_t point = corner;
-    for (int k = 0; k < n; ++k) point += (ends >> k & 1) * stride[k];
-    for (int bits = 0; bits < nderivatives; ++bits) {
-      const double value = values[point * nderivatives + bits];
-      double product = value;
-      for (int k = 0; k < n; ++k) product *= basis[k][ends >> k & 1][bits >> k & 1];
-      v += product;
-      for (int by = 0; by < n; ++by) {
-        double term = value;
-        for (int k = 0; k < n; ++k)
-          term *= (k == by ? derivative : basis)[k][ends >> k & 1][bits >> k & 1];
-        slope[by] += term;
-      }
-    }
-  }
-  return v;
+  HermiteAxis shape[MAX_METAD_VARIABLES];
+  for (int k = 0; k < n; ++k) shape[k] = hermite_axis(axes[k]);
+  return evaluate_hermite(n, shape, values.data(), s, slope);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -21,6 +21,7 @@ class BiasGrid {
   void add(const Hill &);
   double evaluate(const double *s, double *slope) const;
 
+  const std::vector<double> &all() const { return values; }    // [points, first variable fastest][2^n]
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;

@@ -119,6 +119,16 @@ void Metadynamics::add(const Hill &hill)
   state->have_maximum = state->have_offset = false;
 }
 
+const MetadynamicsOptions &Metadynamics::options() const
+{
+  return state->options;
+}
+
+const std::vector<double> &Metadynamics::grid_values() const
+{
+  return state->grid->all();
+}
+
 std::int64_t Metadynamics::nhills() const
 {
   return state->nhills;

@@ -15,6 +15,12 @@ namespace gpucoord {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
+template <class T> __device__ T add_warp(T value)
+{
+  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(ALL_LANES, value, distance);
+  return value;
+}
+
 // Sums over the partners of one atom: s, then dS/dx, dS/dy, dS/dz, then the virial xx yy zz
 // xy xz yz, as far as they are wanted. Where the accumulators are not Real, terms are summed
 // in Real until flush() adds them to the accumulators.
@@ -67,12 +73,15 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 1; k < N; ++k) sum(k) *= scale;
   }
 
-  // adds the sums of all lanes of the warp
-  __device__ void add_lanes()
+  // adds the sums of so many neighbouring lanes of the warp, a power of 2
+  __device__ void add_lanes(int lanes = 32)
   {
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
 #pragma unroll
-    for (int k = 0; k < N; ++k) sum(k) = over_lanes(sum(k));
+      for (int k = 0; k < N; ++k) sum(k) += __shfl_xor_sync(ALL_LANES, sum(k), distance);
   }
+
+  __device__ Accumulator column(int k) const { return const_cast<AtomSums *>(this)->sum(k); }
 
   // the t-th row of out.sums
   __device__ void store(const SumsOut &out, std::size_t t)
@@ -89,9 +98,9 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   {
     WarpSums sums = {};
     sums.tested = 32.0 * tested;
-    sums.value = over_lanes(counts ? out.weight * sum(0) : 0.0);
+    sums.value = add_warp(counts ? out.weight * sum(0) : 0.0);
     if constexpr ((WANT & VIRIAL) != 0)
-      for (int k = 0; k < 6; ++k) sums.virial[k] = over_lanes(counts ? out.weight * sum(4 + k) : 0.0);
+      for (int k = 0; k < 6; ++k) sums.virial[k] = add_warp(counts ? out.weight * sum(4 + k) : 0.0);
     if (threadIdx.x % 32 == 0) out.warp[t] = sums;
   }
 
@@ -122,13 +131,6 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       return total[k];
     else
       return part[k];
-  }
-
-  template <class T> static __device__ T over_lanes(T value)
-  {
-    for (int distance = 16; distance > 0; distance /= 2)
-      value += __shfl_xor_sync(ALL_LANES, value, distance);
-    return value;
   }
 
   Real part[N] = {};

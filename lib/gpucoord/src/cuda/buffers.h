@@ -34,6 +34,7 @@ template <class T, Place PLACE> class Buffer {
   }
 
   T *data() const { return memory; }
+  std::size_t bytes() const { return capacity * sizeof(T); }
   T &operator[](std::size_t k) const { return memory[k]; }
 
  private:

@@ -10,10 +10,10 @@
 #include "coordination_cuda.h"
 
 #include "../common/engine_parts.h"
-#include "../common/switch_dispatch.h"
 #include "../common/type_classes.h"
 #include "launch.h"
 #include "reduction.h"
+#include "switch_functions.h"
 
 #include <algorithm>
 #include <deque>
@@ -37,16 +37,7 @@ namespace {
       bins_always = tuning.processor != CudaTuning::Processor::AUTO;
       shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
       shape.warps_per_block = tuning.warps_per_block;
-      for (const Switch &function : table.functions()) {
-        Function &f = functions.emplace_back();
-        f.dmax = function.dmax();
-        static_cast<SwitchConstants<Real> &>(f.constants) = make_constants<Real>(function);
-        if (function.options().kind == SwitchKind::CUSTOM) {
-          get_launchers<InterpretedSwitch>(precision, f.launchers);
-          upload_program(compile_custom(function.options().expression), f);
-        } else
-          visit_formula(function, [&](auto formula) { get_launchers<decltype(formula)>(precision, f.launchers); });
-      }
+      make_functions(table, precision, functions);
       totals.reserve(1);
       totals_host.reserve(1);
     }
@@ -266,13 +257,7 @@ namespace {
       }
     };
 
-    // what the kernels of one function need
-    struct Function {
-      double dmax;
-      FormulaConstants<Real> constants = {};
-      Launchers<Real> launchers = {};
-      DeviceBuffer<Instruction> instructions;    // of an expression
-    };
+    using Function = SwitchFunction<Real>;
 
     // neighbour lists without gaps, of the atoms of one class and their neighbours of another
     struct FlatList {
@@ -415,19 +400,6 @@ namespace {
       rows.clear();
       for (int c = 0; c < nclasses; ++c) rows.insert(rows.end(), group[c].index, group[c].index + group[c].nowned);
       return rows.data();
-    }
-
-    void upload_program(const CustomProgram &program, Function &f)
-    {
-      std::vector<Instruction> both = program.value;
-      both.insert(both.end(), program.slope.begin(), program.slope.end());
-      f.instructions.reserve(both.size());
-      check(cudaMemcpyAsync(f.instructions.data(), both.data(), both.size() * sizeof(Instruction),
-                cudaMemcpyHostToDevice, stream), "copying the expression");
-      check(cudaStreamSynchronize(stream), "copying the expression");
-      f.constants.program = f.instructions.data();
-      f.constants.nvalue = static_cast<int>(program.value.size());
-      f.constants.nslope = static_cast<int>(program.slope.size());
     }
 
     void begin(unsigned want, double *&peratom)

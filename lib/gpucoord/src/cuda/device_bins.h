@@ -50,6 +50,8 @@ struct Bounds {
 
 // A grid over atoms within bounds for pairs within range. density: atoms per volume.
 DeviceGrid make_device_grid(const Bounds &, double density, double range);
+// The same with columns of this width, or wider where they would be too many.
+DeviceGrid make_device_grid(const Bounds &, double width);
 Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
@@ -70,6 +72,11 @@ class DeviceBins {
   // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
   // read until the next call. Only enqueues work.
   SortedAtoms sort(const DeviceGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
+  std::size_t bytes() const
+  {
+    return keys.bytes() + keys_sorted.bytes() + order.bytes() + place.bytes() + owned.bytes() + start.bytes() +
+        sorted.bytes() + workspace.bytes();
+  }
 
  private:
   DeviceBuffer<std::uint64_t> keys, keys_sorted;

@@ -23,8 +23,12 @@ namespace {
 
 DeviceGrid make_device_grid(const Bounds &bounds, double density, double range)
 {
-  const double width = std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
-      tuning::MIN_COLUMN_WIDTH * range, tuning::MAX_COLUMN_WIDTH * range);
+  return make_device_grid(bounds, std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
+      tuning::MIN_COLUMN_WIDTH * range, tuning::MAX_COLUMN_WIDTH * range));
+}
+
+DeviceGrid make_device_grid(const Bounds &bounds, double width)
+{
   DeviceGrid grid;
   for (int c = 0; c < 3; ++c) {
     double size = c == 0 ? width / tuning::X_CELLS_PER_WIDTH : width;

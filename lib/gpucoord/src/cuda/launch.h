@@ -35,6 +35,7 @@ template <class Real> struct Launchers {
   void (*list)(const ListArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
   void (*allpairs)(const AllPairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
   void (*pairs)(const PairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+  void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
 };
 
 // SINGLE sums the terms of one atom in float, MIXED in float and double.

@@ -5,6 +5,7 @@
 #define GPUCOORD_PAIR_ARGUMENTS_H
 
 #include "device_bins.h"
+#include "device_pairs.h"
 
 #include "gpucoord/box.h"
 
@@ -68,6 +69,24 @@ struct PairsArguments {
   const unsigned char *counts;      // [n] whether this rank counts the pair in S
   int n;
   SumsOut out;                      // no splits; sums of the pair, dS/dx of its first atom
+};
+
+// Lists of partners that are kept on the GPU.
+struct PartnerArguments {
+  DeviceRows rows;
+  const void *points;               // int4 in units, or DeviceAtom
+  double unit;                      // distance
+  double weight;                    // of the pairs of these rows
+  double value_scale;               // 1/2 where every pair is met from both its ends
+  double *sums;                     // [n][columns] of the rows; null: not wanted
+  void *f;                          // forces, from which derivatives are subtracted; null: none
+  bool f_is_float;
+  std::int64_t atom_stride, axis_stride;
+  const int *atom_of;               // row of f of a point
+  WarpSums *block_sums;             // [blocks] value and virial
+  unsigned *ended;                  // blocks that have ended: 0 before and after
+  WarpSums *total;                  // value and virial of all launches of an evaluation
+  bool is_first;                    // of those
 };
 
 }    // namespace gpucoord

@@ -4,6 +4,7 @@
 #include "cell_processor.cuh"
 #include "gather_kernels.cuh"
 #include "launch.h"
+#include "partner_kernels.cuh"
 
 #include <algorithm>
 
@@ -102,9 +103,26 @@ namespace {
     check(cudaGetLastError(), "launching sum_pairs");
   }
 
+  // sums in double, also in precision single: the loads take longer
+  template <class Real>
+  void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  {
+    const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
+    const int blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+    if (want == VALUE)
+      sum_partners<Formula, Real, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == DERIVATIVES)
+      sum_partners<Formula, Real, DERIVATIVES><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else if (want == ALL_OF_ATOMS)
+      sum_partners<Formula, Real, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    else
+      sum_partners<Formula, Real, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    check(cudaGetLastError(), "launching sum_partners");
+  }
+
   template <class Real, class Accumulator> Launchers<Real> launchers()
   {
-    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>, pairs<Real>};
+    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>, pairs<Real>, partners<Real>};
   }
 
 }    // namespace

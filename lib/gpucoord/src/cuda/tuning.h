@@ -29,6 +29,11 @@ namespace tuning {
   constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
   constexpr int PARTNERS_BLOCK = 512;
   constexpr int LOADS_AT_ONCE = 2;    // atoms that a thread loads before it tests them, to wait less
+  // Columns in which partners are searched for lists that are kept, in ranges.
+  constexpr double LIST_COLUMN_WIDTH = 0.5001;
+  // Threads share the partners of an atom until there are so many threads, each with at least so many partners.
+  constexpr int ENOUGH_THREADS = 1 << 17, FEWEST_PARTNERS = 4;
+  constexpr int MAX_PARTNER_BLOCKS = 2048;    // of kernels over lists: not a property of the GPU, as above
   // atoms that are staged or fetched at a time, so that copies and host work overlap
   constexpr int COPY_CHUNK = 1 << 17;
 

@@ -1,0 +1,208 @@
+// Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data lie on the GPU: what is enqueued.
+//
+// An evaluation is one launch that reads positions into points, and one over the rows of each pair of classes of
+// types, which also adds up S. Launch of add_forces: one thread a row, 256 a block; no shared memory.
+
+#include "gpucoord/device_coordination.h"
+
+#include "device_pairs.h"
+#include "switch_functions.h"
+
+#include "../common/engine_parts.h"
+
+#include <algorithm>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 256;
+
+  template <class Force>
+  __global__ void subtract_slope(const double *sums, int columns, const int *point, const int *atom_of, int n, Force *f,
+                                 std::int64_t atom_stride, std::int64_t axis_stride, double factor, const double *slope)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r >= n) return;
+    const double strength = slope ? factor * *slope : factor;
+    Force *const p = f + atom_stride * atom_of[point[r]];
+    const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
+    for (int c = 0; c < 3; ++c) p[axis_stride * c] -= static_cast<Force>(strength * derivative[c]);
+  }
+
+  // on the host after a wait
+  struct Report {
+    WarpSums total;
+    DeviceStatus status;
+  };
+
+  template <class Real> class OfDevice : public DeviceCoordination {
+   public:
+    OfDevice(const SwitchTable &table, Precision precision, std::shared_ptr<DevicePairs> pairs_in) :
+        pairs(std::move(pairs_in))
+    {
+      make_functions(table, precision, functions);
+      total.reserve(1);
+      report.reserve(1);
+      ended.reserve(1);
+      block_sums.reserve(tuning::MAX_PARTNER_BLOCKS);
+      check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
+      check(cudaDeviceSynchronize(), "clearing a counter");    // the caller's stream need not wait for this one
+    }
+
+    void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
+                 DeviceStream stream) override
+    {
+      pairs->rebuild(atoms, selection, version, stream);
+    }
+    std::int64_t natoms_a() const override { return pairs->natoms(0); }
+    std::int64_t natoms_b() const override { return pairs->natoms(1); }
+
+    void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    {
+      run(atoms, want, positions, nullptr, stream);
+    }
+    void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces, DeviceStream stream) override
+    {
+      run(atoms, want, 0, &forces, stream);
+    }
+
+    void add_forces(const DeviceForces &forces, double factor, const double *slope, DeviceStream stream) override
+    {
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        // an atom of both groups has two rows: one after the other
+        if (pairs->groups_overlap()) {
+          subtract(rows, 0, rows.na, first, forces, factor, slope, stream);
+          subtract(rows, rows.na, rows.n, first, forces, factor, slope, stream);
+        } else
+          subtract(rows, 0, rows.n, first, forces, factor, slope, stream);
+        first += rows.n;
+      }
+    }
+
+    DeviceResult result(DeviceStream stream) override
+    {
+      DeviceResult result;
+      check(cudaMemcpyAsync(&report.data()->status, pairs->status(), sizeof(DeviceStatus), cudaMemcpyDeviceToHost, stream),
+            "copying from it");
+      if (!pairs->rows().empty())
+        check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
+              "copying from it");
+      check(cudaStreamSynchronize(stream), "computing coordination numbers");
+      const Report &found = report[0];
+      if (!pairs->rows().empty()) {
+        result.value = found.total.value;
+        if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
+      }
+      if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
+      result.moved = found.status.moved;
+      if (result.bad_atom >= 0 || result.moved) pairs->clear_status(stream);
+      return result;
+    }
+
+    void peratom(double *peratom, DeviceStream stream) override
+    {
+      const int columns = peratom_columns(wanted);
+      std::vector<double> host_sums;
+      std::vector<int> point, atom_of(pairs->npoints());
+      copy(atom_of, pairs->atoms(), stream);
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        host_sums.resize(static_cast<std::size_t>(rows.n) * columns);
+        point.resize(rows.n);
+        copy(host_sums, sums.data() + first * columns, stream);
+        copy(point, rows.view.point, stream);
+        check(cudaStreamSynchronize(stream), "computing coordination numbers");
+        for (int r = 0; r < rows.n; ++r)
+          for (int c = 0; c < columns; ++c)
+            peratom[static_cast<std::size_t>(atom_of[point[r]]) * columns + c] += host_sums[static_cast<std::size_t>(r) * columns + c];
+        first += rows.n;
+      }
+    }
+
+    const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
+    const DeviceStatus *device_status() const override { return pairs->status(); }
+    std::size_t bytes() const override { return pairs->bytes() + sums.bytes() + block_sums.bytes(); }
+
+   private:
+    void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
+             cudaStream_t stream)
+    {
+      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      wanted = want;
+      pairs->update(atoms, positions, stream);
+      const int columns = peratom_columns(want);
+      const bool stores = columns > 0 && (!forces || columns > peratom_columns(DERIVATIVES));
+      std::size_t nrows = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.n;
+      if (stores) sums.reserve(nrows * columns);
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        const auto &between = pairs->classes()(rows.ci, rows.cj);
+        const SwitchFunction<Real> &f = functions[between.function];
+        PartnerArguments arg = {};
+        arg.rows = rows.view;
+        arg.points = pairs->points();
+        arg.unit = pairs->unit();
+        arg.weight = between.weight;
+        arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
+        if (stores) arg.sums = sums.data() + first * columns;
+        arg.atom_of = pairs->atoms();
+        if (forces) {
+          arg.f = forces->f;
+          arg.f_is_float = forces->is_float;
+          arg.atom_stride = forces->atom_stride;
+          arg.axis_stride = forces->axis_stride;
+        }
+        arg.block_sums = block_sums.data();
+        arg.ended = ended.data();
+        arg.total = total.data();
+        arg.is_first = first == 0;
+        // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+        f.launchers.partners(arg, f.constants, want & VIRIAL ? want | DERIVATIVES : want, stream);
+        first += rows.n;
+      }
+    }
+
+    void subtract(const DevicePairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
+                  double factor, const double *slope, cudaStream_t stream)
+    {
+      if (begin == end) return;
+      const int columns = peratom_columns(wanted), n = end - begin;
+      const unsigned blocks = (n + THREADS - 1) / THREADS;
+      const double *const from = sums.data() + (first + begin) * columns;
+      if (forces.is_float)
+        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n,
+            static_cast<float *>(forces.f), forces.atom_stride, forces.axis_stride, factor, slope);
+      else
+        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n,
+            static_cast<double *>(forces.f), forces.atom_stride, forces.axis_stride, factor, slope);
+      check(cudaGetLastError(), "launching subtract_slope");
+    }
+
+    template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
+    {
+      if (!to.empty())
+        check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from it");
+    }
+
+    std::shared_ptr<DevicePairs> pairs;
+    std::deque<SwitchFunction<Real>> functions;
+    unsigned wanted = VALUE;
+    DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
+    DeviceBuffer<WarpSums> block_sums, total;
+    DeviceBuffer<unsigned> ended;
+    PinnedBuffer<Report> report;
+  };
+
+}    // namespace
+
+std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &table, Precision precision,
+                                                             std::shared_ptr<DevicePairs> pairs)
+{
+  if (precision == Precision::DOUBLE) return std::make_unique<OfDevice<double>>(table, precision, std::move(pairs));
+  return std::make_unique<OfDevice<float>>(table, precision, std::move(pairs));
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,118 @@
+// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
+//
+// Atoms of the groups are sorted into bins; each is a point. In single precision points are integers, in units of a
+// 2^-27th of the range: differences are exact, whatever the extent of the system, because pairs that are listed are
+// never as far apart as the numbers go round. A row is an owned atom that has partners; its partners are points.
+// Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom.
+//
+// Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
+
+#ifndef GPUCOORD_DEVICE_PAIRS_H
+#define GPUCOORD_DEVICE_PAIRS_H
+
+#include "buffers.h"
+#include "device_bins.h"
+
+#include "../common/type_classes.h"
+
+#include "gpucoord/device_coordination.h"
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+namespace gpucoord {
+
+// What a kernel sees of the rows of a pair of classes.
+struct DeviceRows {
+  int n;                        // rows
+  int nvalue;                   // the first of them count in S
+  int lanes;                    // threads an atom, 1 to 32, a power of 2
+  const int *point;             // [n]
+  const int *count;             // [n] partners
+  const std::int64_t *tile;     // [tiles] where the partners of a tile begin
+  const int *partner;           // k-th of the a-th row of a tile: tile + (k / lanes) * 32 + a * lanes + k % lanes
+};
+
+// Written by kernels, read by whoever waits.
+struct DeviceStatus {
+  int bad_atom;                 // row of LAMMPS' arrays, or NONE
+  int moved;
+  static constexpr int NONE = 0x7fffffff;
+};
+
+class DevicePairs {
+ public:
+  DevicePairs(const SwitchTable &, Precision, const double *weight);
+
+  void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
+  // the points at these positions
+  void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
+
+  struct Rows {
+    int ci, cj;                 // classes
+    int n, na;                  // the first of them are atoms of group a
+    DeviceRows view;
+  };
+  const std::deque<Rows> &rows() const { return all_rows; }
+  const TypeClasses &classes() const { return type_classes; }
+  const void *points() const { return precise ? static_cast<const void *>(doubles.data()) : integers.data(); }
+  double unit() const { return length_unit; }    // distance
+  const int *atoms() const { return atom_of.data(); }    // of a point, in the caller's arrays
+  bool groups_overlap() const { return overlap; }
+  bool has_two_groups() const { return two; }
+  std::int64_t natoms(int group) const { return nowned[group]; }
+  int npoints() const { return n_points; }
+  DeviceStatus *status() const { return device_status.data(); }
+  void clear_status(cudaStream_t);
+  std::size_t bytes() const;
+
+ private:
+  // of a pair of classes
+  struct RowBuffers {
+    DeviceBuffer<int> point, count, partner;
+    DeviceBuffer<std::int64_t> tile;
+  };
+
+  int place(int group, int c) const { return group * type_classes.size() + c; }
+  void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  void find_rows(int ci, int cj, cudaStream_t);
+  void wait_for_numbers(int n, cudaStream_t);
+  template <class X> void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
+
+  const bool precise;
+  const double length_unit;
+  const TypeClasses type_classes;
+  std::vector<double> ranges;    // dmax by number of the function
+  double skin = 0.0;
+  bool two = false, overlap = false;
+  std::int64_t nowned[2] = {0, 0};
+  std::int64_t known_version = 0, known_positions = 0;
+
+  DeviceBuffer<int> class_of_type;
+  DeviceGrid grid = {};
+  // by group and class
+  std::deque<DeviceBuffer<int>> selected;
+  std::deque<DeviceBuffer<DeviceAtom>> gathered;
+  std::deque<DeviceBins> bins;
+  std::vector<int> n_of, nowned_of, first_point;
+  std::vector<SortedAtoms> sorted;
+  int n_points = 0;
+
+  DeviceBuffer<int> atom_of;
+  DeviceBuffer<int4> integers, integers_built;
+  DeviceBuffer<DeviceAtom> doubles, doubles_built;
+  DeviceBuffer<DeviceStatus> device_status;
+
+  // of a rebuild
+  DeviceBuffer<std::int64_t> numbers;
+  PinnedBuffer<std::int64_t> numbers_host;
+  DeviceBuffer<char> workspace;
+  DeviceBuffer<int> candidate, candidate_count, active;
+  std::deque<RowBuffers> row_buffers;
+  std::deque<Rows> all_rows;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,142 @@
+// Part of GPUCOORD, GPL-2.0. The kernel over lists of partners that are kept on the GPU.
+//
+// Launch: GATHER_THREADS threads a block and no more than MAX_PARTNER_BLOCKS blocks, whose warps take the tiles of
+// rows in turn; 'lanes' threads share the partners of an atom. Shared memory: the sums of the block's warps. The last
+// block to end adds up the blocks, always in the same order.
+
+#ifndef GPUCOORD_PARTNER_KERNELS_CUH
+#define GPUCOORD_PARTNER_KERNELS_CUH
+
+#include "atom_sums.cuh"
+#include "launch.h"
+#include "pair_arguments.h"
+
+namespace gpucoord {
+
+constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
+constexpr int PARTNERS_BEFORE_FLUSH = 64;
+
+// difference of two points in units of length
+__device__ inline void difference(const int4 &a, const int4 &b, float unit, float &dx, float &dy, float &dz)
+{
+  dx = unit * static_cast<float>(b.x - a.x);
+  dy = unit * static_cast<float>(b.y - a.y);
+  dz = unit * static_cast<float>(b.z - a.z);
+}
+__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double, double &dx, double &dy, double &dz)
+{
+  dx = b.x - a.x;
+  dy = b.y - a.y;
+  dz = b.z - a.z;
+}
+
+template <class Real> struct PointOf {
+  using Type = DeviceAtom;
+};
+template <> struct PointOf<float> {
+  using Type = int4;
+};
+
+template <class Force>
+__device__ void subtract(void *f, std::int64_t atom_stride, std::int64_t axis_stride, int row, double x, double y, double z)
+{
+  Force *const p = static_cast<Force *>(f) + atom_stride * row;
+  p[0] -= static_cast<Force>(x);
+  p[axis_stride] -= static_cast<Force>(y);
+  p[2 * axis_stride] -= static_cast<Force>(z);
+}
+
+template <class Formula, class Real, unsigned WANT>
+__global__ void __launch_bounds__(GATHER_THREADS)
+sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstants<Real> c)
+{
+  using Point = typename PointOf<Real>::Type;
+  const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+  const int *const __restrict__ partners = arg.rows.partner;
+  const auto unit = static_cast<Real>(arg.unit);
+  const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes, lane = thread % lanes;
+  const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+
+  WarpSums mine = {};
+  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles; tile += gridDim.x * PARTNER_WARPS) {
+    const int r = tile * rows_a_tile + a;
+    const bool valid = r < arg.rows.n;
+    AtomSums<Real, double, WANT> sums;
+    const int point = valid ? arg.rows.point[r] : 0;
+    if (valid) {
+      const Point atom = points[point];
+      const int count = arg.rows.count[r];
+      const int *partner = partners + arg.rows.tile[tile] + thread;
+      for (int first = lane; first < count;) {
+        const int end = min(count, first + PARTNERS_BEFORE_FLUSH * lanes);
+#pragma unroll 4
+        for (; first < end; first += lanes, partner += 32) {
+          Real dx, dy, dz;
+          difference(atom, points[*partner], unit, dx, dy, dz);
+          const Real r_sq = dx * dx + dy * dy + dz * dz;
+          if constexpr (CHEAP<Formula>)
+            sums.template add_if<Formula>(c, dx, dy, dz, r_sq, r_sq <= c.dmax_sq);
+          else if (r_sq <= c.dmax_sq)
+            sums.template add<Formula>(c, dx, dy, dz, r_sq);
+        }
+        sums.flush();
+      }
+    }
+    sums.finish(Formula::scale(c));
+    sums.add_lanes(lanes);
+    if (!valid || lane != 0) continue;
+    if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
+    if (arg.f) {
+      if (arg.f_is_float)
+        subtract<float>(arg.f, arg.atom_stride, arg.axis_stride, arg.atom_of[point], arg.weight * sums.column(1),
+                        arg.weight * sums.column(2), arg.weight * sums.column(3));
+      else
+        subtract<double>(arg.f, arg.atom_stride, arg.axis_stride, arg.atom_of[point], arg.weight * sums.column(1),
+                         arg.weight * sums.column(2), arg.weight * sums.column(3));
+    }
+    if (r < arg.rows.nvalue) {
+      mine.value += sums.column(0);
+      if constexpr ((WANT & VIRIAL) != 0)
+        for (int k = 0; k < 6; ++k) mine.virial[k] += sums.column(4 + k);
+    }
+  }
+
+  // of the block, then of all blocks
+  __shared__ WarpSums of_warp[PARTNER_WARPS];
+  __shared__ bool is_last;
+  constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
+  double *const values = &mine.value;
+  const auto add_block = [&] {    // the sum of all threads is left with the first
+    for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
+    if (thread == 0) of_warp[warp] = mine;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (int w = 1; w < PARTNER_WARPS; ++w)
+        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
+  };
+  add_block();
+  if (threadIdx.x == 0) {
+    arg.block_sums[blockIdx.x] = mine;
+    __threadfence();
+    is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  mine = WarpSums();
+  for (int block = threadIdx.x; block < gridDim.x; block += GATHER_THREADS)
+    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(&arg.block_sums[block].value + k);
+  __syncthreads();    // of_warp is free
+  add_block();
+  if (threadIdx.x != 0) return;
+  for (int k = 0; k < NVALUES; ++k) {
+    double *const total = &arg.total->value + k;
+    *total = (arg.is_first ? 0.0 : *total) + arg.weight * arg.value_scale * values[k];
+  }
+  *arg.ended = 0;    // for the next launch
+}
+
+}    // namespace gpucoord
+
+#endif
