@@ -1,6 +1,10 @@
 # Finds the LAMMPS that the plugin is for and defines
 #   lammps_interface  include folders, definitions and libraries for sources that use LAMMPS' headers
 #   gpucoord_lepton   the expression library in LAMMPS' tree, for lib/gpucoord
+#   lammps_kokkos     the same for sources that use the headers of its KOKKOS package, where it has one that
+#                     they can be built for; otherwise LAMMPS_NO_KOKKOS says why not. With it
+#                     LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of lammps_config_accelerator(),
+#                     and LAMMPS_KOKKOS_CUDA_ARCHITECTURES, where Kokkos uses CUDA
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
@@ -26,7 +30,8 @@ endif()
 
 # Settings of that build which change what its headers declare
 load_cache("${LAMMPS_BUILD_DIR}" READ_WITH_PREFIX LAMMPS_HAS_
-  CMAKE_HOME_DIRECTORY LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN)
+  CMAKE_HOME_DIRECTORY LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
+  PKG_KOKKOS KOKKOS_PREC KOKKOS_LAYOUT EXTERNAL_KOKKOS DOWNLOAD_KOKKOS Kokkos_DIR)
 file(REAL_PATH "${LAMMPS_SOURCE_DIR}/cmake" lammps_cmake_dir)
 file(REAL_PATH "${LAMMPS_HAS_CMAKE_HOME_DIRECTORY}" built_cmake_dir)
 if(NOT lammps_cmake_dir STREQUAL built_cmake_dir)
@@ -60,6 +65,83 @@ if(LAMMPS_HAS_BUILD_OMP)
 endif()
 if(LAMMPS_HAS_PKG_OPENMP)
   target_compile_definitions(lammps_interface INTERFACE LMP_OPENMP)
+endif()
+
+# What LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself is never linked: it is in
+# liblammps, and a second copy would know nothing of the first one's memory.
+set(LAMMPS_NO_KOKKOS "")
+if(NOT LAMMPS_HAS_PKG_KOKKOS)
+  set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")
+else()
+  if(LAMMPS_HAS_EXTERNAL_KOKKOS)
+    set(kokkos_config_dir ${LAMMPS_HAS_Kokkos_DIR})
+  elseif(LAMMPS_HAS_DOWNLOAD_KOKKOS)
+    set(kokkos_config_dir ${LAMMPS_BUILD_DIR}/kokkos_build-prefix/lib/cmake/Kokkos)
+  else()
+    set(kokkos_config_dir ${LAMMPS_BUILD_DIR}/lib/kokkos)
+  endif()
+  if(LAMMPS_HAS_EXTERNAL_KOKKOS OR LAMMPS_HAS_DOWNLOAD_KOKKOS)
+    file(REAL_PATH ${kokkos_config_dir}/../../../include kokkos_headers)
+    set(kokkos_core ${kokkos_headers})
+  else()
+    set(kokkos_source_dir ${LAMMPS_SOURCE_DIR}/lib/kokkos)
+    set(kokkos_core ${kokkos_source_dir}/core/src)
+    set(kokkos_headers ${kokkos_config_dir})
+    foreach(part core containers algorithms)
+      list(APPEND kokkos_headers ${kokkos_source_dir}/${part}/src ${kokkos_config_dir}/${part}/src)
+    endforeach()
+    foreach(part desul mdspan)
+      list(APPEND kokkos_headers ${kokkos_source_dir}/tpls/${part}/include)
+    endforeach()
+  endif()
+  foreach(file ${kokkos_config_dir}/KokkosConfigCommon.cmake ${kokkos_core}/Kokkos_Core.hpp)
+    if(NOT EXISTS "${file}")
+      message(FATAL_ERROR "The LAMMPS in ${LAMMPS_BUILD_DIR} has the KOKKOS package, but ${file}, a part of its "
+        "Kokkos, is not there. Put that Kokkos back, or give the build folder of another LAMMPS.")
+    endif()
+  endforeach()
+  file(READ ${kokkos_config_dir}/KokkosConfigCommon.cmake kokkos_config)
+  foreach(name DEVICES OPTIONS CUDA_ARCHITECTURES)
+    string(REGEX MATCH "set\\(Kokkos_${name} ([^)]*)\\)" found "${kokkos_config}")
+    set(kokkos_${name} ${CMAKE_MATCH_1})
+  endforeach()
+
+  # Info::has_accelerator_feature() of LAMMPS; Threads are pthreads there
+  string(TOLOWER "${kokkos_DEVICES}" LAMMPS_KOKKOS_APIS)
+  list(TRANSFORM LAMMPS_KOKKOS_APIS REPLACE "^threads$" "pthreads")
+  string(TOLOWER "${LAMMPS_HAS_KOKKOS_PREC}" LAMMPS_KOKKOS_PRECISION)
+  string(TOLOWER "${LAMMPS_HAS_KOKKOS_LAYOUT}" LAMMPS_KOKKOS_LAYOUT)
+  set(of_double DOUBLE_DOUBLE)
+  set(of_mixed SINGLE_DOUBLE)
+  set(of_single SINGLE_SINGLE)
+  string(TOUPPER "${LAMMPS_KOKKOS_LAYOUT}" layout)
+
+  list(FILTER kokkos_DEVICES EXCLUDE REGEX "^(CUDA|OPENMP|SERIAL|THREADS)$")
+  if(kokkos_DEVICES)
+    set(LAMMPS_NO_KOKKOS "its Kokkos is for ${kokkos_DEVICES}, and GPUCOORD has none but CUDA and the host")
+  elseif("cuda" IN_LIST LAMMPS_KOKKOS_APIS AND NOT GPUCOORD_USE_CUDA)
+    set(LAMMPS_NO_KOKKOS "its Kokkos is for CUDA, and GPUCOORD is built without")
+  elseif("CUDA_RELOCATABLE_DEVICE_CODE" IN_LIST kokkos_OPTIONS)
+    set(LAMMPS_NO_KOKKOS "its Kokkos has relocatable device code, which a plugin cannot be linked to")
+  else()
+    add_library(lammps_kokkos INTERFACE)
+    target_compile_definitions(lammps_kokkos INTERFACE LMP_KOKKOS KOKKOS_DEPENDENCE
+      LMP_KOKKOS_${of_${LAMMPS_KOKKOS_PRECISION}} LMP_KOKKOS_LAYOUT_${layout})
+    target_include_directories(lammps_kokkos SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/KOKKOS ${kokkos_headers})
+    target_link_libraries(lammps_kokkos INTERFACE lammps_interface)
+    if("cuda" IN_LIST LAMMPS_KOKKOS_APIS)
+      set(LAMMPS_KOKKOS_CUDA_ARCHITECTURES ${kokkos_CUDA_ARCHITECTURES})
+      # As nvcc_wrapper and LAMMPS have it. Not CUDA_STANDARD: CMake before 3.28 knows no 20.
+      foreach(option -std=c++20 -extended-lambda -Wext-lambda-captures-this
+          "SHELL:-Xcudafe --diag_suppress=unrecognized_pragma,--diag_suppress=128,--diag_suppress=186")
+        target_compile_options(lammps_kokkos INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${option}>")
+      endforeach()
+      if(LAMMPS_HAS_BUILD_OMP)
+        target_compile_options(lammps_kokkos INTERFACE
+          $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${OpenMP_CXX_FLAGS}>)
+      endif()
+    endif()
+  endif()
 endif()
 
 # Without its just-in-time compiler, which would bring a second copy of asmjit into the process.

@@ -19,8 +19,16 @@
 
 #include <cstring>
 #include <string>
+#include <vector>
 
 using namespace LAMMPS_NS;
+
+#if defined(GPUCOORD_KOKKOS)
+namespace LAMMPS_NS {
+// in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
+void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin);
+}    // namespace LAMMPS_NS
+#endif
 
 // The LAMMPS that this plugin was compiled for. Tests build it for one that does
 // not exist.
@@ -30,9 +38,45 @@ using namespace LAMMPS_NS;
 #ifndef GPUCOORD_EXPECT_TAGINT_SIZE
 #define GPUCOORD_EXPECT_TAGINT_SIZE static_cast<int>(sizeof(tagint))
 #endif
+#if defined(GPUCOORD_KOKKOS) && !defined(GPUCOORD_EXPECT_KOKKOS_PRECISION)
+#define GPUCOORD_EXPECT_KOKKOS_PRECISION GPUCOORD_KOKKOS_PRECISION
+#endif
 
 // LAMMPS itself only prints a note when versions differ, and checks no sizes. The
 // C library interface is the one thing that is safe to call before that is known.
+
+#if defined(GPUCOORD_KOKKOS)
+static bool has_kokkos(const char *category, const std::string &setting)
+{
+  return lammps_config_accelerator("KOKKOS", category, setting.c_str());
+}
+
+// Precision and layout are in the types of the KOKKOS package, and APIs in those of Kokkos. LAMMPS
+// without KOKKOS needs no check here: this plugin cannot even be opened there, as symbols are missing.
+
+static std::string kokkos_mismatch()
+{
+  const struct {
+    const char *category, *expected;
+    std::vector<std::string> all;
+  } settings[] = {{"precision", GPUCOORD_EXPECT_KOKKOS_PRECISION, {"double", "mixed", "single"}},
+                  {"layout", GPUCOORD_KOKKOS_LAYOUT, {"legacy", "default"}}};
+  if (!lammps_config_has_package("KOKKOS"))
+    return "it was compiled for a LAMMPS with the KOKKOS package, but this one has none";
+  for (const auto &setting : settings)
+    for (const auto &found : setting.all)
+      if (found != setting.expected && has_kokkos(setting.category, found))
+        return std::string("it was compiled for KOKKOS of ") + setting.category + " " +
+            setting.expected + ", but this LAMMPS has " + found;
+  const std::string expected = GPUCOORD_KOKKOS_APIS;
+  std::string found;
+  for (const char *api : {"openmp", "serial", "pthreads", "cuda", "hip", "sycl"})
+    if (has_kokkos("api", api)) found += (found.empty() ? "" : ",") + std::string(api);
+  if (found != expected)
+    return "it was compiled for KOKKOS with " + expected + ", but this LAMMPS has it with " + found;
+  return "";
+}
+#endif
 
 static std::string mismatch(void *lmp)
 {
@@ -59,7 +103,11 @@ static std::string mismatch(void *lmp)
 #endif
   if (lammps_config_has_mpi_support() != mpi)
     return "it was compiled with another MPI library";
+#if defined(GPUCOORD_KOKKOS)
+  return kokkos_mismatch();
+#else
   return "";
+#endif
 }
 
 static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
@@ -113,4 +161,8 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
   plugin.info = "GPUCOORD pair potential of a switching function v0.1";
   plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
   register_plugin(&plugin, lmp);
+
+#if defined(GPUCOORD_KOKKOS)
+  gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);
+#endif
 }

@@ -1,0 +1,82 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// The part of the plugin (src/GPUCOORD/gpucoordplugin.cpp) that knows of Kokkos.
+
+#include "lammpsplugin.h"
+
+#include "compute.h"
+#include "fix.h"
+#include "pair.h"
+
+// clang-format off
+#if __has_include("compute_coord_gpu_kokkos.h")
+#include "compute_coord_gpu_kokkos.h"
+#endif
+#if __has_include("fix_coord_bias_kokkos.h")
+#include "fix_coord_bias_kokkos.h"
+#endif
+#if __has_include("pair_coord_kokkos.h")
+#include "pair_coord_kokkos.h"
+#endif
+// clang-format on
+
+namespace LAMMPS_NS {
+
+template <class Style> static void *create_pair(void *lmp)
+{
+  return static_cast<Pair *>(new Style(static_cast<LAMMPS *>(lmp)));
+}
+
+template <class Base, class Style> static void *create(void *lmp, int narg, char **arg)
+{
+  return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
+}
+
+// The plugin argument has all but style, name, info and creator.
+
+void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin)
+{
+  // the names and classes are those of the headers, which LAMMPS' lists of styles read in this way
+#define PAIR_CLASS
+#define PairStyle(key, Class)                   \
+  plugin.name = #key;                           \
+  plugin.creator.v1 = &create_pair<Class>;      \
+  register_plugin(&plugin, lmp)
+#define COMPUTE_CLASS
+#define ComputeStyle(key, Class)                \
+  plugin.name = #key;                           \
+  plugin.creator.v2 = &create<Compute, Class>;  \
+  register_plugin(&plugin, lmp)
+#define FIX_CLASS
+#define FixStyle(key, Class)                    \
+  plugin.name = #key;                           \
+  plugin.creator.v2 = &create<Fix, Class>;      \
+  register_plugin(&plugin, lmp)
+
+  plugin.style = "compute";
+  plugin.info = "GPUCOORD coordination number, KOKKOS, v0.1";
+#if __has_include("compute_coord_gpu_kokkos.h")
+#include "compute_coord_gpu_kokkos.h"
+#endif
+
+  plugin.style = "fix";
+  plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
+#if __has_include("fix_coord_bias_kokkos.h")
+#include "fix_coord_bias_kokkos.h"
+#endif
+
+  plugin.style = "pair";
+  plugin.info = "GPUCOORD pair potential of a switching function, KOKKOS, v0.1";
+#if __has_include("pair_coord_kokkos.h")
+#include "pair_coord_kokkos.h"
+#endif
+}
+}    // namespace LAMMPS_NS
