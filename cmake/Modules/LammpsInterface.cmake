@@ -131,8 +131,8 @@ else()
     target_link_libraries(lammps_kokkos INTERFACE lammps_interface)
     if("cuda" IN_LIST LAMMPS_KOKKOS_APIS)
       set(LAMMPS_KOKKOS_CUDA_ARCHITECTURES ${kokkos_CUDA_ARCHITECTURES})
-      # As nvcc_wrapper and LAMMPS have it. Not CUDA_STANDARD: CMake before 3.28 knows no 20.
-      foreach(option -std=c++20 -extended-lambda -Wext-lambda-captures-this
+      # As nvcc_wrapper and LAMMPS have it
+      foreach(option -extended-lambda -Wext-lambda-captures-this
           "SHELL:-Xcudafe --diag_suppress=unrecognized_pragma,--diag_suppress=128,--diag_suppress=186")
         target_compile_options(lammps_kokkos INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${option}>")
       endforeach()
