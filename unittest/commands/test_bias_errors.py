@@ -9,6 +9,7 @@ import tempfile
 import unittest
 
 import errortest
+from coordtest import lmp_program
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
                        start, start_all, value)
 
@@ -522,7 +523,7 @@ class Partitions(unittest.TestCase):
         """Whichever comes second is told, and the file stays that of the first."""
         with open("in.partitions", "w") as file:
             file.write(SYSTEM + FIX + METAD.replace("file H", "file PART pace 1").replace("pace 10 ", "") + "\nrun 1000000\n")
-        code, output = run_program([os.environ["GPUCOORD_LMP"], "-in", "in.partitions", "-partition", "2x1", "-log", "none",
+        code, output = run_program([*lmp_program(), "-in", "in.partitions", "-partition", "2x1", "-log", "none",
                                     "-screen", "screen", "-nocite"], 2)
         self.assertNotEqual(code, 0)
         said = "".join(read(name).decode() for name in os.listdir(".") if name.startswith("screen.")) + output

@@ -10,7 +10,7 @@ import tempfile
 import time
 import unittest
 
-from coordtest import DEVICE, folder, on_device
+from coordtest import DEVICE, folder, lmp_program, on_device
 
 # 12 atoms, so that a step takes microseconds and a run is as long as the start of LAMMPS. Sorting would change
 # the order of the atoms, and of sums over them, in a continued run.
@@ -73,7 +73,7 @@ class Folder:
         self.nruns += 1
         with open(self.at("in.test"), "w") as file:
             file.write(text)
-        return subprocess.Popen([os.environ["GPUCOORD_LMP"], "-in", "in.test", "-log", f"log.{self.nruns}", "-nocite",
+        return subprocess.Popen([*lmp_program(), "-in", "in.test", "-log", f"log.{self.nruns}", "-nocite",
                                  "-screen", "none"], cwd=self.path, stdin=subprocess.DEVNULL,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 

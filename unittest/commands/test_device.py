@@ -174,7 +174,7 @@ class OnGPU(unittest.TestCase):
         with open("in.one", "w") as file:
             file.write(SYSTEM + AUTO + "run 0\n")
         hide = "[ ${OMPI_COMM_WORLD_RANK:-$PMI_RANK} = 1 ] && export CUDA_VISIBLE_DEVICES=; exec "
-        code, output = run_program(["sh", "-c", hide + os.environ["GPUCOORD_LMP"] + " -in in.one -log none"], 2)
+        code, output = run_program(["sh", "-c", hide + " ".join(coordtest.lmp_program()) + " -in in.one -log none"], 2)
         self.assertEqual(code, 0, output)
         self.assertRegex(setup_line(output), r"^host \([^;]+; no GPU on rank 1: ")
 

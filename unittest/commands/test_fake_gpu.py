@@ -57,7 +57,7 @@ class FakeGPU(WithFakeGPUs):
     def test_partitions_take_different_devices(self):
         with open("in.partition", "w") as file:
             file.write(self.load + SYSTEM + CUDA + "run 0\n")
-        code, output = run_program([os.environ["GPUCOORD_LMP"], "-in", "in.partition", "-log", "none", "-partition",
+        code, output = run_program([*coordtest.lmp_program(), "-in", "in.partition", "-log", "none", "-partition",
                                     "2x1", "-plog", "none", "-pscreen", "none"], 2, FAKE_GPUS="2")
         self.assertEqual(code, 0, output)
         self.assertEqual(sorted(re.findall(r"fake GPU: device (\S+)", output)), ["0", "1"])
