@@ -109,6 +109,7 @@ else()
   # Info::has_accelerator_feature() of LAMMPS; Threads are pthreads there
   string(TOLOWER "${kokkos_DEVICES}" LAMMPS_KOKKOS_APIS)
   list(TRANSFORM LAMMPS_KOKKOS_APIS REPLACE "^threads$" "pthreads")
+  list(SORT LAMMPS_KOKKOS_APIS)
   string(TOLOWER "${LAMMPS_HAS_KOKKOS_PREC}" LAMMPS_KOKKOS_PRECISION)
   string(TOLOWER "${LAMMPS_HAS_KOKKOS_LAYOUT}" LAMMPS_KOKKOS_LAYOUT)
   set(of_double DOUBLE_DOUBLE)

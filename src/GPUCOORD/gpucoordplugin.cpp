@@ -10,25 +10,19 @@
 
 #include "lammpsplugin.h"
 
-#include "compute_coord_gpu.h"
-#include "fix_coord_bias.h"
-#include "pair_coord.h"
-
 #include "library.h"
-#include "version.h"
+#include "lmptype.h"
 
-#include <cstring>
+#include <mpi.h>
 #include <string>
-#include <vector>
-
-using namespace LAMMPS_NS;
 
 #if defined(GPUCOORD_KOKKOS)
-namespace LAMMPS_NS {
-// in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
-void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin);
-}    // namespace LAMMPS_NS
+#include <cstdlib>
+#include <dlfcn.h>
+#include <initializer_list>
 #endif
+
+using namespace LAMMPS_NS;
 
 // The LAMMPS that this plugin was compiled for. Tests build it for one that does
 // not exist.
@@ -46,34 +40,37 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
 // C library interface is the one thing that is safe to call before that is known.
 
 #if defined(GPUCOORD_KOKKOS)
-static bool has_kokkos(const char *category, const std::string &setting)
+
+// Those of the settings that the KOKKOS package of this LAMMPS has.
+
+static std::string found_in_kokkos(const char *category, std::initializer_list<const char *> settings)
 {
-  return lammps_config_accelerator("KOKKOS", category, setting.c_str());
+  std::string found;
+  for (const char *setting : settings)
+    if (lammps_config_accelerator("KOKKOS", category, setting))
+      found += (found.empty() ? "" : ",") + std::string(setting);
+  return found;
 }
 
-// Precision and layout are in the types of the KOKKOS package, and APIs in those of Kokkos. LAMMPS
-// without KOKKOS needs no check here: this plugin cannot even be opened there, as symbols are missing.
+// Precision and layout are in the types of the KOKKOS package, APIs in those of Kokkos.
 
 static std::string kokkos_mismatch()
 {
-  const struct {
-    const char *category, *expected;
-    std::vector<std::string> all;
-  } settings[] = {{"precision", GPUCOORD_EXPECT_KOKKOS_PRECISION, {"double", "mixed", "single"}},
-                  {"layout", GPUCOORD_KOKKOS_LAYOUT, {"legacy", "default"}}};
   if (!lammps_config_has_package("KOKKOS"))
     return "it was compiled for a LAMMPS with the KOKKOS package, but this one has none";
+  const struct {
+    const char *name;
+    std::string expected, found;
+  } settings[] = {
+      {"precision", GPUCOORD_EXPECT_KOKKOS_PRECISION,
+       found_in_kokkos("precision", {"double", "mixed", "single"})},
+      {"layout", GPUCOORD_KOKKOS_LAYOUT, found_in_kokkos("layout", {"default", "legacy"})},
+      {"api", GPUCOORD_KOKKOS_APIS,
+       found_in_kokkos("api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"})}};
   for (const auto &setting : settings)
-    for (const auto &found : setting.all)
-      if (found != setting.expected && has_kokkos(setting.category, found))
-        return std::string("it was compiled for KOKKOS of ") + setting.category + " " +
-            setting.expected + ", but this LAMMPS has " + found;
-  const std::string expected = GPUCOORD_KOKKOS_APIS;
-  std::string found;
-  for (const char *api : {"openmp", "serial", "pthreads", "cuda", "hip", "sycl"})
-    if (has_kokkos("api", api)) found += (found.empty() ? "" : ",") + std::string(api);
-  if (found != expected)
-    return "it was compiled for KOKKOS with " + expected + ", but this LAMMPS has it with " + found;
+    if (setting.found != setting.expected)
+      return std::string("it was compiled for KOKKOS with ") + setting.name + " " + setting.expected +
+          ", but this LAMMPS has it with " + setting.name + " " + setting.found;
   return "";
 }
 #endif
@@ -110,59 +107,50 @@ static std::string mismatch(void *lmp)
 #endif
 }
 
-static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
+static void refuse(void *lmp, const std::string &message)
 {
-  return new ComputeCoordGPU(lmp, narg, arg);
+  lammps_error(lmp, LMP_ERROR_ALL,
+               (message + " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again")
+                   .c_str());
 }
 
-static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixCoordBias(lmp, narg, arg);
-}
+#if defined(GPUCOORD_KOKKOS)
 
-static Pair *pair_coord_creator(LAMMPS *lmp)
+// Styles that use Kokkos are in a library of their own, beside this one: the symbols that they need of
+// LAMMPS could be missing in one that does not match, which then could not open it to be told why.
+
+static lammpsplugin_initfunc open_styles(std::string &why)
 {
-  return new PairCoord(lmp);
+  Dl_info self;
+  char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self) ? realpath(self.dli_fname, nullptr)
+                                                                     : nullptr;
+  const std::string folder = path ? path : "";
+  free(path);
+  const std::string file = folder.substr(0, folder.rfind('/') + 1) + "gpucoord_styles.so";
+  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
+  if (!function) why = dlerror();
+  return reinterpret_cast<lammpsplugin_initfunc>(function);
 }
+#else
+extern "C" void gpucoord_register_styles(void *lmp, void *handle, void *regfunc);
+#endif
 
 // the one symbol that LAMMPS looks up; everything else is hidden
 
 extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle, void *regfunc)
 {
-  const std::string reason = mismatch(lmp);
+  std::string reason = mismatch(lmp);
   if (!reason.empty()) {
-    lammps_error(lmp, LMP_ERROR_ALL,
-                 ("The GPUCOORD plugin does not match this LAMMPS: " + reason +
-                  " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again")
-                     .c_str());
+    refuse(lmp, "The GPUCOORD plugin does not match this LAMMPS: " + reason);
     return;
   }
-
-  lammpsplugin_t plugin;
-  memset(&plugin, 0, sizeof(plugin));
-  const auto register_plugin = (lammpsplugin_regfunc) regfunc;
-  plugin.version = LAMMPS_VERSION;
-  plugin.style = "compute";
-  plugin.name = "coord/gpu";
-  plugin.info = "GPUCOORD coordination number v0.1";
-  plugin.author = "The GPUCOORD developers";
-  plugin.creator.v2 = (lammpsplugin_factory2 *) &compute_coord_gpu_creator;
-  plugin.handle = handle;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "fix";
-  plugin.name = "coord/bias";
-  plugin.info = "GPUCOORD bias potential v0.1";
-  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_coord_bias_creator;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "pair";
-  plugin.name = "coord";
-  plugin.info = "GPUCOORD pair potential of a switching function v0.1";
-  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
-  register_plugin(&plugin, lmp);
-
 #if defined(GPUCOORD_KOKKOS)
-  gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);
+  const auto gpucoord_register_styles = open_styles(reason);
+  if (!gpucoord_register_styles) {
+    refuse(lmp, "The styles of the GPUCOORD plugin cannot be opened: " + reason);
+    return;
+  }
 #endif
+  gpucoord_register_styles(lmp, handle, regfunc);
 }

@@ -1,0 +1,77 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// The styles of the plugin; gpucoordplugin.cpp calls this after it has checked that they match LAMMPS.
+
+#include "lammpsplugin.h"
+
+#include "compute_coord_gpu.h"
+#include "fix_coord_bias.h"
+#include "pair_coord.h"
+
+#include "version.h"
+
+#include <cstring>
+
+using namespace LAMMPS_NS;
+
+#if defined(GPUCOORD_KOKKOS)
+namespace LAMMPS_NS {
+// in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
+void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin);
+}    // namespace LAMMPS_NS
+#endif
+
+static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new ComputeCoordGPU(lmp, narg, arg);
+}
+
+static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new FixCoordBias(lmp, narg, arg);
+}
+
+static Pair *pair_coord_creator(LAMMPS *lmp)
+{
+  return new PairCoord(lmp);
+}
+
+extern "C" __attribute__((visibility("default")))
+void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
+{
+  lammpsplugin_t plugin;
+  memset(&plugin, 0, sizeof(plugin));
+  const auto register_plugin = (lammpsplugin_regfunc) regfunc;
+  plugin.version = LAMMPS_VERSION;
+  plugin.style = "compute";
+  plugin.name = "coord/gpu";
+  plugin.info = "GPUCOORD coordination number v0.1";
+  plugin.author = "The GPUCOORD developers";
+  plugin.creator.v2 = (lammpsplugin_factory2 *) &compute_coord_gpu_creator;
+  plugin.handle = handle;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "fix";
+  plugin.name = "coord/bias";
+  plugin.info = "GPUCOORD bias potential v0.1";
+  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_coord_bias_creator;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "pair";
+  plugin.name = "coord";
+  plugin.info = "GPUCOORD pair potential of a switching function v0.1";
+  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
+  register_plugin(&plugin, lmp);
+
+#if defined(GPUCOORD_KOKKOS)
+  gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);
+#endif
+}
