@@ -44,9 +44,6 @@ using Engine = CoordArguments::Engine;
 
 namespace {
 
-// set in ComputeCoordGPU::known beside Want, because VALUE is 0
-constexpr unsigned KNOWN = 128;
-
 // which group comm_modify group restricts ghost atoms to; Comm has no accessor
 struct CommGroup : public Comm {
   static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
@@ -75,7 +72,7 @@ struct NeighborBuild : public Neighbor {
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, warned_empty(false),
+    Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, scale(1.0), warned_empty(false),
     groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
@@ -571,7 +568,7 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   else
     warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
 
-  const double scale = scale_of(npairs_or_atoms);
+  set_scale(npairs_or_atoms);
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
   if (peratom && scale != 1.0)
@@ -582,11 +579,10 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   return scale * sum[0];
 }
 
-// S over the sum over pairs
-double ComputeCoordGPU::scale_of(double npairs_or_atoms) const
+void ComputeCoordGPU::set_scale(double npairs_or_atoms)
 {
-  if (args->norm == CoordArguments::Norm::SUM) return 1.0;
-  return npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
+  scale = 1.0;
+  if (args->norm == CoordArguments::Norm::MEAN) scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -77,7 +77,9 @@ class ComputeCoordGPU : public Compute {
   double evaluate(unsigned want, bool ghosts_are_current = false);
   double evaluate_or_throw(unsigned want, bool ghosts_are_current);
   Path begin_evaluation(bool ghosts_are_current);
-  double scale_of(double npairs_or_atoms) const;
+  void set_scale(double npairs_or_atoms);
+  // set in 'known' beside gpucoord::Want, because VALUE is 0
+  static constexpr unsigned KNOWN = 128;
   Path choose_path(const gpucoord::Box &) const;
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;
@@ -100,6 +102,7 @@ class ComputeCoordGPU : public Compute {
   std::int64_t list_version;
   static constexpr int NWANTS = 8;
   bigint nevaluations[NWANTS];    // by want
+  double scale;                   // S over the sum over pairs, of the last evaluation
   bool warned_empty;
   std::string printed;
   int groupbit2;

@@ -592,24 +592,11 @@ void FixCoordBias::share_metad()
 
 void FixCoordBias::add_forces(double strength)
 {
-  double **const f = atom->f;
   const int nlocal = atom->nlocal;
-  for (const auto &variable : variables) {
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    add_forces_of(v, strength);
+    const auto &variable = variables[v];
     const double slope = strength * variable.slope;
-    if (slope == 0.0) continue;
-    double **const derivatives = variable.compute->array_atom;
-    for (int i = 0; i < nlocal; ++i)
-      for (int k = 0; k < 3; ++k) f[i][k] -= slope * derivatives[i][1 + k];
-  }
-  tally_virial(strength);
-}
-
-void FixCoordBias::tally_virial(double strength)
-{
-  const int nlocal = atom->nlocal;
-  for (const auto &variable : variables) {
-    const double slope = strength * variable.slope;
-    if (slope == 0.0) continue;
     // W is that of all ranks; LAMMPS adds the virials of the ranks
     if (vflag_global && comm->me == 0)
       for (int k = 0; k < 6; ++k) virial[k] += slope * variable.compute->vector[k];
@@ -618,6 +605,17 @@ void FixCoordBias::tally_virial(double strength)
       for (int i = 0; i < nlocal; ++i)
         for (int k = 0; k < 6; ++k) vatom[i][k] += 0.5 * slope * variable.compute->atom_virial(i)[k];
   }
+}
+
+void FixCoordBias::add_forces_of(std::size_t v, double strength)
+{
+  double **const f = atom->f;
+  double **const derivatives = variables[v].compute->array_atom;
+  const double slope = strength * variables[v].slope;
+  if (slope == 0.0) return;
+  const int nlocal = atom->nlocal;
+  for (int i = 0; i < nlocal; ++i)
+    for (int k = 0; k < 3; ++k) f[i][k] -= slope * derivatives[i][1 + k];
 }
 
 /* ---------------------------------------------------------------------- */

@@ -83,8 +83,8 @@ class FixCoordBias : public Fix {
   bool is_hill_due(Moment) const;
   void evaluate_restraints();
   void evaluate_metad(bool adds_hill);
-  virtual void add_forces(double strength);
-  void tally_virial(double strength);
+  void add_forces(double strength);
+  virtual void add_forces_of(std::size_t variable, double strength);    // f -= strength * dV/dS * dS/dx
   void share_metad();
   void on_rank_0(const std::function<void()> &) const;
 

@@ -302,6 +302,7 @@ void PairCoord::mix(int i, int j)
 void PairCoord::make_table()
 {
   changed = false;
+  ++ntables;
   table = std::make_unique<SwitchTable>(ntypes);
   weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
   interacts.assign(ntypes + 1, 0);
@@ -330,13 +331,18 @@ void PairCoord::make_table()
   printed = text;
 }
 
+std::string PairCoord::data_path() const
+{
+  return std::string(by_cells ? "owned and ghost atoms" : "full neighbor list") +
+      (levels[WHOLE].backend->is_cuda() ? " copied to the GPU" : "");
+}
+
 std::string PairCoord::setup_text() const
 {
   const CoordBackend &backend = *levels[WHOLE].backend;
-  std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}{}\n", backend.description(),
-                                 CoordWords::name_of(precision, CoordWords::PRECISIONS),
-                                 by_cells ? "cells, owned and ghost atoms" : "neigh, full neighbor list",
-                                 backend.is_cuda() ? " copied to the GPU" : "");
+  std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
+                                 CoordWords::name_of(precision, CoordWords::PRECISIONS), by_cells ? "cells" : "neigh",
+                                 data_path());
   // what jumps at dmax costs energy: the worst pairs of types
   struct {
     double size = 0.0;

@@ -52,7 +52,7 @@ class PairCoord : public Pair {
   void *extract(const char *, int &) override;
   double memory_usage() override;
 
- private:
+ protected:
   enum class Engine { AUTO, CELLS, NEIGH };
   static const std::vector<CoordWords::Choice<Engine>> ENGINES;
 
@@ -83,6 +83,7 @@ class PairCoord : public Pair {
   std::string why_cells_differ() const;
   void make_table();
   std::string setup_text() const;
+  virtual std::string data_path() const;
   void shorten_list(Level &, double range) const;
   void check_positions() const;
   void select_atoms();
@@ -101,6 +102,7 @@ class PairCoord : public Pair {
   bool by_cells = false;
 
   bool changed = true;    // the table must be made anew
+  int ntables = 0;        // that were made
   std::string table_words, printed;
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::vector<double> weight;       // epsilon as the library takes it

@@ -1,0 +1,190 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_gpu_kokkos.h"
+
+#include "coord_arguments.h"
+#include "coord_backend.h"
+#include "coord_gather.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+#include "neighbor.h"
+
+using namespace LAMMPS_NS;
+using gpucoord::DERIVATIVES;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
+    ComputeCoordGPU(lmp, narg, arg), for_fix(false), warned_moved(false), enqueued(0)
+{
+  kokkosable = 1;
+  atomKK = dynamic_cast<AtomKokkos *>(atom);
+  execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+  datamask_read = EMPTY_MASK;
+  datamask_modify = EMPTY_MASK;
+  uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
+  if (uses_gpu) device = CoordDevice::of(lmp);
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
+{
+  if (uses_gpu) device->begin_run();
+  on_device.reset();
+  ComputeCoordGPU::init();
+  enqueued = 0;
+  warned_moved = false;
+  if (!uses_gpu || !table->has_end()) return;
+  std::string failed;
+  try {
+    // types that differ make lists of their own
+    const auto pairs = table->ntypes() == 0 ? device->pairs(*table, args->precision, groupbit, groupbit2)
+                                            : gpucoord::make_device_pairs(*table, args->precision, nullptr);
+    on_device = gpucoord::make_device_coordination(*table, args->precision, pairs);
+  } catch (const gpucoord::DeviceError &e) {
+    failed = failure(Path::CELLS, e.what(), "use device host");
+  }
+  const int mine = failed.empty() ? 0 : 1;
+  int any;
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+  if (any) backend->stop(failed);
+}
+
+template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
+{
+  if (stays(path)) return "atoms and derivatives stay on the GPU";
+  return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::will_be_asked(unsigned want)
+{
+  ComputeCoordGPU::will_be_asked(want);
+  enqueued = 0;
+  if (device) device->positions_change();
+}
+
+template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_once(unsigned want)
+{
+  for_fix = true;
+  const double s = ComputeCoordGPU::evaluate_once(want);
+  for_fix = false;
+  return s;
+}
+
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_on_gpu()
+{
+  return uses_gpu && stays(choose_path(current_box()));
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once()
+{
+  if (enqueued & KNOWN) return;
+  begin_evaluation(true);
+  try {
+    enqueue(DERIVATIVES, device->positions());
+  } catch (const gpucoord::DeviceError &e) {
+    backend->stop(failure(Path::CELLS, e.what(), "use device host, more GPUs or fewer ranks per GPU"));
+  }
+  set_scale(static_cast<double>(on_device->natoms_a()));
+  known = 0;    // S is not on the host
+  enqueued = KNOWN;
+}
+
+// positions: 0: others than those of the fixes' evaluations
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions)
+{
+  const bool is_dynamic = !dynamic_group().empty();
+  const bool needs_mask = igroup != 0 || groupbit2;
+  const auto atoms = device->atoms(needs_mask, table->ntypes() > 0);
+  gpucoord::DeviceSelection selection;
+  selection.bit_a = groupbit;
+  selection.bit_b = groupbit2;
+  selection.skin = neighbor->skin;
+  on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
+  on_device->evaluate(atoms, want, positions, device->stream());
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path path, unsigned want, double *peratom)
+{
+  if (!stays(path)) return ComputeCoordGPU::compute_share(path, want, peratom);
+  Share share;
+  // what was enqueued for fixes is lost with this
+  enqueued = 0;
+  if (!for_fix) known = 0;
+  if (args->check_every) {    // the reference needs them
+    atoms_to_host();
+    select_atoms();
+  }
+  try {
+    enqueue(want, for_fix ? device->positions() : 0);
+    const auto result = on_device->result(device->stream());
+    share.mine.value = result.value;
+    std::copy_n(result.virial, 6, share.mine.virial);
+    if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
+    if (result.moved) warn_of_moved_atoms();
+    if (peratom && !share.bad_atom) on_device->peratom(peratom, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+  }
+  nowned_a = static_cast<int>(on_device->natoms_a());
+  nowned_b = static_cast<int>(on_device->natoms_b());
+  return share;
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::atoms_to_host()
+{
+  // engine list looks at bonds, too
+  const bool is_list = args->engine == CoordArguments::Engine::LIST;
+  atomKK->sync(Host, is_list ? ALL_MASK : X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
+}
+
+template <class DeviceType> bigint ComputeCoordGPUKokkos<DeviceType>::id_of_bad_atom()
+{
+  atoms_to_host();
+  return select_atoms();
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::stop_for_bad_atom()
+{
+  evaluate(gpucoord::VALUE, true);    // which finds it and says so
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_moved_atoms()
+{
+  if (!warned_moved)
+    error->warning(FLERR,
+                   "Compute coord/gpu {}: an atom moved by more than half the skin of {:.6g} between two builds of "
+                   "neighbor lists, so pairs near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, "
+                   "or a larger skin",
+                   id, neighbor->skin);
+  warned_moved = true;
+}
+
+template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::memory_usage()
+{
+  return ComputeCoordGPU::memory_usage() + (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+}
+
+namespace LAMMPS_NS {
+template class ComputeCoordGPUKokkos<LMPDeviceType>;
+#ifdef LMP_KOKKOS_GPU
+template class ComputeCoordGPUKokkos<LMPHostType>;
+#endif
+}    // namespace LAMMPS_NS

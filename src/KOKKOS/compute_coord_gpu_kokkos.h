@@ -1,0 +1,79 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(coord/gpu/kk,ComputeCoordGPUKokkos<LMPDeviceType>);
+ComputeStyle(coord/gpu/kk/device,ComputeCoordGPUKokkos<LMPDeviceType>);
+ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
+// clang-format on
+#else
+
+#ifndef LMP_COMPUTE_COORD_GPU_KOKKOS_H
+#define LMP_COMPUTE_COORD_GPU_KOKKOS_H
+
+#include "compute_coord_gpu.h"
+#include "coord_device_kokkos.h"
+
+namespace LAMMPS_NS {
+
+// What fix coord/bias/kk asks of a variable whose derivatives stay on the GPU.
+class CoordOnDevice {
+ public:
+  virtual bool is_on_gpu() = 0;    // in the present box
+  // Enqueues S and dS/dx on one rank, once for all fixes of a force evaluation, as evaluate_once() of the compute
+  // does with a wait.
+  virtual void enqueue_once() = 0;
+  virtual gpucoord::DeviceCoordination &coordination() = 0;
+  virtual double scale_of_sum() const = 0;    // S over that of coordination()
+  // ends in an error where the position of an atom is not finite
+  virtual void stop_for_bad_atom() = 0;
+  virtual void warn_of_moved_atoms() = 0;
+
+ protected:
+  ~CoordOnDevice() = default;    // nobody owns a variable by this
+};
+
+template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU, public CoordOnDevice {
+ public:
+  ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
+  void init() override;
+  void will_be_asked(unsigned want) override;
+  double evaluate_once(unsigned want) override;
+  double memory_usage() override;
+
+  bool is_on_gpu() override;
+  void enqueue_once() override;
+  gpucoord::DeviceCoordination &coordination() override { return *on_device; }
+  double scale_of_sum() const override { return scale; }
+  void stop_for_bad_atom() override;
+  void warn_of_moved_atoms() override;
+
+ private:
+  void atoms_to_host() override;
+  Share compute_share(Path, unsigned want, double *peratom) override;
+  bool keeps_derivatives(Path path) const override { return for_fix && stays(path); }
+  std::string data_path(Path) const override;
+  bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
+  void enqueue(unsigned want, std::int64_t positions);
+  bigint id_of_bad_atom();
+
+  bool uses_gpu;         // where the engine allows
+  bool for_fix;          // derivatives are added on the GPU
+  bool warned_moved;
+  unsigned enqueued;     // of this force evaluation, as 'known'
+  std::shared_ptr<CoordDevice> device;
+  std::unique_ptr<gpucoord::DeviceCoordination> on_device;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

@@ -1,0 +1,218 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "fix_coord_bias_kokkos.h"
+
+#include "bias_arguments.h"
+#include "compute_coord_gpu_kokkos.h"
+
+#include "gpucoord/hills_file.h"
+#include "gpucoord/metadynamics.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "comm.h"
+#include "error.h"
+#include "update.h"
+
+using namespace LAMMPS_NS;
+using gpucoord::DeviceBias;
+using Kind = BiasArguments::Kind;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char **arg) :
+    FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false), grid_nhills(-1)
+{
+  kokkosable = 1;
+  atomKK = dynamic_cast<AtomKokkos *>(atom);
+  execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+  datamask_read = EMPTY_MASK;
+  datamask_modify = EMPTY_MASK;
+  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
+{
+  if (utils::strmatch(update->integrate_style, "^respa"))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Fix coord/bias/kk {}: KOKKOS knows no run_style respa - use run_style verlet, or run without KOKKOS", id);
+  // after an error in the last run the GPU may be ahead for ever
+  host_is_behind = false;
+  gpu_is_behind = true;
+  grid_nhills = -1;
+  FixCoordBias::init();
+}
+
+template <class DeviceType> CoordOnDevice *FixCoordBiasKokkos<DeviceType>::on_gpu(std::size_t v) const
+{
+  if (!coord_is_cuda<DeviceType>()) return nullptr;
+  auto *const compute = dynamic_cast<CoordOnDevice *>(variables[v].compute);
+  return compute && compute->is_on_gpu() ? compute : nullptr;
+}
+
+/* ----------------------------------------------------------------------
+   The host must wait where it needs S: for the sum over ranks, for the virial, for a hill and its file, and for
+   metadynamics without a grid.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, Moment moment) const
+{
+  if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES || variables.size() > DeviceBias::MAX_VARIABLES) return false;
+  if (args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(moment))) return false;
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (!on_gpu(v)) return false;
+  return true;
+}
+
+template <class DeviceType>
+void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment, bool moves)
+{
+  is_ahead = can_go_ahead(want, moment);
+  if (is_ahead) {
+    go_ahead(moves);
+  } else {
+    wait_for_gpu();
+    FixCoordBias::evaluate_bias(want, moment, moves);
+    gpu_is_behind = true;
+  }
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool moves)
+{
+  const auto stream = device->stream();
+  try {
+    if (!bias) bias = gpucoord::make_device_bias();
+    if (host_is_behind) heed(bias->glance());
+    if (gpu_is_behind) {
+      DeviceBias::State state = {};
+      for (std::size_t v = 0; v < variables.size(); ++v) {
+        state.s[v] = variables[v].s;
+        state.slope[v] = variables[v].slope;
+      }
+      state.energy = energy;
+      state.work = work;
+      state.bad_atom = -1;
+      bias->set(state, stream);
+      gpu_is_behind = false;
+    }
+    if (args->kind == Kind::METAD && grid_nhills != nhills) {
+      bias->set_grid(*metad, stream);
+      grid_nhills = nhills;
+    }
+    std::vector<DeviceBias::Variable> terms(variables.size());
+    for (std::size_t v = 0; v < variables.size(); ++v) {
+      CoordOnDevice *const compute = on_gpu(v);
+      compute->enqueue_once();
+      terms[v].coordination = &compute->coordination();
+      terms[v].scale = compute->scale_of_sum();
+      terms[v].term = terms[v].last_term = restraint(v);
+      terms[v].last_term.k = variables[v].last_k;
+      terms[v].last_term.s0 = variables[v].last_s0;
+    }
+    bias->evaluate(terms, moves, stream);
+  } catch (const gpucoord::DeviceError &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+  }
+  host_is_behind = true;
+}
+
+/* ----------------------------------------------------------------------
+   what the GPU found wrong
+------------------------------------------------------------------------- */
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const DeviceBias::State &state)
+{
+  if (state.moved) on_gpu(0)->warn_of_moved_atoms();
+  if (state.bad_atom >= 0)
+    for (std::size_t v = 0; v < variables.size(); ++v) on_gpu(v)->stop_for_bad_atom();
+  if (state.outside) {
+    host_is_behind = false;
+    for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = state.s[v];
+    evaluate_metad(false);    // which says so
+  }
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
+{
+  if (!host_is_behind) return;
+  DeviceBias::State state;
+  try {
+    state = bias->wait(device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+  }
+  host_is_behind = false;
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    variables[v].s = state.s[v];
+    variables[v].slope = state.slope[v];
+  }
+  energy = state.energy;
+  work = state.work;
+  heed(state);
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strength)
+{
+  CoordOnDevice *const compute = on_gpu(v);
+  if (!compute) {
+    atomKK->sync(Host, F_MASK);
+    FixCoordBias::add_forces_of(v, strength);
+    atomKK->modified(Host, F_MASK);
+    return;
+  }
+  const double factor = strength * compute->scale_of_sum();
+  try {
+    const auto forces = device->begin_forces();
+    if (is_ahead)
+      compute->coordination().add_forces(forces, factor, bias->slope(static_cast<int>(v)), device->stream());
+    else if (variables[v].slope != 0.0)
+      compute->coordination().add_forces(forces, factor * variables[v].slope, nullptr, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+  }
+  device->end_forces();
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_run()
+{
+  wait_for_gpu();
+  FixCoordBias::post_run();
+}
+
+template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::compute_scalar()
+{
+  wait_for_gpu();
+  return FixCoordBias::compute_scalar();
+}
+
+template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::compute_vector(int n)
+{
+  wait_for_gpu();
+  return FixCoordBias::compute_vector(n);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::write_restart(FILE *fp)
+{
+  wait_for_gpu();
+  FixCoordBias::write_restart(fp);
+}
+
+namespace LAMMPS_NS {
+template class FixCoordBiasKokkos<LMPDeviceType>;
+#ifdef LMP_KOKKOS_GPU
+template class FixCoordBiasKokkos<LMPHostType>;
+#endif
+}    // namespace LAMMPS_NS

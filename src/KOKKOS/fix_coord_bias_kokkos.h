@@ -1,0 +1,61 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef FIX_CLASS
+// clang-format off
+FixStyle(coord/bias/kk,FixCoordBiasKokkos<LMPDeviceType>);
+FixStyle(coord/bias/kk/device,FixCoordBiasKokkos<LMPDeviceType>);
+FixStyle(coord/bias/kk/host,FixCoordBiasKokkos<LMPHostType>);
+// clang-format on
+#else
+
+#ifndef LMP_FIX_COORD_BIAS_KOKKOS_H
+#define LMP_FIX_COORD_BIAS_KOKKOS_H
+
+#include "fix_coord_bias.h"
+
+#include "coord_device_kokkos.h"
+
+namespace LAMMPS_NS {
+class CoordOnDevice;
+
+// Where all variables are on one GPU, the bias is evaluated there as well, and no step waits for S: what the host
+// knows of it is then that of an earlier step, until someone asks.
+
+template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
+ public:
+  FixCoordBiasKokkos(class LAMMPS *, int, char **);
+  void init() override;
+  void post_run() override;
+  double compute_scalar() override;
+  double compute_vector(int) override;
+  void write_restart(FILE *) override;
+
+ private:
+  void evaluate_bias(unsigned want, Moment, bool moves) override;
+  void add_forces_of(std::size_t variable, double strength) override;
+
+  CoordOnDevice *on_gpu(std::size_t variable) const;    // null: it is not there
+  bool can_go_ahead(unsigned want, Moment) const;
+  void go_ahead(bool moves);
+  void wait_for_gpu();
+  void heed(const gpucoord::DeviceBias::State &);
+
+  std::shared_ptr<CoordDevice> device;
+  std::unique_ptr<gpucoord::DeviceBias> bias;
+  bool host_is_behind, gpu_is_behind;    // who does not know the state of the bias
+  bool is_ahead;                         // the present forces are those of a bias on the GPU
+  bigint grid_nhills;                    // of the grid on the GPU, -1: none
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

@@ -1,0 +1,138 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "pair_coord_kokkos.h"
+
+#include "coord_backend.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "comm.h"
+#include "error.h"
+#include "neighbor.h"
+
+using namespace LAMMPS_NS;
+using gpucoord::ATOM_VIRIAL;
+using gpucoord::DERIVATIVES;
+using gpucoord::VIRIAL;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) : PairCoord(lmp), warned_moved(false), of_table(0)
+{
+  kokkosable = 1;
+  atomKK = dynamic_cast<AtomKokkos *>(atom);
+  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  execution_space = Host;
+  datamask_read = ALL_MASK;
+  datamask_modify = F_MASK;
+}
+
+template <class DeviceType> bool PairCoordKokkos<DeviceType>::stays_on_gpu() const
+{
+  return coord_is_cuda<DeviceType>() && by_cells && levels[WHOLE].backend->is_cuda();
+}
+
+template <class DeviceType> std::string PairCoordKokkos<DeviceType>::data_path() const
+{
+  if (stays_on_gpu()) return "atoms and forces stay on the GPU";
+  return PairCoord::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+}
+
+template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()
+{
+  PairCoord::init_style();
+  if (device) device->begin_run();
+  warned_moved = false;
+  execution_space = stays_on_gpu() ? Device : Host;
+  datamask_read = stays_on_gpu() ? X_MASK | F_MASK | TYPE_MASK : ALL_MASK;
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag, int vflag)
+{
+  if (!stays_on_gpu()) {
+    PairCoord::compute(eflag, vflag);
+    return;
+  }
+  ev_init(eflag, vflag);
+  if (changed) make_table();
+  try {
+    compute_on_gpu();
+  } catch (const gpucoord::DeviceError &e) {
+    on_device.reset();
+    levels[WHOLE].backend->reset();    // the next run makes it anew
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
+               "ranks per GPU",
+               comm->me, atom->nlocal, atom->nghost, e.what());
+  }
+}
+
+template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
+{
+  if (!on_device || of_table != ntables) {
+    on_device = gpucoord::make_device_coordination(
+        *table, precision, gpucoord::make_device_pairs(*table, precision, weight.data()));
+    of_table = ntables;
+    device->begin_run();
+  }
+  const auto stream = device->stream();
+  const auto atoms = device->atoms(false, true);
+  gpucoord::DeviceSelection selection;
+  selection.skin = neighbor->skin;
+  on_device->rebuild(atoms, selection, device->version(), stream);
+
+  unsigned want = DERIVATIVES;
+  if (vflag_either) want |= VIRIAL;
+  if (vflag_atom || eflag_atom) want |= VIRIAL | ATOM_VIRIAL;
+  on_device->evaluate_forces(atoms, want, device->begin_forces(), stream);
+  if (!evflag) return;
+
+  const auto result = on_device->result(stream);
+  if (result.bad_atom >= 0) {
+    atomKK->sync(Host, X_MASK | TAG_MASK);
+    check_positions();
+  }
+  if (result.moved && !warned_moved) {
+    warned_moved = true;
+    error->warning(FLERR,
+                   "Pair coord: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, "
+                   "so pairs near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, or a larger "
+                   "skin",
+                   neighbor->skin);
+  }
+  if (!std::isfinite(result.value))
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: the energy on rank {} is not a finite number - a function custom has no value at some distance",
+               comm->me);
+  if (want & ATOM_VIRIAL) {
+    sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);
+    on_device->peratom(sums.data(), stream);
+  }
+  gpucoord::Contribution mine;
+  mine.value = result.value;
+  std::copy_n(result.virial, 6, mine.virial);
+  tally(want, mine);
+}
+
+template <class DeviceType> double PairCoordKokkos<DeviceType>::memory_usage()
+{
+  return PairCoord::memory_usage() + (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+}
+
+namespace LAMMPS_NS {
+template class PairCoordKokkos<LMPDeviceType>;
+#ifdef LMP_KOKKOS_GPU
+template class PairCoordKokkos<LMPHostType>;
+#endif
+}    // namespace LAMMPS_NS
