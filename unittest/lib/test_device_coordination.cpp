@@ -1,0 +1,551 @@
+// Part of GPUCOORD, GPL-2.0. Coordination numbers and biases of atoms whose data lie on the GPU, against the host
+// backend in double, which test_coordination.cpp holds against brute force, and the host's biases.
+
+#include "gpu.h"
+
+#include "gpucoord/coordination.h"
+#include "gpucoord/device_coordination.h"
+#include "gpucoord/metadynamics.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace gpucoord;
+
+namespace {
+
+class NeedGpu : public testing::Environment {
+ public:
+  void SetUp() override { need_gpu(); }
+};
+testing::Environment *const need_gpu_first = testing::AddGlobalTestEnvironment(new NeedGpu);
+
+template <class T> class OnGpu {
+ public:
+  explicit OnGpu(const std::vector<T> &from) : n(from.size())
+  {
+    cudaMalloc(&memory, std::max<std::size_t>(1, n) * sizeof(T));
+    set(from);
+  }
+  OnGpu(const OnGpu &) = delete;
+  ~OnGpu() { cudaFree(memory); }
+  void set(const std::vector<T> &from) { cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice); }
+  std::vector<T> get() const
+  {
+    std::vector<T> to(n);
+    cudaMemcpy(to.data(), memory, n * sizeof(T), cudaMemcpyDeviceToHost);
+    return to;
+  }
+  T *data() const { return memory; }
+
+ private:
+  T *memory = nullptr;
+  std::size_t n;
+};
+
+SwitchOptions options(SwitchKind kind, double dmax)
+{
+  SwitchOptions o;
+  o.kind = kind;
+  o.dmax = dmax;
+  if (kind != SwitchKind::CUBIC) o.r0 = 0.6 * dmax;
+  return o;
+}
+
+// Atoms of two groups, bits 2 and 4, owned and ghosts alike; types 1 to 3.
+struct System {
+  std::vector<double> x;
+  std::vector<int> mask, type;
+  int nlocal, nall;
+
+  System(int nlocal_in, int nghost, double density, unsigned seed, double fraction_a = 1.0, double fraction_b = 0.0,
+         double offset = 0.0) :
+      nlocal(nlocal_in), nall(nlocal_in + nghost)
+  {
+    std::mt19937 random(seed);
+    const double length = std::cbrt(std::max(1, nall) / density);
+    std::uniform_real_distribution<double> place(offset, offset + length), chance(0.0, 1.0);
+    for (int i = 0; i < 3 * nall; ++i) x.push_back(place(random));
+    for (int i = 0; i < nall; ++i) {
+      mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) | (chance(random) < fraction_b ? 4 : 0));
+      type.push_back(1 + static_cast<int>(random() % 3));
+    }
+  }
+  void move(double most, unsigned seed)
+  {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    for (double &coordinate : x) coordinate += step(random);
+  }
+  std::vector<int> atoms(int bit, int &nowned) const
+  {
+    std::vector<int> list;
+    nowned = 0;
+    for (int i = 0; i < nall; ++i)
+      if (mask[i] & bit) {
+        list.push_back(i);
+        nowned += i < nlocal;
+      }
+    return list;
+  }
+};
+
+struct Result {
+  Contribution sums;
+  std::vector<double> peratom;
+};
+
+Result on_host(const SwitchTable &table, const System &s, bool two, unsigned want, const double *weight = nullptr)
+{
+  Result result;
+  result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
+  int na, nb;
+  const auto a = s.atoms(2, na), b = s.atoms(4, nb);
+  const int nothing = 0;
+  CellsInput in;
+  in.x = s.x.data();
+  in.a = {a.empty() ? &nothing : a.data(), static_cast<int>(a.size()), na};
+  if (two) in.b = {b.empty() ? &nothing : b.data(), static_cast<int>(b.size()), nb};
+  in.types = {s.type.data(), weight};
+  result.sums = make_host_coordination(table, Precision::DOUBLE, 4)->cells(in, want, result.peratom.data());
+  return result;
+}
+
+// The atoms of a System on the GPU, with positions in float or double.
+struct Loaded {
+  Loaded(const System &s, bool in_float) :
+      x(in_float ? std::vector<double>() : s.x), xf(in_float ? std::vector<float>(s.x.begin(), s.x.end()) : std::vector<float>()),
+      mask(s.mask), type(s.type)
+  {
+    atoms.x = in_float ? static_cast<const void *>(xf.data()) : x.data();
+    atoms.x_is_float = in_float;
+    atoms.mask = mask.data();
+    atoms.type = type.data();
+    atoms.nlocal = s.nlocal;
+    atoms.nall = s.nall;
+  }
+  OnGpu<double> x;
+  OnGpu<float> xf;
+  OnGpu<int> mask, type;
+  DeviceAtoms atoms;
+};
+
+DeviceSelection selection(bool two, double skin)
+{
+  DeviceSelection chosen;
+  chosen.bit_a = 2;
+  chosen.bit_b = two ? 4 : 0;
+  chosen.skin = skin;
+  return chosen;
+}
+
+std::unique_ptr<DeviceCoordination> make(const SwitchTable &table, Precision precision, const double *weight = nullptr)
+{
+  return make_device_coordination(table, precision, make_device_pairs(table, precision, weight));
+}
+
+double largest(const std::vector<double> &values, int columns, int first, int last)
+{
+  double most = 0.0;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (const int c = static_cast<int>(k % columns); c >= first && c < last) most = std::max(most, std::fabs(values[k]));
+  return most;
+}
+
+// Differences over the largest magnitude. A pair that rounding puts beyond dmax takes the jumps there with it.
+void expect_near(const Result &found, const Result &expected, unsigned want, double tolerance, double jump,
+                 const std::string &what)
+{
+  EXPECT_NEAR(found.sums.value, expected.sums.value, tolerance * std::max(1.0, std::fabs(expected.sums.value))) << what;
+  if (want & VIRIAL) {
+    double most = 1.0;
+    for (const double w : expected.sums.virial) most = std::max(most, std::fabs(w));
+    for (int k = 0; k < 6; ++k) EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * most + 10 * jump) << what;
+  }
+  const int columns = peratom_columns(want);
+  ASSERT_EQ(found.peratom.size(), expected.peratom.size());
+  const int ends[] = {0, 1, 4, 10};
+  for (int part = 0; part < 3 && columns > 0 && ends[part + 1] <= columns; ++part) {
+    const double limit = tolerance * std::max(1.0, largest(expected.peratom, columns, ends[part], ends[part + 1])) +
+        (part > 0 ? 10 * jump : 0.0);
+    for (std::size_t k = 0; k < expected.peratom.size(); ++k)
+      if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1])
+        ASSERT_NEAR(found.peratom[k], expected.peratom[k], limit) << what << ", row " << k / columns << ", column " << c;
+  }
+}
+
+Result on_gpu(DeviceCoordination &device, const System &s, const DeviceAtoms &atoms, unsigned want)
+{
+  Result result;
+  result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
+  device.evaluate(atoms, want, 0, nullptr);
+  const DeviceResult sums = device.result(nullptr);
+  result.sums.value = sums.value;
+  std::copy_n(sums.virial, 6, result.sums.virial);
+  EXPECT_EQ(sums.bad_atom, -1);
+  if (!result.peratom.empty()) device.peratom(result.peratom.data(), nullptr);
+  return result;
+}
+
+double tolerance_of(Precision precision)
+{
+  return precision == Precision::DOUBLE ? 1e-11 : 2e-5;
+}
+
+double jump_of(const Switch &function, Precision precision)
+{
+  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.slope_at_dmax());
+}
+
+constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, DERIVATIVES | VIRIAL | ATOM_VIRIAL};
+constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+
+std::string label(const char *what, int n, int precision, unsigned want)
+{
+  return std::string(what) + ", " + std::to_string(n) + " atoms, precision " + std::to_string(precision) + ", want " +
+      std::to_string(want);
+}
+
+}    // namespace
+
+// sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
+TEST(DeviceCoordination, OneGroup)
+{
+  const Switch function(options(SwitchKind::RATIONAL, 1.0));
+  for (const double density : {0.01, 5.0, 60.0})
+    for (const int n : {0, 1, 2, 31, 33, 1000, 7000, 40000}) {
+      if (density * n > 1e6) continue;
+      const System s(n, n / 3, density, 7 * n + 1);
+      const Result expected = on_host(function, s, false, WANTS[4]);
+      const Loaded loaded(s, false);
+      for (const Precision precision : PRECISIONS) {
+        const auto device = make(function, precision);
+        device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+        EXPECT_EQ(device->natoms_a(), n);
+        for (const unsigned want : WANTS) {
+          Result e = on_host(function, s, false, want);
+          expect_near(on_gpu(*device, s, loaded.atoms, want), e, want, tolerance_of(precision), jump_of(function, precision),
+                      label("one group", n, static_cast<int>(precision), want));
+        }
+      }
+    }
+}
+
+TEST(DeviceCoordination, EveryFunction)
+{
+  const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
+  const Loaded loaded(s, false);
+  for (const auto kind : {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
+           SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM, SwitchKind::Q})
+    for (const bool two : {false, true}) {
+      SwitchOptions o = options(kind, 1.0);
+      if (kind == SwitchKind::SMAP) o.a = 8, o.b = 4;
+      if (kind == SwitchKind::CUSTOM) o.expression = "1/(1+x^6)";
+      if (kind == SwitchKind::COSINUS || kind == SwitchKind::Q) o.r0 = SwitchOptions::NOT_GIVEN;
+      if (kind == SwitchKind::COSINUS) o.r0 = 0.9;
+      if (kind == SwitchKind::Q) o.ref = 0.4, o.beta = 10.0;
+      const Switch function(o);
+      for (const Precision precision : PRECISIONS) {
+        const auto device = make(function, precision);
+        device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+        for (const unsigned want : WANTS)
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want, tolerance_of(precision),
+                      jump_of(function, precision), function.description());
+      }
+    }
+}
+
+// overlapping groups, of which one may be empty, small or without owned atoms near the other
+TEST(DeviceCoordination, TwoGroups)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const double fractions[][2] = {{1, 1}, {0.5, 0.5}, {0.002, 0.9}, {0.9, 0.002}, {0, 1}, {1, 0}, {0, 0}};
+  for (const auto &f : fractions)
+    for (const int n : {3, 500, 20000}) {
+      const System s(n, n / 2, 8.0, n + 3, f[0], f[1]);
+      const Loaded loaded(s, false);
+      for (const Precision precision : PRECISIONS) {
+        const auto device = make(function, precision);
+        device->rebuild(loaded.atoms, selection(true, 0.2), 0, nullptr);
+        for (const unsigned want : WANTS)
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, true, want), want,
+                      tolerance_of(precision), 0.0, label("two groups", n, static_cast<int>(precision), want));
+      }
+    }
+}
+
+// lists hold until atoms have moved by half the skin, and then that is said
+TEST(DeviceCoordination, MovedAtoms)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  for (const Precision precision : PRECISIONS) {
+    System s(5000, 2000, 10.0, 11, 0.8, 0.5);
+    Loaded loaded(s, false);
+    const auto device = make(function, precision);
+    for (const bool two : {false, true}) {
+      device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+      System moved = s;
+      moved.move(0.149, 3);
+      loaded.x.set(moved.x);
+      expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, two, WANTS[4]), WANTS[4],
+                  tolerance_of(precision), 0.0, "moved");
+      EXPECT_FALSE(device->result(nullptr).moved);
+      int row = 0;
+      while (!(moved.mask[row] & 2)) ++row;
+      moved.x[3 * row] = s.x[3 * row] + 0.16;
+      loaded.x.set(moved.x);
+      device->evaluate(loaded.atoms, VALUE, 0, nullptr);
+      EXPECT_TRUE(device->result(nullptr).moved);
+      EXPECT_FALSE(device->result(nullptr).moved);    // said once
+      loaded.x.set(s.x);
+    }
+  }
+}
+
+// a version is found once, and positions of a number are read once
+TEST(DeviceCoordination, SharedPairs)
+{
+  const Switch one(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::GAUSSIAN, 1.0));
+  const System s(4000, 1000, 10.0, 17);
+  System later = s;
+  later.move(0.1, 5);
+  Loaded loaded(s, false);
+  const auto pairs = make_device_pairs(one, Precision::DOUBLE, nullptr);
+  const auto a = make_device_coordination(one, Precision::DOUBLE, pairs), b = make_device_coordination(other, Precision::DOUBLE, pairs);
+  const auto chosen = selection(false, 0.3);
+  a->rebuild(loaded.atoms, chosen, 1, nullptr);
+  b->rebuild(loaded.atoms, chosen, 1, nullptr);
+  a->evaluate(loaded.atoms, VALUE, 1, nullptr);
+  loaded.x.set(later.x);
+  b->evaluate(loaded.atoms, VALUE, 1, nullptr);    // still those of a
+  EXPECT_NEAR(b->result(nullptr).value, on_host(other, s, false, VALUE).sums.value, 1e-7);
+  b->evaluate(loaded.atoms, VALUE, 2, nullptr);
+  EXPECT_NEAR(b->result(nullptr).value, on_host(other, later, false, VALUE).sums.value, 1e-7);
+}
+
+// far from the origin, sparse in a large space, and positions in float
+TEST(DeviceCoordination, WhereAtomsAre)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  for (const double offset : {0.0, -1e5, 3e6})
+    for (const double density : {10.0, 1e-4}) {
+      const System s(3000, 1000, density, 23, 1.0, 0.0, offset);
+      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+        const Loaded loaded(s, false);
+        const auto device = make(function, precision);
+        device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4],
+                    tolerance_of(precision) * (offset == 0.0 ? 1.0 : 10.0), 0.0, "offset " + std::to_string(offset));
+      }
+    }
+  System s(3000, 1000, 10.0, 29);
+  for (double &coordinate : s.x) coordinate = static_cast<float>(coordinate);
+  const Loaded loaded(s, true);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4], 1e-11, 0.0, "float");
+}
+
+TEST(DeviceCoordination, BadPositions)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  System s(300, 0, 5.0, 31);
+  Loaded loaded(s, false);
+  const auto device = make(function, Precision::MIXED);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  s.x[3 * 123 + 1] = NAN;
+  loaded.x.set(s.x);
+  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+  EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+  EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+}
+
+// functions and weights of pairs of types: as a coordination number, and as an energy whose forces are added
+TEST(DeviceCoordination, TypesAndForces)
+{
+  SwitchTable table(3);
+  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))), gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
+  table.set(1, 1, cubic);
+  table.set(1, 2, gaussian);
+  table.set(2, 3, cubic);
+  table.set(3, 3, gaussian);
+  std::vector<double> weight(16, 0.0);
+  const double epsilon[] = {1.5, -0.7, 2.0, 0.3};
+  const int pairs[][2] = {{1, 1}, {1, 2}, {2, 3}, {3, 3}};
+  for (int k = 0; k < 4; ++k)
+    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] = epsilon[k];
+  const unsigned want = WANTS[4];
+  for (const bool two : {false, true}) {
+    const System s(6000, 2000, 12.0, 37, 0.8, 0.7);
+    const Loaded loaded(s, false);
+    for (const Precision precision : PRECISIONS) {
+      const auto device = make(table, precision, weight.data());
+      device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+      const Result expected = on_host(table, s, two, want, weight.data());
+      expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want, tolerance_of(precision),
+                  precision == Precision::DOUBLE ? 0.0 : 5.0, "types");
+      // in both layouts of LAMMPS
+      for (const bool in_rows : {true, false}) {
+        if (two) continue;
+        OnGpu<double> f(std::vector<double>(3 * s.nall, 1.0));
+        DeviceForces forces;
+        forces.f = f.data();
+        forces.atom_stride = in_rows ? 3 : 1;
+        forces.axis_stride = in_rows ? 1 : s.nall;
+        device->evaluate_forces(loaded.atoms, DERIVATIVES, forces, nullptr);
+        EXPECT_NEAR(device->result(nullptr).value, expected.sums.value, tolerance_of(precision) * 1e5);
+        const auto after = f.get();
+        const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) + (precision == Precision::DOUBLE ? 0 : 5);
+        for (int i = 0; i < s.nall; ++i)
+          for (int c = 0; c < 3; ++c)
+            ASSERT_NEAR(after[forces.atom_stride * i + forces.axis_stride * c],
+                        1.0 - (i < s.nlocal ? expected.peratom[10 * i + 1 + c] : 0.0), limit);
+      }
+    }
+  }
+}
+
+// an atom of both groups gets the forces of both, always in the same order
+TEST(DeviceCoordination, AddedForces)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(9000, 3000, 12.0, 41, 0.8, 0.7);
+  const Loaded loaded(s, false);
+  for (const bool two : {false, true}) {
+    const auto device = make(function, Precision::DOUBLE);
+    device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+    const Result expected = on_host(function, s, two, DERIVATIVES);
+    const OnGpu<double> slope(std::vector<double>{0.25});
+    std::vector<float> first;
+    for (int round = 0; round < 3; ++round) {
+      OnGpu<float> f(std::vector<float>(3 * s.nall, 0.5f));
+      OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
+      device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+      device->add_forces({f.data(), true, 3, 1}, 2.0, slope.data(), nullptr);
+      device->add_forces({g.data(), false, 3, 1}, 0.5, nullptr, nullptr);
+      const auto in_float = f.get();
+      const auto in_double = g.get();
+      if (round == 0) first = in_float;
+      EXPECT_EQ(in_float, first);
+      for (int i = 0; i < s.nall; ++i)
+        for (int c = 0; c < 3; ++c) {
+          const double force = 0.5 - 0.5 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0);
+          ASSERT_NEAR(in_float[3 * i + c], force, 1e-5 * std::max(1.0, std::fabs(force)));
+          ASSERT_NEAR(in_double[3 * i + c], force, 1e-11 * std::max(1.0, std::fabs(force)));
+        }
+    }
+  }
+}
+
+// ---- biases
+
+TEST(DeviceBias, Restraints)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  System s(2000, 0, 10.0, 43);
+  Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  const auto bias = make_device_bias();
+  DeviceBias::State state = {};
+  state.bad_atom = -1;
+  state.work = 0.5;
+  const double scale = 1.0 / 2000;
+  double s_before = state.s[0] = 3.0, work = state.work;
+  bias->set(state, nullptr);
+  for (int step = 0; step < 5; ++step) {
+    s.move(0.02, step);
+    loaded.x.set(s.x);
+    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+    const double value = scale * on_host(function, s, false, VALUE).sums.value;
+    Restraint terms[4], last[4];
+    const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR, Restraint::Kind::UPPER_WALL,
+                                     Restraint::Kind::LOWER_WALL};
+    std::vector<DeviceBias::Variable> variables(4);
+    double energy = 0.0, slopes[4], slope;
+    for (int v = 0; v < 4; ++v) {
+      terms[v].kind = kinds[v];
+      terms[v].k = 2.0 + step;
+      terms[v].s0 = value + (v == 2 ? -0.3 : 0.4) + 0.01 * step;
+      terms[v].exponent = 3.0;
+      terms[v].offset = 0.05;
+      last[v] = terms[v];
+      last[v].k -= 1.0;
+      last[v].s0 -= 0.01;
+      variables[v] = {device.get(), scale, terms[v], last[v]};
+      energy += terms[v].evaluate(value, slopes[v]);
+      for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
+        work += 0.5 * (terms[v].evaluate(at, slope) - last[v].evaluate(at, slope));
+    }
+    bias->evaluate(variables, true, nullptr);
+    state = bias->wait(nullptr);
+    EXPECT_NEAR(state.s[0], value, 1e-12 * value);
+    EXPECT_NEAR(state.energy, energy, 1e-9);
+    EXPECT_NEAR(state.work, work, 1e-9);
+    std::vector<double> on_device(4);
+    cudaMemcpy(on_device.data(), bias->slope(0), 4 * sizeof(double), cudaMemcpyDeviceToHost);
+    for (int v = 0; v < 4; ++v) {
+      EXPECT_NEAR(state.slope[v], slopes[v], 1e-9);
+      EXPECT_EQ(on_device[v], state.slope[v]);
+    }
+    EXPECT_EQ(state.bad_atom, -1);
+    s_before = value;
+  }
+}
+
+TEST(DeviceBias, MetadynamicsOnAGrid)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+  const double value = device->result(nullptr).value;
+  for (int n = 1; n <= 3; ++n)
+    for (const bool with_interval : {false, true}) {
+      MetadynamicsOptions o;
+      std::vector<DeviceBias::Variable> variables(n);
+      double at[3], slope[3];
+      for (int v = 0; v < n; ++v) {
+        variables[v].coordination = device.get();
+        variables[v].scale = (0.3 + 0.1 * v) / value;
+        at[v] = variables[v].scale * value;
+        o.names.push_back("v" + std::to_string(v));
+        o.sigma.push_back(0.1);
+        o.grid.push_back({-1.0, 1.0, 60});
+        if (with_interval) o.interval.push_back({-0.5, v == 0 ? 0.25 : 0.9});
+      }
+      o.height = 1.0;
+      Metadynamics metad(o);
+      std::mt19937 random(n);
+      std::uniform_real_distribution<double> place(0.1, 0.6);
+      for (int h = 0; h < 20; ++h) {
+        double centre[3];
+        for (double &c : centre) c = place(random);
+        metad.add(metad.next_hill(centre, 0.0));
+      }
+      const auto bias = make_device_bias();
+      DeviceBias::State state = {};
+      state.bad_atom = -1;
+      bias->set(state, nullptr);
+      bias->set_grid(metad, nullptr);
+      bias->evaluate(variables, false, nullptr);
+      state = bias->wait(nullptr);
+      EXPECT_NEAR(state.energy, metad.evaluate(at, slope), 1e-12);
+      for (int v = 0; v < n; ++v) EXPECT_NEAR(state.slope[v], slope[v], 1e-10);
+      EXPECT_EQ(state.outside, 0);
+      variables[0].scale = 5.0 / value;
+      bias->evaluate(variables, false, nullptr);
+      EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
+    }
+}
