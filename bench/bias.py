@@ -13,9 +13,10 @@ Usage: bias.py BUILD_DIR [device]; device is that of the large system and defaul
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
+
+from launch import run_lammps
 
 SMALL, LARGE = 2, 36    # atoms on an edge of the lattice
 STEPS = {SMALL: 20_000, LARGE: 20}    # of each run; the fastest counts
@@ -51,16 +52,10 @@ jump SELF loop
 def measure(lmp, edge, device, commands, folder):
     """Microseconds of a step, and S."""
     steps = STEPS[edge]
-    path = os.path.join(folder, "in.bench")
-    with open(path, "w") as file:
-        file.write(SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[edge]))
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"} if edge == SMALL else None
-    run = subprocess.run([lmp, "-in", path, "-log", "none", "-nocite"], cwd=folder, env=environment, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True)
-    if run.returncode != 0:
-        sys.exit(run.stdout)
-    seconds = [float(text) for text in re.findall(r"^Loop time of (\S+)", run.stdout, re.M)]
-    value = float(re.search(r"^ +0 +(\S+) *$", run.stdout, re.M).group(1))
+    script = SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[edge])
+    output = run_lammps(lmp, folder, script, threads=1 if edge == SMALL else None)
+    seconds = [float(text) for text in re.findall(r"^Loop time of (\S+)", output, re.M)]
+    value = float(re.search(r"^ +0 +(\S+) *$", output, re.M).group(1))
     return 1e6 * min(seconds[1:]) / steps, value
 
 

@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 
+from launch import run_lammps
+
 SCRIPT = """
 units lj
 lattice fcc 0.8442
@@ -71,18 +73,11 @@ def styles(devices):
 
 def measure(lmp, folder, threads, edge, steps, suffix, ntypes, style):
     types = "\n".join(f"set group all type/ratio {i} {1 / i} {i}" for i in range(2, ntypes + 1))
-    path = os.path.join(folder, "in.bench")
-    with open(path, "w") as file:
-        file.write(SCRIPT.format(edge=edge, ntypes=ntypes, types=types, style=style, steps=steps))
+    script = SCRIPT.format(edge=edge, ntypes=ntypes, types=types, style=style, steps=steps)
     # with package omp, threads build the neighbor lists of all styles
-    words = [lmp, "-in", path, "-log", "none", "-nocite", "-pk", "omp", str(threads)]
-    if suffix:
-        words += ["-sf", suffix]
-    run = subprocess.run(words, cwd=folder, env={**os.environ, "OMP_NUM_THREADS": str(threads)}, stdout=subprocess.PIPE,
-                         stderr=subprocess.STDOUT, text=True)
-    if run.returncode != 0:
-        sys.exit(run.stdout)
-    second = run.stdout[run.stdout.index("Loop time", run.stdout.index("Loop time") + 1):]
+    words = ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else [])
+    output = run_lammps(lmp, folder, script, *words, threads=threads)
+    second = output[output.index("Loop time", output.index("Loop time") + 1):]
     number = r"\s*\|\s*([0-9.e+-]+)"
     return [1e3 / steps * float(found) for found in (
         re.search(r"Loop time of (\S+)", second).group(1),
