@@ -46,6 +46,7 @@ bench: all
 	@$(PYTHON) bench/run.py build
 	@echo; $(PYTHON) bench/bias.py build
 	@echo; $(PYTHON) bench/pair.py build
+	@echo; $(PYTHON) bench/kokkos.py build
 
 clean:
 	rm -rf build

@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+"""Prints the bench table of biased KOKKOS runs: what a bias adds to a step that stays on the GPU.
+
+Melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, lists made anew every 20 steps, fix nve),
+and Na+ and Cl- in SPC/E water with PPPM and SHAKE. The variable is coord/gpu with norm mean, the bias a weak one near
+the present S. Runs without and with each bias take turns in one process, so that they meet the same clocks; the numbers
+are medians of LAMMPS' own times. The peer's figures are constants, measured in the melt of 256,000 on one H200.
+
+Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS is what LAMMPS gets after -k, by
+default "on g 1"; "on t 4" is 4 threads of the host. SCALE below 1 makes the systems smaller and the runs shorter, to
+try the script where there is no GPU.
+"""
+
+import os
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+
+from launch import run_lammps
+from run import head, row
+
+TURNS = 5    # that count, after one that does not
+EQUILIBRATION = 500    # steps; a crystal of this temperature has melted by then
+
+MELT = """
+units lj
+lattice fcc 0.8442
+region box block 0 {edge} 0 {edge} 0 {edge}
+create_box 1 box
+create_atoms 1 box
+mass 1 1.0
+region cube block -0.1 {cube} -0.1 {cube} -0.1 {cube}
+region ball sphere {ball}
+group cube region cube
+group ball region ball
+velocity all create 1.44 87287
+pair_style lj/cut 2.5
+pair_coeff 1 1 1.0 1.0
+neighbor 0.3 bin
+neigh_modify delay 0 every 20 check no
+fix move all nve
+run {equilibration}
+"""
+
+# one Na+ and one Cl- in water, ten times. Water starts on a lattice of the density of the liquid, turned at random.
+WATER = """
+units real
+atom_style full
+pair_style lj/cut/coul/long 10.0
+pair_modify mix arithmetic
+kspace_style pppm 1e-4
+bond_style harmonic
+angle_style harmonic
+lattice sc 3.107
+region box block 0 {nx} 0 {ny} 0 {nz}
+region na sphere {x} {y} {low} 0.1 side out
+region cl sphere {x} {y} {high} 0.1 side out
+region water intersect 2 na cl
+create_box 4 box bond/types 1 angle/types 1 extra/bond/per/atom 2 extra/angle/per/atom 1 extra/special/per/atom 2
+molecule water water.txt
+create_atoms 0 region water mol water 4711
+create_atoms 3 single {x} {y} {low}
+create_atoms 4 single {x} {y} {high}
+mass 1 15.9994
+mass 2 1.008
+mass 3 22.98977
+mass 4 35.453
+set type 3 charge 1
+set type 4 charge -1
+pair_coeff 1 1 0.1553 3.166
+pair_coeff 2 2 0 0
+pair_coeff 3 3 0.3526418 2.159538
+pair_coeff 4 4 0.0127850 4.830453
+bond_coeff 1 1000 1.0
+angle_coeff 1 100 109.47
+neighbor 2.0 bin
+neigh_modify every 10 delay 0 check no
+group na type 3
+group ow type 1
+velocity all create 300 87287
+fix move all nve
+fix heat all langevin 300 300 20 4711
+fix rigid all shake 1e-4 20 0 b 1 a 1
+timestep 0.5
+run {equilibration}
+timestep 2.0
+run {equilibration}
+unfix heat
+unfix rigid
+replicate {replicate}
+fix rigid all shake 1e-4 20 0 b 1 a 1
+run 100
+"""
+
+WATER_MOLECULE = """SPC/E water, 109.47 degrees
+
+3 atoms
+2 bonds
+1 angles
+
+Coords
+
+1 0.0 0.0 0.0
+2 0.57735 0.81650 0.0
+3 0.57735 -0.81650 0.0
+
+Types
+
+1 1
+2 2
+3 2
+
+Charges
+
+1 -0.8476
+2 0.4238
+3 0.4238
+
+Bonds
+
+1 1 1 2
+2 1 1 3
+
+Angles
+
+1 1 2 1 3
+
+Special Bond Counts
+
+1 2 0 0
+2 1 1 0
+3 1 1 0
+
+Special Bonds
+
+1 2 3
+2 1 3
+3 1 2
+"""
+
+RATIONAL = "switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
+# of v_n atoms, at a variable of v_s
+HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
+LINEAR = "linear k $(0.01*v_n)"
+METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bins 400 file HILLS"
+
+
+@dataclass
+class Case:
+    bias: str
+    fixes: tuple = (HARMONIC,)
+    limit: tuple = (None, None)    # times that a step may take; ms that may be added
+    group: str = "all"
+    variable: str = RATIONAL
+    precision: str = "mixed"
+    peer: str = ""
+
+
+@dataclass
+class System:
+    name: str
+    setup: str
+    steps: int    # of each run, a multiple of how often lists are made
+    cases: tuple
+    last: str = ""    # a fix that must come after that of the bias
+
+
+def systems(scale):
+    def size(number):
+        return max(1, round(number * scale))
+
+    def steps(number):
+        return max(20, round(number * scale**3) // 20 * 20)
+
+    def melt(edge, number_of_steps, *cases):
+        ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
+        setup = MELT.format(edge=size(edge), cube=10 * scale - 0.1, ball=ball, equilibration=steps(EQUILIBRATION))
+        return System("LJ melt", setup, steps(number_of_steps), cases)
+
+    times, added = (1.35, None), (None, 0.05)
+    nx, ny, nz = (max(8, size(edge)) for edge in (25, 10, 40))
+    water = WATER.format(nx=nx, ny=ny, nz=nz, x=nx // 2, y=ny // 2, low=nz // 4, high=3 * nz // 4,
+                         replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=steps(EQUILIBRATION))
+    return (
+        melt(14, 4000, Case("harmonic", limit=(None, 0.04), group="ball")),
+        melt(20, 2000, Case("harmonic", limit=added)),
+        melt(40, 400,
+             Case("harmonic", limit=times),
+             Case("linear", (LINEAR,)),
+             Case("metad, grid", (METAD,)),
+             Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
+             Case("harmonic, double", precision="double"),
+             Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
+        melt(63, 200, Case("harmonic", limit=times)),
+        System("SPC/E water", water, steps(200), (
+            Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
+                 "group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), "fix rigid all shake 1e-4 20 0 b 1 a 1"))
+
+
+def script_of(system):
+    def define(number, case):
+        """For $(v_n) and $(v_s): the atoms of the group, and S after the set-up."""
+        return [f"variable n equal count({case.group})", f"variable s equal v_s{number}",
+                f"compute cv {case.group} coord/gpu {case.variable} precision {case.precision}",
+                *(f"fix b{k} all coord/bias c_cv {words}" for k, words in enumerate(case.fixes))]
+
+    def run(number, case, biased):
+        return [f'print "bench {number} {biased} $(count(all)) $(count({case.group}))"', f"run {system.steps}"]
+
+    # both runs of a pair define that fix anew
+    remove, last = ([f"unfix {system.last.split()[1]}"], [system.last]) if system.last else ([], [])
+    lines = [system.setup, f"thermo {system.steps}"]
+    for number, case in enumerate(system.cases):
+        lines += [f"compute cv {case.group} coord/gpu {case.variable}", "thermo_style custom step c_cv", "run 0",
+                  f"variable s{number} equal $(c_cv)", "thermo_style one", "uncompute cv"]
+    for turn in range(TURNS + 1):
+        for number, case in enumerate(system.cases):
+            lines += remove + last + run(number, case, 0)
+            lines += remove + define(number, case) + last + run(number, case, 1)
+            lines += [*(f"unfix b{k}" for k in range(len(case.fixes))), "uncompute cv"]
+    return "\n".join(lines) + "\n"
+
+
+def measure(lmp, folder, kokkos, system):
+    """Prints the rows of a system, and returns what the compute says where it computes."""
+    with open(os.path.join(folder, "water.txt"), "w") as file:
+        file.write(WATER_MOLECULE)
+    output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk")
+    took, copied, atoms = {}, {}, {}
+    for part in re.split(r"^bench (?=[0-9])", output, flags=re.M)[1:]:
+        number, biased, *counts = (int(word) for word in part.split("\n", 1)[0].split())
+        seconds = float(re.search(r"^Loop time of (\S+)", part, re.M).group(1))
+        took.setdefault((number, biased), []).append(1e3 * seconds / system.steps)
+        if biased:
+            atoms[number] = counts
+            found = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes a step", part)
+            copied[number] = sum(float(words) for words in found) if found else None
+    for number, case in enumerate(system.cases):
+        without, biased = took[number, 0][1:], took[number, 1][1:]
+        differences = [after - before for before, after in zip(without, biased)]
+        low, _, high = statistics.quantiles(differences, n=4)
+        before, after = statistics.median(without), statistics.median(biased)
+        times, added = case.limit
+        limit = ""
+        if times:
+            limit = f"{times} times: {'met' if after <= times * before else 'not met'}"
+        if added:
+            limit = f"{added} ms added: {'met' if after - before <= added else 'not met'}"
+        count, members = atoms[number]
+        row(system.name, f"{count:,}", f"{members:,}", case.bias, before, after, f"{after / before:.2f}",
+            f"{after - before:+.4f}", f"{(high - low) / 2:.4f}", limit,
+            "" if copied[number] is None else f"{copied[number]:,.0f}", case.peer)
+    return re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
+
+
+def nothing_to_do(lmp, kokkos):
+    """Why no such run is possible here, or nothing."""
+    words = subprocess.run([lmp, "-h"], stdout=subprocess.PIPE, text=True).stdout
+    if not re.search("^KOKKOS package API:.*" + ("CUDA" if "g" in kokkos else ""), words, re.M):
+        return "its LAMMPS has no KOKKOS" + " for CUDA" * ("g" in kokkos)
+    probe = subprocess.run([lmp, "-k", *kokkos, "-log", "none"], input="", stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True)
+    if probe.returncode != 0:
+        first = re.search(".*error.*", probe.stdout, re.I)
+        return "KOKKOS does not start: " + (first.group() if first else f"exit status {probe.returncode}")
+    return None
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
+    kokkos = (sys.argv[2] if len(sys.argv) > 2 else "on g 1").split()
+    scale = float(sys.argv[3]) if len(sys.argv) > 3 else 1
+    reason = nothing_to_do(lmp, kokkos)
+    if reason:
+        print(f"No table of KOKKOS runs by {sys.argv[1]}/lmp: {reason}")
+        return
+    print(f"KOKKOS ({' '.join(kokkos)}): milliseconds of a step without and with a bias on the coordination number of "
+          f"a group,\nmedians of {TURNS} runs each that take turns; +-: half the interquartile range of what is added; bytes: what "
+          "compute and\nbias copy between host and GPU. Precision mixed where nothing else is said.\n")
+    head("system", "atoms", "group", "bias", "ms without", "ms with", "times", "ms added", "+-", "limit",
+         "bytes copied a step", "fix colvars/kk, ms added")
+    for system in systems(scale):
+        with tempfile.TemporaryDirectory() as folder:
+            says = measure(lmp, folder, kokkos, system)
+    print("\n" + says)
+
+
+if __name__ == "__main__":
+    main()
