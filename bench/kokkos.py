@@ -280,8 +280,8 @@ def main():
         print(f"No table of KOKKOS runs by {sys.argv[1]}/lmp: {reason}")
         return
     print(f"KOKKOS ({' '.join(kokkos)}): milliseconds of a step without and with a bias on the coordination number of "
-          f"a group,\nmedians of {TURNS} runs each that take turns; +-: half the interquartile range of what is added; bytes: what "
-          "compute and\nbias copy between host and GPU. Precision mixed where nothing else is said.\n")
+          f"a group,\nmedians of {TURNS} runs each that take turns; +-: half the interquartile range of what is added; "
+          "bytes: what compute\nand bias copy between host and GPU. Precision mixed where nothing else is said.\n")
     head("system", "atoms", "group", "bias", "ms without", "ms with", "times", "ms added", "+-", "limit",
          "bytes copied a step", "fix colvars/kk, ms added")
     for system in systems(scale):
