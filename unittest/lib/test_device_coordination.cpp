@@ -31,7 +31,7 @@ template <class T> class OnGpu {
  public:
   explicit OnGpu(const std::vector<T> &from) : n(from.size())
   {
-    cudaMalloc(&memory, std::max<std::size_t>(1, n) * sizeof(T));
+    cudaMalloc(reinterpret_cast<void **>(&memory), std::max<std::size_t>(1, n) * sizeof(T));
     set(from);
   }
   OnGpu(const OnGpu &) = delete;

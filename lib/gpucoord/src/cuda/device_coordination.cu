@@ -45,7 +45,7 @@ namespace {
       total.reserve(1);
       report.reserve(1);
       ended.reserve(1);
-      block_sums.reserve(tuning::MAX_PARTNER_BLOCKS);
+      block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
       check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
       check(cudaDeviceSynchronize(), "clearing a counter");    // the caller's stream need not wait for this one
     }
@@ -190,8 +190,9 @@ namespace {
     std::shared_ptr<DevicePairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
     unsigned wanted = VALUE;
+    DeviceBuffer<double> block_sums;
     DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
-    DeviceBuffer<WarpSums> block_sums, total;
+    DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
     PinnedBuffer<Report> report;
   };

@@ -21,6 +21,7 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256;
+  constexpr unsigned MAX_DESCRIBE_BLOCKS = 128;
 
   unsigned blocks_of(std::int64_t n)
   {
@@ -79,25 +80,32 @@ namespace {
     return make_double3(p[0], p[1], p[2]);
   }
 
-  // bounds of the selected atoms, how many are owned, and how many of those are in the other group
+  // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
+  // because all of them add to the same numbers
   template <class X>
   __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal, const int *mask,
                            int other_bit, std::int64_t *numbers, std::int64_t *nowned)
   {
-    const int k = thread_number();
-    const bool valid = k < *n;
-    const int row = valid ? selected[k] : 0;
-    const bool owned = valid && row < nlocal;
-    const unsigned owned_lanes = __ballot_sync(0xffffffffu, owned);
-    const unsigned shared_lanes = __ballot_sync(0xffffffffu, owned && mask && (mask[row] & other_bit));
-    long long extreme[6];
-    const double3 p = valid ? position_of(x, row) : make_double3(0.0, 0.0, 0.0);
-    const double position[3] = {p.x, p.y, p.z};
-    for (int c = 0; c < 3; ++c) {
-      const bool counts = valid && isfinite(position[c]);
-      extreme[LO + c] = counts ? to_ordered(position[c]) : LLONG_MAX;
-      extreme[HI + c] = counts ? to_ordered(position[c]) : LLONG_MIN;
-      for (int distance = 16; distance > 0; distance /= 2) {
+    long long extreme[6] = {LLONG_MAX, LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN, LLONG_MIN};
+    int owned = 0, shared = 0;
+    for (int k = thread_number(); k < *n; k += gridDim.x * THREADS) {
+      const int row = selected[k];
+      if (row < nlocal) {
+        ++owned;
+        if (other_bit && (mask[row] & other_bit)) ++shared;
+      }
+      const double3 p = position_of(x, row);
+      const double position[3] = {p.x, p.y, p.z};
+      for (int c = 0; c < 3; ++c) {
+        if (!isfinite(position[c])) continue;
+        extreme[LO + c] = min(extreme[LO + c], static_cast<long long>(to_ordered(position[c])));
+        extreme[HI + c] = max(extreme[HI + c], static_cast<long long>(to_ordered(position[c])));
+      }
+    }
+    for (int distance = 16; distance > 0; distance /= 2) {
+      owned += __shfl_xor_sync(0xffffffffu, owned, distance);
+      shared += __shfl_xor_sync(0xffffffffu, shared, distance);
+      for (int c = 0; c < 3; ++c) {
         extreme[LO + c] = min(extreme[LO + c], __shfl_xor_sync(0xffffffffu, extreme[LO + c], distance));
         extreme[HI + c] = max(extreme[HI + c], __shfl_xor_sync(0xffffffffu, extreme[HI + c], distance));
       }
@@ -108,9 +116,8 @@ namespace {
       atomicMin(out + LO + c, extreme[LO + c]);
       atomicMax(out + HI + c, extreme[HI + c]);
     }
-    if (owned_lanes) atomicAdd(reinterpret_cast<unsigned long long *>(nowned), static_cast<unsigned long long>(__popc(owned_lanes)));
-    if (shared_lanes)
-      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP), static_cast<unsigned long long>(__popc(shared_lanes)));
+    atomicAdd(reinterpret_cast<unsigned long long *>(nowned), static_cast<unsigned long long>(owned));
+    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP), static_cast<unsigned long long>(shared));
   }
 
   __global__ void clear_numbers(std::int64_t *numbers, int n)
@@ -127,32 +134,35 @@ namespace {
     atom[k] = {p.x, p.y, p.z, selected[k]};
   }
 
-  __global__ void note_atoms(const DeviceAtom *sorted, int n, int *atom_of)
+  // a point for the search, and its number among the points
+  __device__ int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
+  {
+    return make_int4(static_cast<int>(__double2ll_rn(atom.x * inverse_unit)), static_cast<int>(__double2ll_rn(atom.y * inverse_unit)),
+                     static_cast<int>(__double2ll_rn(atom.z * inverse_unit)), number);
+  }
+
+  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
+                                     int4 *point)
   {
     const int k = thread_number();
-    if (k < n) atom_of[k] = static_cast<int>(sorted[k].id);
+    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
   }
 
   // Rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
-  // other way round.
+  // other way round. Candidates are the owned atoms in the caller's order, in which LAMMPS keeps neighbors together.
   struct Search {
     DeviceGrid grid;
     Neighbourhood neighbourhood;
-    double reach_sq;
-    SortedAtoms atoms[2], partners[2];
-    int first_point[2], first_partner[2];
-    int na;    // candidates of group a; the others are of b
+    double reach;
+    double unit, inverse_unit;    // of the search points
+    const DeviceAtom *atoms[2];    // candidates first
+    SortedAtoms partners[2];
+    const int4 *partner_points[2];
+    const int *atom_of;           // row of a point in the caller's arrays
+    int first_point[2];
+    int na, n;                    // candidates of group a, and all; the others are of b
+    bool two;
   };
-
-  __global__ void list_candidates(const __grid_constant__ Search search, int n, int *candidate)
-  {
-    const int t = thread_number();
-    if (t >= n) return;
-    const int group = t < search.na ? 0 : 1;
-    const int k = group == 0 ? t : t - search.na;
-    const int *const owned = search.atoms[group].owned;
-    candidate[t] = search.first_point[group] + (owned ? owned[k] : k);
-  }
 
   __device__ int lower_bound(const std::uint64_t *keys, int n, std::uint64_t key)
   {
@@ -173,20 +183,27 @@ namespace {
     return fmax(0.0, fmax(lo - x, x - (lo + size)));
   }
 
-  // calls f(number among the points) for each partner
-  template <class F> __device__ void for_each_partner(const Search &search, int group, int point, F f)
+  // calls f(number of the point) for each partner of the t-th candidate
+  template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
   {
-    const DeviceAtom atom = search.atoms[group].atom[point - search.first_point[group]];
+    const int group = t < search.na ? 0 : 1, k_of_group = group == 0 ? t : t - search.na;
+    const DeviceAtom atom = search.atoms[group][k_of_group];
+    const int number = search.first_point[group] + k_of_group;
+    const int row = static_cast<int>(atom.id);
+    const int4 center = search_point(atom, search.inverse_unit, number);
     const SortedAtoms &j = search.partners[group];
+    const int4 *const __restrict__ points = search.partner_points[group];
     const DeviceGrid &grid = search.grid;
+    const auto unit = static_cast<float>(search.unit);
+    // margins far above the rounding in float, and that which puts an atom into the next column
+    const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
     const std::int64_t cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
-    for (int t = 0; t < search.neighbourhood.n; ++t) {
-      const std::int64_t y = cy + search.neighbourhood.dy[t], z = cz + search.neighbourhood.dz[t];
+    for (int c = 0; c < search.neighbourhood.n; ++c) {
+      const std::int64_t y = cy + search.neighbourhood.dy[c], z = cz + search.neighbourhood.dz[c];
       if (y < 0 || y >= grid.n[1] || z < 0 || z >= grid.n[2]) continue;
       const double out_y = outside(atom.y, grid.lo[1] + y * grid.size[1], grid.size[1]);
       const double out_z = outside(atom.z, grid.lo[2] + z * grid.size[2], grid.size[2]);
-      // the margin is far above the rounding that puts an atom into the next column
-      const double left_sq = search.reach_sq * (1.0 + 1e-9) - out_y * out_y - out_z * out_z;
+      const double left_sq = search.reach * search.reach * (1.0 + 1e-5) - out_y * out_y - out_z * out_z;
       if (left_sq < 0.0) continue;
       const double left = sqrt(left_sq);
       const auto first = static_cast<std::uint64_t>(grid.column(y, z) * grid.n[0]);
@@ -201,20 +218,22 @@ namespace {
         end = begin + lower_bound(j.key + begin, j.n - begin, end_cell);
       }
       for (int k = begin; k < end; ++k) {
-        const DeviceAtom other = j.atom[k];
-        const double dx = other.x - atom.x, dy = other.y - atom.y, dz = other.z - atom.z;
-        if (dx * dx + dy * dy + dz * dz <= search.reach_sq && other.id != atom.id)
-          f(search.first_partner[group] + k);
+        const int4 other = points[k];
+        const float dx = unit * static_cast<float>(other.x - center.x), dy = unit * static_cast<float>(other.y - center.y),
+                    dz = unit * static_cast<float>(other.z - center.z);
+        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other.w == number) continue;
+        if (search.two && search.atom_of[other.w] == row) continue;    // the same atom in both groups
+        f(other.w);
       }
     }
   }
 
-  __global__ void count_partners(const __grid_constant__ Search search, int n, const int *candidate, int *count)
+  __global__ void count_partners(const __grid_constant__ Search search, int *count)
   {
     const int t = thread_number();
-    if (t >= n) return;
+    if (t >= search.n) return;
     int found = 0;
-    for_each_partner(search, t < search.na ? 0 : 1, candidate[t], [&](int) { ++found; });
+    for_each_partner(search, t, [&](int) { ++found; });
     count[t] = found;
   }
 
@@ -233,13 +252,14 @@ namespace {
     numbers[ROWS_A] = first;
   }
 
-  __global__ void list_rows(const int *active, int n, const int *candidate, const int *candidate_count, int *point,
-                            int *count)
+  __global__ void list_rows(const int *active, int n, int na, int first_point_a, int first_point_b,
+                            const int *candidate_count, int *point, int *count)
   {
     const int r = thread_number();
     if (r >= n) return;
-    point[r] = candidate[active[r]];
-    count[r] = candidate_count[active[r]];
+    const int t = active[r];
+    point[r] = t < na ? first_point_a + t : first_point_b + t - na;
+    count[r] = candidate_count[t];
   }
 
   __global__ void measure_tiles(const int *count, int n, int lanes, int ntiles, std::int64_t *tile)
@@ -252,18 +272,43 @@ namespace {
     tile[t] = t < ntiles ? 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes) : 0;
   }
 
-  __global__ void list_partners(const __grid_constant__ Search search, const __grid_constant__ DeviceRows rows, int na,
-                                int *partner)
+  // A warp takes 32 rows. Threads find their partners at different times: they are collected in shared memory, and
+  // written together. Those of an atom that has more than are collected are written one at a time.
+  constexpr int LIST_THREADS = 64, LIST_COLLECTED = 88;
+
+  __global__ void __launch_bounds__(LIST_THREADS)
+  list_partners(const __grid_constant__ Search search, const __grid_constant__ DeviceRows rows, const int *active, int *partner)
   {
-    const int r = thread_number();
-    if (r >= rows.n) return;
-    const int rows_a_tile = 32 / rows.lanes, a = r % rows_a_tile;
-    int *const first = partner + rows.tile[r / rows_a_tile] + a * rows.lanes;
-    int k = 0;
-    for_each_partner(search, r < na ? 0 : 1, rows.point[r], [&](int found) {
-      first[static_cast<std::int64_t>(k / rows.lanes) * 32 + k % rows.lanes] = found;
-      ++k;
-    });
+    __shared__ int collected[LIST_THREADS / 32][LIST_COLLECTED][32];
+    const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+    const int r = blockIdx.x * LIST_THREADS + threadIdx.x;
+    const int rows_a_tile = 32 / rows.lanes;
+    int found = 0;
+    if (r < rows.n) {
+      int *const first = partner + rows.tile[r / rows_a_tile] + (r % rows_a_tile) * rows.lanes;
+      for_each_partner(search, active[r], [&](int point) {
+        if (found < LIST_COLLECTED)
+          collected[warp][found][thread] = point;
+        else
+          first[static_cast<std::int64_t>(found / rows.lanes) * 32 + found % rows.lanes] = point;
+        ++found;
+      });
+    }
+    __syncwarp();
+    if (rows.lanes == 1) {
+      const int tile = r / 32;
+      if (tile * 32 >= rows.n) return;
+      int *const to = partner + rows.tile[tile] + thread;
+      for (int k = 0; k < min(found, LIST_COLLECTED); ++k) to[static_cast<std::int64_t>(k) * 32] = collected[warp][k][thread];
+    } else {
+      // row by row, so that neighbouring threads write to neighbouring places
+      const int first_row = r - thread;
+      for (int a = 0; a < 32 && first_row + a < rows.n; ++a) {
+        const int count = min(__shfl_sync(0xffffffffu, found, a), LIST_COLLECTED), row = first_row + a;
+        int *const to = partner + rows.tile[row / rows_a_tile] + (row % rows_a_tile) * rows.lanes;
+        for (int k = thread; k < count; k += 32) to[static_cast<std::int64_t>(k / rows.lanes) * 32 + k % rows.lanes] = collected[warp][k][a];
+      }
+    }
   }
 
   // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
@@ -351,6 +396,7 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
     selected.emplace_back();
     gathered.emplace_back();
     bins.emplace_back();
+    search_points.emplace_back();
   }
   const thrust::counting_iterator<int> rows(0);
   for (int k = 0; k < nlists && atoms.nall > 0; ++k) {
@@ -367,10 +413,10 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
               stream), "selecting atoms");
     const int other_bit = two && group == 0 ? selection.bit_b : 0;
     if (atoms.x_is_float)
-      describe<<<blocks_of(atoms.nall), THREADS, 0, stream>>>(static_cast<const float *>(atoms.x), selected[k].data(),
+      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(static_cast<const float *>(atoms.x), selected[k].data(),
           count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
     else
-      describe<<<blocks_of(atoms.nall), THREADS, 0, stream>>>(static_cast<const double *>(atoms.x), selected[k].data(),
+      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(static_cast<const double *>(atoms.x), selected[k].data(),
           count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
     check(cudaGetLastError(), "launching describe");
   }
@@ -402,6 +448,8 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
   }
   const double longest = *std::max_element(ranges.begin(), ranges.end()) + skin;
   grid = make_device_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
+  for (const double size : grid.size)    // numbers of points would go round within a cell
+    if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
   atom_of.reserve(n_points);
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
@@ -414,10 +462,20 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
       gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(static_cast<const double *>(atoms.x), selected[k].data(), n,
                                                          gathered[k].data());
     check(cudaGetLastError(), "launching gather_atoms");
-    sorted[k] = bins[k].sort(grid, gathered[k].data(), n, nowned_of[k], stream);
-    note_atoms<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n, atom_of.data() + first_point[k]);
-    check(cudaGetLastError(), "launching note_atoms");
+    sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
+    check(cudaMemcpyAsync(atom_of.data() + first_point[k], selected[k].data(), n * sizeof(int), cudaMemcpyDeviceToDevice,
+              stream), "copying on it");
+    search_points[k].reserve(n);
+    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n, first_point[k],
+                                                             1.0 / search_unit(), search_points[k].data());
+    check(cudaGetLastError(), "launching make_search_points");
   }
+}
+
+// As that of the points, but for the longest range: in the search, numbers must not go round.
+double DevicePairs::search_unit() const
+{
+  return length_unit * (1.0 + skin / std::ldexp(length_unit, 27));
 }
 
 void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
@@ -436,27 +494,30 @@ void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
 void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 {
   const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+  if (n_of[a] == 0 || n_of[b] == 0) return;
   Search search = {};
   search.grid = grid;
-  const double reach = ranges[type_classes(ci, cj).function] + skin;
-  search.neighbourhood = make_neighbourhood(grid, reach);
-  search.reach_sq = reach * reach;
-  search.atoms[0] = search.partners[1] = sorted[a];
-  search.atoms[1] = search.partners[0] = sorted[b];
-  search.first_point[0] = search.first_partner[1] = first_point[a];
-  search.first_point[1] = search.first_partner[0] = first_point[b];
+  search.reach = ranges[type_classes(ci, cj).function] + skin;
+  search.neighbourhood = make_neighbourhood(grid, search.reach * (1.0 + 1e-5));
+  search.unit = search_unit();
+  search.inverse_unit = 1.0 / search_unit();
+  const int of_group[] = {a, b};
+  for (int group = 0; group < 2; ++group) {
+    const int other = of_group[1 - group];
+    search.atoms[group] = gathered[of_group[group]].data();
+    search.first_point[group] = first_point[of_group[group]];
+    search.partners[group] = sorted[other];
+    search.partner_points[group] = search_points[other].data();
+  }
+  search.atom_of = atom_of.data();
+  search.two = two;
   search.na = nowned_of[a];
-  if (n_of[a] == 0 || n_of[b] == 0) return;
-  const int ncandidates = nowned_of[a] + (two ? nowned_of[b] : 0);
+  const int ncandidates = search.n = nowned_of[a] + (two ? nowned_of[b] : 0);
   if (ncandidates == 0) return;
 
-  candidate.reserve(ncandidates);
   candidate_count.reserve(ncandidates);
   active.reserve(ncandidates);
-  list_candidates<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, ncandidates, candidate.data());
-  check(cudaGetLastError(), "launching list_candidates");
-  count_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, ncandidates, candidate.data(),
-                                                                 candidate_count.data());
+  count_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, candidate_count.data());
   check(cudaGetLastError(), "launching count_partners");
   const thrust::counting_iterator<int> places(0);
   const HasPartners has_partners = {candidate_count.data()};
@@ -491,8 +552,9 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   buffers.point.reserve(n);
   buffers.count.reserve(n);
   buffers.tile.reserve(ntiles + 1);
-  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, candidate.data(), candidate_count.data(),
-                                                  buffers.point.data(), buffers.count.data());
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, search.na, search.first_point[0],
+                                                  search.first_point[1], candidate_count.data(), buffers.point.data(),
+                                                  buffers.count.data());
   check(cudaGetLastError(), "launching list_rows");
   measure_tiles<<<blocks_of(ntiles + 1), THREADS, 0, stream>>>(buffers.count.data(), n, lanes, ntiles,
                                                                buffers.tile.data());
@@ -510,7 +572,8 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 
   const DeviceRows view = {n, two ? na : n, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
                            buffers.partner.data()};
-  list_partners<<<blocks_of(n), THREADS, 0, stream>>>(search, view, two ? na : n, buffers.partner.data());
+  list_partners<<<(n + LIST_THREADS - 1) / LIST_THREADS, LIST_THREADS, 0, stream>>>(search, view, active.data(),
+                                                                                    buffers.partner.data());
   check(cudaGetLastError(), "launching list_partners");
   all_rows.push_back({ci, cj, n, view.nvalue, view});
 }
@@ -571,10 +634,11 @@ void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaS
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = atom_of.bytes() + integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes() +
-      workspace.bytes() + candidate.bytes() + candidate_count.bytes() + active.bytes();
+      workspace.bytes() + candidate_count.bytes() + active.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();
+  for (const auto &buffer : search_points) total += buffer.bytes();
   for (const auto &rows : row_buffers)
     total += rows.point.bytes() + rows.count.bytes() + rows.partner.bytes() + rows.tile.bytes();
   return total;

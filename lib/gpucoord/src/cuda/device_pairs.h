@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
 //
-// Atoms of the groups are sorted into bins; each is a point. In single precision points are integers, in units of a
+// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision points are integers, in units of a
 // 2^-27th of the range: differences are exact, whatever the extent of the system, because pairs that are listed are
 // never as far apart as the numbers go round. A row is an owned atom that has partners; its partners are points.
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom.
@@ -78,6 +78,7 @@ class DevicePairs {
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
+  double search_unit() const;
   template <class X> void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
 
   const bool precise;
@@ -95,6 +96,7 @@ class DevicePairs {
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
   std::deque<DeviceBins> bins;
+  std::deque<DeviceBuffer<int4>> search_points;    // sorted
   std::vector<int> n_of, nowned_of, first_point;
   std::vector<SortedAtoms> sorted;
   int n_points = 0;
@@ -108,7 +110,7 @@ class DevicePairs {
   DeviceBuffer<std::int64_t> numbers;
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<int> candidate, candidate_count, active;
+  DeviceBuffer<int> candidate_count, active;
   std::deque<RowBuffers> row_buffers;
   std::deque<Rows> all_rows;
 };

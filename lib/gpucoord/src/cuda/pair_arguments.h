@@ -83,7 +83,7 @@ struct PartnerArguments {
   bool f_is_float;
   std::int64_t atom_stride, axis_stride;
   const int *atom_of;               // row of f of a point
-  WarpSums *block_sums;             // [blocks] value and virial
+  double *block_sums;               // [7][blocks] value and virial
   unsigned *ended;                  // blocks that have ended: 0 before and after
   WarpSums *total;                  // value and virial of all launches of an evaluation
   bool is_first;                    // of those

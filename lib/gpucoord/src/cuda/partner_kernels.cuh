@@ -14,7 +14,8 @@
 namespace gpucoord {
 
 constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
-constexpr int PARTNERS_BEFORE_FLUSH = 64;
+constexpr int AT_ONCE = 4;    // partners
+constexpr int PARTNERS_BEFORE_FLUSH = 64;    // a multiple of that
 
 // difference of two points in units of length
 __device__ inline void difference(const int4 &a, const int4 &b, float unit, float &dx, float &dy, float &dz)
@@ -70,15 +71,22 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
       const int *partner = partners + arg.rows.tile[tile] + thread;
       for (int first = lane; first < count;) {
         const int end = min(count, first + PARTNERS_BEFORE_FLUSH * lanes);
-#pragma unroll 4
-        for (; first < end; first += lanes, partner += 32) {
-          Real dx, dy, dz;
-          difference(atom, points[*partner], unit, dx, dy, dz);
-          const Real r_sq = dx * dx + dy * dy + dz * dz;
-          if constexpr (CHEAP<Formula>)
-            sums.template add_if<Formula>(c, dx, dy, dz, r_sq, r_sq <= c.dmax_sq);
-          else if (r_sq <= c.dmax_sq)
-            sums.template add<Formula>(c, dx, dy, dz, r_sq);
+        for (; first < end; first += AT_ONCE * lanes, partner += AT_ONCE * 32) {
+          // loads first: it is them that take time
+          Point other[AT_ONCE];
+#pragma unroll
+          for (int u = 0; u < AT_ONCE; ++u) other[u] = first + u * lanes < count ? points[partner[32 * u]] : atom;
+#pragma unroll
+          for (int u = 0; u < AT_ONCE; ++u) {
+            const bool exists = first + u * lanes < count;
+            Real dx, dy, dz;
+            difference(atom, other[u], unit, dx, dy, dz);
+            const Real r_sq = dx * dx + dy * dy + dz * dz;
+            if constexpr (CHEAP<Formula>)
+              sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
+            else if (exists && r_sq <= c.dmax_sq)
+              sums.template add<Formula>(c, dx, dy, dz, r_sq);
+          }
         }
         sums.flush();
       }
@@ -117,7 +125,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
   };
   add_block();
   if (threadIdx.x == 0) {
-    arg.block_sums[blockIdx.x] = mine;
+    for (int k = 0; k < NVALUES; ++k) arg.block_sums[k * gridDim.x + blockIdx.x] = values[k];
     __threadfence();
     is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
   }
@@ -126,7 +134,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
   __threadfence();
   mine = WarpSums();
   for (int block = threadIdx.x; block < gridDim.x; block += GATHER_THREADS)
-    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(&arg.block_sums[block].value + k);
+    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
   __syncthreads();    // of_warp is free
   add_block();
   if (threadIdx.x != 0) return;
