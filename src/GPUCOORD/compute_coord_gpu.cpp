@@ -65,6 +65,10 @@ struct NeighborBuild : public Neighbor {
   {
     return (neighbor->*(&NeighborBuild::neigh_pair))[list->index]->last_build < neighbor->lastcall;
   }
+  static void make_due(Neighbor *neighbor, const NeighList *list)
+  {
+    (neighbor->*(&NeighborBuild::neigh_pair))[list->index]->last_build = -1;
+  }
 };
 
 }    // namespace
@@ -72,7 +76,7 @@ struct NeighborBuild : public Neighbor {
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), list(nullptr), list_version(0), nevaluations{}, scale(1.0), warned_empty(false),
+    Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0), warned_empty(false),
     groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
@@ -130,6 +134,7 @@ void ComputeCoordGPU::init()
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
     request->set_cutoff(table->dmax() + neighbor->skin);
     ++list_version;
+    list_ncalls = -1;
   }
 
   std::fill(nevaluations, nevaluations + NWANTS, 0);
@@ -477,6 +482,9 @@ ComputeCoordGPU::Share ComputeCoordGPU::compute_share(Path path, unsigned want, 
                  "Compute coord/gpu {}: engine list would miss the atoms that neigh_modify include "
                  "leaves out of the neighbor list - use engine cells",
                  id);
+    // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due: run 0 twice
+    if (lmp->kokkos && list_ncalls != neighbor->ncalls) NeighborBuild::make_due(neighbor, list);
+    list_ncalls = neighbor->ncalls;
     if (NeighborBuild::is_due(neighbor, list)) ++list_version;
     neighbor->build_one(list);
     check_list_is_complete();

@@ -100,6 +100,7 @@ class ComputeCoordGPU : public Compute {
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;
+  bigint list_ncalls;
   static constexpr int NWANTS = 8;
   bigint nevaluations[NWANTS];    // by want
   double scale;                   // S over the sum over pairs, of the last evaluation
