@@ -2,6 +2,8 @@
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS_SOURCE_DIR  a LAMMPS 4 Jul 2026 source tree to use   [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
+#   KOKKOS_SOURCE_DIR  a Kokkos 5 source tree: LAMMPS gets its KOKKOS package, and the tests use it, too
+#   KOKKOS_PREC        its precision: double, mixed or single   [double]
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
 #   PYTHON             a Python 3 with numpy and matplotlib     [/usr/bin/python3]
 #   JOBS               compilers at a time                      [number of cores]
@@ -12,7 +14,7 @@ JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # Given once, CMake keeps them.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
-export LAMMPS_SOURCE_DIR LAMMPS_TARBALL GPUCOORD_CACHE PYTHON JOBS
+export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
 
 # Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
 export OMPI_ALLOW_RUN_AS_ROOT = 1

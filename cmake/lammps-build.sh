@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds LAMMPS once, in a cache that all clones share, and writes FILE, an initial cache for CMake
 # (cmake -C FILE) that says where its sources and its build are.
-# Usage: lammps-build.sh FILE. Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS.
+# Usage: lammps-build.sh FILE. Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS
+# with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -18,6 +19,49 @@ options=(
 for package in MOLECULE KSPACE RIGID ASPHERE DIPOLE COLVARS PLUGIN EXTRA-COMPUTE EXTRA-FIX EXTRA-PAIR OPENMP; do
   options+=(-D "PKG_$package=on")
 done
+minutes=10
+
+die() { printf 'Error: %s\n' "$*" >&2; exit 1; }
+
+# The nvcc to build Kokkos with, or nothing: where there is a GPU, and GPUCOORD_CUDA, which CMake keeps, allows it.
+nvcc_of_kokkos() {
+  local wanted=${GPUCOORD_CUDA:-} nvcc
+  [ -n "$wanted" ] || wanted=$(sed -n 's/^GPUCOORD_CUDA:STRING=//p' "$(dirname "$result")/CMakeCache.txt" 2>/dev/null)
+  case ${wanted^^} in OFF | NO | FALSE | 0) return ;; esac
+  nvidia-smi >/dev/null 2>&1 || return 0
+  for nvcc in "${CUDACXX:-}" "$(command -v nvcc)" "${CUDA_HOME:+$CUDA_HOME/bin/nvcc}" /usr/local/cuda/bin/nvcc; do
+    if [ -n "$nvcc" ] && [ -x "$(command -v "$nvcc")" ]; then
+      command -v "$nvcc"
+      return
+    fi
+  done
+}
+
+if [ -n "${KOKKOS_SOURCE_DIR:-}" ]; then
+  kokkos=$(cd "$KOKKOS_SOURCE_DIR" 2>/dev/null && pwd -P) || die "KOKKOS_SOURCE_DIR is $KOKKOS_SOURCE_DIR," \
+    "which is no folder. Give the top folder of a Kokkos 5 source tree."
+  kokkos_version=$(sed -n 's/^ *set(Kokkos_VERSION_\(MAJOR\|MINOR\|PATCH\) \([0-9]*\)).*/\2/p' "$kokkos/CMakeLists.txt" \
+    2>/dev/null | paste -sd.) || true
+  [[ $kokkos_version =~ ^([5-9]|[1-9][0-9])\. ]] || die "KOKKOS_SOURCE_DIR is $KOKKOS_SOURCE_DIR, which is" \
+    "${kokkos_version:-no} Kokkos, and KOKKOS of LAMMPS $LAMMPS_VERSION needs 5 or later. Give the top folder of such" \
+    "a source tree."
+  precision=${KOKKOS_PREC:-double}
+  case $precision in
+    double | mixed | single) ;;
+    *) die "KOKKOS_PREC is $precision: give double, mixed or single" ;;
+  esac
+  options+=(-D PKG_KOKKOS=on -D CMAKE_CXX_STANDARD=20 -D "KOKKOS_PREC=$precision"
+            -D Kokkos_ENABLE_OPENMP=on -D Kokkos_ENABLE_SERIAL=on)
+  minutes=60
+  kokkos_nvcc=$(nvcc_of_kokkos)
+  if [ -n "$kokkos_nvcc" ]; then
+    # Kokkos' wrapper makes nvcc look like a C++ compiler. Kokkos itself finds out which GPU is here.
+    options+=(-D Kokkos_ENABLE_CUDA=on -D "CMAKE_CXX_COMPILER=$kokkos/bin/nvcc_wrapper")
+    PATH=$(dirname "$kokkos_nvcc"):$PATH
+    export PATH NVCC_WRAPPER_DEFAULT_COMPILER=${CXX:-g++}
+    minutes=120
+  fi
+fi
 
 cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
 mkdir -p "$cache"
@@ -29,16 +73,30 @@ flock -n 9 || { echo "Another build of LAMMPS is running in $cache: waiting for 
 
 source_dir=$("$here/lammps-source.sh" "$cache" 9>&-)
 
+# LAMMPS takes Kokkos from lib/kokkos of its tree: in the cache, a link.
+if [ -n "${kokkos:-}" ]; then
+  place=$source_dir/lib/kokkos
+  if [ -z "${LAMMPS_SOURCE_DIR:-}" ] && { [ -L "$place" ] || [ ! -e "$place" ]; }; then
+    ln -sfn "$kokkos" "$place"
+  fi
+  [ "$(cd "$place" 2>/dev/null && pwd -P)" = "$kokkos" ] || die "LAMMPS takes Kokkos from $place," \
+    "and KOKKOS_SOURCE_DIR is $KOKKOS_SOURCE_DIR. Make $place a link to that, or, where there is a Kokkos," \
+    "give KOKKOS_SOURCE_DIR=$place."
+fi
+
 # What makes two builds differ; the hash of it names the folder.
 key=$( { printf '%s\n' "${options[@]}" "$source_dir"; "${CXX:-c++}" --version; command -v "${CXX:-c++}" mpicxx
-         mpicxx --version; mpirun --version || true; } 2>/dev/null | sha256sum | cut -c1-12)
+         mpicxx --version; mpirun --version || true
+         [ -z "${kokkos:-}" ] || echo "$kokkos $kokkos_version"
+         [ -z "${kokkos_nvcc:-}" ] || { "$kokkos_nvcc" --version
+           nvidia-smi --query-gpu=compute_cap --format=csv,noheader; }; } 2>/dev/null | sha256sum | cut -c1-12)
 build_dir=$cache/lammps-$LAMMPS_NUMBER-build-$key
 
 if [ ! -e "$build_dir/complete" ] || [ -n "${LAMMPS_SOURCE_DIR:-}" ]; then
   # An interrupted build goes on where it stopped; a tree of the user's may have changed.
   mkdir -p "$build_dir"
   if [ ! -e "$build_dir/complete" ]; then
-    echo "Building LAMMPS $LAMMPS_VERSION in $build_dir: once, about 10 minutes on 2 cores"
+    echo "Building LAMMPS $LAMMPS_VERSION in $build_dir: once, about $minutes minutes on 2 cores"
     cmake -S "$source_dir/cmake" -B "$build_dir" -G Ninja "${options[@]}" >"$build_dir/configure.log" 2>&1 9>&- || {
       tail -n 40 "$build_dir/configure.log" >&2
       echo "Error: LAMMPS could not be configured. The lines above are the last of $build_dir/configure.log" >&2

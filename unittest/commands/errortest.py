@@ -52,6 +52,11 @@ def read_error(text):
     return found.group(1), command[len("Last input line: "):].strip()
 
 
+def without_suffix(message):
+    """A message that names a style: with KOKKOS, LAMMPS has given the command another one."""
+    return message.replace("/kk", "") if KOKKOS else message
+
+
 def error_of(lmp, command):
     """The same for a command run in this process. AssertionError where it does not fail."""
     try:

@@ -174,8 +174,11 @@ class Words(unittest.TestCase):
                 f"coeff *2 3 {one} coeff 2* 3 {other} coeff 1 3 exp 1 dmax 2 coeff 2*2 *1 {one} switch exp 1 dmax 2",
                 f"coeff * * {one} switch exp 1 dmax 2 coeff 1*2 1*2 exp 1 dmax 2 coeff 1 2 {one} "
                 f"coeff 4 * exp 1 dmax 2 coeff 3* 3 {other} coeff 2 3 {other} coeff 3 1 exp 1 dmax 2"]
+        labels = ["labelmap atom 1 A 2 B 3 C 4 D"]
+        if coordtest.kokkos_lacks("labels of types", coordtest.NO_LABELS):
+            labels, same[1] = [], same[0]
         with coordtest.start() as lmp:
-            make_system(lmp, box, positions(box), 2.8, more=["labelmap atom 1 A 2 B 3 C 4 D"])
+            make_system(lmp, box, positions(box), 2.8, more=labels)
             for k, words in enumerate([*same, same[0].replace("coeff 1 2", "coeff 1 1")]):
                 lmp.command(f"compute c{k} all coord/gpu {words} precision double")
             lmp.command("run 0")
@@ -184,6 +187,8 @@ class Words(unittest.TestCase):
             self.assertNotAlmostEqual(values[4], values[0], 3)
 
     def test_set_up_text(self):
+        if coordtest.kokkos_lacks("test_set_up_text", coordtest.NO_LABELS):
+            self.skipTest(coordtest.NO_LABELS)
         tanh = Switch("tanh", 0.6, dmax=1.5)
         run = coordtest.run_lammps([
             *coordtest.setup_commands(BOXES["orthogonal"], 2.9, ntypes=4), "labelmap atom 1 A 2 B 3 C 4 D",

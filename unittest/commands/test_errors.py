@@ -6,6 +6,7 @@ import sys
 import tempfile
 import unittest
 
+import coordtest
 import errortest
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program,
                        run_script, start, start_all, value)
@@ -330,6 +331,9 @@ for name, arguments, tag in (
         RUNS[f"{what} in {name}"] = (
             f"neigh_modify exclude none\n{variable}compute c {arguments}\nrun 0\nset atom {tag} y v_bad\nrun 1 pre no",
             f"Compute coord/gpu c: the position of atom ID {tag} {NOT_FINITE}")
+
+if coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
+    del RUNS["comm_modify mode multi"], RUNS["neighbor multi"]
 
 # These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
 ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|exclusions after|NaN|infinity in pairs", name)] + [

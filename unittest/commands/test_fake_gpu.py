@@ -216,14 +216,16 @@ class PairStyle(WithFakeGPUs):
             "bond_style zero\nbond_coeff 1\nspecial_bonds lj/coul {}\n")
         cells = "engine cells, owned and ghost atoms copied to the GPU"
         neigh = "engine neigh, full neighbor list copied to the GPU"
-        for script, expected in ((SYSTEM + STYLE.format(""), cells), (SYSTEM + STYLE.format("engine neigh"), neigh),
-                                 (SYSTEM + STYLE.format("") + "neigh_modify exclude group a b\n", neigh),
-                                 (SYSTEM + STYLE.format("") + LEVELS, neigh),
-                                 (SYSTEM + STYLE.format("") + "run_style respa 2 2 pair 2\n", cells),
-                                 (molecules.format("1 1 1") + STYLE.format(""), cells),
-                                 (molecules.format("0 1 1") + STYLE.format(""), neigh),
-                                 (molecules.format("1 1 1") + "pair_style hybrid/molecular coord zero 3.0\n"
-                                  "pair_coeff * * coord 0.3 cubic dmax 3.0\npair_coeff * * zero\n", neigh)):
+        cases = [(SYSTEM + STYLE.format(""), cells), (SYSTEM + STYLE.format("engine neigh"), neigh),
+                 (SYSTEM + STYLE.format("") + "neigh_modify exclude group a b\n", neigh),
+                 (SYSTEM + STYLE.format("") + LEVELS, neigh),
+                 (SYSTEM + STYLE.format("") + "run_style respa 2 2 pair 2\n", cells),
+                 (molecules.format("1 1 1") + STYLE.format(""), cells),
+                 (molecules.format("0 1 1") + STYLE.format(""), neigh)]
+        if not coordtest.kokkos_lacks_pair("hybrid/molecular"):
+            cases.append((molecules.format("1 1 1") + "pair_style hybrid/molecular coord zero 3.0\n"
+                          "pair_coeff * * coord 0.3 cubic dmax 3.0\npair_coeff * * zero\n", neigh))
+        for script, expected in cases:
             for device in "", " device cuda":
                 line = self.pair_line(script.replace("pair_style coord", "pair_style coord" + device) + "run 0\n",
                                       FAKE_GPUS="1")

@@ -304,6 +304,11 @@ class Arguments(InProcess):
         self.check_good()
 
 
+for style in "hybrid/molecular", "hybrid/scaled":
+    if coordtest.kokkos_lacks_pair(style):
+        RUNS = {name: case for name, case in RUNS.items() if f"pair_style {style} " not in case[0]}
+
+
 class Runs(InProcess):
     def fail(self, name):
         script, message, *marked = RUNS[name]
