@@ -503,7 +503,7 @@ class TwoRanks(unittest.TestCase):
         """The tests above on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
         code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs", "SpecialBonds"], 2)
         self.assertEqual(code, 0, output)
-        self.assertEqual(output.count("OK"), 2, output)    # the ranks may write into one line
+        self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)    # the ranks may write into one line
 
     def check_executable(self, cases):
         """name, script after SYSTEM, the only error in it"""
