@@ -1,6 +1,7 @@
 # Builds GPUCOORD as a package of LAMMPS, from an untouched LAMMPS tree:
 #   cmake -S lammps/cmake -B build -D CMAKE_PROJECT_lammps_INCLUDE=<gpucoord>/cmake/inject.cmake \
 #         -D PKG_GPUCOORD=on ...
+# With -D PKG_KOKKOS=on, its KOKKOS styles are in it too.
 # CMake includes this file at LAMMPS' project() command, before anything about packages. What must come
 # later waits for LAMMPS to set a variable: sources cannot be added before its target exists, and a
 # deferred call at the end of its CMakeLists.txt may not add a subdirectory.
@@ -47,6 +48,26 @@ function(gpucoord_add_to_lammps variable access)
     list(FILTER sources EXCLUDE REGEX "plugin\\.cpp$")
     target_sources(lammps PRIVATE ${sources})
     target_include_directories(lammps PRIVATE ${GPUCOORD_TOP_DIR}/src/GPUCOORD)
+    if(NOT PKG_KOKKOS)
+      set(why_not "")
+    elseif(Kokkos_ENABLE_HIP OR Kokkos_ENABLE_SYCL OR Kokkos_ENABLE_OPENMPTARGET)
+      set(why_not "they have none but CUDA and the host")
+    elseif(Kokkos_ENABLE_CUDA AND NOT GPUCOORD_USE_CUDA)
+      set(why_not "Kokkos is for CUDA, and GPUCOORD is built without")
+    else()
+      file(GLOB sources CONFIGURE_DEPENDS ${GPUCOORD_TOP_DIR}/src/KOKKOS/[^.]*.cpp)
+      list(FILTER sources EXCLUDE REGEX "plugin\\.cpp$")
+      target_sources(lammps PRIVATE ${sources})
+      target_include_directories(lammps PRIVATE ${GPUCOORD_TOP_DIR}/src/KOKKOS)
+      foreach(style COMPUTE FIX PAIR)
+        string(TOLOWER ${style} prefix)
+        file(GLOB headers CONFIGURE_DEPENDS ${GPUCOORD_TOP_DIR}/src/KOKKOS/${prefix}_*.h)
+        set_property(GLOBAL APPEND PROPERTY ${style} ${headers})
+      endforeach()
+    endif()
+    if(why_not)
+      message(STATUS "GPUCOORD: no KOKKOS styles, ${why_not}")
+    endif()
     set(GPUCOORD_LIB_SOURCE_DIR ${GPUCOORD_TOP_DIR}/lib/gpucoord)
     include(${GPUCOORD_TOP_DIR}/cmake/Modules/Packages/GPUCOORD.cmake)
   endif()
