@@ -35,7 +35,7 @@ def skip(reason):
 
 
 # Arguments that start LAMMPS with its KOKKOS package and the styles of it: GPUCOORD_KOKKOS is 't 1' (threads) or
-# 'g 1' (GPUs), or not set.
+# 'g 1' (GPUs), and more arguments may follow; or it is not set.
 KOKKOS = os.environ.get("GPUCOORD_KOKKOS", "").split()
 if KOKKOS:
     KOKKOS = ["-k", "on", *KOKKOS, "-sf", "kk"]
