@@ -4,7 +4,7 @@
 #   lammps_kokkos     the same for sources that use the headers of its KOKKOS package, where it has one that
 #                     they can be built for; otherwise LAMMPS_NO_KOKKOS says why not. With it
 #                     LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of lammps_config_accelerator(),
-#                     and LAMMPS_KOKKOS_CUDA_ARCHITECTURES, where Kokkos uses CUDA
+#                     LAMMPS_KOKKOS_CXX_STANDARD and, where Kokkos uses CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
@@ -101,7 +101,7 @@ else()
     endif()
   endforeach()
   file(READ ${kokkos_config_dir}/KokkosConfigCommon.cmake kokkos_config)
-  foreach(name DEVICES OPTIONS CUDA_ARCHITECTURES)
+  foreach(name DEVICES OPTIONS CUDA_ARCHITECTURES CXX_STANDARD)
     string(REGEX MATCH "set\\(Kokkos_${name} ([^)]*)\\)" found "${kokkos_config}")
     set(kokkos_${name} ${CMAKE_MATCH_1})
   endforeach()
@@ -130,6 +130,7 @@ else()
       LMP_KOKKOS_${of_${LAMMPS_KOKKOS_PRECISION}} LMP_KOKKOS_LAYOUT_${layout})
     target_include_directories(lammps_kokkos SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/KOKKOS ${kokkos_headers})
     target_link_libraries(lammps_kokkos INTERFACE lammps_interface)
+    set(LAMMPS_KOKKOS_CXX_STANDARD ${kokkos_CXX_STANDARD})
     if("cuda" IN_LIST LAMMPS_KOKKOS_APIS)
       set(LAMMPS_KOKKOS_CUDA_ARCHITECTURES ${kokkos_CUDA_ARCHITECTURES})
       # As nvcc_wrapper and LAMMPS have it
