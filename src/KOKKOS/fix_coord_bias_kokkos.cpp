@@ -20,6 +20,7 @@
 #include "atom_masks.h"
 #include "comm.h"
 #include "error.h"
+#include "modify.h"
 #include "update.h"
 
 using namespace LAMMPS_NS;
@@ -50,6 +51,52 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
   gpu_is_behind = true;
   grid_nhills = -1;
   FixCoordBias::init();
+}
+
+/* ----------------------------------------------------------------------
+   No PRE_FORCE: with a fix that has it, KOKKOS clears forces in a kernel of its own. Instead the first of these
+   fixes says for all what will be asked of the variables.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> int FixCoordBiasKokkos<DeviceType>::setmask()
+{
+  return FixCoordBias::setmask() & ~(FixConst::PRE_FORCE | FixConst::MIN_PRE_FORCE);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::announce(int vflag)
+{
+  bool is_first = true;
+  for (auto *const fix : modify->get_fix_list()) {
+    auto *const other = dynamic_cast<FixCoordBiasKokkos *>(fix);
+    if (!other) continue;
+    if (is_first && other != this) return;
+    is_first = false;
+    other->pre_force(vflag);
+  }
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::setup(int vflag)
+{
+  announce(vflag);
+  FixCoordBias::setup(vflag);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_setup(int vflag)
+{
+  announce(vflag);
+  FixCoordBias::min_setup(vflag);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_force(int vflag)
+{
+  announce(vflag);
+  FixCoordBias::post_force(vflag);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_post_force(int vflag)
+{
+  announce(vflag);
+  FixCoordBias::min_post_force(vflag);
 }
 
 template <class DeviceType> CoordOnDevice *FixCoordBiasKokkos<DeviceType>::on_gpu(std::size_t v) const

@@ -32,7 +32,12 @@ class CoordOnDevice;
 template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
  public:
   FixCoordBiasKokkos(class LAMMPS *, int, char **);
+  int setmask() override;
   void init() override;
+  void setup(int) override;
+  void min_setup(int) override;
+  void post_force(int) override;
+  void min_post_force(int) override;
   void post_run() override;
   double compute_scalar() override;
   double compute_vector(int) override;
@@ -46,6 +51,7 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   bool can_go_ahead(unsigned want, Moment) const;
   void go_ahead(bool moves);
   void wait_for_gpu();
+  void announce(int vflag);
   void heed(const gpucoord::DeviceBias::State &);
 
   std::shared_ptr<CoordDevice> device;

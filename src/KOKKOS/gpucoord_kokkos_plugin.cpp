@@ -17,15 +17,9 @@
 #include "pair.h"
 
 // clang-format off
-#if __has_include("compute_coord_gpu_kokkos.h")
 #include "compute_coord_gpu_kokkos.h"
-#endif
-#if __has_include("fix_coord_bias_kokkos.h")
 #include "fix_coord_bias_kokkos.h"
-#endif
-#if __has_include("pair_coord_kokkos.h")
 #include "pair_coord_kokkos.h"
-#endif
 // clang-format on
 
 namespace LAMMPS_NS {
@@ -63,20 +57,14 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
 
   plugin.style = "compute";
   plugin.info = "GPUCOORD coordination number, KOKKOS, v0.1";
-#if __has_include("compute_coord_gpu_kokkos.h")
 #include "compute_coord_gpu_kokkos.h"
-#endif
 
   plugin.style = "fix";
   plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
-#if __has_include("fix_coord_bias_kokkos.h")
 #include "fix_coord_bias_kokkos.h"
-#endif
 
   plugin.style = "pair";
   plugin.info = "GPUCOORD pair potential of a switching function, KOKKOS, v0.1";
-#if __has_include("pair_coord_kokkos.h")
 #include "pair_coord_kokkos.h"
-#endif
 }
 }    // namespace LAMMPS_NS
