@@ -53,6 +53,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
     const auto pairs = table->ntypes() == 0 ? device->pairs(*table, args->precision, groupbit, groupbit2)
                                             : gpucoord::make_device_pairs(*table, args->precision, nullptr);
     on_device = gpucoord::make_device_coordination(*table, args->precision, pairs);
+    on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
   } catch (const gpucoord::DeviceError &e) {
     failed = failure(Path::CELLS, e.what(), "use device host");
   }

@@ -23,6 +23,8 @@
 #include "modify.h"
 #include "update.h"
 
+#include <algorithm>
+
 using namespace LAMMPS_NS;
 using gpucoord::DeviceBias;
 using Kind = BiasArguments::Kind;
@@ -31,7 +33,7 @@ using Kind = BiasArguments::Kind;
 
 template <class DeviceType>
 FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char **arg) :
-    FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false), grid_nhills(-1)
+    FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false), nevaluations(0), copied_before(0.0), grid_nhills(-1)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -50,6 +52,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
   host_is_behind = false;
   gpu_is_behind = true;
   grid_nhills = -1;
+  nevaluations = 0;
   FixCoordBias::init();
 }
 
@@ -99,13 +102,6 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_post_force(
   FixCoordBias::min_post_force(vflag);
 }
 
-template <class DeviceType> CoordOnDevice *FixCoordBiasKokkos<DeviceType>::on_gpu(std::size_t v) const
-{
-  if (!coord_is_cuda<DeviceType>()) return nullptr;
-  auto *const compute = dynamic_cast<CoordOnDevice *>(variables[v].compute);
-  return compute && compute->is_on_gpu() ? compute : nullptr;
-}
-
 /* ----------------------------------------------------------------------
    The host must wait where it needs S: for the sum over ranks, for the virial, for a hill and its file, and for
    metadynamics without a grid.
@@ -115,14 +111,21 @@ template <class DeviceType> bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(un
 {
   if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES || variables.size() > DeviceBias::MAX_VARIABLES) return false;
   if (args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(moment))) return false;
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    if (!on_gpu(v)) return false;
-  return true;
+  return std::find(on_gpu.begin(), on_gpu.end(), nullptr) == on_gpu.end();
 }
 
 template <class DeviceType>
 void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment, bool moves)
 {
+  on_gpu.assign(variables.size(), nullptr);
+  for (std::size_t v = 0; v < variables.size() && coord_is_cuda<DeviceType>(); ++v) {
+    auto *const compute = dynamic_cast<CoordOnDevice *>(variables[v].compute);
+    if (compute && compute->is_on_gpu()) on_gpu[v] = compute;
+  }
+  if (std::find(on_gpu.begin(), on_gpu.end(), nullptr) != on_gpu.end())
+    nevaluations = -1;    // other data are copied as well
+  else if (nevaluations >= 0 && nevaluations++ == 0)
+    copied_before = bytes_copied();
   is_ahead = can_go_ahead(want, moment);
   if (is_ahead) {
     go_ahead(moves);
@@ -157,7 +160,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
     }
     std::vector<DeviceBias::Variable> terms(variables.size());
     for (std::size_t v = 0; v < variables.size(); ++v) {
-      CoordOnDevice *const compute = on_gpu(v);
+      CoordOnDevice *const compute = on_gpu[v];
       compute->enqueue_once();
       terms[v].coordination = &compute->coordination();
       terms[v].scale = compute->scale_of_sum();
@@ -178,9 +181,11 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const DeviceBias::State &state)
 {
-  if (state.moved) on_gpu(0)->warn_of_moved_atoms();
-  if (state.bad_atom >= 0)
-    for (std::size_t v = 0; v < variables.size(); ++v) on_gpu(v)->stop_for_bad_atom();
+  // a variable that the box has now put elsewhere finds by itself what is wrong
+  for (CoordOnDevice *const compute : on_gpu) {
+    if (compute && state.moved) compute->warn_of_moved_atoms();
+    if (compute && state.bad_atom >= 0) compute->stop_for_bad_atom();
+  }
   if (state.outside) {
     host_is_behind = false;
     for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = state.s[v];
@@ -211,7 +216,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strength)
 {
-  CoordOnDevice *const compute = on_gpu(v);
+  CoordOnDevice *const compute = on_gpu[v];
   if (!compute) {
     atomKK->sync(Host, F_MASK);
     FixCoordBias::add_forces_of(v, strength);
@@ -237,6 +242,16 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_run()
 {
   wait_for_gpu();
   FixCoordBias::post_run();
+  if (nevaluations > 0 && comm->me == 0)
+    utils::logmesg(lmp, "Fix coord/bias {}: copied to and from the GPU: {:.0f} bytes a step\n", id,
+                   (bytes_copied() - copied_before) / static_cast<double>(nevaluations));
+}
+
+template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::bytes_copied() const
+{
+  double bytes = bias ? static_cast<double>(bias->bytes_copied()) : 0.0;
+  for (CoordOnDevice *const compute : on_gpu) bytes += static_cast<double>(compute->coordination().bytes_copied());
+  return bytes;
 }
 
 template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::compute_scalar()

@@ -47,17 +47,20 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   void evaluate_bias(unsigned want, Moment, bool moves) override;
   void add_forces_of(std::size_t variable, double strength) override;
 
-  CoordOnDevice *on_gpu(std::size_t variable) const;    // null: it is not there
   bool can_go_ahead(unsigned want, Moment) const;
   void go_ahead(bool moves);
   void wait_for_gpu();
   void announce(int vflag);
+  double bytes_copied() const;
   void heed(const gpucoord::DeviceBias::State &);
 
+  std::vector<CoordOnDevice *> on_gpu;    // variables of this evaluation, null: it is not there
   std::shared_ptr<CoordDevice> device;
   std::unique_ptr<gpucoord::DeviceBias> bias;
   bool host_is_behind, gpu_is_behind;    // who does not know the state of the bias
   bool is_ahead;                         // the present forces are those of a bias on the GPU
+  bigint nevaluations;                   // of this run, where all variables are on the GPU
+  double copied_before;                  // this run, bytes
   bigint grid_nhills;                    // of the grid on the GPU, -1: none
 };
 

@@ -51,6 +51,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::init_style()
 {
   PairCoord::init_style();
   if (device) device->begin_run();
+  on_device.reset();    // with the errors of an earlier run
   warned_moved = false;
   execution_space = stays_on_gpu() ? Device : Host;
   datamask_read = stays_on_gpu() ? X_MASK | F_MASK | TYPE_MASK : ALL_MASK;

@@ -81,12 +81,14 @@ class DeviceCoordination {
   // Enqueues f -= factor * slope * dS/dx; slope: in device memory, or null for 1. After evaluate() with DERIVATIVES.
   virtual void add_forces(const DeviceForces &, double factor, const double *slope, DeviceStream) = 0;
 
-  // Waits for the last evaluation.
+  // Waits for the last evaluation. What went wrong is said once.
   virtual DeviceResult result(DeviceStream) = 0;
+  virtual void forget_errors(DeviceStream) = 0;    // of an earlier run
   // Waits, and adds the per-atom output of the last evaluation to peratom, [nlocal][peratom_columns(want)] on the host.
   virtual void peratom(double *peratom, DeviceStream) = 0;
 
   virtual std::size_t bytes() const = 0;    // of device memory
+  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 
   // for DeviceBias: S and W in device memory, null where there are no pairs, and what went wrong
   virtual const WarpSums *device_total() const = 0;
@@ -126,6 +128,7 @@ class DeviceBias {
   virtual const double *slope(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
   virtual State glance() const = 0;    // without a wait: of some earlier evaluation
+  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 };
 
 std::unique_ptr<DeviceBias> make_device_bias();

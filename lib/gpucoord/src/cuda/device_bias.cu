@@ -102,6 +102,7 @@ namespace {
       check(cudaMemcpyAsync(device.data(), outgoing.data(), sizeof(State), cudaMemcpyHostToDevice, stream), "copying to it");
       check(cudaStreamSynchronize(stream), "copying to it");
       host[0] = state;
+      copied += sizeof(State);
     }
 
     void set_grid(const Metadynamics &metad, DeviceStream stream) override
@@ -117,6 +118,7 @@ namespace {
             "copying the grid to it");
       check(cudaStreamSynchronize(stream), "copying the grid to it");
       has_grid = true;
+      copied += static_cast<std::int64_t>(from.size() * sizeof(double));
     }
 
     void evaluate(const std::vector<Variable> &variables, bool moves, DeviceStream stream) override
@@ -140,6 +142,7 @@ namespace {
       arg.host = host.data();
       evaluate_bias<<<1, 1, 0, stream>>>(arg);
       check(cudaGetLastError(), "launching evaluate_bias");
+      copied += sizeof(State);    // the kernel writes it to the host
     }
 
     const double *slope(int variable) const override { return &device.data()->slope[variable]; }
@@ -165,7 +168,10 @@ namespace {
       return state;
     }
 
+    std::int64_t bytes_copied() const override { return copied; }
+
    private:
+    std::int64_t copied = 0;
     DeviceBuffer<State> device;
     PinnedBuffer<State> host, outgoing;
     HermiteAxis axis[MAX_METAD_VARIABLES] = {};

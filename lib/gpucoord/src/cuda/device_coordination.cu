@@ -90,6 +90,7 @@ namespace {
         check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
               "copying from it");
       check(cudaStreamSynchronize(stream), "computing coordination numbers");
+      copied += sizeof(Report);
       const Report &found = report[0];
       if (!pairs->rows().empty()) {
         result.value = found.total.value;
@@ -100,6 +101,8 @@ namespace {
       if (result.bad_atom >= 0 || result.moved) pairs->clear_status(stream);
       return result;
     }
+
+    void forget_errors(DeviceStream stream) override { pairs->clear_status(stream); }
 
     void peratom(double *peratom, DeviceStream stream) override
     {
@@ -123,6 +126,7 @@ namespace {
 
     const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
     const DeviceStatus *device_status() const override { return pairs->status(); }
+    std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override { return pairs->bytes() + sums.bytes() + block_sums.bytes(); }
 
    private:
@@ -183,6 +187,7 @@ namespace {
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
     {
+      copied += static_cast<std::int64_t>(to.size() * sizeof(T));
       if (!to.empty())
         check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from it");
     }
@@ -190,6 +195,7 @@ namespace {
     std::shared_ptr<DevicePairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
     unsigned wanted = VALUE;
+    std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
     DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
     DeviceBuffer<WarpSums> total;

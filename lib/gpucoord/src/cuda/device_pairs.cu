@@ -481,6 +481,7 @@ double DevicePairs::search_unit() const
 void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
 {
   numbers_host.reserve(n);
+  copied += n * static_cast<std::int64_t>(sizeof(std::int64_t));
   check(cudaMemcpyAsync(numbers_host.data(), numbers.data(), n * sizeof(std::int64_t), cudaMemcpyDeviceToHost, stream),
         "copying from it");
   check(cudaStreamSynchronize(stream), "finding pairs of atoms");

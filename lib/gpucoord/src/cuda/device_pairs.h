@@ -66,6 +66,7 @@ class DevicePairs {
   DeviceStatus *status() const { return device_status.data(); }
   void clear_status(cudaStream_t);
   std::size_t bytes() const;
+  std::int64_t bytes_copied() const { return copied; }    // between host and device
 
  private:
   // of a pair of classes
@@ -88,6 +89,7 @@ class DevicePairs {
   double skin = 0.0;
   bool two = false, overlap = false;
   std::int64_t nowned[2] = {0, 0};
+  std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;
 
   DeviceBuffer<int> class_of_type;
