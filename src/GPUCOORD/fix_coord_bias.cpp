@@ -417,12 +417,17 @@ void FixCoordBias::apply(int vflag, Moment moment)
 void FixCoordBias::evaluate_bias(unsigned want, Moment moment, bool moves)
 {
   if (moves) work += 0.5 * change_by_parameters();
-  for (auto &variable : variables) variable.s = variable.compute->evaluate_once(want);
+  for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = value_of(v, want);
   if (moves) work += 0.5 * change_by_parameters();
   if (args->kind == Kind::METAD)
     evaluate_metad(is_hill_due(moment));
   else
     evaluate_restraints();
+}
+
+double FixCoordBias::value_of(std::size_t v, unsigned want)
+{
+  return variables[v].compute->evaluate_once(want);
 }
 
 // once a step, whoever else evaluates forces in it
@@ -442,7 +447,10 @@ void FixCoordBias::move_parameters()
   bool asks_variables = false;
   for (std::size_t v = 0; v < variables.size(); ++v)
     asks_variables = asks_variables || !args->k[v].variable.empty() || !args->s0[v].variable.empty();
-  if (asks_variables) modify->clearstep_compute();
+  if (asks_variables) {
+    atoms_to_host();
+    modify->clearstep_compute();
+  }
 
   double fraction = 0.0;
   if (args->steps)

@@ -79,6 +79,10 @@ class FixCoordBias : public Fix {
   void move_parameters();
   double change_by_parameters() const;
   void check_continuation();
+  // KOKKOS: atom data must come to the host before variables of the input script read them; S may be computed
+  // where the atoms are
+  virtual void atoms_to_host() {}
+  virtual double value_of(std::size_t variable, unsigned want);
   virtual void evaluate_bias(unsigned want, Moment, bool moves);
   bool is_hill_due(Moment) const;
   void evaluate_restraints();

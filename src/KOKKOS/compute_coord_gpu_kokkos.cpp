@@ -28,7 +28,7 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg), for_fix(false), warned_moved(false), enqueued(0)
+    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -45,6 +45,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
   on_device.reset();
   ComputeCoordGPU::init();
   enqueued = 0;
+  for_fix = kept = false;
   warned_moved = false;
   if (!uses_gpu || !table->has_end()) return;
   std::string failed;
@@ -55,7 +56,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
     on_device = gpucoord::make_device_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
   } catch (const gpucoord::DeviceError &e) {
-    failed = failure(Path::CELLS, e.what(), "use device host");
+    failed = gpu_failure(e.what());
   }
   const int mine = failed.empty() ? 0 : 1;
   int any;
@@ -80,15 +81,25 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::will_be_aske
 
 template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_once(unsigned want)
 {
-  for_fix = true;
-  const double s = ComputeCoordGPU::evaluate_once(want);
-  for_fix = false;
-  return s;
+  if (kept) known = 0;    // derivatives are asked for on the host
+  kept = false;
+  return ComputeCoordGPU::evaluate_once(want);
 }
 
+template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_once_on_gpu(unsigned want)
+{
+  struct Until {
+    bool &flag;
+    ~Until() { flag = false; }    // also after an error
+  } until = {for_fix};
+  for_fix = kept = true;
+  return ComputeCoordGPU::evaluate_once(want);
+}
+
+// keyword check compares derivatives on the host
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_on_gpu()
 {
-  return uses_gpu && stays(choose_path(current_box()));
+  return uses_gpu && !args->check_every && stays(choose_path(current_box()));
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once()
@@ -98,11 +109,20 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once
   try {
     enqueue(DERIVATIVES, device->positions());
   } catch (const gpucoord::DeviceError &e) {
-    backend->stop(failure(Path::CELLS, e.what(), "use device host, more GPUs or fewer ranks per GPU"));
+    backend->stop(gpu_failure(e.what()));
+  } catch (const std::bad_alloc &) {
+    backend->stop(gpu_failure("out of memory"));
   }
   set_scale(static_cast<double>(on_device->natoms_a()));
   known = 0;    // S is not on the host
   enqueued = KNOWN;
+}
+
+template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::gpu_failure(const char *what) const
+{
+  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs "
+                     "or fewer ranks per GPU",
+                     id, comm->me, atom->nlocal, atom->nghost, what);
 }
 
 // positions: 0: others than those of the fixes' evaluations
@@ -142,7 +162,7 @@ ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path pat
     if (result.moved) warn_of_moved_atoms();
     if (peratom && !share.bad_atom) on_device->peratom(peratom, device->stream());
   } catch (const gpucoord::DeviceError &e) {
-    share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
+    share.failed = gpu_failure(e.what());
   }
   nowned_a = static_cast<int>(on_device->natoms_a());
   nowned_b = static_cast<int>(on_device->natoms_b());
@@ -162,7 +182,7 @@ template <class DeviceType> bigint ComputeCoordGPUKokkos<DeviceType>::id_of_bad_
   return select_atoms();
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::stop_for_bad_atom()
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::stop_for_what_is_not_finite()
 {
   evaluate(gpucoord::VALUE, true);    // which finds it and says so
 }

@@ -28,13 +28,14 @@ namespace LAMMPS_NS {
 class CoordOnDevice {
  public:
   virtual bool is_on_gpu() = 0;    // in the present box
-  // Enqueues S and dS/dx on one rank, once for all fixes of a force evaluation, as evaluate_once() of the compute
-  // does with a wait.
+  // As evaluate_once() of the compute, but derivatives stay on the GPU.
+  virtual double evaluate_once_on_gpu(unsigned want) = 0;
+  // On one rank: enqueues S and dS/dx, without a wait.
   virtual void enqueue_once() = 0;
   virtual gpucoord::DeviceCoordination &coordination() = 0;
   virtual double scale_of_sum() const = 0;    // S over that of coordination()
-  // ends in an error where the position of an atom is not finite
-  virtual void stop_for_bad_atom() = 0;
+  // ends in an error where S or the position of an atom is not finite
+  virtual void stop_for_what_is_not_finite() = 0;
   virtual void warn_of_moved_atoms() = 0;
 
  protected:
@@ -50,10 +51,11 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   double memory_usage() override;
 
   bool is_on_gpu() override;
+  double evaluate_once_on_gpu(unsigned want) override;
   void enqueue_once() override;
   gpucoord::DeviceCoordination &coordination() override { return *on_device; }
   double scale_of_sum() const override { return scale; }
-  void stop_for_bad_atom() override;
+  void stop_for_what_is_not_finite() override;
   void warn_of_moved_atoms() override;
 
  private:
@@ -64,9 +66,11 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
   void enqueue(unsigned want, std::int64_t positions);
   bigint id_of_bad_atom();
+  std::string gpu_failure(const char *what) const;
 
   bool uses_gpu;         // where the engine allows
-  bool for_fix;          // derivatives are added on the GPU
+  bool for_fix;          // in this evaluation derivatives are to stay on the GPU
+  bool kept;             // those that are known did
   bool warned_moved;
   unsigned enqueued;     // of this force evaluation, as 'known'
   std::shared_ptr<CoordDevice> device;

@@ -45,10 +45,15 @@ FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char *
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
 {
-  if (utils::strmatch(update->integrate_style, "^respa"))
+  if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa"))
     error->all(FLERR, Error::NOLASTLINE,
                "Fix coord/bias/kk {}: KOKKOS knows no run_style respa - use run_style verlet, or run without KOKKOS", id);
-  // after an error in the last run the GPU may be ahead for ever
+  // rerun comes here for each frame; after an error in the last run the GPU may have failed
+  try {
+    if (host_is_behind) take(bias->wait(device->stream()));
+  } catch (const gpucoord::DeviceError &) {
+    bias.reset();
+  }
   host_is_behind = false;
   gpu_is_behind = true;
   grid_nhills = -1;
@@ -131,9 +136,21 @@ void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment,
     go_ahead(moves);
   } else {
     wait_for_gpu();
+    for (const auto &variable : variables)
+      if (!variable.compute->kokkosable) atoms_to_host();
     FixCoordBias::evaluate_bias(want, moment, moves);
     gpu_is_behind = true;
   }
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::atoms_to_host()
+{
+  atomKK->sync(Host, ALL_MASK);
+}
+
+template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::value_of(std::size_t v, unsigned want)
+{
+  return on_gpu[v] ? on_gpu[v]->evaluate_once_on_gpu(want) : FixCoordBias::value_of(v, want);
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool moves)
@@ -164,6 +181,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
       compute->enqueue_once();
       terms[v].coordination = &compute->coordination();
       terms[v].scale = compute->scale_of_sum();
+      if (args->kind == Kind::METAD) continue;
       terms[v].term = terms[v].last_term = restraint(v);
       terms[v].last_term.k = variables[v].last_k;
       terms[v].last_term.s0 = variables[v].last_s0;
@@ -181,10 +199,11 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const DeviceBias::State &state)
 {
+  if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
   // a variable that the box has now put elsewhere finds by itself what is wrong
   for (CoordOnDevice *const compute : on_gpu) {
     if (compute && state.moved) compute->warn_of_moved_atoms();
-    if (compute && state.bad_atom >= 0) compute->stop_for_bad_atom();
+    if (compute && (state.bad_atom >= 0 || state.not_finite)) compute->stop_for_what_is_not_finite();
   }
   if (state.outside) {
     host_is_behind = false;
@@ -203,13 +222,18 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
     error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
   }
   host_is_behind = false;
+  take(state);
+  heed(state);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const DeviceBias::State &state)
+{
   for (std::size_t v = 0; v < variables.size(); ++v) {
     variables[v].s = state.s[v];
     variables[v].slope = state.slope[v];
   }
   energy = state.energy;
   work = state.work;
-  heed(state);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -44,6 +44,8 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   void write_restart(FILE *) override;
 
  private:
+  void atoms_to_host() override;
+  double value_of(std::size_t variable, unsigned want) override;
   void evaluate_bias(unsigned want, Moment, bool moves) override;
   void add_forces_of(std::size_t variable, double strength) override;
 
@@ -52,6 +54,7 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   void wait_for_gpu();
   void announce(int vflag);
   double bytes_copied() const;
+  void take(const gpucoord::DeviceBias::State &);
   void heed(const gpucoord::DeviceBias::State &);
 
   std::vector<CoordOnDevice *> on_gpu;    // variables of this evaluation, null: it is not there

@@ -76,6 +76,10 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
                "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
                "ranks per GPU",
                comm->me, atom->nlocal, atom->nghost, e.what());
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller dmax",
+               comm->me, atom->nlocal, atom->nghost);
   }
 }
 
@@ -85,7 +89,6 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
     on_device = gpucoord::make_device_coordination(
         *table, precision, gpucoord::make_device_pairs(*table, precision, weight.data()));
     of_table = ntables;
-    device->begin_run();
   }
   const auto stream = device->stream();
   const auto atoms = device->atoms(false, true);
@@ -97,6 +100,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   if (vflag_either) want |= VIRIAL;
   if (vflag_atom || eflag_atom) want |= VIRIAL | ATOM_VIRIAL;
   on_device->evaluate_forces(atoms, want, device->begin_forces(), stream);
+  device->end_forces();
   if (!evflag) return;
 
   const auto result = on_device->result(stream);

@@ -114,7 +114,8 @@ class DeviceBias {
     // of any evaluation since the state was set
     int bad_atom;                  // as in DeviceResult
     int moved;
-    int outside;                   // whether S has left the grid, which stops the state
+    int not_finite;                // whether S was no finite number, or
+    int outside;                   // has left the grid: both stop the state
   };
 
   virtual ~DeviceBias() = default;

@@ -69,13 +69,21 @@ namespace {
   __global__ void evaluate_bias(const __grid_constant__ BiasArguments arg)
   {
     DeviceBias::State state = *arg.state;
-    if (state.outside) return;
+    if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
     for (int v = 0; v < arg.n; ++v) {
       const auto &variable = arg.variable[v];
       state.s[v] = variable.total ? variable.scale * variable.total->value : 0.0;
       if (variable.status->bad_atom != DeviceStatus::NONE) state.bad_atom = variable.status->bad_atom;
       if (variable.status->moved) state.moved = 1;
+      if (!isfinite(state.s[v])) state.not_finite = 1;
+    }
+    if (state.not_finite) {
+      for (int v = 0; v < arg.n; ++v) state.slope[v] = 0.0;
+      *arg.state = state;
+      *arg.host = state;
+      __threadfence_system();
+      return;
     }
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
     if (arg.has_grid)
@@ -164,6 +172,7 @@ namespace {
       state.work = seen.work;
       state.bad_atom = seen.bad_atom;
       state.moved = seen.moved;
+      state.not_finite = seen.not_finite;
       state.outside = seen.outside;
       return state;
     }

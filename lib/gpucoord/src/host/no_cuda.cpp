@@ -1,7 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. What a build without nvcc has in place of the CUDA backend.
 
 #include "gpucoord/coordination.h"
-#include "gpucoord/device_coordination.h"
 
 namespace gpucoord {
 
@@ -22,21 +21,6 @@ std::string cuda_device_name(int)
 }
 
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int, int)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision, std::shared_ptr<DevicePairs>)
-{
-  throw DeviceError(NOT_BUILT);
-}
-
-std::unique_ptr<DeviceBias> make_device_bias()
 {
   throw DeviceError(NOT_BUILT);
 }

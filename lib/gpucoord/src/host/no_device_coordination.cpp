@@ -1,0 +1,28 @@
+// Part of GPUCOORD, GPL-2.0. A build without CUDA leaves no atoms on a GPU.
+
+#include "gpucoord/device_coordination.h"
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr char NOT_BUILT[] = "GPUCOORD was built without CUDA";
+
+}    // namespace
+
+std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision, std::shared_ptr<DevicePairs>)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceBias> make_device_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+}    // namespace gpucoord
