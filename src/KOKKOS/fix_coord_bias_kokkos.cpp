@@ -45,9 +45,6 @@ FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char *
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
 {
-  if (update->whichflag == 1 && utils::strmatch(update->integrate_style, "^respa"))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias/kk {}: KOKKOS knows no run_style respa - use run_style verlet, or run without KOKKOS", id);
   // rerun comes here for each frame; after an error in the last run the GPU may have failed
   try {
     if (host_is_behind) take(bias->wait(device->stream()));

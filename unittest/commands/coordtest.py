@@ -46,6 +46,11 @@ NO_LABELS = "LAMMPS has no label maps there"
 NO_MULTI = "neighbor style multi ends LAMMPS in a segmentation fault there"
 
 
+def names_of(style):
+    """A style of the plugin, and with KOKKOS those beside it: each is loaded and unloaded by its name."""
+    return [style] + [f"{style}/kk{space}" for space in ("", "/device", "/host") if KOKKOS]
+
+
 def kokkos_lacks(what, reason):
     """Whether these tests run with KOKKOS, where LAMMPS cannot do what a part of them needs. If so, it is printed."""
     if KOKKOS:

@@ -22,7 +22,8 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        self.load = f"plugin unload compute coord/gpu\nplugin unload pair coord\nplugin load {self.plugin}\n"
+        self.load = "".join(f"plugin unload {kind} {name}\n" for kind, style in (("compute", "coord/gpu"), ("pair", "coord"))
+                            for name in coordtest.names_of(style)) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
         """script after SYSTEM, ranks, environment, pattern of the only error"""
