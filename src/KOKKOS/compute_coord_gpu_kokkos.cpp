@@ -28,7 +28,7 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(0)
+    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -42,9 +42,8 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
   if (uses_gpu) device->begin_run();
-  on_device.reset();
   ComputeCoordGPU::init();
-  enqueued = 0;
+  enqueued = false;
   for_fix = kept = false;
   warned_moved = false;
   if (!uses_gpu || !table->has_end()) return;
@@ -75,7 +74,7 @@ template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::will_be_asked(unsigned want)
 {
   ComputeCoordGPU::will_be_asked(want);
-  enqueued = 0;
+  enqueued = false;
   if (device) device->positions_change();
 }
 
@@ -104,7 +103,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_on_gpu()
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once()
 {
-  if (enqueued & KNOWN) return;
+  if (enqueued) return;
   begin_evaluation(true);
   try {
     enqueue(DERIVATIVES, device->positions());
@@ -115,7 +114,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once
   }
   set_scale(static_cast<double>(on_device->natoms_a()));
   known = 0;    // S is not on the host
-  enqueued = KNOWN;
+  enqueued = true;
 }
 
 template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::gpu_failure(const char *what) const
@@ -147,7 +146,7 @@ ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path pat
   if (!stays(path)) return ComputeCoordGPU::compute_share(path, want, peratom);
   Share share;
   // what was enqueued for fixes is lost with this
-  enqueued = 0;
+  enqueued = false;
   if (!for_fix) known = 0;
   if (args->check_every) {    // the reference needs them
     atoms_to_host();
@@ -189,12 +188,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::stop_for_wha
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_moved_atoms()
 {
-  if (!warned_moved)
-    error->warning(FLERR,
-                   "Compute coord/gpu {}: an atom moved by more than half the skin of {:.6g} between two builds of "
-                   "neighbor lists, so pairs near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, "
-                   "or a larger skin",
-                   id, neighbor->skin);
+  if (!warned_moved) device->warn_of_moved_atoms(fmt::format("Compute coord/gpu {}", id));
   warned_moved = true;
 }
 

@@ -72,7 +72,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool for_fix;          // in this evaluation derivatives are to stay on the GPU
   bool kept;             // those that are known did
   bool warned_moved;
-  unsigned enqueued;     // of this force evaluation, as 'known'
+  bool enqueued;         // in this force evaluation
   std::shared_ptr<CoordDevice> device;
   std::unique_ptr<gpucoord::DeviceCoordination> on_device;
 };

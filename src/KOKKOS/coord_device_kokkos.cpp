@@ -12,6 +12,7 @@
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
+#include "error.h"
 #include "neighbor.h"
 
 using namespace LAMMPS_NS;
@@ -92,4 +93,12 @@ std::int64_t CoordDevice::version()
   if (now != last) ++nversions;
   last = now;
   return nversions;
+}
+
+void CoordDevice::warn_of_moved_atoms(const std::string &owner) const
+{
+  error->warning(FLERR,
+                 "{}: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, so pairs "
+                 "near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, or a larger skin",
+                 owner, neighbor->skin);
 }

@@ -18,6 +18,7 @@
 
 #include <map>
 #include <memory>
+#include <string>
 #include <tuple>
 
 namespace LAMMPS_NS {
@@ -55,6 +56,8 @@ class CoordDevice : protected Pointers {
   // lists anew, or a run has begun
   std::int64_t version();
   void begin_run() { ++nruns; }
+
+  void warn_of_moved_atoms(const std::string &owner) const;
 
   // a number of the positions of this force evaluation
   std::int64_t positions() const { return npositions; }

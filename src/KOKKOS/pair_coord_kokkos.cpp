@@ -110,11 +110,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   }
   if (result.moved && !warned_moved) {
     warned_moved = true;
-    error->warning(FLERR,
-                   "Pair coord: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, "
-                   "so pairs near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, or a larger "
-                   "skin",
-                   neighbor->skin);
+    device->warn_of_moved_atoms("Pair coord");
   }
   if (!std::isfinite(result.value))
     error->one(FLERR, Error::NOLASTLINE,

@@ -23,6 +23,7 @@
 #include "atom_sums.cuh"
 #include "launch.h"
 #include "pair_arguments.h"
+#include "sorted_atoms.cuh"
 
 namespace gpucoord {
 
@@ -120,21 +121,6 @@ template <int WARPS> struct Team {
   }
 };
 
-// the first of n rising keys that is not less
-__device__ inline int lower_bound(const std::uint64_t *keys, int n, std::uint64_t key)
-{
-  int first = 0;
-  while (n > 0) {
-    const int half = n / 2;
-    if (keys[first + half] < key) {
-      first += half + 1;
-      n -= half + 1;
-    } else
-      n = half;
-  }
-  return first;
-}
-
 // distance between the intervals [lo, hi] and [a, b]
 __device__ inline double gap(double lo, double hi, double a, double b)
 {
@@ -160,9 +146,7 @@ __device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int6
   const auto first = static_cast<std::uint64_t>(grid.column(cy, cz) * grid.n[0]);
   const std::uint64_t first_cell = first + grid.coordinate(0, lo[0] - reach);
   const std::uint64_t end_cell = first + grid.coordinate(0, hi[0] + reach) + 1;
-  if (arg.j.start) return make_int2(arg.j.start[first_cell], arg.j.start[end_cell]);
-  const int begin = lower_bound(arg.j.key, arg.j.n, first_cell);
-  return make_int2(begin, begin + lower_bound(arg.j.key + begin, arg.j.n - begin, end_cell));
+  return atoms_of_cells(arg.j, first_cell, end_cell);
 }
 
 // One i-atom.

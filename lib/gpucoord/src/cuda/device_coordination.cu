@@ -73,11 +73,11 @@ namespace {
       for (const DevicePairs::Rows &rows : pairs->rows()) {
         // an atom of both groups has two rows: one after the other
         if (pairs->groups_overlap()) {
-          subtract(rows, 0, rows.na, first, forces, factor, slope, stream);
-          subtract(rows, rows.na, rows.n, first, forces, factor, slope, stream);
+          subtract(rows, 0, rows.view.nvalue, first, forces, factor, slope, stream);
+          subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor, slope, stream);
         } else
-          subtract(rows, 0, rows.n, first, forces, factor, slope, stream);
-        first += rows.n;
+          subtract(rows, 0, rows.view.n, first, forces, factor, slope, stream);
+        first += rows.view.n;
       }
     }
 
@@ -112,15 +112,15 @@ namespace {
       copy(atom_of, pairs->atoms(), stream);
       std::size_t first = 0;
       for (const DevicePairs::Rows &rows : pairs->rows()) {
-        host_sums.resize(static_cast<std::size_t>(rows.n) * columns);
-        point.resize(rows.n);
+        host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
+        point.resize(rows.view.n);
         copy(host_sums, sums.data() + first * columns, stream);
         copy(point, rows.view.point, stream);
         check(cudaStreamSynchronize(stream), "computing coordination numbers");
-        for (int r = 0; r < rows.n; ++r)
+        for (int r = 0; r < rows.view.n; ++r)
           for (int c = 0; c < columns; ++c)
             peratom[static_cast<std::size_t>(atom_of[point[r]]) * columns + c] += host_sums[static_cast<std::size_t>(r) * columns + c];
-        first += rows.n;
+        first += rows.view.n;
       }
     }
 
@@ -139,7 +139,7 @@ namespace {
       const int columns = peratom_columns(want);
       const bool stores = columns > 0 && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
-      for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.n;
+      for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
       if (stores) sums.reserve(nrows * columns);
       std::size_t first = 0;
       for (const DevicePairs::Rows &rows : pairs->rows()) {
@@ -165,7 +165,7 @@ namespace {
         arg.is_first = first == 0;
         // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
         f.launchers.partners(arg, f.constants, want & VIRIAL ? want | DERIVATIVES : want, stream);
-        first += rows.n;
+        first += rows.view.n;
       }
     }
 

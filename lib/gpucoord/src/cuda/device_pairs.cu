@@ -4,6 +4,7 @@
 // Partners are found twice, first to count them, so that memory is what they need.
 
 #include "device_pairs.h"
+#include "sorted_atoms.cuh"
 
 #include "../common/engine_parts.h"
 
@@ -134,11 +135,20 @@ namespace {
     atom[k] = {p.x, p.y, p.z, selected[k]};
   }
 
+  __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
+  {
+    // the low half of the integer: numbers go round
+    point = make_int4(static_cast<int>(__double2ll_rn(p.x * inverse_unit)), static_cast<int>(__double2ll_rn(p.y * inverse_unit)),
+                      static_cast<int>(__double2ll_rn(p.z * inverse_unit)), 0);
+  }
+
   // a point for the search, and its number among the points
   __device__ int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
   {
-    return make_int4(static_cast<int>(__double2ll_rn(atom.x * inverse_unit)), static_cast<int>(__double2ll_rn(atom.y * inverse_unit)),
-                     static_cast<int>(__double2ll_rn(atom.z * inverse_unit)), number);
+    int4 point;
+    make_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, point);
+    point.w = number;
+    return point;
   }
 
   __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
@@ -163,20 +173,6 @@ namespace {
     int na, n;                    // candidates of group a, and all; the others are of b
     bool two;
   };
-
-  __device__ int lower_bound(const std::uint64_t *keys, int n, std::uint64_t key)
-  {
-    int first = 0;
-    while (n > 0) {
-      const int half = n / 2;
-      if (keys[first + half] < key) {
-        first += half + 1;
-        n -= half + 1;
-      } else
-        n = half;
-    }
-    return first;
-  }
 
   __device__ double outside(double x, double lo, double size)    // of the interval
   {
@@ -209,15 +205,8 @@ namespace {
       const auto first = static_cast<std::uint64_t>(grid.column(y, z) * grid.n[0]);
       const std::uint64_t first_cell = first + grid.coordinate(0, atom.x - left);
       const std::uint64_t end_cell = first + grid.coordinate(0, atom.x + left) + 1;
-      int begin, end;
-      if (j.start) {
-        begin = j.start[first_cell];
-        end = j.start[end_cell];
-      } else {
-        begin = lower_bound(j.key, j.n, first_cell);
-        end = begin + lower_bound(j.key + begin, j.n - begin, end_cell);
-      }
-      for (int k = begin; k < end; ++k) {
+      const int2 range = atoms_of_cells(j, first_cell, end_cell);
+      for (int k = range.x; k < range.y; ++k) {
         const int4 other = points[k];
         const float dx = unit * static_cast<float>(other.x - center.x), dy = unit * static_cast<float>(other.y - center.y),
                     dz = unit * static_cast<float>(other.z - center.z);
@@ -324,12 +313,6 @@ namespace {
     return dx * dx + dy * dy + dz * dz > limit_sq;
   }
 
-  __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
-  {
-    // the low half of the integer: numbers go round
-    point = make_int4(static_cast<int>(__double2ll_rn(p.x * inverse_unit)), static_cast<int>(__double2ll_rn(p.y * inverse_unit)),
-                      static_cast<int>(__double2ll_rn(p.z * inverse_unit)), 0);
-  }
   __device__ void make_point(const double3 &p, double, DeviceAtom &point)
   {
     point = {p.x, p.y, p.z, 0};
@@ -576,7 +559,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   list_partners<<<(n + LIST_THREADS - 1) / LIST_THREADS, LIST_THREADS, 0, stream>>>(search, view, active.data(),
                                                                                     buffers.partner.data());
   check(cudaGetLastError(), "launching list_partners");
-  all_rows.push_back({ci, cj, n, view.nvalue, view});
+  all_rows.push_back({ci, cj, view});
 }
 
 /* ---------------------------------------------------------------------- */

@@ -26,7 +26,7 @@ namespace gpucoord {
 // What a kernel sees of the rows of a pair of classes.
 struct DeviceRows {
   int n;                        // rows
-  int nvalue;                   // the first of them count in S
+  int nvalue;                   // the first of them, those of group a, count in S
   int lanes;                    // threads an atom, 1 to 32, a power of 2
   const int *point;             // [n]
   const int *count;             // [n] partners
@@ -51,7 +51,6 @@ class DevicePairs {
 
   struct Rows {
     int ci, cj;                 // classes
-    int n, na;                  // the first of them are atoms of group a
     DeviceRows view;
   };
   const std::deque<Rows> &rows() const { return all_rows; }
