@@ -101,13 +101,11 @@ namespace {
     {
       device.reserve(1);
       host.reserve(1);
-      outgoing.reserve(1);
     }
 
     void set(const State &state, DeviceStream stream) override
     {
-      outgoing[0] = state;
-      check(cudaMemcpyAsync(device.data(), outgoing.data(), sizeof(State), cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream), "copying to it");
       check(cudaStreamSynchronize(stream), "copying to it");
       host[0] = state;
       copied += sizeof(State);
@@ -182,7 +180,7 @@ namespace {
    private:
     std::int64_t copied = 0;
     DeviceBuffer<State> device;
-    PinnedBuffer<State> host, outgoing;
+    PinnedBuffer<State> host;
     HermiteAxis axis[MAX_METAD_VARIABLES] = {};
     Interval interval[MAX_METAD_VARIABLES] = {};
     DeviceBuffer<double> values;

@@ -5,6 +5,7 @@
 
 #include "gpucoord/device_coordination.h"
 
+#include "device_forces.cuh"
 #include "device_pairs.h"
 #include "switch_functions.h"
 
@@ -18,16 +19,14 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  template <class Force>
-  __global__ void subtract_slope(const double *sums, int columns, const int *point, const int *atom_of, int n, Force *f,
-                                 std::int64_t atom_stride, std::int64_t axis_stride, double factor, const double *slope)
+  __global__ void subtract_slope(const double *sums, int columns, const int *point, const int *atom_of, int n,
+                                 const __grid_constant__ DeviceForces forces, double factor, const double *slope)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
     const double strength = slope ? factor * *slope : factor;
-    Force *const p = f + atom_stride * atom_of[point[r]];
     const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
-    for (int c = 0; c < 3; ++c) p[axis_stride * c] -= static_cast<Force>(strength * derivative[c]);
+    subtract(forces, atom_of[point[r]], strength * derivative[0], strength * derivative[1], strength * derivative[2]);
   }
 
   // on the host after a wait
@@ -153,12 +152,7 @@ namespace {
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
         arg.atom_of = pairs->atoms();
-        if (forces) {
-          arg.f = forces->f;
-          arg.f_is_float = forces->is_float;
-          arg.atom_stride = forces->atom_stride;
-          arg.axis_stride = forces->axis_stride;
-        }
+        if (forces) arg.forces = *forces;
         arg.block_sums = block_sums.data();
         arg.ended = ended.data();
         arg.total = total.data();
@@ -176,12 +170,8 @@ namespace {
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const double *const from = sums.data() + (first + begin) * columns;
-      if (forces.is_float)
-        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n,
-            static_cast<float *>(forces.f), forces.atom_stride, forces.axis_stride, factor, slope);
-      else
-        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n,
-            static_cast<double *>(forces.f), forces.atom_stride, forces.axis_stride, factor, slope);
+      subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n, forces,
+                                                     factor, slope);
       check(cudaGetLastError(), "launching subtract_slope");
     }
 

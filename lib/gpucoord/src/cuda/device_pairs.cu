@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Finding pairs of atoms: selection, bins and lists of partners.
 //
-// Launch: one thread an atom (an owned one that may have partners, a row, a tile), 256 a block; no shared memory.
-// Partners are found twice, first to count them, so that memory is what they need.
+// Launch: one thread an atom (an owned one that may have partners, a row, a tile), 256 a block; make_tiles one warp a
+// tile. Shared memory: what is collected to be written together.
 
 #include "device_pairs.h"
 #include "sorted_atoms.cuh"
@@ -35,7 +35,7 @@ namespace {
   }
 
   // Where a rebuild counts on the device. Of the lists of atoms, two numbers for each.
-  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, LISTS };
+  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
 
   struct IsSelected {
     const int *mask;
@@ -73,6 +73,15 @@ namespace {
       double number;
     } u = {ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered};
     return u.number;
+  }
+
+  // calls f(x) with x as the caller stores it
+  template <class F> void with_positions(const DeviceAtoms &atoms, F f)
+  {
+    if (atoms.x_is_float)
+      f(static_cast<const float *>(atoms.x));
+    else
+      f(static_cast<const double *>(atoms.x));
   }
 
   template <class X> __device__ double3 position_of(const X *x, int row)
@@ -217,13 +226,35 @@ namespace {
     }
   }
 
-  __global__ void count_partners(const __grid_constant__ Search search, int *count)
+  // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are. They are collected
+  // in shared memory until there are 32 bytes to write.
+  constexpr int COLLECTED = 8;
+
+  __global__ void __launch_bounds__(THREADS)
+  find_partners(const __grid_constant__ Search search, int capacity, int *partner, int *count, std::int64_t *numbers)
   {
-    const int t = thread_number();
-    if (t >= search.n) return;
+    __shared__ int collected[COLLECTED][THREADS];
+    const int t = thread_number(), thread = threadIdx.x;
     int found = 0;
-    for_each_partner(search, t, [&](int) { ++found; });
-    count[t] = found;
+    if (t < search.n) {
+      int4 *const row = reinterpret_cast<int4 *>(partner + static_cast<std::int64_t>(capacity) * t);
+      const auto write = [&](int chunk) {
+        for (int half = 0; half < 2; ++half)
+          row[2 * chunk + half] = make_int4(collected[4 * half][thread], collected[4 * half + 1][thread],
+                                            collected[4 * half + 2][thread], collected[4 * half + 3][thread]);
+      };
+      for_each_partner(search, t, [&](int point) {
+        if (found < capacity) {
+          collected[found % COLLECTED][thread] = point;
+          if (found % COLLECTED == COLLECTED - 1) write(found / COLLECTED);
+        }
+        ++found;
+      });
+      if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
+      count[t] = found;
+    }
+    for (int distance = 16; distance > 0; distance /= 2) found = max(found, __shfl_xor_sync(0xffffffffu, found, distance));
+    if (thread % 32 == 0) atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(found));
   }
 
   // how many of the rows are of group a
@@ -261,42 +292,37 @@ namespace {
     tile[t] = t < ntiles ? 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes) : 0;
   }
 
-  // A warp takes 32 rows. Threads find their partners at different times: they are collected in shared memory, and
-  // written together. Those of an atom that has more than are collected are written one at a time.
-  constexpr int LIST_THREADS = 64, LIST_COLLECTED = 88;
+  // From rows into tiles, a warp each: 32 partners of each row pass through shared memory where a tile has 32 rows.
+  constexpr int TILE_THREADS = 128;
 
-  __global__ void __launch_bounds__(LIST_THREADS)
-  list_partners(const __grid_constant__ Search search, const __grid_constant__ DeviceRows rows, const int *active, int *partner)
+  __global__ void __launch_bounds__(TILE_THREADS)
+  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const int *found, int capacity, int *partner)
   {
-    __shared__ int collected[LIST_THREADS / 32][LIST_COLLECTED][32];
+    __shared__ int square[TILE_THREADS / 32][32][33];
     const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-    const int r = blockIdx.x * LIST_THREADS + threadIdx.x;
-    const int rows_a_tile = 32 / rows.lanes;
-    int found = 0;
-    if (r < rows.n) {
-      int *const first = partner + rows.tile[r / rows_a_tile] + (r % rows_a_tile) * rows.lanes;
-      for_each_partner(search, active[r], [&](int point) {
-        if (found < LIST_COLLECTED)
-          collected[warp][found][thread] = point;
+    const int tile = blockIdx.x * (TILE_THREADS / 32) + warp;
+    if (tile >= ntiles) return;
+    const int rows_a_tile = 32 / rows.lanes, first_row = tile * rows_a_tile;
+    const int n = min(rows_a_tile, rows.n - first_row);
+    int *const to = partner + rows.tile[tile];
+    const int my_count = thread < n ? rows.count[first_row + thread] : 0;
+    int most = my_count;
+    for (int distance = 16; distance > 0; distance /= 2) most = max(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    for (int first = 0; first < most; first += 32) {
+      for (int a = 0; a < n; ++a) {
+        const int count = __shfl_sync(0xffffffffu, my_count, a), k = first + thread;
+        if (k >= count) continue;
+        const int point = found[static_cast<std::int64_t>(capacity) * active[first_row + a] + k];
+        if (rows.lanes == 1)
+          square[warp][a][thread] = point;
         else
-          first[static_cast<std::int64_t>(found / rows.lanes) * 32 + found % rows.lanes] = point;
-        ++found;
-      });
-    }
-    __syncwarp();
-    if (rows.lanes == 1) {
-      const int tile = r / 32;
-      if (tile * 32 >= rows.n) return;
-      int *const to = partner + rows.tile[tile] + thread;
-      for (int k = 0; k < min(found, LIST_COLLECTED); ++k) to[static_cast<std::int64_t>(k) * 32] = collected[warp][k][thread];
-    } else {
-      // row by row, so that neighbouring threads write to neighbouring places
-      const int first_row = r - thread;
-      for (int a = 0; a < 32 && first_row + a < rows.n; ++a) {
-        const int count = min(__shfl_sync(0xffffffffu, found, a), LIST_COLLECTED), row = first_row + a;
-        int *const to = partner + rows.tile[row / rows_a_tile] + (row % rows_a_tile) * rows.lanes;
-        for (int k = thread; k < count; k += 32) to[static_cast<std::int64_t>(k / rows.lanes) * 32 + k % rows.lanes] = collected[warp][k][a];
+          to[static_cast<std::int64_t>(k / rows.lanes) * 32 + a * rows.lanes + k % rows.lanes] = point;
       }
+      if (rows.lanes > 1) continue;
+      __syncwarp();
+      for (int k = first; k < min(first + 32, most); ++k)
+        if (k < my_count) to[static_cast<std::int64_t>(k) * 32 + thread] = square[warp][thread][k - first];
+      __syncwarp();
     }
   }
 
@@ -395,12 +421,10 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
     check(cub::DeviceSelect::If(workspace.data(), bytes, rows, selected[k].data(), count, atoms.nall, is_selected,
               stream), "selecting atoms");
     const int other_bit = two && group == 0 ? selection.bit_b : 0;
-    if (atoms.x_is_float)
-      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(static_cast<const float *>(atoms.x), selected[k].data(),
-          count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
-    else
-      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(static_cast<const double *>(atoms.x), selected[k].data(),
-          count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
+    with_positions(atoms, [&](const auto *x) {
+      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(
+          x, selected[k].data(), count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
+    });
     check(cudaGetLastError(), "launching describe");
   }
   wait_for_numbers(nnumbers, stream);
@@ -438,12 +462,9 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
     const int n = n_of[k];
     if (n == 0) continue;
     gathered[k].reserve(n);
-    if (atoms.x_is_float)
-      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(static_cast<const float *>(atoms.x), selected[k].data(), n,
-                                                         gathered[k].data());
-    else
-      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(static_cast<const double *>(atoms.x), selected[k].data(), n,
-                                                         gathered[k].data());
+    with_positions(atoms, [&](const auto *x) {
+      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, gathered[k].data());
+    });
     check(cudaGetLastError(), "launching gather_atoms");
     sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
     check(cudaMemcpyAsync(atom_of.data() + first_point[k], selected[k].data(), n * sizeof(int), cudaMemcpyDeviceToDevice,
@@ -499,35 +520,43 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const int ncandidates = search.n = nowned_of[a] + (two ? nowned_of[b] : 0);
   if (ncandidates == 0) return;
 
+  const std::size_t number = all_rows.size();
+  while (row_buffers.size() <= number) row_buffers.emplace_back();
+  RowBuffers &buffers = row_buffers[number];
   candidate_count.reserve(ncandidates);
   active.reserve(ncandidates);
-  count_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, candidate_count.data());
-  check(cudaGetLastError(), "launching count_partners");
   const thrust::counting_iterator<int> places(0);
   const HasPartners has_partners = {candidate_count.data()};
   std::size_t select_bytes = 0, sum_bytes = 0;
   std::int64_t *const nrows = numbers.data() + ROWS, *const npartners = numbers.data() + PARTNERS;
   check(cub::DeviceSelect::If(nullptr, select_bytes, places, active.data(), nrows, ncandidates, has_partners, stream),
         "planning a selection");
-  check(cub::DeviceReduce::Reduce(nullptr, sum_bytes, candidate_count.data(), npartners, ncandidates,
-            Add(), std::int64_t(0), stream),
-        "planning a sum");
+  check(cub::DeviceReduce::Reduce(nullptr, sum_bytes, candidate_count.data(), npartners, ncandidates, Add(),
+            std::int64_t(0), stream), "planning a sum");
   workspace.reserve(std::max(select_bytes, sum_bytes));
-  check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
-            stream), "selecting rows");
-  check(cub::DeviceReduce::Reduce(workspace.data(), sum_bytes, candidate_count.data(), npartners, ncandidates,
-            Add(), std::int64_t(0), stream),
-        "counting pairs");
-  count_rows_a<<<1, 1, 0, stream>>>(active.data(), search.na, numbers.data());
-  check(cudaGetLastError(), "launching count_rows_a");
-  wait_for_numbers(LISTS, stream);
+
+  // again where an atom has more partners than any had in the last rebuild
+  for (;;) {
+    found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
+    check(cudaMemsetAsync(numbers.data() + MOST, 0, sizeof(std::int64_t), stream), "clearing a number");
+    find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, buffers.capacity, found.data(),
+                                                                  candidate_count.data(), numbers.data());
+    check(cudaGetLastError(), "launching find_partners");
+    check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
+              stream), "selecting rows");
+    check(cub::DeviceReduce::Reduce(workspace.data(), sum_bytes, candidate_count.data(), npartners, ncandidates, Add(),
+              std::int64_t(0), stream), "counting pairs");
+    count_rows_a<<<1, 1, 0, stream>>>(active.data(), search.na, numbers.data());
+    check(cudaGetLastError(), "launching count_rows_a");
+    wait_for_numbers(LISTS, stream);
+    const std::int64_t most = numbers_host[MOST];
+    if (most <= buffers.capacity) break;
+    buffers.capacity = static_cast<int>((most + most / 8 + 15) / 8 * 8);
+  }
   const int n = static_cast<int>(numbers_host[ROWS]), na = static_cast<int>(numbers_host[ROWS_A]);
   const std::int64_t npairs = numbers_host[PARTNERS];
   if (n == 0) return;
 
-  const std::size_t number = all_rows.size();
-  while (row_buffers.size() <= number) row_buffers.emplace_back();
-  RowBuffers &buffers = row_buffers[number];
   int lanes = 1;
   while (lanes < 32 && static_cast<std::int64_t>(n) * lanes < tuning::ENOUGH_THREADS &&
          npairs / n >= 2 * lanes * tuning::FEWEST_PARTNERS)
@@ -556,9 +585,9 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 
   const DeviceRows view = {n, two ? na : n, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
                            buffers.partner.data()};
-  list_partners<<<(n + LIST_THREADS - 1) / LIST_THREADS, LIST_THREADS, 0, stream>>>(search, view, active.data(),
-                                                                                    buffers.partner.data());
-  check(cudaGetLastError(), "launching list_partners");
+  make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(view, ntiles,
+      active.data(), found.data(), buffers.capacity, buffers.partner.data());
+  check(cudaGetLastError(), "launching make_tiles");
   all_rows.push_back({ci, cj, view});
 }
 
@@ -583,42 +612,37 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
     integers.reserve(n_points);
     integers_built.reserve(n_points);
   }
-  if (atoms.x_is_float)
-    convert<float>(atoms, true, stream);
-  else
-    convert<double>(atoms, true, stream);
+  convert(atoms, true, stream);
   known_version = version;
 }
 
-template <class X> void DevicePairs::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream)
+void DevicePairs::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream)
 {
   if (n_points == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (precise ? 1.0 : length_unit);
   const auto limit_sq = static_cast<float>(limit * limit);
-  const auto *const x = static_cast<const X *>(atoms.x);
-  if (precise)
-    convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0, limit_sq, are_built,
-        doubles.data(), doubles_built.data(), device_status.data());
-  else
-    convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0 / length_unit, limit_sq,
-        are_built, integers.data(), integers_built.data(), device_status.data());
+  with_positions(atoms, [&](const auto *x) {
+    if (precise)
+      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0, limit_sq, are_built,
+          doubles.data(), doubles_built.data(), device_status.data());
+    else
+      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0 / length_unit, limit_sq,
+          are_built, integers.data(), integers_built.data(), device_status.data());
+  });
   check(cudaGetLastError(), "launching convert_points");
 }
 
 void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
 {
   if (positions != 0 && positions == known_positions) return;
-  if (atoms.x_is_float)
-    convert<float>(atoms, false, stream);
-  else
-    convert<double>(atoms, false, stream);
+  convert(atoms, false, stream);
   known_positions = positions;
 }
 
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = atom_of.bytes() + integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes() +
-      workspace.bytes() + candidate_count.bytes() + active.bytes();
+      workspace.bytes() + candidate_count.bytes() + active.bytes() + found.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

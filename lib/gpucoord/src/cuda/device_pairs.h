@@ -70,6 +70,7 @@ class DevicePairs {
  private:
   // of a pair of classes
   struct RowBuffers {
+    int capacity = 32;    // partners of an atom that are kept room for, a multiple of 8
     DeviceBuffer<int> point, count, partner;
     DeviceBuffer<std::int64_t> tile;
   };
@@ -79,7 +80,7 @@ class DevicePairs {
   void find_rows(int ci, int cj, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
-  template <class X> void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
+  void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
 
   const bool precise;
   const double length_unit;
@@ -111,7 +112,7 @@ class DevicePairs {
   DeviceBuffer<std::int64_t> numbers;
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<int> candidate_count, active;
+  DeviceBuffer<int> candidate_count, active, found;
   std::deque<RowBuffers> row_buffers;
   std::deque<Rows> all_rows;
 };

@@ -8,6 +8,7 @@
 #define GPUCOORD_PARTNER_KERNELS_CUH
 
 #include "atom_sums.cuh"
+#include "device_forces.cuh"
 #include "launch.h"
 #include "pair_arguments.h"
 
@@ -15,7 +16,7 @@ namespace gpucoord {
 
 constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
 constexpr int AT_ONCE = 4;    // partners
-constexpr int PARTNERS_BEFORE_FLUSH = 64;    // a multiple of that
+constexpr int BATCHES_BEFORE_FLUSH = 16;
 
 // difference of two points in units of length
 __device__ inline void difference(const int4 &a, const int4 &b, float unit, float &dx, float &dy, float &dz)
@@ -31,21 +32,20 @@ __device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, doub
   dz = b.z - a.z;
 }
 
+// a number that no other thread reads: it does not stay in L1, which points need
+__device__ inline int load_once(const int *p)
+{
+  int value;
+  asm("ld.global.nc.L1::no_allocate.s32 %0, [%1];" : "=r"(value) : "l"(p));
+  return value;
+}
+
 template <class Real> struct PointOf {
   using Type = DeviceAtom;
 };
 template <> struct PointOf<float> {
   using Type = int4;
 };
-
-template <class Force>
-__device__ void subtract(void *f, std::int64_t atom_stride, std::int64_t axis_stride, int row, double x, double y, double z)
-{
-  Force *const p = static_cast<Force *>(f) + atom_stride * row;
-  p[0] -= static_cast<Force>(x);
-  p[axis_stride] -= static_cast<Force>(y);
-  p[2 * axis_stride] -= static_cast<Force>(z);
-}
 
 template <class Formula, class Real, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
@@ -69,40 +69,42 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
       const Point atom = points[point];
       const int count = arg.rows.count[r];
       const int *partner = partners + arg.rows.tile[tile] + thread;
-      for (int first = lane; first < count;) {
-        const int end = min(count, first + PARTNERS_BEFORE_FLUSH * lanes);
-        for (; first < end; first += AT_ONCE * lanes, partner += AT_ONCE * 32) {
-          // loads first: it is them that take time
-          Point other[AT_ONCE];
+      // It is loads that take time: those of the next partners' numbers are under way while these are summed.
+      // Where there is none, the atom itself stands in.
+      int number[AT_ONCE];
+      const auto load_numbers = [&](int first) {
 #pragma unroll
-          for (int u = 0; u < AT_ONCE; ++u) other[u] = first + u * lanes < count ? points[partner[32 * u]] : atom;
+        for (int u = 0; u < AT_ONCE; ++u) number[u] = first + u * lanes < count ? load_once(partner + 32 * u) : point;
+      };
+      load_numbers(lane);
+      int batches = 0;
+      for (int first = lane; first < count; first += AT_ONCE * lanes) {
+        Point other[AT_ONCE];
 #pragma unroll
-          for (int u = 0; u < AT_ONCE; ++u) {
-            const bool exists = first + u * lanes < count;
-            Real dx, dy, dz;
-            difference(atom, other[u], unit, dx, dy, dz);
-            const Real r_sq = dx * dx + dy * dy + dz * dz;
-            if constexpr (CHEAP<Formula>)
-              sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
-            else if (exists && r_sq <= c.dmax_sq)
-              sums.template add<Formula>(c, dx, dy, dz, r_sq);
-          }
+        for (int u = 0; u < AT_ONCE; ++u) other[u] = points[number[u]];
+        partner += AT_ONCE * 32;
+        load_numbers(first + AT_ONCE * lanes);
+#pragma unroll
+        for (int u = 0; u < AT_ONCE; ++u) {
+          const bool exists = first + u * lanes < count;
+          Real dx, dy, dz;
+          difference(atom, other[u], unit, dx, dy, dz);
+          const Real r_sq = dx * dx + dy * dy + dz * dz;
+          if constexpr (CHEAP<Formula>)
+            sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
+          else if (exists && r_sq <= c.dmax_sq)
+            sums.template add<Formula>(c, dx, dy, dz, r_sq);
         }
-        sums.flush();
+        if (++batches % BATCHES_BEFORE_FLUSH == 0) sums.flush();
       }
     }
     sums.finish(Formula::scale(c));
     sums.add_lanes(lanes);
     if (!valid || lane != 0) continue;
     if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
-    if (arg.f) {
-      if (arg.f_is_float)
-        subtract<float>(arg.f, arg.atom_stride, arg.axis_stride, arg.atom_of[point], arg.weight * sums.column(1),
-                        arg.weight * sums.column(2), arg.weight * sums.column(3));
-      else
-        subtract<double>(arg.f, arg.atom_stride, arg.axis_stride, arg.atom_of[point], arg.weight * sums.column(1),
-                         arg.weight * sums.column(2), arg.weight * sums.column(3));
-    }
+    if (arg.forces.f)
+      subtract(arg.forces, arg.atom_of[point], arg.weight * sums.column(1), arg.weight * sums.column(2),
+               arg.weight * sums.column(3));
     if (r < arg.rows.nvalue) {
       mine.value += sums.column(0);
       if constexpr ((WANT & VIRIAL) != 0)
