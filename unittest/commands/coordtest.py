@@ -5,6 +5,7 @@ precision), not from GPUCOORD's code.
 """
 
 import atexit
+import functools
 import itertools
 import os
 import re
@@ -56,6 +57,46 @@ def kokkos_lacks(what, reason):
     if KOKKOS:
         print(f"SKIPPED: {what}, with KOKKOS: {reason}", flush=True)
     return bool(KOKKOS)
+
+
+# and with KOKKOS on a GPU
+NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
+NO_FLIP = "fix deform ends LAMMPS there where it flips a box"
+NO_FIRE = "min_style fire ends LAMMPS there beside a pair style without KOKKOS"
+NO_SHAKE = "positions are no numbers there after the set-up of fix shake, also without a bias"
+NO_CHANGES = "after run pre no, LAMMPS does not bring to the GPU what commands have changed"
+ON_KOKKOS_GPU = "g" in KOKKOS
+
+
+def kokkos_gpu_lacks(what, reason):
+    return ON_KOKKOS_GPU and kokkos_lacks(what, reason)
+
+
+def not_on_kokkos_gpu(reason):
+    """A test of what LAMMPS cannot do with KOKKOS on a GPU."""
+    def decorate(test):
+        @functools.wraps(test)
+        def run(self):
+            if kokkos_gpu_lacks(test.__name__, reason):
+                self.skipTest(reason)
+            test(self)
+        return run
+    return decorate
+
+
+def assert_same_bits(found, expected, what="", rounding=1e-9):
+    """Arrays, or text with numbers, of two runs of one trajectory. With KOKKOS on a GPU (NO_SAME_BITS) they may differ by
+    rounding that has grown, relative to the largest."""
+    if ON_KOKKOS_GPU and isinstance(found, str):
+        words = re.compile(r"[-+]?[0-9][-+.0-9e]*")
+        assert words.sub("", found) == words.sub("", expected), what
+        found, expected = (np.array(words.findall(text), float) for text in (found, expected))
+    if ON_KOKKOS_GPU:
+        np.testing.assert_allclose(found, expected, 0, rounding * np.abs(expected).max(initial=1.0), err_msg=what)
+    elif isinstance(found, str):
+        assert found == expected, what
+    else:
+        np.testing.assert_array_equal(found, expected, what)
 
 
 def kokkos_lacks_pair(style):

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 
+import coordtest
 import errortest
 from coordtest import lmp_program
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
@@ -365,6 +366,10 @@ ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hill
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 
+if coordtest.kokkos_gpu_lacks("restart with other hills", coordtest.NO_SAME_BITS):
+    del RUNS["restart with other hills"]
+    ON_RANKS.remove("restart with other hills")
+
 
 def at_run_time(message, fix="b"):
     """With what only the system knows."""
@@ -497,13 +502,14 @@ class Warnings(unittest.TestCase):
 
     def test_warnings(self):
         put_files()
+        shake = [("fix s all shake 1e-4 10 0 b 1\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
+                  "Fix coord/bias b is defined after fix s of style shake, which does not see its forces - define it "
+                  "first")]
         self.check([
+            *([] if coordtest.kokkos_gpu_lacks("fix shake", coordtest.NO_SHAKE) else shake),
             ("fix b a coord/bias c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
              "Fix coord/bias b: group a has no effect, forces act on all atoms of the computes' groups - use group "
              "all"),
-            ("fix s all shake 1e-4 10 0 b 1\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
-             "Fix coord/bias b is defined after fix s of style shake, which does not see its forces - define it "
-             "first"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
              "name contains time: lifetime"),
@@ -547,6 +553,7 @@ class FullDisk(unittest.TestCase):
                 self.assertEqual(os.readlink("H"), "/dev/full")
                 self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
     def test_full_in_the_run(self):
         """In the middle of a line: the file ends with the hill before, and the run can go on from there."""
         put_files()

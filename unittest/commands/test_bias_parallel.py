@@ -137,9 +137,9 @@ class Restart(unittest.TestCase):
             found = state(run)
             self.assertEqual(found.keys(), expected.keys())
             for name in found:
-                np.testing.assert_array_equal(found[name], expected[name], f"{ranks} ranks: {name}")
+                coordtest.assert_same_bits(found[name], expected[name], f"{ranks} ranks: {name}")
             for name in METAD:
-                self.assertEqual(text_of(f"{parts}.{name}"), text_of(f"{whole}.{name}"), f"hills of {name}")
+                coordtest.assert_same_bits(text_of(f"{parts}.{name}"), text_of(f"{whole}.{name}"), f"hills of {name}")
             self.assertEqual(len(np.loadtxt(f"{parts}.two")), 15)
             for name, first in (("sum", 24), ("grid", 25), ("two", 24)):
                 folder, base = os.path.split(f"{parts}.{name}")
@@ -341,7 +341,7 @@ class OneVariable(unittest.TestCase):
             for order in itertools.permutations("abc"):
                 virial = "no" if order[1] == "a" else "yes"    # the first asks for less than the next
                 for found, expected in zip(*(self.run_with(order, own, runs, virial) for own in (False, True))):
-                    np.testing.assert_array_equal(found, expected, f"{name}, {order}")
+                    coordtest.assert_same_bits(found, expected, f"{name}, {order}")
 
     def test_evaluated_once(self):
         """Keyword check says when the tenth evaluation is: it finds an error there, as soon as there is an S in
@@ -384,7 +384,7 @@ class Instances(unittest.TestCase):
             for lmp in instances:
                 lmp.command("run 20")
         for lmp, expected in zip(instances, alone):
-            np.testing.assert_array_equal(self.result(lmp), expected)
+            coordtest.assert_same_bits(self.result(lmp), expected)
             lmp.close()
 
     def test_unfix_and_fix_again(self):

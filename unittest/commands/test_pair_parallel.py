@@ -74,6 +74,7 @@ class Parallel(PairTest):
                       ("neigh", 1, dict(later=["neighbor 0.3 multi", "atom_modify sort 7 1.1"]))]
         self.compare_all(BOXES["orthogonal"], cases)
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
     def test_same_bits(self):
         """Any number of threads gives the same bits."""
         for engine in "neigh", "cells":

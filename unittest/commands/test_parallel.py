@@ -173,16 +173,19 @@ class SameBits(unittest.TestCase):
         self.assertEqual(len(run.tables[0]["Step"]), STEPS + 1)
         return dump, {name: column.tobytes() for name, column in run.tables[0].items()}
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
     def test_twice(self):
         for precision in ("mixed", "double"):
             self.assertEqual(self.run_once(2, 1, precision), self.run_once(2, 1, precision))
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
     def test_threads(self):
         for precision in ("mixed", "double", "single"):
             one = self.run_once(1, 1, precision)
             self.assertEqual(one, self.run_once(1, 2, precision), f"1 and 2 threads, {precision}")
             self.assertEqual(one, self.run_once(1, 3, precision), f"1 and 3 threads, {precision}")
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
     def test_package_omp(self):
         self.assertEqual(self.run_once(1, 1, "mixed"), self.run_once(1, 1, "mixed", ["package omp 3"], 3))
 

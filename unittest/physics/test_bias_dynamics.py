@@ -158,7 +158,8 @@ class Minimisation(unittest.TestCase):
         """Also with stride, which has no effect in a minimisation."""
         left, right = np.arange(50), np.arange(40, 108)
         energies = []
-        for style, tolerance in ("cg", 1e-8), ("fire", 1e-4):    # the last digits take fire very long
+        fire = [] if coordtest.kokkos_gpu_lacks("fire", coordtest.NO_FIRE) else [("fire", 1e-4)]
+        for style, tolerance in [("cg", 1e-8), *fire]:    # the last digits take fire very long
             run = coordtest.run_lammps(crystal() + LJ + [
                 "group left id 1:50", "group right id 41:108",
                 f"compute c left coord/gpu {CUBIC.keywords} group2 right norm mean precision double",
@@ -182,7 +183,7 @@ class Minimisation(unittest.TestCase):
             self.assertLess(difference, tolerance)
             self.assertGreater(np.abs(forces).max(), 0.1, "the bias does nothing")
             energies.append(path["PotEng"][-1])
-        self.assertAlmostEqual(energies[0], energies[1], delta=1e-6)
+        self.assertAlmostEqual(energies[0], energies[-1], delta=1e-6)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,6 @@
 
 #include "../common/engine_parts.h"
 
-#include <cub/device/device_reduce.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -35,7 +34,7 @@ namespace {
   }
 
   // Where a rebuild counts on the device. Of the lists of atoms, two numbers for each.
-  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
+  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };    // PARTNERS: of all, MOST: of one atom
 
   struct IsSelected {
     const int *mask;
@@ -51,10 +50,6 @@ namespace {
   struct HasPartners {
     const int *count;
     __device__ bool operator()(int t) const { return count[t] > 0; }
-  };
-
-  struct Add {
-    __host__ __device__ std::int64_t operator()(std::int64_t x, std::int64_t y) const { return x + y; }
   };
 
   // numbers that rise as the double does, and back
@@ -226,8 +221,8 @@ namespace {
     }
   }
 
-  // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are. They are collected
-  // in shared memory until there are 32 bytes to write.
+  // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are; adds to PARTNERS and
+  // MOST. They are collected in shared memory until there are 32 bytes to write.
   constexpr int COLLECTED = 8;
 
   __global__ void __launch_bounds__(THREADS)
@@ -253,8 +248,10 @@ namespace {
       if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
       count[t] = found;
     }
-    for (int distance = 16; distance > 0; distance /= 2) found = max(found, __shfl_xor_sync(0xffffffffu, found, distance));
-    if (thread % 32 == 0) atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(found));
+    const int most = __reduce_max_sync(0xffffffffu, found), total = __reduce_add_sync(0xffffffffu, found);
+    if (thread % 32 != 0) return;
+    atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
+    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
   }
 
   // how many of the rows are of group a
@@ -272,24 +269,20 @@ namespace {
     numbers[ROWS_A] = first;
   }
 
-  __global__ void list_rows(const int *active, int n, int na, int first_point_a, int first_point_b,
-                            const int *candidate_count, int *point, int *count)
+  // points and counts of rows, and the size of each tile
+  __global__ void list_rows(const int *active, int n, int lanes, int na, int first_point_a, int first_point_b,
+                            const int *candidate_count, int *point, int *count, std::int64_t *tile)
   {
-    const int r = thread_number();
-    if (r >= n) return;
-    const int t = active[r];
-    point[r] = t < na ? first_point_a + t : first_point_b + t - na;
-    count[r] = candidate_count[t];
-  }
-
-  __global__ void measure_tiles(const int *count, int n, int lanes, int ntiles, std::int64_t *tile)
-  {
-    const int t = thread_number();
-    if (t > ntiles) return;
-    const int rows = 32 / lanes;
+    const int r = thread_number(), rows_a_tile = 32 / lanes;
     int most = 0;
-    for (int r = t * rows; r < min(n, (t + 1) * rows); ++r) most = max(most, count[r]);
-    tile[t] = t < ntiles ? 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes) : 0;
+    if (r < n) {
+      const int t = active[r];
+      point[r] = t < na ? first_point_a + t : first_point_b + t - na;
+      count[r] = most = candidate_count[t];
+    }
+    for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
+      most = max(most, __shfl_xor_sync(0xffffffffu, most, distance));
+    if (r < n && r % rows_a_tile == 0) tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes);
   }
 
   // From rows into tiles, a warp each: 32 partners of each row pass through shared memory where a tile has 32 rows.
@@ -527,33 +520,32 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   active.reserve(ncandidates);
   const thrust::counting_iterator<int> places(0);
   const HasPartners has_partners = {candidate_count.data()};
-  std::size_t select_bytes = 0, sum_bytes = 0;
-  std::int64_t *const nrows = numbers.data() + ROWS, *const npartners = numbers.data() + PARTNERS;
+  std::size_t select_bytes = 0;
+  std::int64_t *const nrows = numbers.data() + ROWS;
   check(cub::DeviceSelect::If(nullptr, select_bytes, places, active.data(), nrows, ncandidates, has_partners, stream),
         "planning a selection");
-  check(cub::DeviceReduce::Reduce(nullptr, sum_bytes, candidate_count.data(), npartners, ncandidates, Add(),
-            std::int64_t(0), stream), "planning a sum");
-  workspace.reserve(std::max(select_bytes, sum_bytes));
+  workspace.reserve(select_bytes);
 
   // again where an atom has more partners than any had in the last rebuild
+  int most;
   for (;;) {
     found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
-    check(cudaMemsetAsync(numbers.data() + MOST, 0, sizeof(std::int64_t), stream), "clearing a number");
+    check(cudaMemsetAsync(numbers.data() + PARTNERS, 0, 2 * sizeof(std::int64_t), stream), "clearing numbers");
     find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, buffers.capacity, found.data(),
                                                                   candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
               stream), "selecting rows");
-    check(cub::DeviceReduce::Reduce(workspace.data(), sum_bytes, candidate_count.data(), npartners, ncandidates, Add(),
-              std::int64_t(0), stream), "counting pairs");
-    count_rows_a<<<1, 1, 0, stream>>>(active.data(), search.na, numbers.data());
-    check(cudaGetLastError(), "launching count_rows_a");
+    if (two) {
+      count_rows_a<<<1, 1, 0, stream>>>(active.data(), search.na, numbers.data());
+      check(cudaGetLastError(), "launching count_rows_a");
+    }
     wait_for_numbers(LISTS, stream);
-    const std::int64_t most = numbers_host[MOST];
+    most = static_cast<int>(numbers_host[MOST]);
     if (most <= buffers.capacity) break;
-    buffers.capacity = static_cast<int>((most + most / 8 + 15) / 8 * 8);
+    buffers.capacity = (most + most / 8 + 15) / 8 * 8;
   }
-  const int n = static_cast<int>(numbers_host[ROWS]), na = static_cast<int>(numbers_host[ROWS_A]);
+  const int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
   const std::int64_t npairs = numbers_host[PARTNERS];
   if (n == 0) return;
 
@@ -564,26 +556,21 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const int rows_a_tile = 32 / lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   buffers.point.reserve(n);
   buffers.count.reserve(n);
-  buffers.tile.reserve(ntiles + 1);
-  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, search.na, search.first_point[0],
+  buffers.tile.reserve(ntiles);
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, lanes, search.na, search.first_point[0],
                                                   search.first_point[1], candidate_count.data(), buffers.point.data(),
-                                                  buffers.count.data());
+                                                  buffers.count.data(), buffers.tile.data());
   check(cudaGetLastError(), "launching list_rows");
-  measure_tiles<<<blocks_of(ntiles + 1), THREADS, 0, stream>>>(buffers.count.data(), n, lanes, ntiles,
-                                                               buffers.tile.data());
-  check(cudaGetLastError(), "launching measure_tiles");
   std::size_t scan_bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
+  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles, stream),
         "planning a scan");
   workspace.reserve(scan_bytes);
-  check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
+  check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles,
             stream), "adding up tiles");
-  check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t), cudaMemcpyDeviceToHost,
-            stream), "copying from it");
-  check(cudaStreamSynchronize(stream), "finding pairs of atoms");
-  buffers.partner.reserve(numbers_host[0]);
+  // room for tiles of the longest row, so that the host need not wait for their sum
+  buffers.partner.reserve(32 * static_cast<std::size_t>(ntiles) * ((most + lanes - 1) / lanes));
 
-  const DeviceRows view = {n, two ? na : n, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
+  const DeviceRows view = {n, na, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
                            buffers.partner.data()};
   make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(view, ntiles,
       active.data(), found.data(), buffers.capacity, buffers.partner.data());

@@ -1,8 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
 //
-// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision points are integers, in units of a
-// 2^-27th of the range: differences are exact, whatever the extent of the system, because pairs that are listed are
-// never as far apart as the numbers go round. A row is an owned atom that has partners; its partners are points.
+// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision
+// points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent of the system,
+// because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom that has
+// partners; its partners are points.
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
