@@ -65,6 +65,7 @@ NO_FLIP = "fix deform ends LAMMPS there where it flips a box"
 NO_FIRE = "min_style fire ends LAMMPS there beside a pair style without KOKKOS"
 NO_SHAKE = "positions are no numbers there after the set-up of fix shake, also without a bias"
 NO_CHANGES = "after run pre no, LAMMPS does not bring to the GPU what commands have changed"
+NO_RERUN = "rerun leaves the positions of the first frame there, also without GPUCOORD"
 ON_KOKKOS_GPU = "g" in KOKKOS
 
 

@@ -242,6 +242,7 @@ class RunCommands(unittest.TestCase):
             self.assertEqual(hills.shape, expected.shape, runs)
             self.assertLess(coordtest.error_of(hills, expected), 1e-9, runs)
 
+    @coordtest.not_on_kokkos_gpu(coordtest.NO_RERUN)
     def test_rerun(self):
         """V of hills that were there before, at the steps of hills; none is added."""
         hills = new_hills()

@@ -82,7 +82,6 @@ namespace {
       for (int v = 0; v < arg.n; ++v) state.slope[v] = 0.0;
       *arg.state = state;
       *arg.host = state;
-      __threadfence_system();
       return;
     }
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
@@ -92,7 +91,6 @@ namespace {
       evaluate_restraints(arg, state);
     *arg.state = state;
     *arg.host = state;
-    __threadfence_system();
   }
 
   class OnGpu : public DeviceBias {
