@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Finding pairs of atoms: selection, bins and lists of partners.
 //
-// Launch: one thread an atom or row, 256 a block; find_partners eight threads an atom; make_tiles one warp a tile, 128 a
-// block, with a square of partners in shared memory.
+// Launch: one thread an atom or row, 256 a block; make_tiles one warp a tile, 128 a block. Shared memory: what is
+// collected to be written together.
 
 #include "device_pairs.h"
 #include "sorted_atoms.cuh"
@@ -183,69 +183,80 @@ namespace {
     return fmax(0.0, fmax(lo - x, x - (lo + size)));
   }
 
-  // Where the candidate may have partners in a column of its neighbourhood: begin and end among the sorted atoms.
-  __device__ int2 range_of(const Search &search, const DeviceAtom &atom, const SortedAtoms &partners, int column)
+  constexpr int LOADS_AT_ONCE = 4;
+
+  // calls f(number of the point) for each partner of the t-th candidate
+  template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
   {
+    const int group = t < search.na ? 0 : 1, k_of_group = group == 0 ? t : t - search.na;
+    const DeviceAtom atom = search.atoms[group][k_of_group];
+    const int number = search.first_point[group] + k_of_group;
+    const int row = static_cast<int>(atom.id);
+    const int4 center = search_point(atom, search.inverse_unit, number);
+    const SortedAtoms &j = search.partners[group];
+    const int4 *const __restrict__ points = search.partner_points[group];
     const DeviceGrid &grid = search.grid;
-    const std::int64_t y = grid.coordinate(1, atom.y) + search.neighbourhood.dy[column];
-    const std::int64_t z = grid.coordinate(2, atom.z) + search.neighbourhood.dz[column];
-    if (y < 0 || y >= grid.n[1] || z < 0 || z >= grid.n[2]) return make_int2(0, 0);
-    const double out_y = outside(atom.y, grid.lo[1] + y * grid.size[1], grid.size[1]);
-    const double out_z = outside(atom.z, grid.lo[2] + z * grid.size[2], grid.size[2]);
-    // a margin far above the rounding that puts an atom into the next column
-    const double left_sq = search.reach * search.reach * (1.0 + 1e-5) - out_y * out_y - out_z * out_z;
-    if (left_sq < 0.0) return make_int2(0, 0);
-    const double left = sqrt(left_sq);
-    const auto first = static_cast<std::uint64_t>(grid.column(y, z) * grid.n[0]);
-    return atoms_of_cells(partners, first + grid.coordinate(0, atom.x - left), first + grid.coordinate(0, atom.x + left) + 1);
+    const auto unit = static_cast<float>(search.unit);
+    // a margin far above rounding in float, also where it puts an atom into the next column
+    const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
+    const std::int64_t cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
+    for (int c = 0; c < search.neighbourhood.n; ++c) {
+      const std::int64_t y = cy + search.neighbourhood.dy[c], z = cz + search.neighbourhood.dz[c];
+      if (y < 0 || y >= grid.n[1] || z < 0 || z >= grid.n[2]) continue;
+      const double out_y = outside(atom.y, grid.lo[1] + y * grid.size[1], grid.size[1]);
+      const double out_z = outside(atom.z, grid.lo[2] + z * grid.size[2], grid.size[2]);
+      const double left_sq = search.reach * search.reach * (1.0 + 1e-5) - out_y * out_y - out_z * out_z;
+      if (left_sq < 0.0) continue;
+      const double left = sqrtf(static_cast<float>(left_sq));
+      const auto first = static_cast<std::uint64_t>(grid.column(y, z) * grid.n[0]);
+      const std::uint64_t first_cell = first + grid.coordinate(0, atom.x - left);
+      const std::uint64_t end_cell = first + grid.coordinate(0, atom.x + left) + 1;
+      const int2 range = atoms_of_cells(j, first_cell, end_cell);
+      for (int k = range.x; k < range.y; k += LOADS_AT_ONCE) {
+        int4 other[LOADS_AT_ONCE];
+#pragma unroll
+        for (int u = 0; u < LOADS_AT_ONCE; ++u) other[u] = k + u < range.y ? points[k + u] : center;
+#pragma unroll
+        for (int u = 0; u < LOADS_AT_ONCE; ++u) {
+          const float dx = unit * static_cast<float>(other[u].x - center.x), dy = unit * static_cast<float>(other[u].y - center.y),
+                      dz = unit * static_cast<float>(other[u].z - center.z);
+          if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
+          if (search.two && search.atom_of[other[u].w] == row) continue;    // the same atom in both groups
+          f(other[u].w);
+        }
+      }
+    }
   }
 
-  // The partners of each candidate, in the order of the sorted atoms, as many as 'capacity', and how many there are; adds
-  // to PARTNERS and MOST. Threads share an atom: each looks up a column, then all test the atoms of one column after the
-  // other.
-  constexpr int SEARCHERS = 8;
+  // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are; adds to PARTNERS and
+  // MOST. They are collected in shared memory until there are 32 bytes to write.
+  constexpr int COLLECTED = 8;
 
   __global__ void __launch_bounds__(THREADS)
   find_partners(const __grid_constant__ Search search, int capacity, int *partner, int *count, std::int64_t *numbers)
   {
-    const int t = (blockIdx.x * THREADS + threadIdx.x) / SEARCHERS, lane = threadIdx.x % SEARCHERS;
-    const unsigned first_bit = threadIdx.x % 32 - lane, team = ((1u << SEARCHERS) - 1) << first_bit;
+    __shared__ int collected[COLLECTED][THREADS];
+    const int t = thread_number(), thread = threadIdx.x;
     int found = 0;
     if (t < search.n) {
-      const int group = t < search.na ? 0 : 1, k_of_group = group == 0 ? t : t - search.na;
-      const DeviceAtom atom = search.atoms[group][k_of_group];
-      const int number = search.first_point[group] + k_of_group;
-      const int atom_row = static_cast<int>(atom.id);
-      const int4 center = search_point(atom, search.inverse_unit, number);
-      const int4 *const __restrict__ points = search.partner_points[group];
-      const auto unit = static_cast<float>(search.unit);
-      // a margin far above the rounding in float
-      const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
-      int *const row = partner + static_cast<std::int64_t>(capacity) * t;
-      for (int first_column = 0; first_column < search.neighbourhood.n; first_column += SEARCHERS) {
-        const int column = first_column + lane;
-        const int2 mine = column < search.neighbourhood.n ? range_of(search, atom, search.partners[group], column) : make_int2(0, 0);
-        for (int c = 0; c < SEARCHERS; ++c) {
-          const int begin = __shfl_sync(team, mine.x, c, SEARCHERS), end = __shfl_sync(team, mine.y, c, SEARCHERS);
-          for (int first = begin; first < end; first += SEARCHERS) {
-            const int k = first + lane;
-            int4 other = center;    // which is no partner
-            if (k < end) other = points[k];
-            const float dx = unit * static_cast<float>(other.x - center.x), dy = unit * static_cast<float>(other.y - center.y),
-                        dz = unit * static_cast<float>(other.z - center.z);
-            bool is_partner = dx * dx + dy * dy + dz * dz <= reach_sq && other.w != number;
-            if (is_partner && search.two) is_partner = search.atom_of[other.w] != atom_row;    // the same atom in both groups
-            const unsigned partners = __ballot_sync(team, is_partner) >> first_bit;
-            const int place = found + __popc(partners & ((1u << lane) - 1));
-            if (is_partner && place < capacity) row[place] = other.w;
-            found += __popc(partners);
-          }
+      int4 *const row = reinterpret_cast<int4 *>(partner + static_cast<std::int64_t>(capacity) * t);
+      const auto write = [&](int chunk) {
+        for (int half = 0; half < 2; ++half)
+          row[2 * chunk + half] = make_int4(collected[4 * half][thread], collected[4 * half + 1][thread],
+                                            collected[4 * half + 2][thread], collected[4 * half + 3][thread]);
+      };
+      for_each_partner(search, t, [&](int point) {
+        if (found < capacity) {
+          collected[found % COLLECTED][thread] = point;
+          if (found % COLLECTED == COLLECTED - 1) write(found / COLLECTED);
         }
-      }
-      if (lane == 0) count[t] = found;
+        ++found;
+      });
+      if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
+      count[t] = found;
     }
-    const int most = __reduce_max_sync(0xffffffffu, found), total = __reduce_add_sync(0xffffffffu, lane == 0 ? found : 0);
-    if (threadIdx.x % 32 != 0) return;
+    const int most = __reduce_max_sync(0xffffffffu, found), total = __reduce_add_sync(0xffffffffu, found);
+    if (thread % 32 != 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
     atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
   }
@@ -299,19 +310,20 @@ namespace {
     const int most = __reduce_max_sync(0xffffffffu, my_count);
     for (int first = 0; first < most; first += 32) {
       const int k = first + thread;
-#pragma unroll 8    // loads under way
-      for (int a = 0; a < 32; ++a) {
+      const auto load = [&](int a) {
         const int count = __shfl_sync(0xffffffffu, my_count, a), candidate = __shfl_sync(0xffffffffu, my_candidate, a);
-        square[warp][a][thread] = k < count ? __ldg(found + static_cast<std::int64_t>(capacity) * candidate + k) : 0;
-      }
-      __syncwarp();
+        return k < count ? __ldg(found + static_cast<std::int64_t>(capacity) * candidate + k) : -1;
+      };
       if (rows.lanes > 1) {
-        for (int a = 0; a < n; ++a)
-          if (k < __shfl_sync(0xffffffffu, my_count, a))
-            to[static_cast<std::int64_t>(k / rows.lanes) * 32 + a * rows.lanes + k % rows.lanes] = square[warp][a][thread];
-        __syncwarp();
+        for (int a = 0; a < n; ++a) {
+          const int point = load(a);
+          if (point >= 0) to[static_cast<std::int64_t>(k / rows.lanes) * 32 + a * rows.lanes + k % rows.lanes] = point;
+        }
         continue;
       }
+#pragma unroll 8    // loads under way
+      for (int a = 0; a < 32; ++a) square[warp][a][thread] = load(a);
+      __syncwarp();
       for (int k = first; k < min(first + 32, most); ++k)
         if (k < my_count) to[static_cast<std::int64_t>(k) * 32 + thread] = square[warp][thread][k - first];
       __syncwarp();
@@ -530,8 +542,8 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   for (;;) {
     found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
     check(cudaMemsetAsync(numbers.data() + PARTNERS, 0, 2 * sizeof(std::int64_t), stream), "clearing numbers");
-    find_partners<<<blocks_of(static_cast<std::int64_t>(ncandidates) * SEARCHERS), THREADS, 0, stream>>>(
-        search, buffers.capacity, found.data(), candidate_count.data(), numbers.data());
+    find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, buffers.capacity, found.data(),
+                                                                  candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
               stream), "selecting rows");
@@ -542,7 +554,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     wait_for_numbers(LISTS, stream);
     most = static_cast<int>(numbers_host[MOST]);
     if (most <= buffers.capacity) break;
-    buffers.capacity = most + most / 8 + 8;
+    buffers.capacity = (most + most / 8 + 15) / 8 * 8;
   }
   const int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
   const std::int64_t npairs = numbers_host[PARTNERS];

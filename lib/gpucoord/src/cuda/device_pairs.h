@@ -71,7 +71,7 @@ class DevicePairs {
  private:
   // of a pair of classes
   struct RowBuffers {
-    int capacity = 32;    // partners of an atom that are kept room for
+    int capacity = 32;    // partners of an atom that are kept room for, a multiple of 8
     DeviceBuffer<int> point, count, partner;
     DeviceBuffer<std::int64_t> tile;
   };
