@@ -2,9 +2,9 @@
 """Prints the bench table of biased KOKKOS runs: what a bias adds to a step that stays on the GPU.
 
 Melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, lists made anew every 20 steps, fix nve),
-and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu with norm mean, the bias a weak one near
-the present S. Runs without and with each bias take turns in one process, so that they meet the same clocks; the numbers
-are medians of LAMMPS' own times. The peer's figures are constants, measured in the melt of 256,000 on one H200.
+and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu with norm mean, the bias a weak one near the present S. Runs
+without and with each bias take turns in one process, so that they meet the same clocks; the numbers are medians of LAMMPS'
+own times. The peer's figures are constants, measured in the melt of 256,000 on one H200.
 
 Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS is what LAMMPS gets after -k, by
 default "on g 1"; "on t 4" is 4 threads of the host. SCALE below 1 makes the systems smaller and the runs shorter, to

@@ -22,7 +22,7 @@ def positions():
 class Restart(PairTest):
     def compare(self, style, first, second=(), ranks=1, before=("atom_modify sort 0 0",)):
         """A run that continues gives the same bits as one that was not stopped. first, second: their pair commands."""
-        rounding = 1e-9 if "double" in style else 1e-4
+        rounding = 1e-9 if "double" in style else 1e-5
         data = f"{coordtest.folder()}/data"
         coordtest.write_data(data, positions(), BOX, TYPES)
         setup = setup_commands(BOX, before, data=data)

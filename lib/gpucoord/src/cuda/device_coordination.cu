@@ -118,7 +118,8 @@ namespace {
         check(cudaStreamSynchronize(stream), "computing coordination numbers");
         for (int r = 0; r < rows.view.n; ++r)
           for (int c = 0; c < columns; ++c)
-            peratom[static_cast<std::size_t>(atom_of[point[r]]) * columns + c] += host_sums[static_cast<std::size_t>(r) * columns + c];
+            peratom[static_cast<std::size_t>(atom_of[point[r]]) * columns + c] +=
+                host_sums[static_cast<std::size_t>(r) * columns + c];
         first += rows.view.n;
       }
     }

@@ -16,7 +16,7 @@ __device__ void subtract(const DeviceForces &forces, int row, double x, double y
   f[2 * forces.axis_stride] -= static_cast<Force>(z);
 }
 
-// from the force on the atom of this row
+// subtracts from the force on an atom; row: of the caller's arrays
 __device__ inline void subtract(const DeviceForces &forces, int row, double x, double y, double z)
 {
   if (forces.is_float)

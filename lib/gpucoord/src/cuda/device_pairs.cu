@@ -34,7 +34,8 @@ namespace {
   }
 
   // Where a rebuild counts on the device. Of the lists of atoms, two numbers for each.
-  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };    // PARTNERS: of all, MOST: of one atom
+  // PARTNERS: of all, MOST: of one atom.
+  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
 
   struct IsSelected {
     const int *mask;
@@ -69,6 +70,14 @@ namespace {
     } u = {ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered};
     return u.number;
   }
+
+  template <class T, class F> __device__ T reduce_warp(T value, F f)
+  {
+    for (int distance = 16; distance > 0; distance /= 2) value = f(value, __shfl_xor_sync(0xffffffffu, value, distance));
+    return value;
+  }
+  __device__ int larger(int a, int b) { return max(a, b); }
+  __device__ int plus(int a, int b) { return a + b; }
 
   // calls f(x) with x as the caller stores it
   template <class F> void with_positions(const DeviceAtoms &atoms, F f)
@@ -142,8 +151,8 @@ namespace {
   __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
   {
     // the low half of the integer: numbers go round
-    point = make_int4(static_cast<int>(__double2ll_rn(p.x * inverse_unit)), static_cast<int>(__double2ll_rn(p.y * inverse_unit)),
-                      static_cast<int>(__double2ll_rn(p.z * inverse_unit)), 0);
+    const auto low = [&](double x) { return static_cast<int>(__double2ll_rn(x * inverse_unit)); };
+    point = make_int4(low(p.x), low(p.y), low(p.z), 0);
   }
 
   // a point for the search, and its number among the points
@@ -183,7 +192,7 @@ namespace {
     return fmax(0.0, fmax(lo - x, x - (lo + size)));
   }
 
-  constexpr int LOADS_AT_ONCE = 4;
+  constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
 
   // calls f(number of the point) for each partner of the t-th candidate
   template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
@@ -212,14 +221,15 @@ namespace {
       const std::uint64_t first_cell = first + grid.coordinate(0, atom.x - left);
       const std::uint64_t end_cell = first + grid.coordinate(0, atom.x + left) + 1;
       const int2 range = atoms_of_cells(j, first_cell, end_cell);
-      for (int k = range.x; k < range.y; k += LOADS_AT_ONCE) {
-        int4 other[LOADS_AT_ONCE];
+      for (int k = range.x; k < range.y; k += TESTED_AT_ONCE) {
+        int4 other[TESTED_AT_ONCE];
 #pragma unroll
-        for (int u = 0; u < LOADS_AT_ONCE; ++u) other[u] = k + u < range.y ? points[k + u] : center;
+        for (int u = 0; u < TESTED_AT_ONCE; ++u) other[u] = k + u < range.y ? points[k + u] : center;
 #pragma unroll
-        for (int u = 0; u < LOADS_AT_ONCE; ++u) {
-          const float dx = unit * static_cast<float>(other[u].x - center.x), dy = unit * static_cast<float>(other[u].y - center.y),
-                      dz = unit * static_cast<float>(other[u].z - center.z);
+        for (int u = 0; u < TESTED_AT_ONCE; ++u) {
+          const float dx = unit * static_cast<float>(other[u].x - center.x);
+          const float dy = unit * static_cast<float>(other[u].y - center.y);
+          const float dz = unit * static_cast<float>(other[u].z - center.z);
           if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
           if (search.two && search.atom_of[other[u].w] == row) continue;    // the same atom in both groups
           f(other[u].w);
@@ -229,7 +239,8 @@ namespace {
   }
 
   // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are; adds to PARTNERS and
-  // MOST. They are collected in shared memory until there are 32 bytes to write.
+  // MOST. They are collected in shared memory until there are 32 bytes to write; what a row has beyond its count, up to a
+  // multiple of 8, may be anything.
   constexpr int COLLECTED = 8;
 
   __global__ void __launch_bounds__(THREADS)
@@ -255,7 +266,7 @@ namespace {
       if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
       count[t] = found;
     }
-    const int most = __reduce_max_sync(0xffffffffu, found), total = __reduce_add_sync(0xffffffffu, found);
+    const int most = reduce_warp(found, larger), total = reduce_warp(found, plus);
     if (thread % 32 != 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
     atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
@@ -296,7 +307,8 @@ namespace {
   constexpr int TILE_THREADS = 128;
 
   __global__ void __launch_bounds__(TILE_THREADS)
-  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const int *found, int capacity, int *partner)
+  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const int *found, int capacity,
+             int *partner)
   {
     __shared__ int square[TILE_THREADS / 32][32][33];
     const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
@@ -307,7 +319,7 @@ namespace {
     int *const to = partner + rows.tile[tile];
     const int my_count = thread < n ? rows.count[first_row + thread] : 0;
     const int my_candidate = thread < n ? active[first_row + thread] : 0;
-    const int most = __reduce_max_sync(0xffffffffu, my_count);
+    const int most = reduce_warp(my_count, larger);
     for (int first = 0; first < most; first += 32) {
       const int k = first + thread;
       const auto load = [&](int a) {
@@ -324,8 +336,8 @@ namespace {
 #pragma unroll 8    // loads under way
       for (int a = 0; a < 32; ++a) square[warp][a][thread] = load(a);
       __syncwarp();
-      for (int k = first; k < min(first + 32, most); ++k)
-        if (k < my_count) to[static_cast<std::int64_t>(k) * 32 + thread] = square[warp][thread][k - first];
+      for (int j = first; j < min(first + 32, most); ++j)
+        if (j < my_count) to[static_cast<std::int64_t>(j) * 32 + thread] = square[warp][thread][j - first];
       __syncwarp();
     }
   }

@@ -18,7 +18,7 @@ constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
 // On a multiprocessor. To say so leaves registers for loads under way (64, where the compiler would take 56), in which
 // the kernel of the most frequent steps gains a fifth.
 template <class Real, unsigned WANT>
-constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value && WANT == DERIVATIVES ? 8 : 1;
+constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value && WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
 constexpr int AT_ONCE = 4;    // partners
 constexpr int BATCHES_BEFORE_FLUSH = 16;
 
