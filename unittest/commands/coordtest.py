@@ -65,7 +65,6 @@ NO_FLIP = "fix deform ends LAMMPS there where it flips a box"
 NO_FIRE = ("min_style fire writes output there without bringing atoms to the host, and ends LAMMPS beside a pair style "
            "without KOKKOS")
 NO_SHAKE = "positions are no numbers there after the set-up of fix shake, also without a bias"
-NO_CHANGES = "after run pre no, LAMMPS does not bring to the GPU what commands have changed"
 # and GPUCOORD
 NO_NEW_TYPES = "types and groups are those of the last build of neighbor lists there"
 ON_KOKKOS_GPU = "g" in KOKKOS

@@ -113,7 +113,9 @@ NOT_FINITE = ("Pair coord: the position of atom ID 12 is not a finite number - t
               "positions were set wrongly")
 NO_VALUE = ("Pair coord: the energy on rank 0 is not a finite number - a function custom has no value at some "
             "distance")
-SET_NAN = "variable bad atom exp(1000)-exp(1000)\nset atom 12 y v_bad\n"
+# of a velocity that is none
+MOVE_TO_NAN = ("run 0\nvariable bad atom exp(1000)-exp(1000)\ngroup bad id 12\nvelocity bad set NULL v_bad NULL\n"
+               "fix move all nve\nrun 1")
 
 DATA = ("\n2 atoms\n2 atom types\n0 10 xlo xhi\n0 10 ylo yhi\n0 10 zlo zhi\n\nMasses\n\n1 1\n2 1\n\n{}\n\n{}\n\n"
         "Atoms # atomic\n\n1 1 1 1 1\n2 2 2 2 2\n")
@@ -230,7 +232,7 @@ RUNS = {
         DIFFER.format("exp 1 dmax 3", "cubic dmax 3")),
 
     # numbers that are none
-    "NaN in cells": (CELLS + "run 0\n" + SET_NAN + "run 1 pre no", NOT_FINITE),
+    "NaN in cells": (CELLS + MOVE_TO_NAN, NOT_FINITE),
     "no value at some distance": (
         "pair_style coord\npair_coeff * * 1.0 custom 1.0 func sqrt((x-2)*(x-2.7)) dmax 3.0 nostretch\nrun 0", NO_VALUE),
 }
@@ -258,10 +260,6 @@ MENDED = {
 
 # These stop one rank, which in one process would leave the other waiting.
 ONE_RANK = ["NaN in cells", "no value at some distance"]
-
-if coordtest.kokkos_gpu_lacks("NaN in cells", coordtest.NO_CHANGES):
-    del RUNS["NaN in cells"]
-    ONE_RANK.remove("NaN in cells")
 
 
 def tearDownModule():
