@@ -12,7 +12,7 @@ import coordtest
 import errortest
 from coordtest import lmp_program
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
-                       start, start_all, value, without_suffix)
+                       shortened, start, start_all, value, without_suffix)
 
 # S of cv is about 0.4, of cw 3.
 VARIABLES = """
@@ -366,10 +366,6 @@ ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hill
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 
-if coordtest.kokkos_gpu_lacks("restart with other hills", coordtest.NO_SAME_BITS):
-    del RUNS["restart with other hills"]
-    ON_RANKS.remove("restart with other hills")
-
 
 def at_run_time(message, fix="b"):
     """With what only the system knows."""
@@ -378,7 +374,7 @@ def at_run_time(message, fix="b"):
         commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv") + "run 0")
         s = lmp.extract_compute("cv", 0, 0)
         lmp.close()
-        message = message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s))
+        message = shortened(message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s)))
     return f"Fix coord/bias {fix}" + (" " if message.startswith("must be") else ": ") + message
 
 
