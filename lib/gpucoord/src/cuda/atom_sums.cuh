@@ -5,6 +5,7 @@
 
 #include "formulas.cuh"
 #include "pair_arguments.h"
+#include "warp_reduction.cuh"
 
 #include "gpucoord/coordination.h"
 
@@ -12,14 +13,6 @@
 #include <type_traits>
 
 namespace gpucoord {
-
-constexpr unsigned ALL_LANES = 0xffffffffu;
-
-template <class T> __device__ T add_warp(T value)
-{
-  for (int distance = 16; distance > 0; distance /= 2) value += __shfl_xor_sync(ALL_LANES, value, distance);
-  return value;
-}
 
 // Sums over the partners of one atom: s, then dS/dx, dS/dy, dS/dz, then the virial xx yy zz
 // xy xz yz, as far as they are wanted. Where the accumulators are not Real, terms are summed

@@ -5,6 +5,7 @@
 
 #include "device_pairs.h"
 #include "sorted_atoms.cuh"
+#include "warp_reduction.cuh"
 
 #include "../common/engine_parts.h"
 
@@ -71,14 +72,6 @@ namespace {
     return u.number;
   }
 
-  template <class T, class F> __device__ T reduce_warp(T value, F f)
-  {
-    for (int distance = 16; distance > 0; distance /= 2) value = f(value, __shfl_xor_sync(0xffffffffu, value, distance));
-    return value;
-  }
-  __device__ int larger(int a, int b) { return max(a, b); }
-  __device__ int plus(int a, int b) { return a + b; }
-
   // calls f(x) with x as the caller stores it
   template <class F> void with_positions(const DeviceAtoms &atoms, F f)
   {
@@ -116,13 +109,11 @@ namespace {
         extreme[HI + c] = max(extreme[HI + c], static_cast<long long>(to_ordered(position[c])));
       }
     }
-    for (int distance = 16; distance > 0; distance /= 2) {
-      owned += __shfl_xor_sync(0xffffffffu, owned, distance);
-      shared += __shfl_xor_sync(0xffffffffu, shared, distance);
-      for (int c = 0; c < 3; ++c) {
-        extreme[LO + c] = min(extreme[LO + c], __shfl_xor_sync(0xffffffffu, extreme[LO + c], distance));
-        extreme[HI + c] = max(extreme[HI + c], __shfl_xor_sync(0xffffffffu, extreme[HI + c], distance));
-      }
+    owned = add_warp(owned);
+    shared = add_warp(shared);
+    for (int c = 0; c < 3; ++c) {
+      extreme[LO + c] = min_warp(extreme[LO + c]);
+      extreme[HI + c] = max_warp(extreme[HI + c]);
     }
     if (threadIdx.x % 32 != 0) return;
     auto *const out = reinterpret_cast<long long *>(numbers);
@@ -266,7 +257,7 @@ namespace {
       if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
       count[t] = found;
     }
-    const int most = reduce_warp(found, larger), total = reduce_warp(found, plus);
+    const int most = max_warp(found), total = add_warp(found);
     if (thread % 32 != 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
     atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
@@ -275,16 +266,7 @@ namespace {
   // how many of the rows are of group a
   __global__ void count_rows_a(const int *active, int na, std::int64_t *numbers)
   {
-    int n = static_cast<int>(numbers[ROWS]), first = 0;
-    while (n > 0) {
-      const int half = n / 2;
-      if (active[first + half] < na) {
-        first += half + 1;
-        n -= half + 1;
-      } else
-        n = half;
-    }
-    numbers[ROWS_A] = first;
+    numbers[ROWS_A] = lower_bound(active, static_cast<int>(numbers[ROWS]), na);
   }
 
   // points and counts of rows, and the size of each tile
@@ -299,7 +281,7 @@ namespace {
       count[r] = most = candidate_count[t];
     }
     for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
-      most = max(most, __shfl_xor_sync(0xffffffffu, most, distance));
+      most = max(most, __shfl_xor_sync(ALL_LANES, most, distance));
     if (r < n && r % rows_a_tile == 0) tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes);
   }
 
@@ -319,11 +301,11 @@ namespace {
     int *const to = partner + rows.tile[tile];
     const int my_count = thread < n ? rows.count[first_row + thread] : 0;
     const int my_candidate = thread < n ? active[first_row + thread] : 0;
-    const int most = reduce_warp(my_count, larger);
+    const int most = max_warp(my_count);
     for (int first = 0; first < most; first += 32) {
       const int k = first + thread;
       const auto load = [&](int a) {
-        const int count = __shfl_sync(0xffffffffu, my_count, a), candidate = __shfl_sync(0xffffffffu, my_candidate, a);
+        const int count = __shfl_sync(ALL_LANES, my_count, a), candidate = __shfl_sync(ALL_LANES, my_candidate, a);
         return k < count ? __ldg(found + static_cast<std::int64_t>(capacity) * candidate + k) : -1;
       };
       if (rows.lanes > 1) {

@@ -8,7 +8,7 @@
 namespace gpucoord {
 
 // the first of n rising keys that is not less
-__device__ inline int lower_bound(const std::uint64_t *keys, int n, std::uint64_t key)
+template <class Key> __device__ int lower_bound(const Key *keys, int n, Key key)
 {
   int first = 0;
   while (n > 0) {
