@@ -281,6 +281,51 @@ TEST(DeviceCoordination, TwoGroups)
     }
 }
 
+// One atom has far more partners than the others: memory is what all partners need, not that of as many rows as long.
+TEST(DeviceCoordination, CrowdedAtom)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  System s(30000, 5000, 60000.0, 3, 0.0, 1.0);
+  s.mask[7] = 1 | 2;
+  for (const bool two : {true, false}) {
+    if (!two) {    // the partners of one atom in a crowd, and of a gas around it
+      for (int i = 0; i < s.nall; ++i) s.mask[i] = 1 | 2;
+      for (int i = 3000; i < s.nall; ++i)
+        for (int c = 0; c < 3; ++c) s.x[3 * i + c] *= 40.0;
+    }
+    const Loaded loaded(s, false);
+    for (const Precision precision : PRECISIONS) {
+      const auto device = make(function, precision);
+      for (int round = 0; round < 2; ++round) {
+        device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+        EXPECT_LT(device->bytes(), 400u << 20);
+        for (const unsigned want : {WANTS[1], WANTS[4]})
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want,
+                      tolerance_of(precision), 0.0, "crowded atom");
+      }
+    }
+  }
+}
+
+// more rows than all blocks take at once, and the same bits from lists that are made twice
+TEST(DeviceCoordination, ManyRows)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(700000, 1000, 0.5, 9);
+  const Loaded loaded(s, false);
+  for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+    const auto device = make(function, precision);
+    Result found[2];
+    for (Result &result : found) {
+      device->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
+      result = on_gpu(*device, s, loaded.atoms, DERIVATIVES);
+    }
+    expect_near(found[0], on_host(function, s, false, DERIVATIVES), DERIVATIVES, tolerance_of(precision), 0.0, "many rows");
+    EXPECT_EQ(found[0].sums.value, found[1].sums.value);
+    EXPECT_EQ(found[0].peratom, found[1].peratom);
+  }
+}
+
 // lists hold until atoms have moved by half the skin, and then that is said
 TEST(DeviceCoordination, MovedAtoms)
 {

@@ -12,6 +12,7 @@
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
 #include <cmath>
@@ -49,10 +50,19 @@ namespace {
     }
   };
 
+  struct RoundUp {    // to whole chunks of find_partners
+    __host__ __device__ std::int64_t operator()(int n) const { return (n + 7) / 8 * 8; }
+  };
+
   struct HasPartners {
     const int *count;
     __device__ bool operator()(int t) const { return count[t] > 0; }
   };
+
+  bool is_wasteful(std::int64_t room, std::int64_t partners)
+  {
+    return room > tuning::ENOUGH_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
+  }
 
   // numbers that rise as the double does, and back
   __host__ __device__ std::int64_t to_ordered(double x)
@@ -229,19 +239,29 @@ namespace {
     }
   }
 
-  // The partners of each candidate, as many as 'capacity', a multiple of 8, and how many there are; adds to PARTNERS and
-  // MOST. They are collected in shared memory until there are 32 bytes to write; what a row has beyond its count, up to a
+  // Where the partners of candidates are written: in rows of a fixed length, or where offset says.
+  struct Room {
+    int *partner;
+    int capacity;
+    const std::int64_t *offset;    // null: rows of 'capacity'
+    __device__ int *row(int t) const { return partner + (offset ? offset[t] : static_cast<std::int64_t>(capacity) * t); }
+    __device__ int length() const { return offset ? INT_MAX : capacity; }
+  };
+
+  // The partners of each candidate, as many as there is room for, and how many there are; adds to PARTNERS and MOST.
+  // They are collected in shared memory until there are 32 bytes to write; what a row has beyond its count, up to a
   // multiple of 8, may be anything.
   constexpr int COLLECTED = 8;
 
   __global__ void __launch_bounds__(THREADS)
-  find_partners(const __grid_constant__ Search search, int capacity, int *partner, int *count, std::int64_t *numbers)
+  find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
     __shared__ int collected[COLLECTED][THREADS];
     const int t = thread_number(), thread = threadIdx.x;
     int found = 0;
     if (t < search.n) {
-      int4 *const row = reinterpret_cast<int4 *>(partner + static_cast<std::int64_t>(capacity) * t);
+      int4 *const row = reinterpret_cast<int4 *>(room.row(t));
+      const int capacity = room.length();
       const auto write = [&](int chunk) {
         for (int half = 0; half < 2; ++half)
           row[2 * chunk + half] = make_int4(collected[4 * half][thread], collected[4 * half + 1][thread],
@@ -289,7 +309,7 @@ namespace {
   constexpr int TILE_THREADS = 128;
 
   __global__ void __launch_bounds__(TILE_THREADS)
-  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const int *found, int capacity,
+  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const __grid_constant__ Room room,
              int *partner)
   {
     __shared__ int square[TILE_THREADS / 32][32][33];
@@ -306,7 +326,7 @@ namespace {
       const int k = first + thread;
       const auto load = [&](int a) {
         const int count = __shfl_sync(ALL_LANES, my_count, a), candidate = __shfl_sync(ALL_LANES, my_candidate, a);
-        return k < count ? __ldg(found + static_cast<std::int64_t>(capacity) * candidate + k) : -1;
+        return k < count ? __ldg(room.row(candidate) + k) : -1;
       };
       if (rows.lanes > 1) {
         for (int a = 0; a < n; ++a) {
@@ -531,13 +551,17 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
         "planning a selection");
   workspace.reserve(select_bytes);
 
-  // again where an atom has more partners than any had in the last rebuild
+  // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
+  // that length would take far more memory than all partners, each gets what it needs.
   int most;
+  Room room = {};
   for (;;) {
-    found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
+    if (!room.offset) {
+      found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
+      room = {found.data(), buffers.capacity, nullptr};
+    }
     check(cudaMemsetAsync(numbers.data() + PARTNERS, 0, 2 * sizeof(std::int64_t), stream), "clearing numbers");
-    find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, buffers.capacity, found.data(),
-                                                                  candidate_count.data(), numbers.data());
+    find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
               stream), "selecting rows");
@@ -547,8 +571,20 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     }
     wait_for_numbers(LISTS, stream);
     most = static_cast<int>(numbers_host[MOST]);
-    if (most <= buffers.capacity) break;
-    buffers.capacity = (most + most / 8 + 15) / 8 * 8;
+    if (room.offset || most <= buffers.capacity) break;
+    const int capacity = (most + most / 8 + 15) / 8 * 8;
+    if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity, numbers_host[PARTNERS])) {
+      offset.reserve(ncandidates);
+      const auto lengths = thrust::make_transform_iterator(candidate_count.data(), RoundUp());
+      std::size_t bytes = 0;
+      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream), "planning a scan");
+      workspace.reserve(std::max(bytes, select_bytes));
+      check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
+            "adding up lengths");
+      found.reserve(numbers_host[PARTNERS] + 8 * numbers_host[ROWS]);
+      room = {found.data(), 0, offset.data()};
+    } else
+      buffers.capacity = capacity;
   }
   const int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
   const std::int64_t npairs = numbers_host[PARTNERS];
@@ -561,24 +597,32 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const int rows_a_tile = 32 / lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   buffers.point.reserve(n);
   buffers.count.reserve(n);
-  buffers.tile.reserve(ntiles);
+  buffers.tile.reserve(ntiles + 1);
+  check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
   list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, lanes, search.na, search.first_point[0],
                                                   search.first_point[1], candidate_count.data(), buffers.point.data(),
                                                   buffers.count.data(), buffers.tile.data());
   check(cudaGetLastError(), "launching list_rows");
   std::size_t scan_bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles, stream),
+  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
         "planning a scan");
   workspace.reserve(scan_bytes);
-  check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles,
+  check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
             stream), "adding up tiles");
-  // room for tiles of the longest row, so that the host need not wait for their sum
-  buffers.partner.reserve(32 * static_cast<std::size_t>(ntiles) * ((most + lanes - 1) / lanes));
+  // Room for tiles of the longest row, so that the host need not wait for their sum, unless it would be far too much.
+  std::int64_t size = 32 * static_cast<std::int64_t>(ntiles) * ((most + lanes - 1) / lanes);
+  if (is_wasteful(size, npairs)) {
+    check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t), cudaMemcpyDeviceToHost,
+              stream), "copying from it");
+    check(cudaStreamSynchronize(stream), "finding pairs of atoms");
+    size = numbers_host[0];
+  }
+  buffers.partner.reserve(size);
 
   const DeviceRows view = {n, na, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
                            buffers.partner.data()};
   make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(view, ntiles,
-      active.data(), found.data(), buffers.capacity, buffers.partner.data());
+      active.data(), room, buffers.partner.data());
   check(cudaGetLastError(), "launching make_tiles");
   all_rows.push_back({ci, cj, view});
 }
@@ -634,7 +678,7 @@ void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaS
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = atom_of.bytes() + integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes() +
-      workspace.bytes() + candidate_count.bytes() + active.bytes() + found.bytes();
+      workspace.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

@@ -114,6 +114,7 @@ class DevicePairs {
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
   DeviceBuffer<int> candidate_count, active, found;
+  DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
   std::deque<Rows> all_rows;
 };
