@@ -58,12 +58,12 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     }
   }
 
-  // after the last partner: the factor that terms were left without
-  __device__ void finish(Real scale)
+  // after the last partner: the factor that terms were left without, and the unit of dx, dy, dz
+  __device__ void finish(Real scale, Real unit = 1)
   {
     flush();
 #pragma unroll
-    for (int k = 1; k < N; ++k) sum(k) *= scale;
+    for (int k = 1; k < N; ++k) sum(k) *= scale * (k < 4 ? unit : unit * unit);
   }
 
   // adds the sums of so many neighbouring lanes of the warp, a power of 2

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 
 namespace gpucoord {
 
@@ -31,6 +32,12 @@ template <class T, Place PLACE> class Buffer {
     release();
     if (grows && allocate(n + n / 2)) return;
     if (!allocate(n)) fail(n);
+  }
+
+  void swap(Buffer &other)
+  {
+    std::swap(memory, other.memory);
+    std::swap(capacity, other.capacity);
   }
 
   T *data() const { return memory; }

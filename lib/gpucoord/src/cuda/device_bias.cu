@@ -6,6 +6,7 @@
 #include "gpucoord/device_coordination.h"
 
 #include "device_pairs.h"
+#include "early_launch.cuh"
 #include "pair_arguments.h"
 
 #include "../common/hermite_grid.h"
@@ -68,6 +69,7 @@ namespace {
 
   __global__ void evaluate_bias(const __grid_constant__ BiasArguments arg)
   {
+    let_next_start();    // it waits for the slopes only
     DeviceBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);

@@ -7,6 +7,7 @@
 
 #include "device_forces.cuh"
 #include "device_pairs.h"
+#include "early_launch.cuh"
 #include "switch_functions.h"
 
 #include "../common/engine_parts.h"
@@ -19,14 +20,17 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  __global__ void subtract_slope(const double *sums, int columns, const int *point, const int *atom_of, int n,
+  __global__ void subtract_slope(const double *sums, int columns, const int *atom, int n,
                                  const __grid_constant__ DeviceForces forces, double factor, const double *slope)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
-    const double strength = slope ? factor * *slope : factor;
     const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
-    subtract(forces, atom_of[point[r]], strength * derivative[0], strength * derivative[1], strength * derivative[2]);
+    const double x = derivative[0], y = derivative[1], z = derivative[2];
+    const int row = atom[r];
+    wait_for_kernel_before();    // which may be that of the slope
+    const double strength = slope ? factor * *slope : factor;
+    subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
   // on the host after a wait
@@ -107,18 +111,17 @@ namespace {
     {
       const int columns = peratom_columns(wanted);
       std::vector<double> host_sums;
-      std::vector<int> point, atom_of(pairs->npoints());
-      copy(atom_of, pairs->atoms(), stream);
+      std::vector<int> atom;
       std::size_t first = 0;
       for (const DevicePairs::Rows &rows : pairs->rows()) {
         host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
-        point.resize(rows.view.n);
+        atom.resize(rows.view.n);
         copy(host_sums, sums.data() + first * columns, stream);
-        copy(point, rows.view.point, stream);
+        copy(atom, rows.view.atom, stream);
         check(cudaStreamSynchronize(stream), "computing coordination numbers");
         for (int r = 0; r < rows.view.n; ++r)
           for (int c = 0; c < columns; ++c)
-            peratom[static_cast<std::size_t>(atom_of[point[r]]) * columns + c] +=
+            peratom[static_cast<std::size_t>(atom[r]) * columns + c] +=
                 host_sums[static_cast<std::size_t>(r) * columns + c];
         first += rows.view.n;
       }
@@ -152,7 +155,6 @@ namespace {
         arg.weight = between.weight;
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
-        arg.atom_of = pairs->atoms();
         if (forces) arg.forces = *forces;
         arg.block_sums = block_sums.data();
         arg.ended = ended.data();
@@ -171,9 +173,8 @@ namespace {
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const double *const from = sums.data() + (first + begin) * columns;
-      subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, rows.view.point + begin, pairs->atoms(), n, forces,
-                                                     factor, slope);
-      check(cudaGetLastError(), "launching subtract_slope");
+      launch_early("launching subtract_slope", subtract_slope, blocks, THREADS, stream, from, columns,
+                   rows.view.atom + begin, n, forces, factor, slope);
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)

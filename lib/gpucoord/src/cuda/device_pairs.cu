@@ -4,6 +4,8 @@
 // collected to be written together.
 
 #include "device_pairs.h"
+
+#include "early_launch.cuh"
 #include "sorted_atoms.cuh"
 #include "warp_reduction.cuh"
 
@@ -50,8 +52,8 @@ namespace {
     }
   };
 
-  struct RoundUp {    // to whole chunks of find_partners
-    __host__ __device__ std::int64_t operator()(int n) const { return (n + 7) / 8 * 8; }
+  struct Fours {
+    __host__ __device__ std::int64_t operator()(int n) const { return (n + FOUR - 1) / FOUR; }
   };
 
   struct HasPartners {
@@ -186,11 +188,16 @@ namespace {
     int first_point[2];
     int na, n;                    // candidates of group a, and all; the others are of b
     bool two;
+
+    // of the point
+    __device__ int number(int t) const { return t < na ? first_point[0] + t : first_point[1] + t - na; }
   };
 
-  __device__ double outside(double x, double lo, double size)    // of the interval
+  // how far x is outside of the interval of a size that is so many sizes from where x is measured from
+  __device__ float outside(double x, int d, double size)
   {
-    return fmax(0.0, fmax(lo - x, x - (lo + size)));
+    const double below = d * size - x;
+    return fmaxf(0.0f, fmaxf(static_cast<float>(below), static_cast<float>(-below - size)));
   }
 
   constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
@@ -200,7 +207,7 @@ namespace {
   {
     const int group = t < search.na ? 0 : 1, k_of_group = group == 0 ? t : t - search.na;
     const DeviceAtom atom = search.atoms[group][k_of_group];
-    const int number = search.first_point[group] + k_of_group;
+    const int number = search.number(t);
     const int row = static_cast<int>(atom.id);
     const int4 center = search_point(atom, search.inverse_unit, number);
     const SortedAtoms &j = search.partners[group];
@@ -209,19 +216,23 @@ namespace {
     const auto unit = static_cast<float>(search.unit);
     // a margin far above rounding in float, also where it puts an atom into the next column
     const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
-    const std::int64_t cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
+    // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
+    const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
+    const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
+    const double y = atom.y - (grid.lo[1] + cy * grid.size[1]), z = atom.z - (grid.lo[2] + cz * grid.size[2]);
+    const float x = __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
+    const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
+    const std::int64_t own_column = grid.column(cy, cz) * nx;
     for (int c = 0; c < search.neighbourhood.n; ++c) {
-      const std::int64_t y = cy + search.neighbourhood.dy[c], z = cz + search.neighbourhood.dz[c];
-      if (y < 0 || y >= grid.n[1] || z < 0 || z >= grid.n[2]) continue;
-      const double out_y = outside(atom.y, grid.lo[1] + y * grid.size[1], grid.size[1]);
-      const double out_z = outside(atom.z, grid.lo[2] + z * grid.size[2], grid.size[2]);
-      const double left_sq = search.reach * search.reach * (1.0 + 1e-5) - out_y * out_y - out_z * out_z;
-      if (left_sq < 0.0) continue;
-      const double left = sqrtf(static_cast<float>(left_sq));
-      const auto first = static_cast<std::uint64_t>(grid.column(y, z) * grid.n[0]);
-      const std::uint64_t first_cell = first + grid.coordinate(0, atom.x - left);
-      const std::uint64_t end_cell = first + grid.coordinate(0, atom.x + left) + 1;
-      const int2 range = atoms_of_cells(j, first_cell, end_cell);
+      const int dy = search.neighbourhood.dy[c], dz = search.neighbourhood.dz[c];
+      if (static_cast<unsigned>(cy + dy) >= ny || static_cast<unsigned>(cz + dz) >= nz) continue;
+      const float out_y = outside(y, dy, grid.size[1]), out_z = outside(z, dz, grid.size[2]);
+      const float left_sq = reach_sq - out_y * out_y - out_z * out_z;
+      if (left_sq < 0.0f) continue;
+      const float left = sqrtf(left_sq) * cells_a_length;
+      const std::int64_t column = own_column + static_cast<std::int64_t>(dz * ny + dy) * nx;
+      const int2 range = atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),
+                                        column + min(nx, cx + static_cast<int>(floorf(x + left)) + 1));
       for (int k = range.x; k < range.y; k += TESTED_AT_ONCE) {
         int4 other[TESTED_AT_ONCE];
 #pragma unroll
@@ -239,46 +250,39 @@ namespace {
     }
   }
 
-  // Where the partners of candidates are written: in rows of a fixed length, or where offset says.
+  // Where the partners of candidates are written, in fours: as rows in tiles that all have room for rows of one length,
+  // or where offset says.
   struct Room {
-    int *partner;
-    int capacity;
-    const std::int64_t *offset;    // null: rows of 'capacity'
-    __device__ int *row(int t) const { return partner + (offset ? offset[t] : static_cast<std::int64_t>(capacity) * t); }
+    int4 *partner;
+    int capacity;                  // partners, a multiple of 4
+    const std::int64_t *offset;    // null: tiles
+    __device__ int4 *four(int t, int c) const
+    {
+      if (offset) return partner + offset[t] + c;
+      return partner + (static_cast<std::int64_t>(t / 32) * (capacity / FOUR) + c) * 32 + t % 32;
+    }
     __device__ int length() const { return offset ? INT_MAX : capacity; }
   };
 
   // The partners of each candidate, as many as there is room for, and how many there are; adds to PARTNERS and MOST.
-  // They are collected in shared memory until there are 32 bytes to write; what a row has beyond its count, up to a
-  // multiple of 8, may be anything.
-  constexpr int COLLECTED = 8;
-
   __global__ void __launch_bounds__(THREADS)
   find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
-    __shared__ int collected[COLLECTED][THREADS];
-    const int t = thread_number(), thread = threadIdx.x;
+    const int t = thread_number();
     int found = 0;
     if (t < search.n) {
-      int4 *const row = reinterpret_cast<int4 *>(room.row(t));
       const int capacity = room.length();
-      const auto write = [&](int chunk) {
-        for (int half = 0; half < 2; ++half)
-          row[2 * chunk + half] = make_int4(collected[4 * half][thread], collected[4 * half + 1][thread],
-                                            collected[4 * half + 2][thread], collected[4 * half + 3][thread]);
+      int4 four = {};
+      const auto append = [&](int k, int point) {
+        four = make_int4(four.y, four.z, four.w, point);
+        if (k % FOUR == FOUR - 1 && k < capacity) *room.four(t, k / FOUR) = four;
       };
-      for_each_partner(search, t, [&](int point) {
-        if (found < capacity) {
-          collected[found % COLLECTED][thread] = point;
-          if (found % COLLECTED == COLLECTED - 1) write(found / COLLECTED);
-        }
-        ++found;
-      });
-      if (found < capacity && found % COLLECTED != 0) write(found / COLLECTED);
+      for_each_partner(search, t, [&](int point) { append(found++, point); });
       count[t] = found;
+      for (int k = found; k % FOUR != 0; ++k) append(k, search.number(t));
     }
     const int most = max_warp(found), total = add_warp(found);
-    if (thread % 32 != 0) return;
+    if (threadIdx.x % 32 != 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
     atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
   }
@@ -289,59 +293,44 @@ namespace {
     numbers[ROWS_A] = lower_bound(active, static_cast<int>(numbers[ROWS]), na);
   }
 
-  // points and counts of rows, and the size of each tile
-  __global__ void list_rows(const int *active, int n, int lanes, int na, int first_point_a, int first_point_b,
-                            const int *candidate_count, int *point, int *count, std::int64_t *tile)
+  // Points and counts of rows and, where it is wanted, the size of each tile. active: candidates that are rows; null: all.
+  __global__ void list_rows(const __grid_constant__ Search search, const int *active, int n, int lanes,
+                            const int *candidate_count, int *point, int *atom, int *count, std::int64_t *tile)
   {
     const int r = thread_number(), rows_a_tile = 32 / lanes;
     int most = 0;
     if (r < n) {
-      const int t = active[r];
-      point[r] = t < na ? first_point_a + t : first_point_b + t - na;
+      const int t = active ? active[r] : r;
+      point[r] = search.number(t);
+      atom[r] = search.atom_of[point[r]];
       count[r] = most = candidate_count[t];
     }
+    if (!tile) return;
     for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
       most = max(most, __shfl_xor_sync(ALL_LANES, most, distance));
-    if (r < n && r % rows_a_tile == 0) tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((most + lanes - 1) / lanes);
+    const int fours = (most + FOUR - 1) / FOUR;
+    if (r < n && r % rows_a_tile == 0) tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
-  // From rows into tiles, a warp each: 32 partners of each row pass through shared memory where a tile has 32 rows.
+  // from where they were found into tiles, a warp each
   constexpr int TILE_THREADS = 128;
 
   __global__ void __launch_bounds__(TILE_THREADS)
   make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const __grid_constant__ Room room,
-             int *partner)
+             int4 *partner)
   {
-    __shared__ int square[TILE_THREADS / 32][32][33];
-    const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
-    const int tile = blockIdx.x * (TILE_THREADS / 32) + warp;
+    const int thread = threadIdx.x % 32, tile = blockIdx.x * (TILE_THREADS / 32) + threadIdx.x / 32;
     if (tile >= ntiles) return;
-    const int rows_a_tile = 32 / rows.lanes, first_row = tile * rows_a_tile;
-    const int n = min(rows_a_tile, rows.n - first_row);
-    int *const to = partner + rows.tile[tile];
-    const int my_count = thread < n ? rows.count[first_row + thread] : 0;
-    const int my_candidate = thread < n ? active[first_row + thread] : 0;
-    const int most = max_warp(my_count);
-    for (int first = 0; first < most; first += 32) {
-      const int k = first + thread;
-      const auto load = [&](int a) {
-        const int count = __shfl_sync(ALL_LANES, my_count, a), candidate = __shfl_sync(ALL_LANES, my_candidate, a);
-        return k < count ? __ldg(room.row(candidate) + k) : -1;
-      };
-      if (rows.lanes > 1) {
-        for (int a = 0; a < n; ++a) {
-          const int point = load(a);
-          if (point >= 0) to[static_cast<std::int64_t>(k / rows.lanes) * 32 + a * rows.lanes + k % rows.lanes] = point;
-        }
-        continue;
-      }
-#pragma unroll 8    // loads under way
-      for (int a = 0; a < 32; ++a) square[warp][a][thread] = load(a);
-      __syncwarp();
-      for (int j = first; j < min(first + 32, most); ++j)
-        if (j < my_count) to[static_cast<std::int64_t>(j) * 32 + thread] = square[warp][thread][j - first];
-      __syncwarp();
-    }
+    const int lanes = rows.lanes, r = tile * (32 / lanes) + thread / lanes;
+    if (r >= rows.n) return;
+    const int t = active[r], count = rows.count[r], none = rows.point[r];
+    const auto number = [&](int k) {
+      return k < count ? reinterpret_cast<const int *>(room.four(t, k / FOUR))[k % FOUR] : none;
+    };
+    int4 *to = partner + rows.tile[tile] + thread;
+#pragma unroll 2    // loads under way
+    for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
+      *to = make_int4(number(k), number(k + lanes), number(k + 2 * lanes), number(k + 3 * lanes));
   }
 
   // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
@@ -366,6 +355,7 @@ namespace {
   __global__ void convert_points(const X *x, const int *atom_of, int n, double inverse_unit, float limit_sq,
                                  bool are_built, Point *point, Point *built, DeviceStatus *status)
   {
+    let_next_start();
     const int k = thread_number();
     if (k >= n) return;
     const double3 p = position_of(x, atom_of[k]);
@@ -541,6 +531,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const std::size_t number = all_rows.size();
   while (row_buffers.size() <= number) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[number];
+  if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
   active.reserve(ncandidates);
   const thrust::counting_iterator<int> places(0);
@@ -557,7 +548,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   Room room = {};
   for (;;) {
     if (!room.offset) {
-      found.reserve(static_cast<std::size_t>(ncandidates) * buffers.capacity);
+      found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 * (buffers.capacity / FOUR));
       room = {found.data(), buffers.capacity, nullptr};
     }
     check(cudaMemsetAsync(numbers.data() + PARTNERS, 0, 2 * sizeof(std::int64_t), stream), "clearing numbers");
@@ -575,18 +566,18 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     const int capacity = (most + most / 8 + 15) / 8 * 8;
     if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity, numbers_host[PARTNERS])) {
       offset.reserve(ncandidates);
-      const auto lengths = thrust::make_transform_iterator(candidate_count.data(), RoundUp());
+      const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
       std::size_t bytes = 0;
       check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream), "planning a scan");
       workspace.reserve(std::max(bytes, select_bytes));
       check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
             "adding up lengths");
-      found.reserve(numbers_host[PARTNERS] + 8 * numbers_host[ROWS]);
+      found.reserve(numbers_host[PARTNERS] / FOUR + numbers_host[ROWS]);
       room = {found.data(), 0, offset.data()};
     } else
       buffers.capacity = capacity;
   }
-  const int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
+  int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
   const std::int64_t npairs = numbers_host[PARTNERS];
   if (n == 0) return;
 
@@ -594,15 +585,33 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   while (lanes < 32 && static_cast<std::int64_t>(n) * lanes < tuning::ENOUGH_THREADS &&
          npairs / n >= 2 * lanes * tuning::FEWEST_PARTNERS)
     lanes *= 2;
+  // Where they are found they are in tiles already, if rows are the candidates, of which few may be in vain.
+  const bool in_place = lanes == 1 && !room.offset && n >= tuning::ROWS_IN_PLACE * ncandidates;
+  if (in_place) {
+    n = ncandidates;
+    na = search.na;
+  }
   const int rows_a_tile = 32 / lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   buffers.point.reserve(n);
+  buffers.atom.reserve(n);
   buffers.count.reserve(n);
-  buffers.tile.reserve(ntiles + 1);
-  check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
-  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(active.data(), n, lanes, search.na, search.first_point[0],
-                                                  search.first_point[1], candidate_count.data(), buffers.point.data(),
-                                                  buffers.count.data(), buffers.tile.data());
+  if (!in_place) {
+    buffers.tile.reserve(ntiles + 1);
+    check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
+  }
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(search, in_place ? nullptr : active.data(), n, lanes,
+                                                  candidate_count.data(), buffers.point.data(), buffers.atom.data(),
+                                                  buffers.count.data(), in_place ? nullptr : buffers.tile.data());
   check(cudaGetLastError(), "launching list_rows");
+  DeviceRows view = {n, na, lanes, buffers.point.data(), buffers.atom.data(), buffers.count.data()};
+  if (in_place) {
+    buffers.partner.swap(found);
+    view.stride = 32 * (buffers.capacity / FOUR);
+    view.partner = buffers.partner.data();
+    all_rows.push_back({ci, cj, view});
+    return;
+  }
+
   std::size_t scan_bytes = 0;
   check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
         "planning a scan");
@@ -610,17 +619,18 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
             stream), "adding up tiles");
   // Room for tiles of the longest row, so that the host need not wait for their sum, unless it would be far too much.
-  std::int64_t size = 32 * static_cast<std::int64_t>(ntiles) * ((most + lanes - 1) / lanes);
-  if (is_wasteful(size, npairs)) {
+  const int fours = (most + FOUR - 1) / FOUR;
+  std::int64_t size = 32 * static_cast<std::int64_t>(ntiles) * ((fours + lanes - 1) / lanes);
+  if (is_wasteful(FOUR * size, npairs)) {
     check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t), cudaMemcpyDeviceToHost,
               stream), "copying from it");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
+    copied += sizeof(std::int64_t);
     size = numbers_host[0];
   }
   buffers.partner.reserve(size);
-
-  const DeviceRows view = {n, na, lanes, buffers.point.data(), buffers.count.data(), buffers.tile.data(),
-                           buffers.partner.data()};
+  view.tile = buffers.tile.data();
+  view.partner = buffers.partner.data();
   make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(view, ntiles,
       active.data(), room, buffers.partner.data());
   check(cudaGetLastError(), "launching make_tiles");
@@ -684,7 +694,7 @@ std::size_t DevicePairs::bytes() const
   for (const auto &bin : bins) total += bin.bytes();
   for (const auto &buffer : search_points) total += buffer.bytes();
   for (const auto &rows : row_buffers)
-    total += rows.point.bytes() + rows.count.bytes() + rows.partner.bytes() + rows.tile.bytes();
+    total += rows.point.bytes() + rows.atom.bytes() + rows.count.bytes() + rows.partner.bytes() + rows.tile.bytes();
   return total;
 }
 

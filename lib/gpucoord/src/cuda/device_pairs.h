@@ -4,7 +4,7 @@
 // points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent of the system,
 // because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom that has
 // partners; its partners are points.
-// Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom.
+// Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
 
@@ -30,10 +30,16 @@ struct DeviceRows {
   int nvalue;                   // the first of them, those of group a, count in S
   int lanes;                    // threads an atom, 1 to 32, a power of 2
   const int *point;             // [n]
+  const int *atom;              // [n] row of the caller's arrays
   const int *count;             // [n] partners
-  const std::int64_t *tile;     // [tiles] where the partners of a tile begin
-  const int *partner;           // k-th of the a-th row of a tile: tile + (k / lanes) * 32 + a * lanes + k % lanes
+  const std::int64_t *tile;     // [tiles] where the partners of a tile begin; null: every 'stride'
+  std::int64_t stride;
+  // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
+  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What a four has beyond the row's count are numbers of points, too.
+  const int4 *partner;
 };
+
+constexpr int FOUR = 4;         // partners that a thread loads at once
 
 // Written by kernels, read by whoever waits.
 struct DeviceStatus {
@@ -58,11 +64,9 @@ class DevicePairs {
   const TypeClasses &classes() const { return type_classes; }
   const void *points() const { return precise ? static_cast<const void *>(doubles.data()) : integers.data(); }
   double unit() const { return length_unit; }    // distance
-  const int *atoms() const { return atom_of.data(); }    // of a point, in the caller's arrays
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
   std::int64_t natoms(int group) const { return nowned[group]; }
-  int npoints() const { return n_points; }
   DeviceStatus *status() const { return device_status.data(); }
   void clear_status(cudaStream_t);
   std::size_t bytes() const;
@@ -71,8 +75,9 @@ class DevicePairs {
  private:
   // of a pair of classes
   struct RowBuffers {
-    int capacity = 32;    // partners of an atom that are kept room for, a multiple of 8
-    DeviceBuffer<int> point, count, partner;
+    int capacity = 32;    // partners of an atom that are kept room for, a multiple of 4
+    DeviceBuffer<int> point, atom, count;
+    DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;
   };
 
@@ -113,7 +118,8 @@ class DevicePairs {
   DeviceBuffer<std::int64_t> numbers;
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<int> candidate_count, active, found;
+  DeviceBuffer<int> candidate_count, active;
+  DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
   std::deque<Rows> all_rows;

@@ -80,7 +80,6 @@ struct PartnerArguments {
   double value_scale;               // 1/2 where every pair is met from both its ends
   double *sums;                     // [n][columns] of the rows; null: not wanted
   DeviceForces forces;              // from which derivatives are subtracted; null: none
-  const int *atom_of;               // row of a point in the caller's arrays
   double *block_sums;               // [7][blocks] value and virial
   unsigned *ended;                  // blocks that have ended: 0 before and after
   WarpSums *total;                  // value and virial of all launches of an evaluation

@@ -109,15 +109,17 @@ namespace {
   {
     const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
     const int blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+    const auto launch = [&](auto *kernel) {
+      launch_early("launching sum_partners", kernel, blocks, GATHER_THREADS, stream, arg, c);
+    };
     if (want == VALUE)
-      sum_partners<Formula, Real, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      launch(sum_partners<Formula, Real, VALUE>);
     else if (want == DERIVATIVES)
-      sum_partners<Formula, Real, DERIVATIVES><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      launch(sum_partners<Formula, Real, DERIVATIVES>);
     else if (want == ALL_OF_ATOMS)
-      sum_partners<Formula, Real, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      launch(sum_partners<Formula, Real, ALL_OF_ATOMS>);
     else
-      sum_partners<Formula, Real, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    check(cudaGetLastError(), "launching sum_partners");
+      launch(sum_partners<Formula, Real, ALL>);
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()

@@ -9,6 +9,7 @@
 
 #include "atom_sums.cuh"
 #include "device_forces.cuh"
+#include "early_launch.cuh"
 #include "launch.h"
 #include "pair_arguments.h"
 
@@ -19,29 +20,32 @@ constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
 // the kernel of the most frequent steps gains a fifth.
 template <class Real, unsigned WANT>
 constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value && WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
-constexpr int AT_ONCE = 4;    // partners
-constexpr int BATCHES_BEFORE_FLUSH = 16;
+constexpr int FOURS_BEFORE_FLUSH = 16;
 
-// difference of two points in units of length
-__device__ inline void difference(const int4 &a, const int4 &b, float unit, float &dx, float &dy, float &dz)
+// The difference of two points, in units where they are integers, and the square of a distance from that in units.
+__device__ inline void difference(const int4 &a, const int4 &b, float &dx, float &dy, float &dz)
 {
-  dx = unit * static_cast<float>(b.x - a.x);
-  dy = unit * static_cast<float>(b.y - a.y);
-  dz = unit * static_cast<float>(b.z - a.z);
+  dx = static_cast<float>(b.x - a.x);
+  dy = static_cast<float>(b.y - a.y);
+  dz = static_cast<float>(b.z - a.z);
 }
-__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double, double &dx, double &dy, double &dz)
+__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double &dx, double &dy, double &dz)
 {
   dx = b.x - a.x;
   dy = b.y - a.y;
   dz = b.z - a.z;
 }
+__device__ inline float squared(float r_sq, float unit_sq) { return unit_sq * r_sq; }
+__device__ inline double squared(double r_sq, double) { return r_sq; }
 
-// a number that no other thread reads: it does not stay in L1, which points need
-__device__ inline int load_once(const int *p)
+// numbers that no other thread reads: they do not stay in L1, which points need
+__device__ inline int4 load_once(const int4 *p)
 {
-  int value;
-  asm("ld.global.nc.L1::no_allocate.s32 %0, [%1];" : "=r"(value) : "l"(p));
-  return value;
+  int4 v;
+  asm("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+      : "l"(p));
+  return v;
 }
 
 template <class Real> struct PointOf {
@@ -57,13 +61,13 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-  const int *const __restrict__ partners = arg.rows.partner;
-  const auto unit = static_cast<Real>(arg.unit);
+  const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
   const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes, lane = thread % lanes;
   const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
 
   WarpSums mine = {};
+  wait_for_kernel_before();    // which may be that of the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles; tile += gridDim.x * PARTNER_WARPS) {
     const int r = tile * rows_a_tile + a;
     const bool valid = r < arg.rows.n;
@@ -72,42 +76,42 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
     if (valid) {
       const Point atom = points[point];
       const int count = arg.rows.count[r];
-      const int *partner = partners + arg.rows.tile[tile] + thread;
+      const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
+      const int4 *partner = arg.rows.partner + begin + thread;
       // It is loads that take time: those of the next partners' numbers are under way while these are summed.
-      // Where there is none, the atom itself stands in.
-      int number[AT_ONCE];
-      const auto load_numbers = [&](int first) {
+      int4 next = {};
+      if (lane < count) next = load_once(partner);
+      int left = count - lane;    // every lanes-th of them is this thread's
+      while (left > 0) {
+        const int stop = std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;
+        for (; left > stop; left -= FOUR * lanes) {
+          const int number[FOUR] = {next.x, next.y, next.z, next.w};
+          Point other[FOUR];
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; ++u) number[u] = first + u * lanes < count ? load_once(partner + 32 * u) : point;
-      };
-      load_numbers(lane);
-      int batches = 0;
-      for (int first = lane; first < count; first += AT_ONCE * lanes) {
-        Point other[AT_ONCE];
+          for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+          partner += 32;
+          if (left > FOUR * lanes) next = load_once(partner);
 #pragma unroll
-        for (int u = 0; u < AT_ONCE; ++u) other[u] = points[number[u]];
-        partner += AT_ONCE * 32;
-        load_numbers(first + AT_ONCE * lanes);
-#pragma unroll
-        for (int u = 0; u < AT_ONCE; ++u) {
-          const bool exists = first + u * lanes < count;
-          Real dx, dy, dz;
-          difference(atom, other[u], unit, dx, dy, dz);
-          const Real r_sq = dx * dx + dy * dy + dz * dz;
-          if constexpr (CHEAP<Formula>)
-            sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
-          else if (exists && r_sq <= c.dmax_sq)
-            sums.template add<Formula>(c, dx, dy, dz, r_sq);
+          for (int u = 0; u < FOUR; ++u) {
+            const bool exists = u * lanes < left;
+            Real dx, dy, dz;
+            difference(atom, other[u], dx, dy, dz);
+            const Real r_sq = squared(dx * dx + dy * dy + dz * dz, unit_sq);
+            if constexpr (CHEAP<Formula>)
+              sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
+            else if (exists && r_sq <= c.dmax_sq)
+              sums.template add<Formula>(c, dx, dy, dz, r_sq);
+          }
         }
-        if (++batches % BATCHES_BEFORE_FLUSH == 0) sums.flush();
+        sums.flush();
       }
     }
-    sums.finish(Formula::scale(c));
+    sums.finish(Formula::scale(c), unit);
     sums.add_lanes(lanes);
     if (!valid || lane != 0) continue;
     if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
     if (arg.forces.f)
-      subtract(arg.forces, arg.atom_of[point], arg.weight * sums.column(1), arg.weight * sums.column(2),
+      subtract(arg.forces, arg.rows.atom[r], arg.weight * sums.column(1), arg.weight * sums.column(2),
                arg.weight * sums.column(3));
     if (r < arg.rows.nvalue) {
       mine.value += sums.column(0);
