@@ -3,8 +3,8 @@
 
 A melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3, timestep 0.005; a harmonic bias on
 the mean coordination number of all atoms (cubic, d0 0.9, dmax 2.5), 0.2 from where it is without. The function has no
-jump of slope at dmax: with one, energy would drift in any precision (README). NVE conserves the total energy, the bias in
-it; NPT also that of thermostat and barostat. All runs go on at the same time, on one GPU, which is far faster after
+jump of slope at dmax, with which energy may drift in any precision (README). NVE conserves the total energy, the bias
+in it; NPT also that of thermostat and barostat. All runs go on at the same time, on one GPU, which is far faster after
 nvidia-cuda-mps-control -d, by which CUDA lets processes share it: without it they take turns.
 
 The drift is the slope of a straight line through block means. Its error takes the noise to be partly independent from

@@ -307,6 +307,24 @@ TEST(DeviceCoordination, CrowdedAtom)
   }
 }
 
+// lists that stay where they are found, of one thread an atom and many partners, made again for other atoms
+TEST(DeviceCoordination, ManyPartners)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  for (const bool two : {false, true})
+    for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+      const auto device = make(function, precision);
+      for (const unsigned seed : {3u, 4u}) {
+        const System s(150000, 5000, 10.0, seed, two ? 0.6 : 1.0, 0.6);
+        const Loaded loaded(s, false);
+        device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+        for (const unsigned want : {WANTS[1], WANTS[4]})
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want,
+                      tolerance_of(precision), 0.0, "many partners");
+      }
+    }
+}
+
 // more rows than all blocks take at once, and the same bits from lists that are made twice
 TEST(DeviceCoordination, ManyRows)
 {
@@ -320,7 +338,8 @@ TEST(DeviceCoordination, ManyRows)
       device->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
       result = on_gpu(*device, s, loaded.atoms, DERIVATIVES);
     }
-    expect_near(found[0], on_host(function, s, false, DERIVATIVES), DERIVATIVES, tolerance_of(precision), 0.0, "many rows");
+    expect_near(found[0], on_host(function, s, false, DERIVATIVES), DERIVATIVES, tolerance_of(precision), 0.0,
+                "many rows");
     EXPECT_EQ(found[0].sums.value, found[1].sums.value);
     EXPECT_EQ(found[0].peratom, found[1].peratom);
   }
@@ -460,6 +479,26 @@ TEST(DeviceCoordination, TypesAndForces)
 }
 
 // an atom of both groups gets the forces of both, always in the same order
+TEST(DeviceCoordination, PairsOfTypesComeAndGo)
+{
+  SwitchTable table(2);
+  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
+  const int smap = table.add(Switch(options(SwitchKind::SMAP, 0.9)));
+  table.set(1, 1, cubic);
+  table.set(1, 2, smap);
+  System s(4000, 1000, 10.0, 53);
+  for (int &type : s.type) type = std::min(type, 2);
+  const auto device = make(table, Precision::DOUBLE);
+  for (const int first : {0, 1, 0}) {    // of the others only one atom is of type 1
+    System now = s;
+    if (first) std::fill(now.type.begin() + first, now.type.end(), 2);
+    const Loaded loaded(now, false);
+    device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+    expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]), on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11,
+                0.0, "types that come and go");
+  }
+}
+
 TEST(DeviceCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -469,13 +508,12 @@ TEST(DeviceCoordination, AddedForces)
     const auto device = make(function, Precision::DOUBLE);
     device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
     const Result expected = on_host(function, s, two, DERIVATIVES);
-    const OnGpu<double> slope(std::vector<double>{0.25});
     std::vector<float> first;
     for (int round = 0; round < 3; ++round) {
       OnGpu<float> f(std::vector<float>(3 * s.nall, 0.5f));
       OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
       device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-      device->add_forces({f.data(), true, 3, 1}, 2.0, slope.data(), nullptr);
+      device->add_forces({f.data(), true, 3, 1}, 0.5, nullptr, nullptr);
       device->add_forces({g.data(), false, 3, 1}, 0.5, nullptr, nullptr);
       const auto in_float = f.get();
       const auto in_double = g.get();
@@ -531,7 +569,15 @@ TEST(DeviceBias, Restraints)
       for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
         work += 0.5 * (terms[v].evaluate(at, slope) - last[v].evaluate(at, slope));
     }
+    const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
     bias->evaluate(variables, true, nullptr);
+    device->add_forces({f.data(), false, 3, 1}, 2.0, bias->slope(0), nullptr);
+    const auto forces = f.get();
+    const Result derivatives = on_host(function, s, false, DERIVATIVES);
+    const double most = 2.0 * std::fabs(slopes[0]) * largest(derivatives.peratom, 4, 1, 4);
+    for (int i = 0; i < s.nall; ++i)
+      for (int c = 0; c < 3; ++c)
+        ASSERT_NEAR(forces[3 * i + c], -2.0 * slopes[0] * derivatives.peratom[4 * i + 1 + c], 1e-9 * most);
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.s[0], value, 1e-12 * value);
     EXPECT_NEAR(state.energy, energy, 1e-9);

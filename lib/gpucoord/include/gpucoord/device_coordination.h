@@ -78,7 +78,8 @@ class DeviceCoordination {
   // The same, and the forces -dS/dx of the owned atoms are added: S is an energy.
   virtual void evaluate_forces(const DeviceAtoms &, unsigned want, const DeviceForces &, DeviceStream) = 0;
 
-  // Enqueues f -= factor * slope * dS/dx; slope: in device memory, or null for 1. After evaluate() with DERIVATIVES.
+  // Enqueues f -= factor * slope * dS/dx after evaluate() with DERIVATIVES. slope: of a bias that was enqueued after
+  // that, or null for 1.
   virtual void add_forces(const DeviceForces &, double factor, const double *slope, DeviceStream) = 0;
 
   // Waits for the last evaluation. What went wrong is said once.

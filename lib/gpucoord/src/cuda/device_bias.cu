@@ -69,7 +69,7 @@ namespace {
 
   __global__ void evaluate_bias(const __grid_constant__ BiasArguments arg)
   {
-    let_next_start();    // it waits for the slopes only
+    let_next_start();    // add_forces() of these variables
     DeviceBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);

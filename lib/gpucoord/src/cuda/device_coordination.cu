@@ -28,7 +28,7 @@ namespace {
     const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
     const double x = derivative[0], y = derivative[1], z = derivative[2];
     const int row = atom[r];
-    wait_for_kernel_before();    // which may be that of the slope
+    wait_for_kernel_before();
     const double strength = slope ? factor * *slope : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
@@ -173,8 +173,14 @@ namespace {
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const double *const from = sums.data() + (first + begin) * columns;
-      launch_early("launching subtract_slope", subtract_slope, blocks, THREADS, stream, from, columns,
-                   rows.view.atom + begin, n, forces, factor, slope);
+      const int *const atom = rows.view.atom + begin;
+      if (slope) {    // the kernel before is that of the bias, or another of these
+        launch_early("launching subtract_slope", subtract_slope, blocks, THREADS, stream, from, columns, atom, n,
+                     forces, factor, slope);
+      } else {
+        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, atom, n, forces, factor, slope);
+        check(cudaGetLastError(), "launching subtract_slope");
+      }
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)

@@ -1,7 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Finding pairs of atoms: selection, bins and lists of partners.
 //
-// Launch: one thread an atom or row, 256 a block; make_tiles one warp a tile, 128 a block. Shared memory: what is
-// collected to be written together.
+// Launch: one thread an atom or row, 256 a block; make_tiles one warp a tile, 128 a block. No shared memory.
 
 #include "device_pairs.h"
 
@@ -266,7 +265,8 @@ namespace {
 
   // The partners of each candidate, as many as there is room for, and how many there are; adds to PARTNERS and MOST.
   __global__ void __launch_bounds__(THREADS)
-  find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+  find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count,
+                std::int64_t *numbers)
   {
     const int t = thread_number();
     int found = 0;
@@ -293,7 +293,8 @@ namespace {
     numbers[ROWS_A] = lower_bound(active, static_cast<int>(numbers[ROWS]), na);
   }
 
-  // Points and counts of rows and, where it is wanted, the size of each tile. active: candidates that are rows; null: all.
+  // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
+  // rows; null: all.
   __global__ void list_rows(const __grid_constant__ Search search, const int *active, int n, int lanes,
                             const int *candidate_count, int *point, int *atom, int *count, std::int64_t *tile)
   {
@@ -309,7 +310,8 @@ namespace {
     for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
       most = max(most, __shfl_xor_sync(ALL_LANES, most, distance));
     const int fours = (most + FOUR - 1) / FOUR;
-    if (r < n && r % rows_a_tile == 0) tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
+    if (r < n && r % rows_a_tile == 0)
+      tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
   // from where they were found into tiles, a warp each
@@ -528,9 +530,12 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const int ncandidates = search.n = nowned_of[a] + (two ? nowned_of[b] : 0);
   if (ncandidates == 0) return;
 
-  const std::size_t number = all_rows.size();
+  const std::size_t number = ci * type_classes.size() + cj;
   while (row_buffers.size() <= number) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[number];
+  // groups may have grown since few atoms needed so much
+  if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
+    buffers.capacity = RowBuffers().capacity;
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
   active.reserve(ncandidates);
@@ -543,7 +548,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   workspace.reserve(select_bytes);
 
   // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
-  // that length would take far more memory than all partners, each gets what it needs.
+  // that length would take far more memory than all partners, each gets what it needs: always by two searches.
   int most;
   Room room = {};
   for (;;) {
@@ -568,7 +573,8 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
       offset.reserve(ncandidates);
       const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
       std::size_t bytes = 0;
-      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream), "planning a scan");
+      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream),
+            "planning a scan");
       workspace.reserve(std::max(bytes, select_bytes));
       check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
             "adding up lengths");
@@ -578,7 +584,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
       buffers.capacity = capacity;
   }
   int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
-  const std::int64_t npairs = numbers_host[PARTNERS];
+  const std::int64_t npairs = buffers.npartners = numbers_host[PARTNERS];
   if (n == 0) return;
 
   int lanes = 1;
@@ -603,7 +609,13 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
                                                   candidate_count.data(), buffers.point.data(), buffers.atom.data(),
                                                   buffers.count.data(), in_place ? nullptr : buffers.tile.data());
   check(cudaGetLastError(), "launching list_rows");
-  DeviceRows view = {n, na, lanes, buffers.point.data(), buffers.atom.data(), buffers.count.data()};
+  DeviceRows view = {};
+  view.n = n;
+  view.nvalue = na;
+  view.lanes = lanes;
+  view.point = buffers.point.data();
+  view.atom = buffers.atom.data();
+  view.count = buffers.count.data();
   if (in_place) {
     buffers.partner.swap(found);
     view.stride = 32 * (buffers.capacity / FOUR);
@@ -613,8 +625,8 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   }
 
   std::size_t scan_bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
-        "planning a scan");
+  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
+            stream), "planning a scan");
   workspace.reserve(scan_bytes);
   check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
             stream), "adding up tiles");
@@ -622,8 +634,8 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const int fours = (most + FOUR - 1) / FOUR;
   std::int64_t size = 32 * static_cast<std::int64_t>(ntiles) * ((fours + lanes - 1) / lanes);
   if (is_wasteful(FOUR * size, npairs)) {
-    check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t), cudaMemcpyDeviceToHost,
-              stream), "copying from it");
+    check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t),
+              cudaMemcpyDeviceToHost, stream), "copying from it");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     copied += sizeof(std::int64_t);
     size = numbers_host[0];

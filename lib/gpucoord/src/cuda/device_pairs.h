@@ -2,8 +2,8 @@
 //
 // Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision
 // points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent of the system,
-// because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom that has
-// partners; its partners are points.
+// because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom and its
+// partners, which are points; few rows have none.
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
@@ -35,7 +35,7 @@ struct DeviceRows {
   const std::int64_t *tile;     // [tiles] where the partners of a tile begin; null: every 'stride'
   std::int64_t stride;
   // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
-  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What a four has beyond the row's count are numbers of points, too.
+  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What it has beyond the row's count are numbers of points, too.
   const int4 *partner;
 };
 
@@ -76,6 +76,7 @@ class DevicePairs {
   // of a pair of classes
   struct RowBuffers {
     int capacity = 32;    // partners of an atom that are kept room for, a multiple of 4
+    std::int64_t npartners = 0;    // of all atoms, in the last rebuild
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;

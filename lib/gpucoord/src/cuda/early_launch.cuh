@@ -38,8 +38,8 @@ template <class Kernel> bool can_wait(Kernel *kernel)
 
 // All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_early(const char *what, void (*kernel)(Parameters...), unsigned blocks, unsigned threads, cudaStream_t stream,
-                  const Arguments &...arguments)
+void launch_early(const char *what, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
+                  cudaStream_t stream, const Arguments &...arguments)
 {
   static const bool early = can_wait(kernel);
   cudaLaunchAttribute attribute = {};

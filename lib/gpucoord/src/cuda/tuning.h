@@ -3,6 +3,8 @@
 #ifndef GPUCOORD_TUNING_H
 #define GPUCOORD_TUNING_H
 
+#include <cstdint>
+
 namespace gpucoord {
 namespace tuning {
 
@@ -33,9 +35,9 @@ namespace tuning {
   constexpr double LIST_COLUMN_WIDTH = 0.5001;
   // Threads share the partners of an atom until there are so many threads, each with at least so many partners.
   constexpr int ENOUGH_THREADS = 1 << 17, FEWEST_PARTNERS = 4;
-  // Rows of atoms without partners are left out where more than the rest of the atoms have none.
+  // Where at least this share of atoms has partners, lists stay where they are found, with empty ones of the others.
   constexpr double ROWS_IN_PLACE = 0.9;
-  // Room for partners, in numbers, that is never too much, and what is beyond it.
+  // Room for so many partners is never too much; nor is so much for each partner.
   constexpr std::int64_t ENOUGH_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
   constexpr int MAX_PARTNER_BLOCKS = 4096;    // of kernels over lists: not a property of the GPU, as above
   // atoms that are staged or fetched at a time, so that copies and host work overlap
