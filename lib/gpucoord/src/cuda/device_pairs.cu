@@ -535,7 +535,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   RowBuffers &buffers = row_buffers[number];
   // groups may have grown since few atoms needed so much
   if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
-    buffers.capacity = RowBuffers().capacity;
+    buffers.capacity = RowBuffers::FIRST_CAPACITY;
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
   active.reserve(ncandidates);

@@ -75,7 +75,8 @@ class DevicePairs {
  private:
   // of a pair of classes
   struct RowBuffers {
-    int capacity = 32;    // partners of an atom that are kept room for, a multiple of 4
+    static constexpr int FIRST_CAPACITY = 32;
+    int capacity = FIRST_CAPACITY;    // partners of an atom that are kept room for, a multiple of 4
     std::int64_t npartners = 0;    // of all atoms, in the last rebuild
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
