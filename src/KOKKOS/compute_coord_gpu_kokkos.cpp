@@ -18,8 +18,15 @@
 #include "atom_masks.h"
 #include "comm.h"
 #include "error.h"
+#include "force.h"
 #include "group.h"
+#include "kokkos.h"
+#include "neigh_list_kokkos.h"
+#include "neigh_request.h"
 #include "neighbor.h"
+#include "pair.h"
+
+#include <cmath>
 
 using namespace LAMMPS_NS;
 using gpucoord::DERIVATIVES;
@@ -28,7 +35,8 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false)
+    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false),
+    takes_neighbours(false), full_list(nullptr)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -39,10 +47,58 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
   if (uses_gpu) device = CoordDevice::of(lmp);
 }
 
+/* ----------------------------------------------------------------------
+   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, nothing
+   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. It must also be one that the
+   pair style asks for anyway, as it does with half lists off: then this compute gets a copy for nothing.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbours() const
+{
+  constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
+  const auto *const pair = force->pair;
+  if (!uses_gpu || args->engine == CoordArguments::Engine::LIST || !table->has_end() || table->ntypes() > 0) return false;
+  if (igroup != 0 || groupbit2 || !pair || !pair->kokkosable || lmp->kokkos->neighflag != FULL) return false;
+  if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
+      neighbor->nex_mol || utils::strmatch(force->pair_style, "^hybrid"))
+    return false;
+  const double reach = table->dmax() + neighbor->skin;
+  for (int i = 1; i <= atom->ntypes; ++i)
+    for (int j = 1; j <= atom->ntypes; ++j)
+      if (pair->cutsq[i][j] < table->dmax() * table->dmax() || sqrt(pair->cutsq[i][j]) + neighbor->skin > MAX_REACH * reach)
+        return false;
+  return true;
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
+{
+  ComputeCoordGPU::init_list(id, ptr);
+  full_list = ptr;
+}
+
+template <class DeviceType> gpucoord::DeviceNeighbours ComputeCoordGPUKokkos<DeviceType>::neighbours() const
+{
+  gpucoord::DeviceNeighbours neighbours;
+  if (!takes_neighbours || !full_list) return neighbours;
+  const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
+  neighbours.neighbour = list->d_neighbors.data();
+  neighbours.count = list->d_numneigh.data();
+  neighbours.atom_stride = static_cast<std::int64_t>(list->d_neighbors.stride(0));
+  neighbours.neighbour_stride = static_cast<std::int64_t>(list->d_neighbors.stride(1));
+  neighbours.capacity = static_cast<int>(list->d_neighbors.extent(1));
+  return neighbours;
+}
+
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
   if (uses_gpu) device->begin_run();
+  takes_neighbours = may_take_neighbours();
   ComputeCoordGPU::init();
+  if (takes_neighbours) {
+    auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
+    request->set_kokkos_host(0);
+    request->set_kokkos_device(1);
+  }
   enqueued = false;
   for_fix = kept = false;
   warned_moved = false;
@@ -65,7 +121,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 
 template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 {
-  if (stays(path)) return "atoms and derivatives stay on the GPU";
+  if (stays(path))
+    return std::string("atoms and derivatives stay on the GPU") + (takes_neighbours ? ", pairs of LAMMPS' neighbor list" : "");
   return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
@@ -134,6 +191,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsi
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
   selection.skin = neighbor->skin;
+  selection.neighbours = neighbours();
   on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
   on_device->evaluate(atoms, want, positions, device->stream());
 }

@@ -46,6 +46,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
  public:
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
+  void init_list(int, class NeighList *) override;
   void will_be_asked(unsigned want) override;
   double evaluate_once(unsigned want) override;
   double memory_usage() override;
@@ -64,6 +65,8 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool keeps_derivatives(Path path) const override { return for_fix && stays(path); }
   std::string data_path(Path) const override;
   bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
+  bool may_take_neighbours() const;
+  gpucoord::DeviceNeighbours neighbours() const;
   void enqueue(unsigned want, std::int64_t positions);
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
@@ -73,6 +76,8 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool kept;             // those that are known did
   bool warned_moved;
   bool enqueued;         // in this force evaluation
+  bool takes_neighbours; // those of LAMMPS' list, which is a copy of the pair style's
+  class NeighList *full_list;
   std::shared_ptr<CoordDevice> device;
   std::unique_ptr<gpucoord::DeviceCoordination> on_device;
 };

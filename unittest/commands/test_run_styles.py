@@ -64,6 +64,19 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 1, 9)
         self.compare(run, 2, 5)
 
+    def test_neighbor_lists_of_other_pairs(self):
+        """S is of all pairs within dmax, whatever pairs LAMMPS' own neighbor list has, which is taken if it has them."""
+        lists = {"the same": [], "excluded": ["neigh_modify exclude group left late"],
+                 "shorter": ["pair_style lj/cut 2.0", "pair_coeff * * 1.0 1.0"],
+                 "longer": ["pair_style lj/cut 3.5", "pair_coeff * * 1.0 1.0"]}
+        computes = {"cells": COMPUTES["cells"]}
+        for name, commands in lists.items():
+            with self.subTest(list=name):
+                run = soft_liquid(commands + ["fix move all nve", "timestep 0.003", "run 6"], 2, computes)
+                self.compare(run, 0, 7, computes=computes)
+                taken = name == "the same" and coordtest.ON_KOKKOS_GPU and "half" not in coordtest.KOKKOS
+                self.assertEqual("pairs of LAMMPS' neighbor list" in run.text, taken)
+
     def test_minimisation(self):
         for style in ["cg"] if coordtest.kokkos_gpu_lacks("fire", coordtest.NO_FIRE) else ["cg", "fire"]:
             run = soft_liquid([f"min_style {style}", "minimize 0 1e-4 10 200"], ranks=2)

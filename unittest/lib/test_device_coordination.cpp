@@ -36,7 +36,7 @@ template <class T> class OnGpu {
   }
   OnGpu(const OnGpu &) = delete;
   ~OnGpu() { cudaFree(memory); }
-  void set(const std::vector<T> &from) { cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice); }
+  void set(const std::vector<T> &from) const { cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice); }
   std::vector<T> get() const
   {
     std::vector<T> to(n);
@@ -281,6 +281,57 @@ TEST(DeviceCoordination, TwoGroups)
     }
 }
 
+// pairs from a neighbor list of the caller instead of a search, atom by atom or neighbor by neighbor, also after moves
+TEST(DeviceCoordination, NeighborList)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  for (const double density : {0.5, 20.0})
+    for (const int n : {0, 1, 33, 1000, 6000}) {
+      System s(n, n / 3, density, n + 5);
+      std::vector<std::vector<int>> lists(n);
+      int most = 0;
+      for (int i = 0; i < n; ++i) {
+        for (int j = 0; j < s.nall; ++j) {
+          double r_sq = 0.0;
+          for (int c = 0; c < 3; ++c) r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
+          if (j != i && r_sq < 1.25 * 1.25) lists[i].push_back(j);    // a little farther than is needed
+        }
+        most = std::max(most, static_cast<int>(lists[i].size()));
+      }
+      const int capacity = most + 7;    // what is beyond the neighbors is nothing that may be read
+      for (const bool by_atom : {true, false}) {
+        std::vector<int> neighbour(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000), count(n);
+        for (int i = 0; i < n; ++i) {
+          count[i] = static_cast<int>(lists[i].size());
+          for (int k = 0; k < count[i]; ++k) neighbour[by_atom ? i * capacity + k : k * n + i] = lists[i][k];
+        }
+        const OnGpu<int> neighbour_on_gpu(neighbour), count_on_gpu(count);
+        for (const Precision precision : PRECISIONS) {
+          System moved = s;
+          const Loaded loaded(s, false);
+          const auto device = make(function, precision);
+          DeviceSelection chosen = selection(false, 0.2);
+          chosen.neighbours = {neighbour_on_gpu.data(), count_on_gpu.data(), by_atom ? capacity : 1, by_atom ? 1 : n, capacity};
+          for (int round = 0; round < 2; ++round) {
+            device->rebuild(loaded.atoms, chosen, 0, nullptr);
+            EXPECT_EQ(device->natoms_a(), n);
+            for (const unsigned want : WANTS)
+              expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, false, want), want,
+                          tolerance_of(precision), 0.0, label("list", n, static_cast<int>(precision), want));
+          }
+          moved.move(0.09, n);
+          loaded.x.set(moved.x);
+          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, false, WANTS[4]), WANTS[4],
+                      tolerance_of(precision), 0.0, label("list, moved", n, static_cast<int>(precision), WANTS[4]));
+          EXPECT_FALSE(device->result(nullptr).moved);
+          device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);    // a search after a list
+          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[1]), on_host(function, moved, false, WANTS[1]), WANTS[1],
+                      tolerance_of(precision), 0.0, label("search", n, static_cast<int>(precision), WANTS[1]));
+        }
+      }
+    }
+}
+
 // One atom has far more partners than the others: memory is what all partners need, not that of as many rows as long.
 TEST(DeviceCoordination, CrowdedAtom)
 {
@@ -483,9 +534,9 @@ TEST(DeviceCoordination, PairsOfTypesComeAndGo)
 {
   SwitchTable table(2);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
-  const int smap = table.add(Switch(options(SwitchKind::SMAP, 0.9)));
+  const int rational = table.add(Switch(options(SwitchKind::RATIONAL, 0.9)));
   table.set(1, 1, cubic);
-  table.set(1, 2, smap);
+  table.set(1, 2, rational);
   System s(4000, 1000, 10.0, 53);
   for (int &type : s.type) type = std::min(type, 2);
   const auto device = make(table, Precision::DOUBLE);

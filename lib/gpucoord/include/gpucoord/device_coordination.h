@@ -38,10 +38,21 @@ struct DeviceForces {
   std::int64_t atom_stride = 3, axis_stride = 1;
 };
 
+// A neighbor list of the caller in device memory: of each owned atom i all atoms within dmax and the skin, and perhaps
+// others within 10 dmax. The k-th is neighbour[i * atom_stride + k * neighbour_stride].
+struct DeviceNeighbours {
+  const int *neighbour = nullptr; // null: there is none
+  const int *count = nullptr;     // [nlocal]
+  std::int64_t atom_stride = 0, neighbour_stride = 0;
+  int capacity = 0;               // count is nowhere more
+};
+
 // Which atoms, and how far they may move.
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;      // group bits; bit_b 0: within group a
   double skin = 0.0;              // distance by which a pair may come closer before the next rebuild
+  // in place of a search, where all atoms are one group and types do not differ
+  DeviceNeighbours neighbours;
 };
 
 // Pairs within reach, found on the GPU: one for all variables of the same groups, range and precision, and of types

@@ -13,6 +13,7 @@
 #include "../common/engine_parts.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace gpucoord {
 
@@ -20,6 +21,7 @@ namespace {
 
   constexpr int THREADS = 256;
 
+  // atom: null: the row's number
   __global__ void subtract_slope(const double *sums, int columns, const int *atom, int n,
                                  const __grid_constant__ DeviceForces forces, double factor, const double *slope)
   {
@@ -27,7 +29,7 @@ namespace {
     if (r >= n) return;
     const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
     const double x = derivative[0], y = derivative[1], z = derivative[2];
-    const int row = atom[r];
+    const int row = atom ? atom[r] : r;
     wait_for_kernel_before();
     const double strength = slope ? factor * *slope : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
@@ -116,8 +118,9 @@ namespace {
       for (const DevicePairs::Rows &rows : pairs->rows()) {
         host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
         atom.resize(rows.view.n);
+        std::iota(atom.begin(), atom.end(), 0);
         copy(host_sums, sums.data() + first * columns, stream);
-        copy(atom, rows.view.atom, stream);
+        if (rows.view.atom) copy(atom, rows.view.atom, stream);
         check(cudaStreamSynchronize(stream), "computing coordination numbers");
         for (int r = 0; r < rows.view.n; ++r)
           for (int c = 0; c < columns; ++c)
@@ -173,14 +176,10 @@ namespace {
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const double *const from = sums.data() + (first + begin) * columns;
-      const int *const atom = rows.view.atom + begin;
-      if (slope) {    // the kernel before is that of the bias, or another of these
-        launch_early("launching subtract_slope", subtract_slope, blocks, THREADS, stream, from, columns, atom, n,
-                     forces, factor, slope);
-      } else {
-        subtract_slope<<<blocks, THREADS, 0, stream>>>(from, columns, atom, n, forces, factor, slope);
-        check(cudaGetLastError(), "launching subtract_slope");
-      }
+      const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
+      const bool behind_bias = slope;    // or another of these
+      launch_kernel("launching subtract_slope", subtract_slope, behind_bias, blocks, THREADS, stream, from, columns,
+                    atom, n, forces, factor, slope);
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)

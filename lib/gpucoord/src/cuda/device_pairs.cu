@@ -1,11 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. Finding pairs of atoms: selection, bins and lists of partners.
+// Part of GPUCOORD, GPL-2.0. Lists of partners: selection of atoms, rows and tiles.
 //
 // Launch: one thread an atom or row, 256 a block; make_tiles one warp a tile, 128 a block. No shared memory.
 
 #include "device_pairs.h"
 
 #include "early_launch.cuh"
-#include "sorted_atoms.cuh"
+#include "partner_search.cuh"
 #include "warp_reduction.cuh"
 
 #include "../common/engine_parts.h"
@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <stdexcept>
 
 namespace gpucoord {
 
@@ -63,6 +64,16 @@ namespace {
   bool is_wasteful(std::int64_t room, std::int64_t partners)
   {
     return room > tuning::ENOUGH_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
+  }
+
+  // threads an atom
+  int lanes_for(int rows, std::int64_t partners_a_row)
+  {
+    int lanes = 1;
+    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < tuning::ENOUGH_THREADS &&
+           partners_a_row >= 2 * lanes * tuning::FEWEST_PARTNERS)
+      lanes *= 2;
+    return lanes;
   }
 
   // numbers that rise as the double does, and back
@@ -150,103 +161,11 @@ namespace {
     atom[k] = {p.x, p.y, p.z, selected[k]};
   }
 
-  __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
-  {
-    // the low half of the integer: numbers go round
-    const auto low = [&](double x) { return static_cast<int>(__double2ll_rn(x * inverse_unit)); };
-    point = make_int4(low(p.x), low(p.y), low(p.z), 0);
-  }
-
-  // a point for the search, and its number among the points
-  __device__ int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
-  {
-    int4 point;
-    make_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, point);
-    point.w = number;
-    return point;
-  }
-
   __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
                                      int4 *point)
   {
     const int k = thread_number();
     if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
-  }
-
-  // Rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
-  // other way round. Candidates are the owned atoms in the caller's order, in which LAMMPS keeps neighbors together.
-  struct Search {
-    DeviceGrid grid;
-    Neighbourhood neighbourhood;
-    double reach;
-    double unit, inverse_unit;    // of the search points
-    const DeviceAtom *atoms[2];    // candidates first
-    SortedAtoms partners[2];
-    const int4 *partner_points[2];
-    const int *atom_of;           // row of a point in the caller's arrays
-    int first_point[2];
-    int na, n;                    // candidates of group a, and all; the others are of b
-    bool two;
-
-    // of the point
-    __device__ int number(int t) const { return t < na ? first_point[0] + t : first_point[1] + t - na; }
-  };
-
-  // how far x is outside of the interval of a size that is so many sizes from where x is measured from
-  __device__ float outside(double x, int d, double size)
-  {
-    const double below = d * size - x;
-    return fmaxf(0.0f, fmaxf(static_cast<float>(below), static_cast<float>(-below - size)));
-  }
-
-  constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
-
-  // calls f(number of the point) for each partner of the t-th candidate
-  template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
-  {
-    const int group = t < search.na ? 0 : 1, k_of_group = group == 0 ? t : t - search.na;
-    const DeviceAtom atom = search.atoms[group][k_of_group];
-    const int number = search.number(t);
-    const int row = static_cast<int>(atom.id);
-    const int4 center = search_point(atom, search.inverse_unit, number);
-    const SortedAtoms &j = search.partners[group];
-    const int4 *const __restrict__ points = search.partner_points[group];
-    const DeviceGrid &grid = search.grid;
-    const auto unit = static_cast<float>(search.unit);
-    // a margin far above rounding in float, also where it puts an atom into the next column
-    const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
-    // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
-    const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
-    const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
-    const double y = atom.y - (grid.lo[1] + cy * grid.size[1]), z = atom.z - (grid.lo[2] + cz * grid.size[2]);
-    const float x = __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
-    const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
-    const std::int64_t own_column = grid.column(cy, cz) * nx;
-    for (int c = 0; c < search.neighbourhood.n; ++c) {
-      const int dy = search.neighbourhood.dy[c], dz = search.neighbourhood.dz[c];
-      if (static_cast<unsigned>(cy + dy) >= ny || static_cast<unsigned>(cz + dz) >= nz) continue;
-      const float out_y = outside(y, dy, grid.size[1]), out_z = outside(z, dz, grid.size[2]);
-      const float left_sq = reach_sq - out_y * out_y - out_z * out_z;
-      if (left_sq < 0.0f) continue;
-      const float left = sqrtf(left_sq) * cells_a_length;
-      const std::int64_t column = own_column + static_cast<std::int64_t>(dz * ny + dy) * nx;
-      const int2 range = atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),
-                                        column + min(nx, cx + static_cast<int>(floorf(x + left)) + 1));
-      for (int k = range.x; k < range.y; k += TESTED_AT_ONCE) {
-        int4 other[TESTED_AT_ONCE];
-#pragma unroll
-        for (int u = 0; u < TESTED_AT_ONCE; ++u) other[u] = k + u < range.y ? points[k + u] : center;
-#pragma unroll
-        for (int u = 0; u < TESTED_AT_ONCE; ++u) {
-          const float dx = unit * static_cast<float>(other[u].x - center.x);
-          const float dy = unit * static_cast<float>(other[u].y - center.y);
-          const float dz = unit * static_cast<float>(other[u].z - center.z);
-          if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
-          if (search.two && search.atom_of[other[u].w] == row) continue;    // the same atom in both groups
-          f(other[u].w);
-        }
-      }
-    }
   }
 
   // Where the partners of candidates are written, in fours: as rows in tiles that all have room for rows of one length,
@@ -263,7 +182,8 @@ namespace {
     __device__ int length() const { return offset ? INT_MAX : capacity; }
   };
 
-  // The partners of each candidate, as many as there is room for, and how many there are; adds to PARTNERS and MOST.
+  // The partners of each candidate, as many as there is room for, and how many there are; adds to ROWS, the candidates
+  // that have partners, to ROWS_A, those of group a, to PARTNERS and MOST.
   __global__ void __launch_bounds__(THREADS)
   find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count,
                 std::int64_t *numbers)
@@ -279,18 +199,20 @@ namespace {
       };
       for_each_partner(search, t, [&](int point) { append(found++, point); });
       count[t] = found;
-      for (int k = found; k % FOUR != 0; ++k) append(k, search.number(t));
+      const int number = search.candidate(t).number;
+      for (int k = found; k % FOUR != 0; ++k) append(k, number);
     }
     const int most = max_warp(found), total = add_warp(found);
+    const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
+    const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && t < search.na));
     if (threadIdx.x % 32 != 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
-    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + PARTNERS), static_cast<unsigned long long>(total));
-  }
-
-  // how many of the rows are of group a
-  __global__ void count_rows_a(const int *active, int na, std::int64_t *numbers)
-  {
-    numbers[ROWS_A] = lower_bound(active, static_cast<int>(numbers[ROWS]), na);
+    const auto add = [&](int number, int n) {
+      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number), static_cast<unsigned long long>(n));
+    };
+    add(PARTNERS, total);
+    add(ROWS, rows);
+    add(ROWS_A, rows_a);
   }
 
   // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
@@ -302,7 +224,7 @@ namespace {
     int most = 0;
     if (r < n) {
       const int t = active ? active[r] : r;
-      point[r] = search.number(t);
+      point[r] = search.candidate(t).number;
       atom[r] = search.atom_of[point[r]];
       count[r] = most = candidate_count[t];
     }
@@ -314,25 +236,49 @@ namespace {
       tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
-  // from where they were found into tiles, a warp each
+  // the k-th partner of a row, as they were found
+  struct FoundPartners {
+    const int *active;
+    Room room;
+    __device__ int operator()(int r, int k) const
+    {
+      return reinterpret_cast<const int *>(room.four(active[r], k / FOUR))[k % FOUR];
+    }
+  };
+  // or in a neighbor list of the caller
+  struct NeighboursOfCaller {
+    const int *neighbour;
+    std::int64_t atom_stride, neighbour_stride;
+    __device__ int operator()(int r, int k) const { return neighbour[r * atom_stride + k * neighbour_stride]; }
+  };
+
+  // a warp a tile
   constexpr int TILE_THREADS = 128;
 
+  template <class Partners>
   __global__ void __launch_bounds__(TILE_THREADS)
-  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const int *active, const __grid_constant__ Room room,
+  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const __grid_constant__ Partners partners,
              int4 *partner)
   {
     const int thread = threadIdx.x % 32, tile = blockIdx.x * (TILE_THREADS / 32) + threadIdx.x / 32;
     if (tile >= ntiles) return;
     const int lanes = rows.lanes, r = tile * (32 / lanes) + thread / lanes;
     if (r >= rows.n) return;
-    const int t = active[r], count = rows.count[r], none = rows.point[r];
-    const auto number = [&](int k) {
-      return k < count ? reinterpret_cast<const int *>(room.four(t, k / FOUR))[k % FOUR] : none;
-    };
-    int4 *to = partner + rows.tile[tile] + thread;
+    const int count = rows.count[r], none = rows.point ? rows.point[r] : r;
+    const auto number = [&](int k) { return k < count ? partners(r, k) : none; };
+    int4 *to = partner + (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
 #pragma unroll 2    // loads under way
     for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
       *to = make_int4(number(k), number(k + lanes), number(k + 2 * lanes), number(k + 3 * lanes));
+  }
+
+  template <class Partners>
+  void enqueue_tiles(const DeviceRows &rows, const Partners &partners, int4 *partner, cudaStream_t stream)
+  {
+    const int rows_a_tile = 32 / rows.lanes, ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+    make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(
+        rows, ntiles, partners, partner);
+    check(cudaGetLastError(), "launching make_tiles");
   }
 
   // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
@@ -348,11 +294,16 @@ namespace {
     return dx * dx + dy * dy + dz * dz > limit_sq;
   }
 
+  __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
+  {
+    point = integer_point(p, inverse_unit, 0);
+  }
   __device__ void make_point(const double3 &p, double, DeviceAtom &point)
   {
     point = {p.x, p.y, p.z, 0};
   }
 
+  // atom_of: null: the point's number
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *atom_of, int n, double inverse_unit, float limit_sq,
                                  bool are_built, Point *point, Point *built, DeviceStatus *status)
@@ -360,8 +311,9 @@ namespace {
     let_next_start();
     const int k = thread_number();
     if (k >= n) return;
-    const double3 p = position_of(x, atom_of[k]);
-    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, atom_of[k]);
+    const int row = atom_of ? atom_of[k] : k;
+    const double3 p = position_of(x, row);
+    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
     Point made;
     make_point(p, inverse_unit, made);
     point[k] = made;
@@ -538,14 +490,6 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     buffers.capacity = RowBuffers::FIRST_CAPACITY;
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
-  active.reserve(ncandidates);
-  const thrust::counting_iterator<int> places(0);
-  const HasPartners has_partners = {candidate_count.data()};
-  std::size_t select_bytes = 0;
-  std::int64_t *const nrows = numbers.data() + ROWS;
-  check(cub::DeviceSelect::If(nullptr, select_bytes, places, active.data(), nrows, ncandidates, has_partners, stream),
-        "planning a selection");
-  workspace.reserve(select_bytes);
 
   // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
   // that length would take far more memory than all partners, each gets what it needs: always by two searches.
@@ -556,15 +500,9 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
       found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 * (buffers.capacity / FOUR));
       room = {found.data(), buffers.capacity, nullptr};
     }
-    check(cudaMemsetAsync(numbers.data() + PARTNERS, 0, 2 * sizeof(std::int64_t), stream), "clearing numbers");
+    check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream), "clearing numbers");
     find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
-    check(cub::DeviceSelect::If(workspace.data(), select_bytes, places, active.data(), nrows, ncandidates, has_partners,
-              stream), "selecting rows");
-    if (two) {
-      count_rows_a<<<1, 1, 0, stream>>>(active.data(), search.na, numbers.data());
-      check(cudaGetLastError(), "launching count_rows_a");
-    }
     wait_for_numbers(LISTS, stream);
     most = static_cast<int>(numbers_host[MOST]);
     if (room.offset || most <= buffers.capacity) break;
@@ -575,7 +513,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
       std::size_t bytes = 0;
       check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream),
             "planning a scan");
-      workspace.reserve(std::max(bytes, select_bytes));
+      workspace.reserve(bytes);
       check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
             "adding up lengths");
       found.reserve(numbers_host[PARTNERS] / FOUR + numbers_host[ROWS]);
@@ -583,14 +521,11 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     } else
       buffers.capacity = capacity;
   }
-  int n = static_cast<int>(numbers_host[ROWS]), na = two ? static_cast<int>(numbers_host[ROWS_A]) : n;
+  int n = static_cast<int>(numbers_host[ROWS]), na = static_cast<int>(numbers_host[ROWS_A]);
   const std::int64_t npairs = buffers.npartners = numbers_host[PARTNERS];
   if (n == 0) return;
 
-  int lanes = 1;
-  while (lanes < 32 && static_cast<std::int64_t>(n) * lanes < tuning::ENOUGH_THREADS &&
-         npairs / n >= 2 * lanes * tuning::FEWEST_PARTNERS)
-    lanes *= 2;
+  const int lanes = lanes_for(n, npairs / n);
   // Where they are found they are in tiles already, if rows are the candidates, of which few may be in vain.
   const bool in_place = lanes == 1 && !room.offset && n >= tuning::ROWS_IN_PLACE * ncandidates;
   if (in_place) {
@@ -602,6 +537,15 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   buffers.atom.reserve(n);
   buffers.count.reserve(n);
   if (!in_place) {
+    const thrust::counting_iterator<int> places(0);
+    const HasPartners has_partners = {candidate_count.data()};
+    active.reserve(ncandidates);
+    std::size_t bytes = 0;
+    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS, ncandidates, has_partners,
+              stream), "planning a selection");
+    workspace.reserve(bytes);
+    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(), numbers.data() + ROWS, ncandidates,
+              has_partners, stream), "selecting rows");
     buffers.tile.reserve(ntiles + 1);
     check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
   }
@@ -643,10 +587,36 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   buffers.partner.reserve(size);
   view.tile = buffers.tile.data();
   view.partner = buffers.partner.data();
-  make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(view, ntiles,
-      active.data(), room, buffers.partner.data());
-  check(cudaGetLastError(), "launching make_tiles");
+  enqueue_tiles(view, FoundPartners{active.data(), room}, buffers.partner.data(), stream);
   all_rows.push_back({ci, cj, view});
+}
+
+// No search and no wait: tiles have room for as many partners as the list has room for neighbors.
+void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, cudaStream_t stream)
+{
+  if (type_classes.size() > 1) throw std::invalid_argument("gpucoord: a neighbor list for types that differ");
+  two = overlap = false;
+  const int n = atoms.nlocal;
+  nowned[0] = n;
+  nowned[1] = 0;
+  n_points = atoms.nall;
+  if (n == 0) return;
+  if (row_buffers.empty()) row_buffers.emplace_back();
+  RowBuffers &buffers = row_buffers[0];
+  buffers.count.reserve(n);
+  check(cudaMemcpyAsync(buffers.count.data(), neighbours.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+        "copying on it");
+  DeviceRows view = {};    // without numbers of points and atoms: those of rows
+  view.n = view.nvalue = n;
+  view.lanes = lanes_for(n, neighbours.capacity / 2);    // half of the room is about what atoms of a liquid need
+  view.count = buffers.count.data();
+  const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
+  view.stride = 32 * (((neighbours.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
+  buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
+  view.partner = buffers.partner.data();
+  enqueue_tiles(view, NeighboursOfCaller{neighbours.neighbour, neighbours.atom_stride, neighbours.neighbour_stride},
+                buffers.partner.data(), stream);
+  all_rows.push_back({0, 0, view});
 }
 
 /* ---------------------------------------------------------------------- */
@@ -659,8 +629,12 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   known_version = known_positions = 0;
   all_rows.clear();
   skin = selection.skin;
-  select(atoms, selection, stream);
-  for (int ci = 0; ci < type_classes.size() && n_points > 0; ++ci)
+  all_atoms = selection.neighbours.neighbour;
+  if (all_atoms)
+    take_neighbours(atoms, selection.neighbours, stream);
+  else
+    select(atoms, selection, stream);
+  for (int ci = 0; ci < type_classes.size() && n_points > 0 && !all_atoms; ++ci)
     for (int cj = 0; cj < type_classes.size(); ++cj)
       if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
   if (precise) {
@@ -681,10 +655,10 @@ void DevicePairs::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t
   const auto limit_sq = static_cast<float>(limit * limit);
   with_positions(atoms, [&](const auto *x) {
     if (precise)
-      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0, limit_sq, are_built,
+      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atoms_of_points(), n_points, 1.0, limit_sq, are_built,
           doubles.data(), doubles_built.data(), device_status.data());
     else
-      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atom_of.data(), n_points, 1.0 / length_unit, limit_sq,
+      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atoms_of_points(), n_points, 1.0 / length_unit, limit_sq,
           are_built, integers.data(), integers_built.data(), device_status.data());
   });
   check(cudaGetLastError(), "launching convert_points");

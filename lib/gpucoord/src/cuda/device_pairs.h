@@ -3,7 +3,7 @@
 // Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision
 // points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent of the system,
 // because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom and its
-// partners, which are points; few rows have none.
+// partners, which are points; few rows have none. Where the caller has a neighbor list, all atoms are points.
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
@@ -29,8 +29,8 @@ struct DeviceRows {
   int n;                        // rows
   int nvalue;                   // the first of them, those of group a, count in S
   int lanes;                    // threads an atom, 1 to 32, a power of 2
-  const int *point;             // [n]
-  const int *atom;              // [n] row of the caller's arrays
+  const int *point;             // [n]; null: the row's number
+  const int *atom;              // [n] row of the caller's arrays; null: the row's number
   const int *count;             // [n] partners
   const std::int64_t *tile;     // [tiles] where the partners of a tile begin; null: every 'stride'
   std::int64_t stride;
@@ -86,6 +86,8 @@ class DevicePairs {
   int place(int group, int c) const { return group * type_classes.size() + c; }
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
+  void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
+  const int *atoms_of_points() const { return all_atoms ? nullptr : atom_of.data(); }
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
   void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
@@ -95,7 +97,7 @@ class DevicePairs {
   const TypeClasses type_classes;
   std::vector<double> ranges;    // dmax by number of the function
   double skin = 0.0;
-  bool two = false, overlap = false;
+  bool two = false, overlap = false, all_atoms = false;
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;

@@ -2,7 +2,7 @@
 // dependent launch" of CUDA, from compute capability 9.0; elsewhere they start after it).
 //
 // A kernel that calls let_next_start() is launched as usual: all before it are complete then. A kernel that is launched
-// by launch_early() reads, before wait_for_kernel_before(), nothing that the kernel before it may write.
+// early reads, before wait_for_kernel_before(), nothing that the kernel before it may write.
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH
@@ -36,12 +36,12 @@ template <class Kernel> bool can_wait(Kernel *kernel)
   return std::min(attributes.binaryVersion, attributes.ptxVersion) >= 90;
 }
 
-// All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
+// early: or as usual. All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_early(const char *what, void (*kernel)(Parameters...), unsigned blocks, unsigned threads,
-                  cudaStream_t stream, const Arguments &...arguments)
+void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early, unsigned blocks, unsigned threads,
+                   cudaStream_t stream, const Arguments &...arguments)
 {
-  static const bool early = can_wait(kernel);
+  static const bool can_be_early = can_wait(kernel);
   cudaLaunchAttribute attribute = {};
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
@@ -50,7 +50,7 @@ void launch_early(const char *what, void (*kernel)(Parameters...), unsigned bloc
   config.blockDim = threads;
   config.stream = stream;
   config.attrs = &attribute;
-  config.numAttrs = early ? 1 : 0;
+  config.numAttrs = early && can_be_early ? 1 : 0;
   check(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...), what);
 }
 

@@ -110,7 +110,7 @@ namespace {
     const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
     const int blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
     const auto launch = [&](auto *kernel) {
-      launch_early("launching sum_partners", kernel, blocks, GATHER_THREADS, stream, arg, c);
+      launch_kernel("launching sum_partners", kernel, true, blocks, GATHER_THREADS, stream, arg, c);
     };
     if (want == VALUE)
       launch(sum_partners<Formula, Real, VALUE>);

@@ -35,8 +35,8 @@ __device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, doub
   dy = b.y - a.y;
   dz = b.z - a.z;
 }
-__device__ inline float squared(float r_sq, float unit_sq) { return unit_sq * r_sq; }
-__device__ inline double squared(double r_sq, double) { return r_sq; }
+__device__ inline float length_sq(float r_sq, float unit_sq) { return unit_sq * r_sq; }
+__device__ inline double length_sq(double r_sq, double) { return r_sq; }
 
 // numbers that no other thread reads: they do not stay in L1, which points need
 __device__ inline int4 load_once(const int4 *p)
@@ -72,7 +72,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
     const int r = tile * rows_a_tile + a;
     const bool valid = r < arg.rows.n;
     AtomSums<Real, double, WANT> sums;
-    const int point = valid ? arg.rows.point[r] : 0;
+    const int point = !valid ? 0 : arg.rows.point ? arg.rows.point[r] : r;
     if (valid) {
       const Point atom = points[point];
       const int count = arg.rows.count[r];
@@ -96,7 +96,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
             const bool exists = u * lanes < left;
             Real dx, dy, dz;
             difference(atom, other[u], dx, dy, dz);
-            const Real r_sq = squared(dx * dx + dy * dy + dz * dz, unit_sq);
+            const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
             if constexpr (CHEAP<Formula>)
               sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
             else if (exists && r_sq <= c.dmax_sq)
@@ -111,7 +111,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
     if (!valid || lane != 0) continue;
     if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
     if (arg.forces.f)
-      subtract(arg.forces, arg.rows.atom[r], arg.weight * sums.column(1), arg.weight * sums.column(2),
+      subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
                arg.weight * sums.column(3));
     if (r < arg.rows.nvalue) {
       mine.value += sums.column(0);
