@@ -20,7 +20,6 @@
 #include "error.h"
 #include "force.h"
 #include "group.h"
-#include "kokkos.h"
 #include "neigh_list_kokkos.h"
 #include "neigh_request.h"
 #include "neighbor.h"
@@ -36,7 +35,7 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
     ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false),
-    takes_neighbours(false), full_list(nullptr)
+    takes_neighbours(false), list_is_made(false), full_list(nullptr), skin(0.0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -49,37 +48,62 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
 
 /* ----------------------------------------------------------------------
    Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, nothing
-   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. It must also be one that the
-   pair style asks for anyway, as it does with half lists off: then this compute gets a copy for nothing.
+   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such
+   a list anyway, as it does with half lists off: then this compute gets a copy for nothing. Before init().
 ------------------------------------------------------------------------- */
+
+namespace {
+// what a request has, which is for Neighbor and a few others to see
+struct Request : NeighRequest {
+  static bool is_full_on_device(const NeighRequest *request)
+  {
+    return request && request->*&Request::full && request->*&Request::kokkos_device && !request->get_size();
+  }
+};
+}    // namespace
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbours() const
 {
   constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
+  const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO || args->engine == CoordArguments::Engine::CELLS;
+  if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
+  if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
-  if (!uses_gpu || args->engine == CoordArguments::Engine::LIST || !table->has_end() || table->ntypes() > 0) return false;
-  if (igroup != 0 || groupbit2 || !pair || !pair->kokkosable || lmp->kokkos->neighflag != FULL) return false;
-  if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
-      neighbor->nex_mol || utils::strmatch(force->pair_style, "^hybrid"))
+  if (!pair || utils::strmatch(force->pair_style, "^hybrid") || !Request::is_full_on_device(neighbor->find_request(force->pair)))
     return false;
-  const double reach = table->dmax() + neighbor->skin;
+  if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
+      neighbor->nex_mol)
+    return false;
+  const double dmax = table->dmax();
   for (int i = 1; i <= atom->ntypes; ++i)
-    for (int j = 1; j <= atom->ntypes; ++j)
-      if (pair->cutsq[i][j] < table->dmax() * table->dmax() || sqrt(pair->cutsq[i][j]) + neighbor->skin > MAX_REACH * reach)
-        return false;
+    for (int j = 1; j <= atom->ntypes; ++j) {
+      const double cutoff = sqrt(pair->cutsq[i][j]);
+      if (cutoff < dmax || cutoff + neighbor->skin > MAX_REACH * (dmax + neighbor->skin)) return false;
+    }
   return true;
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 {
-  ComputeCoordGPU::init_list(id, ptr);
-  full_list = ptr;
+  if (takes_neighbours)
+    full_list = ptr;
+  else
+    ComputeCoordGPU::init_list(id, ptr);
 }
+
+// LAMMPS has made its lists for the run
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
+{
+  list_is_made = true;
+}
+
+// Nothing where the list is not of the present positions and atoms: a variable may be evaluated for the first time some
+// steps after a build, and commands between runs (write_data) call init() and make new ghost atoms.
 
 template <class DeviceType> gpucoord::DeviceNeighbours ComputeCoordGPUKokkos<DeviceType>::neighbours() const
 {
   gpucoord::DeviceNeighbours neighbours;
-  if (!takes_neighbours || !full_list) return neighbours;
+  if (!takes_neighbours || !list_is_made || neighbor->ago != 0) return neighbours;
   const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
   neighbours.neighbour = list->d_neighbors.data();
   neighbours.count = list->d_numneigh.data();
@@ -92,7 +116,9 @@ template <class DeviceType> gpucoord::DeviceNeighbours ComputeCoordGPUKokkos<Dev
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
   if (uses_gpu) device->begin_run();
-  takes_neighbours = may_take_neighbours();
+  takes_neighbours = may_take_neighbours();    // if as before, Neighbor may not hand out the list again: keep it
+  list_is_made = false;
+  skin = neighbor->skin;
   ComputeCoordGPU::init();
   if (takes_neighbours) {
     auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
@@ -190,7 +216,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsi
   gpucoord::DeviceSelection selection;
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
-  selection.skin = neighbor->skin;
+  selection.skin = skin;
   selection.neighbours = neighbours();
   on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
   on_device->evaluate(atoms, want, positions, device->stream());

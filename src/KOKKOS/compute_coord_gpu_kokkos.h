@@ -47,6 +47,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
   void init_list(int, class NeighList *) override;
+  void setup() override;
   void will_be_asked(unsigned want) override;
   double evaluate_once(unsigned want) override;
   double memory_usage() override;
@@ -77,7 +78,9 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool warned_moved;
   bool enqueued;         // in this force evaluation
   bool takes_neighbours; // those of LAMMPS' list, which is a copy of the pair style's
+  bool list_is_made;     // in this run
   class NeighList *full_list;
+  double skin;           // of the run's lists
   std::shared_ptr<CoordDevice> device;
   std::unique_ptr<gpucoord::DeviceCoordination> on_device;
 };

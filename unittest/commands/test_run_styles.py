@@ -64,11 +64,12 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 1, 9)
         self.compare(run, 2, 5)
 
-    def test_neighbor_lists_of_other_pairs(self):
+    def test_neighbor_lists(self):
         """S is of all pairs within dmax, whatever pairs LAMMPS' own neighbor list has, which is taken if it has them."""
         lists = {"the same": [], "excluded": ["neigh_modify exclude group left late"],
                  "shorter": ["pair_style lj/cut 2.0", "pair_coeff * * 1.0 1.0"],
-                 "longer": ["pair_style lj/cut 3.5", "pair_coeff * * 1.0 1.0"]}
+                 "longer": ["pair_style lj/cut 3.5", "pair_coeff * * 1.0 1.0"],
+                 "hybrid": ["pair_style hybrid lj/cut 2.5", "pair_coeff * * lj/cut 1.0 1.0"]}
         computes = {"cells": COMPUTES["cells"]}
         for name, commands in lists.items():
             with self.subTest(list=name):
@@ -76,6 +77,38 @@ class RunStyles(unittest.TestCase):
                 self.compare(run, 0, 7, computes=computes)
                 taken = name == "the same" and coordtest.ON_KOKKOS_GPU and "half" not in coordtest.KOKKOS
                 self.assertEqual("pairs of LAMMPS' neighbor list" in run.text, taken)
+
+    def test_second_group_of_all_atoms(self):
+        """The pairs of all atoms with a group are those of a list of all atoms only where the group is all."""
+        computes = {"late": ("all", f"{SWITCH.keywords} group2 late", SWITCH, {"a": ALL, "b": LATE}),
+                    "cells": ("all", f"{SWITCH.keywords} group2 all", SWITCH, {"a": ALL, "b": ALL})}
+        run = soft_liquid(["run 0", "fix move all nve", "timestep 0.003", "run 6"], 2, computes)
+        self.compare(run, 0, 1, computes=computes, moving=False)
+        self.compare(run, 1, 7, computes=computes)
+
+    def test_between_neighbor_lists(self):
+        """Evaluated five steps after LAMMPS has made its lists, when atoms have moved farther than half the skin."""
+        computes = {"cells": COMPUTES["cells"]}
+        run = soft_liquid(["pair_coeff * * 1e-9 1.0", "neigh_modify every 10 delay 0 check no", "velocity all create 8.0 99",
+                           "undump d", "thermo 15", "dump d all custom 15 dump id x y z c_cells[*]",
+                           "dump_modify d format float %.17g sort id", "fix move all nve", "timestep 0.01", "run 45"],
+                          2, computes)
+        self.compare(run, 0, 4, computes=computes)
+
+    def test_after_commands_that_set_up(self):
+        """write_data makes new ghost atoms, in another order than those of the lists of the run before."""
+        box = Box((6.8, 6.4, 6.1))
+        x = coordtest.random_positions(np.random.default_rng(21), box, N, closest=0.75)
+        with coordtest.start() as lmp:
+            coordtest.make_system(lmp, box, x, ghosts=3.0)
+            for line in ("pair_style lj/cut 2.5", "pair_coeff * * 1.0 1.0",
+                         f"compute cells all coord/gpu {SWITCH.keywords} precision double",
+                         "thermo_style custom step c_cells", "fix move all nve", "timestep 0.003", "run 6",
+                         f"write_data {coordtest.folder()}/written"):
+                lmp.command(line)
+            x = np.ctypeslib.as_array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3).copy()
+            coordtest.assert_same(coordtest.result_of(lmp, "cells"), brute_force(box, x, SWITCH, a=ALL), coordtest.DOUBLE,
+                                  "after write_data")
 
     def test_minimisation(self):
         for style in ["cg"] if coordtest.kokkos_gpu_lacks("fire", coordtest.NO_FIRE) else ["cg", "fire"]:

@@ -358,7 +358,6 @@ void DevicePairs::clear_status(cudaStream_t stream)
 
 void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
 {
-  two = selection.bit_b != 0;
   const int nclasses = type_classes.size(), nlists = (two ? 2 : 1) * nclasses;
   const int nnumbers = LISTS + 2 * nlists;
   numbers.reserve(nnumbers);
@@ -594,8 +593,9 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 // No search and no wait: tiles have room for as many partners as the list has room for neighbors.
 void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, cudaStream_t stream)
 {
-  if (type_classes.size() > 1) throw std::invalid_argument("gpucoord: a neighbor list for types that differ");
-  two = overlap = false;
+  if (two || type_classes.size() > 1)
+    throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
+  overlap = false;
   const int n = atoms.nlocal;
   nowned[0] = n;
   nowned[1] = 0;
@@ -629,6 +629,7 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   known_version = known_positions = 0;
   all_rows.clear();
   skin = selection.skin;
+  two = selection.bit_b != 0;
   all_atoms = selection.neighbours.neighbour;
   if (all_atoms)
     take_neighbours(atoms, selection.neighbours, stream);
