@@ -216,6 +216,9 @@ std::string label(const char *what, int n, int precision, unsigned want)
 }    // namespace
 
 // sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
+// Sizes on both sides of tuning::FEW_PAIRS_OF_LISTS: pairs are found by tests of all, and by bins.
+constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
+
 TEST(DeviceCoordination, OneGroup)
 {
   const Switch function(options(SwitchKind::RATIONAL, 1.0));
@@ -279,6 +282,25 @@ TEST(DeviceCoordination, TwoGroups)
                       tolerance_of(precision), 0.0, label("two groups", n, static_cast<int>(precision), want));
       }
     }
+}
+
+// A few ions in much solvent, whose atoms have at most a few ions in reach: rows of very different lengths.
+TEST(DeviceCoordination, FewAmongMany)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  for (const int n : {40000, 400000}) {    // pairs: on both sides of the limit
+    System s(n, n / 3, 10.0, 61, 0.0, 1.0);
+    for (int i = 0; i < s.nall; i += n / 100) s.mask[i] = 1 | 2;
+    const Loaded loaded(s, false);
+    for (const Precision precision : PRECISIONS) {
+      const auto device = make(function, precision);
+      for (int round = 0; round < 2; ++round) {
+        device->rebuild(loaded.atoms, selection(true, 0.2), 0, nullptr);
+        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, true, WANTS[4]), WANTS[4],
+                    tolerance_of(precision), 0.0, label("ions", n, static_cast<int>(precision), WANTS[4]));
+      }
+    }
+  }
 }
 
 // pairs from a neighbor list of the caller instead of a search, atom by atom or neighbor by neighbor, also after moves
@@ -450,8 +472,8 @@ TEST(DeviceCoordination, WhereAtomsAre)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})
-    for (const double density : {10.0, 1e-4}) {
-      const System s(3000, 1000, density, 23, 1.0, 0.0, offset);
+    for (const auto [n, density] : {std::pair(FEW_ATOMS, 10.0), {FEW_ATOMS, 1e-4}, {MANY_ATOMS, 10.0}, {MANY_ATOMS, 1e-4}}) {
+      const System s(n, n / 3, density, 23, 1.0, 0.0, offset);
       for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
         const Loaded loaded(s, false);
         const auto device = make(function, precision);
@@ -460,28 +482,32 @@ TEST(DeviceCoordination, WhereAtomsAre)
                     tolerance_of(precision) * (offset == 0.0 ? 1.0 : 10.0), 0.0, "offset " + std::to_string(offset));
       }
     }
-  System s(3000, 1000, 10.0, 29);
-  for (double &coordinate : s.x) coordinate = static_cast<float>(coordinate);
-  const Loaded loaded(s, true);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4], 1e-11, 0.0, "float");
+  for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
+    System s(n, n / 3, 10.0, 29);
+    for (double &coordinate : s.x) coordinate = static_cast<float>(coordinate);
+    const Loaded loaded(s, true);
+    const auto device = make(function, Precision::DOUBLE);
+    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4], 1e-11, 0.0, "float");
+  }
 }
 
 TEST(DeviceCoordination, BadPositions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  System s(300, 0, 5.0, 31);
-  Loaded loaded(s, false);
-  const auto device = make(function, Precision::MIXED);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  s.x[3 * 123 + 1] = NAN;
-  loaded.x.set(s.x);
-  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-  EXPECT_EQ(device->result(nullptr).bad_atom, 123);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-  EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+  for (const int n : {300, MANY_ATOMS}) {
+    System s(n, 0, 5.0, 31);
+    Loaded loaded(s, false);
+    const auto device = make(function, Precision::MIXED);
+    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    s.x[3 * 123 + 1] = NAN;
+    loaded.x.set(s.x);
+    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+    EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+    EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+  }
 }
 
 // functions and weights of pairs of types: as a coordination number, and as an energy whose forces are added
@@ -499,8 +525,8 @@ TEST(DeviceCoordination, TypesAndForces)
   for (int k = 0; k < 4; ++k)
     weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] = epsilon[k];
   const unsigned want = WANTS[4];
-  for (const bool two : {false, true}) {
-    const System s(6000, 2000, 12.0, 37, 0.8, 0.7);
+  for (const auto [n, two] : {std::pair(FEW_ATOMS, false), {FEW_ATOMS, true}, {MANY_ATOMS, false}, {MANY_ATOMS, true}}) {
+    const System s(n, n / 3, 12.0, 37, 0.8, 0.7);
     const Loaded loaded(s, false);
     for (const Precision precision : PRECISIONS) {
       const auto device = make(table, precision, weight.data());
@@ -537,16 +563,18 @@ TEST(DeviceCoordination, PairsOfTypesComeAndGo)
   const int rational = table.add(Switch(options(SwitchKind::RATIONAL, 0.9)));
   table.set(1, 1, cubic);
   table.set(1, 2, rational);
-  System s(4000, 1000, 10.0, 53);
-  for (int &type : s.type) type = std::min(type, 2);
-  const auto device = make(table, Precision::DOUBLE);
-  for (const bool has_pairs_of_1 : {true, false, true}) {
-    System now = s;
-    if (!has_pairs_of_1) std::fill(now.type.begin() + 1, now.type.end(), 2);
-    const Loaded loaded(now, false);
-    device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
-    expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]), on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11,
-                0.0, "types that come and go");
+  for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
+    System s(n, n / 3, 10.0, 53);
+    for (int &type : s.type) type = std::min(type, 2);
+    const auto device = make(table, Precision::DOUBLE);
+    for (const bool has_pairs_of_1 : {true, false, true}) {
+      System now = s;
+      if (!has_pairs_of_1) std::fill(now.type.begin() + 1, now.type.end(), 2);
+      const Loaded loaded(now, false);
+      device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+      expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]), on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11,
+                  0.0, "types that come and go");
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include "device_pairs.h"
 
 #include "early_launch.cuh"
+#include "partner_masks.cuh"
 #include "partner_search.cuh"
 #include "warp_reduction.cuh"
 
@@ -153,12 +154,15 @@ namespace {
     for (int t = k; t < n; t += THREADS) numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
   }
 
-  template <class X> __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom)
+  template <class X>
+  __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom, int *atom_of)
   {
     const int k = thread_number();
     if (k >= n) return;
-    const double3 p = position_of(x, selected[k]);
-    atom[k] = {p.x, p.y, p.z, selected[k]};
+    const int row = selected[k];
+    const double3 p = position_of(x, row);
+    atom[k] = {p.x, p.y, p.z, row};
+    atom_of[k] = row;
   }
 
   __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
@@ -179,18 +183,35 @@ namespace {
       if (offset) return partner + offset[t] + c;
       return partner + (static_cast<std::int64_t>(t / 32) * (capacity / FOUR) + c) * 32 + t % 32;
     }
+    __device__ int &partner_of(int t, int k) const { return reinterpret_cast<int *>(four(t, k / FOUR))[k % FOUR]; }
     __device__ int length() const { return offset ? INT_MAX : capacity; }
   };
 
-  // The partners of each candidate, as many as there is room for, and how many there are; adds to ROWS, the candidates
-  // that have partners, to ROWS_A, those of group a, to PARTNERS and MOST.
+  // Adds the partners found of one candidate, or 0, to PARTNERS and MOST, and to ROWS, the candidates that have any, and
+  // ROWS_A, those of group a. All lanes of a warp must call.
+  __device__ void add_to_numbers(int found, bool is_of_a, std::int64_t *numbers)
+  {
+    const int most = max_warp(found), total = add_warp(found);
+    const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
+    const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && is_of_a));
+    if (threadIdx.x % 32 != 0 || total == 0) return;
+    atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
+    const auto add = [&](int number, int n) {
+      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number), static_cast<unsigned long long>(n));
+    };
+    add(PARTNERS, total);
+    add(ROWS, rows);
+    if (rows_a > 0) add(ROWS_A, rows_a);
+  }
+
+  // the partners of each candidate, as many as there is room for, and how many there are
   __global__ void __launch_bounds__(THREADS)
   find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count,
                 std::int64_t *numbers)
   {
     const int t = thread_number();
     int found = 0;
-    if (t < search.n) {
+    if (t < search.candidates.n) {
       const int capacity = room.length();
       int4 four = {};
       const auto append = [&](int k, int point) {
@@ -199,33 +220,41 @@ namespace {
       };
       for_each_partner(search, t, [&](int point) { append(found++, point); });
       count[t] = found;
-      const int number = search.candidate(t).number;
+      const int number = search.candidates(t).number;
       for (int k = found; k % FOUR != 0; ++k) append(k, number);
     }
-    const int most = max_warp(found), total = add_warp(found);
-    const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
-    const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && t < search.na));
-    if (threadIdx.x % 32 != 0) return;
-    atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
-    const auto add = [&](int number, int n) {
-      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number), static_cast<unsigned long long>(n));
-    };
-    add(PARTNERS, total);
-    add(ROWS, rows);
-    add(ROWS_A, rows_a);
+    add_to_numbers(found, t < search.candidates.na, numbers);
+  }
+
+  // the same from masks of one group, by 'lanes' threads a candidate
+  __global__ void __launch_bounds__(THREADS)
+  find_partners_in_masks(const __grid_constant__ PartnerMasks masks, const __grid_constant__ Candidates candidates,
+                         int group, int lanes, const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+  {
+    const int k_of_group = thread_number() / lanes, t = group == 0 ? k_of_group : candidates.na + k_of_group;
+    const int capacity = room.length();
+    const int found = list_partners(masks, k_of_group, lanes, [&](int k, int point) {
+      if (k < capacity) room.partner_of(t, k) = point;
+    });
+    const bool counts = k_of_group < masks.n && threadIdx.x % lanes == 0;
+    if (counts) {
+      count[t] = found;
+      for (int k = found; k % FOUR != 0 && k < capacity; ++k) room.partner_of(t, k) = candidates(t).number;
+    }
+    add_to_numbers(counts ? found : 0, group == 0, numbers);
   }
 
   // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
   // rows; null: all.
-  __global__ void list_rows(const __grid_constant__ Search search, const int *active, int n, int lanes,
+  __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n, int lanes,
                             const int *candidate_count, int *point, int *atom, int *count, std::int64_t *tile)
   {
     const int r = thread_number(), rows_a_tile = 32 / lanes;
     int most = 0;
     if (r < n) {
       const int t = active ? active[r] : r;
-      point[r] = search.candidate(t).number;
-      atom[r] = search.atom_of[point[r]];
+      point[r] = candidates(t).number;
+      atom[r] = candidates.atom_of[point[r]];
       count[r] = most = candidate_count[t];
     }
     if (!tile) return;
@@ -240,10 +269,7 @@ namespace {
   struct FoundPartners {
     const int *active;
     Room room;
-    __device__ int operator()(int r, int k) const
-    {
-      return reinterpret_cast<const int *>(room.four(active[r], k / FOUR))[k % FOUR];
-    }
+    __device__ int operator()(int r, int k) const { return room.partner_of(active[r], k); }
   };
   // or in a neighbor list of the caller
   struct NeighboursOfCaller {
@@ -353,7 +379,7 @@ void DevicePairs::clear_status(cudaStream_t stream)
 }
 
 /* ----------------------------------------------------------------------
-   the atoms of each class of both groups, in bins
+   the atoms of each class of both groups, in bins where they are many
 ------------------------------------------------------------------------- */
 
 void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
@@ -406,8 +432,33 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
   n_points = static_cast<int>(total);
   overlap = numbers_host[OVERLAP] > 0;
 
-  sorted.assign(nlists, SortedAtoms());
   if (n_points == 0) return;
+  double npairs = 0.0;    // of a candidate and an atom that may be its partner
+  for (int ci = 0; ci < nclasses; ++ci)
+    for (int cj = 0; cj < nclasses; ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      npairs += static_cast<double>(nowned_of[a]) * n_of[b];
+      if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
+    }
+  few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  atom_of.reserve(n_points);
+  for (int k = 0; k < nlists; ++k) {
+    const int n = n_of[k];
+    if (n == 0) continue;
+    gathered[k].reserve(n);
+    with_positions(atoms, [&](const auto *x) {
+      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, gathered[k].data(),
+                                                         atom_of.data() + first_point[k]);
+    });
+    check(cudaGetLastError(), "launching gather_atoms");
+  }
+  if (!few) sort(stream);
+}
+
+void DevicePairs::sort(cudaStream_t stream)
+{
+  const int nlists = static_cast<int>(n_of.size());
   Bounds bounds;
   for (int c = 0; c < 3; ++c) {
     bounds.lo[c] = from_ordered(numbers_host[LO + c]);
@@ -418,18 +469,11 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
   grid = make_device_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
   for (const double size : grid.size)    // numbers of points would go round within a cell
     if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
-  atom_of.reserve(n_points);
+  sorted.assign(nlists, SortedAtoms());
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
     if (n == 0) continue;
-    gathered[k].reserve(n);
-    with_positions(atoms, [&](const auto *x) {
-      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, gathered[k].data());
-    });
-    check(cudaGetLastError(), "launching gather_atoms");
     sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
-    check(cudaMemcpyAsync(atom_of.data() + first_point[k], selected[k].data(), n * sizeof(int), cudaMemcpyDeviceToDevice,
-              stream), "copying on it");
     search_points[k].reserve(n);
     make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n, first_point[k],
                                                              1.0 / search_unit(), search_points[k].data());
@@ -452,6 +496,54 @@ void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
   check(cudaStreamSynchronize(stream), "finding pairs of atoms");
 }
 
+Search DevicePairs::search_for(int a, int b, const Candidates &candidates, double range) const
+{
+  Search search = {};
+  search.candidates = candidates;
+  search.grid = grid;
+  search.reach = range + skin;
+  search.neighbourhood = make_neighbourhood(grid, search.reach * REACH_MARGIN);
+  search.unit = search_unit();
+  search.inverse_unit = 1.0 / search_unit();
+  search.two = two;
+  const int of_group[] = {a, b};
+  for (int group = 0; group < 2; ++group) {
+    const int other = of_group[1 - group];
+    search.atoms[group] = gathered[of_group[group]].data();
+    search.partners[group] = sorted[other];
+    search.partner_points[group] = search_points[other].data();
+  }
+  return search;
+}
+
+// masks: of the candidates of both groups
+void DevicePairs::test_pairs(int a, int b, double range, PartnerMasks *masks, cudaStream_t stream)
+{
+  const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
+  std::size_t words[] = {0, 0};
+  for (int group = 0; group < ngroups; ++group) {
+    const int own = of_group[group], other = of_group[1 - group];
+    PartnerMasks &m = masks[group];
+    m.candidate = gathered[own].data();
+    m.other = gathered[other].data();
+    m.n = nowned_of[own];
+    m.nother = n_of[other];
+    m.first_point = first_point[other];
+    m.reach_sq = (range + skin) * (range + skin) * REACH_MARGIN;
+    words[group] = static_cast<std::size_t>(m.words()) * m.n;
+  }
+  mask_words.reserve(words[0] + words[1]);
+  for (int group = 0; group < ngroups; ++group) {
+    PartnerMasks &m = masks[group];
+    m.word = mask_words.data() + (group == 0 ? 0 : words[0]);
+    const std::int64_t nwarps = static_cast<std::int64_t>(m.words()) * m.chunks();
+    if (nwarps == 0) continue;
+    constexpr int WARPS = MASK_THREADS / 32;
+    test_all_pairs<<<static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), MASK_THREADS, 0, stream>>>(m);
+    check(cudaGetLastError(), "launching test_all_pairs");
+  }
+}
+
 /* ----------------------------------------------------------------------
    owned atoms of class ci with their partners of class cj; of two groups also the atoms of the second
    group and class cj with theirs of ci
@@ -461,24 +553,12 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 {
   const int a = place(0, ci), b = place(two ? 1 : 0, cj);
   if (n_of[a] == 0 || n_of[b] == 0) return;
-  Search search = {};
-  search.grid = grid;
-  search.reach = ranges[type_classes(ci, cj).function] + skin;
-  search.neighbourhood = make_neighbourhood(grid, search.reach * (1.0 + 1e-5));
-  search.unit = search_unit();
-  search.inverse_unit = 1.0 / search_unit();
-  const int of_group[] = {a, b};
-  for (int group = 0; group < 2; ++group) {
-    const int other = of_group[1 - group];
-    search.atoms[group] = gathered[of_group[group]].data();
-    search.first_point[group] = first_point[of_group[group]];
-    search.partners[group] = sorted[other];
-    search.partner_points[group] = search_points[other].data();
-  }
-  search.atom_of = atom_of.data();
-  search.two = two;
-  search.na = nowned_of[a];
-  const int ncandidates = search.n = nowned_of[a] + (two ? nowned_of[b] : 0);
+  Candidates candidates = {};
+  candidates.atom_of = atom_of.data();
+  candidates.first_point[0] = first_point[a];
+  candidates.first_point[1] = first_point[b];
+  candidates.na = nowned_of[a];
+  const int ncandidates = candidates.n = nowned_of[a] + (two ? nowned_of[b] : 0);
   if (ncandidates == 0) return;
 
   const std::size_t number = ci * type_classes.size() + cj;
@@ -489,6 +569,12 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     buffers.capacity = RowBuffers::FIRST_CAPACITY;
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
+  Search search = {};
+  PartnerMasks masks[2] = {};
+  if (few)
+    test_pairs(a, b, ranges[type_classes(ci, cj).function], masks, stream);
+  else
+    search = search_for(a, b, candidates, ranges[type_classes(ci, cj).function]);
 
   // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
   // that length would take far more memory than all partners, each gets what it needs: always by two searches.
@@ -500,7 +586,15 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
       room = {found.data(), buffers.capacity, nullptr};
     }
     check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream), "clearing numbers");
-    find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
+    if (few) {
+      for (int group = 0; group < (two ? 2 : 1); ++group) {
+        const int lanes = masks[group].words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1;
+        if (masks[group].n == 0) continue;
+        find_partners_in_masks<<<blocks_of(static_cast<std::int64_t>(masks[group].n) * lanes), THREADS, 0, stream>>>(
+            masks[group], candidates, group, lanes, room, candidate_count.data(), numbers.data());
+      }
+    } else
+      find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     wait_for_numbers(LISTS, stream);
     most = static_cast<int>(numbers_host[MOST]);
@@ -524,12 +618,13 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   const std::int64_t npairs = buffers.npartners = numbers_host[PARTNERS];
   if (n == 0) return;
 
-  const int lanes = lanes_for(n, npairs / n);
+  // few may have most of the partners
+  const int lanes = lanes_for(n, std::max<std::int64_t>(npairs / n, most / 2));
   // Where they are found they are in tiles already, if rows are the candidates, of which few may be in vain.
   const bool in_place = lanes == 1 && !room.offset && n >= tuning::ROWS_IN_PLACE * ncandidates;
   if (in_place) {
     n = ncandidates;
-    na = search.na;
+    na = candidates.na;
   }
   const int rows_a_tile = 32 / lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   buffers.point.reserve(n);
@@ -548,7 +643,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     buffers.tile.reserve(ntiles + 1);
     check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
   }
-  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(search, in_place ? nullptr : active.data(), n, lanes,
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(candidates, in_place ? nullptr : active.data(), n, lanes,
                                                   candidate_count.data(), buffers.point.data(), buffers.atom.data(),
                                                   buffers.count.data(), in_place ? nullptr : buffers.tile.data());
   check(cudaGetLastError(), "launching list_rows");
@@ -675,7 +770,7 @@ void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaS
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = atom_of.bytes() + integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes() +
-      workspace.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
+      workspace.bytes() + mask_words.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

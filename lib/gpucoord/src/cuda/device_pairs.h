@@ -1,9 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
 //
-// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs. In single precision
-// points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent of the system,
-// because pairs that are listed are never as far apart as the numbers go round. A row is an owned atom and its
-// partners, which are points; few rows have none. Where the caller has a neighbor list, all atoms are points.
+// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs, and not where atoms
+// are so few that all pairs can be tested. In single precision points are integers, in units of a 2^-27th of the range:
+// differences are exact, whatever the extent of the system, because pairs that are listed are never as far apart as the
+// numbers go round. A row is an owned atom and its partners, which are points; few rows have none. Where the caller has a
+// neighbor list, all atoms are points.
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
@@ -48,6 +49,10 @@ struct DeviceStatus {
   static constexpr int NONE = 0x7fffffff;
 };
 
+struct Candidates;
+struct PartnerMasks;
+struct Search;
+
 class DevicePairs {
  public:
   DevicePairs(const SwitchTable &, Precision, const double *weight);
@@ -85,6 +90,9 @@ class DevicePairs {
 
   int place(int group, int c) const { return group * type_classes.size() + c; }
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  void sort(cudaStream_t);
+  Search search_for(int a, int b, const Candidates &, double range) const;
+  void test_pairs(int a, int b, double range, PartnerMasks *, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
   void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
   const int *atoms_of_points() const { return all_atoms ? nullptr : atom_of.data(); }
@@ -98,6 +106,7 @@ class DevicePairs {
   std::vector<double> ranges;    // dmax by number of the function
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
+  bool few = false;              // atoms: all pairs are tested, without bins
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;
@@ -122,6 +131,7 @@ class DevicePairs {
   DeviceBuffer<std::int64_t> numbers;
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
+  DeviceBuffer<std::uint32_t> mask_words;
   DeviceBuffer<int> candidate_count, active;
   DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;

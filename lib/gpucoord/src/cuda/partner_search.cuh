@@ -23,9 +23,29 @@ __device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit,
   return integer_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, number);
 }
 
-// Rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
-// other way round. Candidates are the owned atoms in the caller's order, in which LAMMPS keeps neighbors together.
+// of distances and their squares: far above rounding in float, also where it puts an atom into the next column
+constexpr double REACH_MARGIN = 1.0 + 1e-5;
+
+// What may be rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
+// other way round, in the caller's order, in which LAMMPS keeps neighbors together.
+struct Candidates {
+  const int *atom_of;           // row of a point in the caller's arrays
+  int first_point[2];
+  int na, n;                    // of group a, and all; the others are of b
+
+  struct Candidate {
+    int group, k;               // the k-th atom of the group
+    int number;                 // of the point
+  };
+  __device__ Candidate operator()(int t) const
+  {
+    const int group = t < na ? 0 : 1, k = group == 0 ? t : t - na;
+    return {group, k, first_point[group] + k};
+  }
+};
+
 struct Search {
+  Candidates candidates;
   DeviceGrid grid;
   Neighbourhood neighbourhood;
   double reach;
@@ -33,20 +53,7 @@ struct Search {
   const DeviceAtom *atoms[2];    // candidates first
   SortedAtoms partners[2];
   const int4 *partner_points[2];
-  const int *atom_of;           // row of a point in the caller's arrays
-  int first_point[2];
-  int na, n;                    // candidates of group a, and all; the others are of b
   bool two;
-
-  struct Candidate {
-    int group, k;               // the k-th atom of the group
-    int number;                 // of the point
-  };
-  __device__ Candidate candidate(int t) const
-  {
-    const int group = t < na ? 0 : 1, k = group == 0 ? t : t - na;
-    return {group, k, first_point[group] + k};
-  }
 };
 
 // how far x is outside of the interval of a size that is so many sizes from where x is measured from
@@ -61,7 +68,7 @@ constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
 // calls f(number of the point) for each partner of the t-th candidate
 template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
 {
-  const auto [group, k_of_group, number] = search.candidate(t);
+  const auto [group, k_of_group, number] = search.candidates(t);
   const DeviceAtom atom = search.atoms[group][k_of_group];
   const int row = static_cast<int>(atom.id);
   const int4 center = search_point(atom, search.inverse_unit, number);
@@ -69,8 +76,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const int4 *const __restrict__ points = search.partner_points[group];
   const DeviceGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
-  // a margin far above rounding in float, also where it puts an atom into the next column
-  const auto reach_sq = static_cast<float>(search.reach * search.reach * (1.0 + 1e-5));
+  const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
   // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
   const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
   const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
@@ -98,7 +104,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
         const float dy = unit * static_cast<float>(other[u].y - center.y);
         const float dz = unit * static_cast<float>(other[u].z - center.z);
         if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
-        if (search.two && search.atom_of[other[u].w] == row) continue;    // the same atom in both groups
+        if (search.two && search.candidates.atom_of[other[u].w] == row) continue;    // the same atom in both groups
         f(other[u].w);
       }
     }
