@@ -23,6 +23,9 @@ LAST_DIGITS = 1e-12
 # What pair terms in float can lose of the largest value (unit roundoff 6e-8): measured by test_precision.py.
 FLOAT = 3e-5
 
+# What rounding of positions may explain of the largest value, or a test shows nothing.
+WIDEST = 0.02
+
 SKIPPED = 77
 
 # Tests write numbers for LAMMPS by repr, which NumPy 2 would write as np.float64(1.5).
@@ -40,6 +43,39 @@ def skip(reason):
 KOKKOS = os.environ.get("GPUCOORD_KOKKOS", "").split()
 if KOKKOS:
     KOKKOS = ["-k", "on", *KOKKOS, "-sf", "kk"]
+
+
+def kokkos_precision():
+    """KOKKOS_PREC of this LAMMPS, as it prints it."""
+    printed = subprocess.run([os.environ["GPUCOORD_LMP"], "-h"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True)
+    return re.search(r"^KOKKOS package precision: (\w+)$", printed.stdout, re.MULTILINE).group(1)
+
+
+# With precision mixed and single, LAMMPS keeps positions and velocities in float, and rounds to it where it moves an
+# atom or makes a ghost atom of it. With single, forces too, and sums of its own styles. Their units of roundoff, or 0
+# where LAMMPS has double: nothing below is then other than without KOKKOS.
+PRECISION = kokkos_precision() if KOKKOS else "double"
+assert PRECISION in ("double", "mixed", "single"), PRECISION
+OF_FLOAT = float(np.finfo(np.float32).eps) / 2
+POSITION_ROUNDOFF = 0.0 if PRECISION == "double" else OF_FLOAT
+FORCE_ROUNDOFF = OF_FLOAT if PRECISION == "single" else 0.0
+# Forces that up to 16 styles add up one after the other.
+FORCES = 16 * FORCE_ROUNDOFF
+# Multiples of it below 2048 float holds exactly, and their sums too. Atoms and edges of boxes of the tests are there:
+# ghost atoms then are where they are in double, and tests hold as tightly. So they do in a tilted box, where LAMMPS goes
+# over to units of its edges, if these are powers of two and tilts are integers.
+GRID = 2.0**-13
+
+
+def on_grid(x):
+    """Positions and lengths as a float LAMMPS holds them exactly; unchanged where it has double."""
+    return np.round(np.asarray(x, float) / GRID) * GRID if POSITION_ROUNDOFF else np.asarray(x, float)
+
+
+def rounded(tolerance):
+    """A tolerance of numbers that come of positions which LAMMPS rounds, in runs too: coordinates of 10, of which functions
+    with lengths of 0.1 are taken, make relative errors a hundred times larger, and a run of some 100 steps ten times."""
+    return max(tolerance, 1000 * POSITION_ROUNDOFF)
 
 
 # What LAMMPS itself cannot do with KOKKOS
@@ -259,10 +295,13 @@ class Switch:
 class Box:
     """Edge vectors as LAMMPS has them, and which of them are periodic."""
 
-    def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0)):
+    def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0), of_lammps=False):
+        """of_lammps: as it is in a run"""
         (lx, ly, lz), (xy, xz, yz) = lengths, tilt
         self.edges = np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]], float)
         self.lo = np.array(lo, float)
+        if not of_lammps:
+            self.edges, self.lo = on_grid(self.edges), on_grid(self.lo)
         self.periodic = tuple(periodic)
         self.tilted = any(tilt)
 
@@ -284,24 +323,43 @@ class Box:
         fractions = (x - self.lo) @ np.linalg.pinv(lattice)
         return x - np.floor(fractions) @ lattice
 
+    def periods(self, reach):
+        """How many times each lattice vector may be taken to get two wrapped atoms within reach of each other."""
+        dual = np.linalg.pinv(self.lattice())
+        return [int(np.floor(reach * np.linalg.norm(column) + 1)) for column in dual.T]
+
     def images(self, reach):
         """Lattice vectors that can take two wrapped atoms within reach of each other; the first is zero."""
         lattice = self.lattice()
         if not len(lattice):
             return np.zeros((1, 3))
-        dual = np.linalg.pinv(lattice)
-        most = [int(np.floor(reach * np.linalg.norm(dual[:, k]) + 1)) for k in range(len(lattice))]
-        steps = np.array(list(itertools.product(*(range(-k, k + 1) for k in most))))
+        steps = np.array(list(itertools.product(*(range(-k, k + 1) for k in self.periods(reach)))))
         steps = steps[np.argsort(np.abs(steps).sum(axis=1), kind="stable")]
         return steps @ lattice
 
+    def rounding(self, x, reach):
+        """A bound of what LAMMPS' rounding of positions adds to the vector between two atoms or images. It rounds where it
+        wraps an atom, where it goes over to units of the edges of a tilted box and back, and for each image of an
+        image: in all by no more than four roundings of the largest coordinate on the way."""
+        if not POSITION_ROUNDOFF or not len(x):
+            return 0.0
+        in_float = lambda numbers: (numbers.astype(np.float32) == numbers).all()
+        places = x[:, None] + self.images(reach)
+        if in_float(places) and not (self.tilted and not in_float((places - self.lo) @ np.linalg.inv(self.edges))):
+            return 0.0
+        largest = np.abs(x).max(axis=0)
+        if any(self.periodic):
+            largest = largest + self.periods(reach) @ np.abs(self.lattice())
+        return 4 * POSITION_ROUNDOFF * float(np.linalg.norm(largest))
+
 
 class Result:
-    """S, W and the per-atom array [n][4]: s_i and dS/dx. W of each atom, half a pair to each end: brute force only."""
+    """S, W and the per-atom array [n][4]: s_i and dS/dx. From brute force only: W of each atom, half a pair to each end,
+    and spread, how far each of them may be off because LAMMPS rounds positions to float (None: it does not)."""
 
-    def __init__(self, value, virial, atoms, atom_virials=None):
+    def __init__(self, value, virial, atoms, atom_virials=None, spread=None):
         self.value, self.virial, self.atoms = float(value), np.array(virial, float), np.array(atoms, float)
-        self.atom_virials = atom_virials
+        self.atom_virials, self.spread = atom_virials, spread
 
 
 def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
@@ -310,6 +368,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     lattice_diagonal = np.abs(box.lattice()).sum(axis=0)
     reach = float(switch.dmax) if image == "all" else float(np.linalg.norm(lattice_diagonal))
     images = box.images(reach)
+    rounding = box.rounding(x, reach)
     zero = ~images.any(axis=1)
     assert zero[0] and zero.sum() == 1
 
@@ -336,7 +395,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     else:
         for vector in images:
             d = x[j] - x[i] + vector
-            use = (d**2).sum(axis=1) <= float(switch.dmax) ** 2 * (1 + 1e-12)
+            use = (d**2).sum(axis=1) <= (float(switch.dmax) + rounding) ** 2 * (1 + 1e-12)
             if not vector.any():
                 use &= i != j
             # within one group each pair comes from both its ends, and so does +-vector of one atom
@@ -352,18 +411,29 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     dfunc = slope / r
     n_first = len(pairs) if pairs is not None else len(a)
     scale = LD(1) / n_first if norm == "mean" and n_first else LD(0 if norm == "mean" else 1)
-    value = (count * s).sum() * scale
-    of_pairs = [-count * dfunc * d[:, p] * d[:, q] * scale for p, q in COMPONENTS]
-    virial = [of_pair.sum() for of_pair in of_pairs]
-    atoms = np.zeros((len(x), 4), LD)
-    atom_virials = np.zeros((len(x), 6), LD)
-    for end, sign in ((i, -1), (j, 1)):
-        for k, of_pair in enumerate(of_pairs):
-            np.add.at(atom_virials[:, k], end, of_pair / 2)
-        np.add.at(atoms[:, 0], end, count * s)
-        for axis in range(3):
-            np.add.at(atoms[:, 1 + axis], end, sign * count * dfunc * d[:, axis] * scale)
-    return Result(value, virial, atoms, atom_virials)
+
+    def summed(s, slopes, virials, sign_of_first):
+        """s of the pairs, ds/dx of their second atoms and W"""
+        of_pairs = [count * virial * scale for virial in virials]
+        atoms = np.zeros((len(x), 4), LD)
+        atom_virials = np.zeros((len(x), 6), LD)
+        for end, sign in ((i, sign_of_first), (j, 1)):
+            for k, of_pair in enumerate(of_pairs):
+                np.add.at(atom_virials[:, k], end, of_pair / 2)
+            np.add.at(atoms[:, 0], end, count * s)
+            for axis in range(3):
+                np.add.at(atoms[:, 1 + axis], end, sign * count * slopes[axis] * scale)
+        return Result((count * s).sum() * scale, [of_pair.sum() for of_pair in of_pairs], atoms, atom_virials)
+
+    slopes = [dfunc * d[:, axis] for axis in range(3)]
+    result = summed(s, slopes, [-slopes[p] * d[:, q] for p, q in COMPONENTS], -1)
+    if rounding:    # of distances, also across dmax, and of directions
+        moved = [switch(np.maximum(r + change, 0)) for change in (-rounding, rounding)]
+        of_s, of_slope = (np.max([np.abs(some[k] - here) for some in moved], axis=0) for k, here in enumerate((s, slope)))
+        of_slopes = [of_slope * np.abs(d[:, axis]) / r + (np.abs(slope) + of_slope) * rounding / r for axis in range(3)]
+        of_virials = [of_slopes[p] * np.abs(d[:, q]) + (np.abs(slopes[p]) + of_slopes[p]) * rounding for p, q in COMPONENTS]
+        result.spread = summed(of_s, of_slopes, of_virials, 1)
+    return result
 
 
 # ---------------------------------------------------------------- systems in this process
@@ -394,7 +464,7 @@ def random_positions(rng, box, n, closest=0.0):
     """n atoms in a box, none on the rim of a fixed boundary nor nearer to another than closest."""
     x = np.empty((0, 3))
     while len(x) < n:
-        new = box.lo + (0.01 + 0.98 * rng.random(3)) @ box.edges
+        new = on_grid(box.lo + (0.01 + 0.98 * rng.random(3)) @ box.edges)
         if closest and len(x):
             d = new - x
             images = box.images(closest)
@@ -461,6 +531,18 @@ def extrapolate(values, step):
     """The derivative from values at -h, -h/2, h/2, h, with an error of h^4."""
     coarse, fine = (values[3] - values[0]) / (2 * step), (values[2] - values[1]) / step
     return (4 * fine - coarse) / 3
+
+
+def strain_step(step):
+    """Strained atoms are not on the grid: where LAMMPS rounds them, the step is longer."""
+    return 8 * step if POSITION_ROUNDOFF else step
+
+
+def rounding_of_difference(box, slopes, step):
+    """What rounding of positions does to extrapolate() of a value with these slopes by the atoms' positions. Each
+    coordinate is off by itself, so their effects add up as squares. A difference has three times the error of a value over
+    the step, and is off by more than four times that hardly ever."""
+    return 12 * POSITION_ROUNDOFF * np.abs(box.edges).sum(axis=0).max() * np.linalg.norm(slopes) / step
 
 
 def scalar_of(lmp, ident):
@@ -543,7 +625,7 @@ def write_data(path, x, box, types=None):
             e = box.edges.tolist()
             file.write(f"{e[1][0]!r} {e[2][0]!r} {e[2][1]!r} xy xz yz\n")
         file.write("\nAtoms # atomic\n\n")
-        for k, p in enumerate(np.asarray(x).tolist()):
+        for k, p in enumerate(on_grid(x).tolist()):
             file.write(f"{k + 1} {1 if types is None else types[k]} {p[0]!r} {p[1]!r} {p[2]!r}\n")
 
 
@@ -585,15 +667,16 @@ def read_dump(path):
         names = next(lines).split()[2:]
         data = np.array([[float(word) for word in next(lines).split()] for _ in range(n)]).reshape(n, len(names))
         data = data[np.argsort(data[:, names.index("id")])]
-        frames.append(Frame(step, Box(hi - lo, tilt, periodic, lo), dict(zip(names, data.T))))
+        frames.append(Frame(step, Box(hi - lo, tilt, periodic, lo, of_lammps=True), dict(zip(names, data.T))))
     return frames
 
 
 # ---------------------------------------------------------------- comparisons
 
-def error_of(found, expected):
-    """Largest difference over the largest magnitude; not a number is an infinite error."""
-    found, expected = np.asarray(found, float), np.asarray(expected, float)
+def error_of(found, expected, spread=0.0):
+    """Largest difference over the largest magnitude; not a number is an infinite error. spread: how far each number may
+    be off for another reason, which is not counted."""
+    found, expected, spread = np.asarray(found, float), np.asarray(expected, float), np.asarray(spread, float)
     assert found.shape == expected.shape, f"shapes differ: {found.shape} and {expected.shape}"
     if not expected.size:
         return 0.0
@@ -601,14 +684,17 @@ def error_of(found, expected):
     if not np.isfinite(difference).all():
         return np.inf
     magnitude = np.abs(expected).max()
+    assert spread.max() <= WIDEST * magnitude, f"numbers up to {magnitude} may be off by {spread.max()}: this shows nothing"
+    difference = np.maximum(difference - spread, 0)
     return difference.max() / magnitude if magnitude > 0 else difference.max()
 
 
 def errors_of(found, expected):
     """Errors of the four quantities."""
-    return {"S": error_of(found.value, expected.value), "s_i": error_of(found.atoms[:, 0], expected.atoms[:, 0]),
-            "dS/dx": error_of(found.atoms[:, 1:], expected.atoms[:, 1:]),
-            "W": error_of(found.virial, expected.virial)}
+    quantities = {"S": lambda r: r.value, "s_i": lambda r: r.atoms[:, 0], "dS/dx": lambda r: r.atoms[:, 1:],
+                  "W": lambda r: r.virial}
+    return {name: error_of(of(found), of(expected), of(expected.spread) if expected.spread else 0.0)
+            for name, of in quantities.items()}
 
 
 def assert_same(found, expected, tolerance, what):

@@ -303,7 +303,7 @@ class BruteForce(unittest.TestCase):
     def test_atoms_of_one_place(self):
         """Two atoms at one position: s = 1 and no direction, so no derivative, for a switch flat at 0."""
         box = Box((6.0, 6.0, 6.0))
-        x = np.array([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.5, 2.2, 2.9]])
+        x = coordtest.on_grid([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.5, 2.2, 2.9]])
         with coordtest.start() as lmp:
             coordtest.make_system(lmp, box, x, ghosts=3.0)
             for engine in ("cells", "list", "allpairs"):

@@ -76,9 +76,15 @@ def by_types(box, x, types, functions, a=None, b=None, pairs=None, image="all", 
         if groups:
             parts.append(brute_force(box, x, functions(i, j), image=image, **groups))
     scale = 1 / len(pairs if pairs is not None else a) if norm == "mean" else 1.0
-    atoms = sum(part.atoms for part in parts)
-    atoms[:, 1:] *= scale
-    return Result(scale * sum(part.value for part in parts), scale * sum(part.virial for part in parts), atoms)
+
+    def total(parts):
+        atoms = sum(part.atoms for part in parts)
+        atoms[:, 1:] *= scale
+        return Result(scale * sum(part.value for part in parts), scale * sum(part.virial for part in parts), atoms)
+
+    result, spreads = total(parts), [part.spread for part in parts if part.spread]
+    result.spread = total(spreads) if spreads else None
+    return result
 
 
 def make_system(lmp, box, x, ghosts, types=TYPES, more=()):

@@ -12,7 +12,7 @@ from coordtest import Box, Switch
 from pairtest import (COMPUTES, PAIRS, PairTest, Potential, all_kinds, coefficients, commands, gaussians,
                       setup_commands, state_of)
 
-BOX = Box((6.2, 6.6, 6.0), tilt=(1.3, -1.4, 1.2))
+BOX = Box((8.0, 4.0, 8.0), tilt=(1.0, -2.0, 2.0))
 N = 150
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(31))

@@ -12,7 +12,7 @@ from coordtest import Box, Switch
 from pairtest import PAIRS, PairTest, coefficients, commands, gaussians, setup_commands, state_of, words
 
 N, LENGTH = 120, 6    # atoms, and those of one molecule
-BOX = Box((5.8, 6.2, 6.6), tilt=(1.3, -1.4, 1.2))
+BOX = Box((8.0, 8.0, 4.0), tilt=(2.0, -2.0, 1.0))
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(11))
 OTHER_COORD, OTHER_GAUSS = gaussians(PAIRS, np.random.default_rng(12))
@@ -177,10 +177,10 @@ class FewAtoms(Selection):
             for n in (0, 1, 2):
                 lmp = self.start(setup_commands(Box((5.0, 5.0, 5.0)), ntypes=4))
                 if n:
-                    x = [1.0, 1.0, 1.0, 2.2, 1.0, 1.0][:3 * n]
+                    x = [1.0, 1.0, 1.0, 2.25, 1.0, 1.0][:3 * n]
                     self.assertEqual(lmp.create_atoms(n, None, [1, 3][:n], x), n)
                 state = state_of(lmp, f"pair_style coord engine {engine}", f"pair_coeff * * {words(switch, 3.0)}")
-                self.assertAlmostEqual(state.energy, 3.0 * float(switch([1.2])[0][0]) if n == 2 else 0.0, 14)
+                self.assertAlmostEqual(state.energy, 3.0 * float(switch([1.25])[0][0]) if n == 2 else 0.0, 14)
                 self.assertEqual(state.forces.shape, (n, 3))
                 if n < 2:
                     self.assertFalse(state.forces.any() or state.virial.any() or state.atom_virials.any())

@@ -122,13 +122,19 @@ class Parallel(unittest.TestCase):
         box = Box((40.0, 6.1, 5.4), periodic=(False, True, True))
         box_of_atoms = Box((6.8, 6.1, 5.4), lo=(15.0, 0, 0))
         data = write_system(box_of_atoms, 5)
-        with open(data) as file:
-            text = file.read().replace("15.0 21.8 xlo xhi", "0.0 40.0 xlo xhi")
-        self.assertIn("0.0 40.0 xlo", text)
-        with open(data, "w") as file:
-            file.write(text)
+        self.widen(data, box)
         run = coordtest.run_lammps(script(box, data), 3)
         self.compare_frames(run, "fixed in x, 3 ranks")
+
+    def widen(self, data, box):
+        """Puts the atoms of a data file into another box."""
+        with open(data) as file:
+            text = file.read()
+        for axis, low, high in zip("xyz", box.lo.tolist(), (box.lo + np.diag(box.edges)).tolist()):
+            text, n = re.subn(f".*({axis}lo {axis}hi)", f"{low} {high} \\1", text)
+            self.assertEqual(n, 1)
+        with open(data, "w") as file:
+            file.write(text)
 
     def compare_frames(self, run, what):
         frames = coordtest.read_dump(run.path("dump"))
@@ -145,13 +151,7 @@ class Parallel(unittest.TestCase):
         """A droplet in the corner of a fixed box, in the subdomain of one of four ranks."""
         box = Box((60.0, 20.0, 20.0), periodic=(False,) * 3)
         data = write_system(Box((6.8, 6.1, 5.4), lo=(2.0, 2.0, 2.0)), 6)
-        with open(data) as file:
-            text = file.read()
-        for axis, low, high, new in (("x", 2.0, 8.8, 60.0), ("y", 2.0, 8.1, 20.0), ("z", 2.0, 7.4, 20.0)):
-            text = text.replace(f"{low} {high} {axis}lo", f"0.0 {new} {axis}lo")
-            self.assertIn(f"0.0 {new} {axis}lo", text)
-        with open(data, "w") as file:
-            file.write(text)
+        self.widen(data, box)
         run = coordtest.run_lammps(script(box, data, first=["processors 4 1 1"]), 4)
         self.assertIn("4 by 1 by 1 MPI processor grid", run.text)
         self.assertRegex(run.text, r"Nlocal:.*110 max.* 0 min")

@@ -154,10 +154,10 @@ class HardCutoff(unittest.TestCase):
 class Replicated(unittest.TestCase):
     def test_value_of_eight_cells(self):
         """Under image all a cell replicated 2 2 2 has 8 S and 8 W, and every copy its s_i and dS/dx."""
-        for box in (Box((3.0, 3.6, 4.1)), Box((3.0, 3.6, 4.1), tilt=(1.2, -1.4, 1.7))):
+        for box in (Box((3.0, 3.6, 4.1)), Box((4.0, 4.0, 4.0), tilt=(1.0, -2.0, 2.0))):
             n = 20
             x = coordtest.random_positions(np.random.default_rng(12), box, n)
-            dmax = 2.7    # beyond half of both boxes' widths, and of the small box within reach of own images twice
+            dmax = 0.9 * box.edges[0, 0]    # beyond half of both boxes' widths, and of the small box within reach of own images twice
             results = []
             for replicate in (False, True):
                 with coordtest.start() as lmp:
