@@ -13,7 +13,7 @@ import coordtest
 from coordtest import Box, Switch, brute_force
 
 STEPS = 200
-TOLERANCE = 1e-9    # of the largest magnitude, after STEPS in which rounding grows
+TOLERANCE = coordtest.rounded(1e-9)    # of the largest magnitude, after STEPS in which rounding grows
 
 N = 40
 BOX = Box((7.0, 8.0, 9.0), lo=(-2.0, 1.0, 0.0))

@@ -502,7 +502,7 @@ class Warnings(unittest.TestCase):
                   "Fix coord/bias b is defined after fix s of style shake, which does not see its forces - define it "
                   "first")]
         self.check([
-            *([] if coordtest.kokkos_gpu_lacks("fix shake", coordtest.NO_SHAKE) else shake),
+            *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
             ("fix b a coord/bias c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
              "Fix coord/bias b: group a has no effect, forces act on all atoms of the computes' groups - use group "
              "all"),
@@ -549,7 +549,7 @@ class FullDisk(unittest.TestCase):
                 self.assertEqual(os.readlink("H"), "/dev/full")
                 self.assertFalse([name for name in os.listdir(".") if name.startswith("bck")])
 
-    @coordtest.not_on_kokkos_gpu(coordtest.NO_SAME_BITS)
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_full_in_the_run(self):
         """In the middle of a line: the file ends with the hill before, and the run can go on from there."""
         put_files()

@@ -311,7 +311,7 @@ class Runs(unittest.TestCase):
                 _, frames, seen = self.check(BOXES[box], ranks, first, runs)
                 self.assertEqual((frames, seen), (9, 2))
 
-    @coordtest.not_on_kokkos_gpu(coordtest.NO_NEW_TYPES)
+    @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_NEW_TYPES)
     def test_types_change_between_two_builds(self):
         """Neighbour lists stay, and what a device has of them: without ghosts all types are new at once."""
         runs = ["neigh_modify delay 1000", "run 1", *(line for k in (1, 2, 3) for line in (

@@ -12,7 +12,7 @@ from pairtest import COMPUTES, PAIRS, PairTest, coefficients, gaussians, setup_c
 N, STEPS = 260, 100
 BOXES = {"orthogonal": Box((7.4, 7.0, 6.8)), "triclinic": Box((7.4, 7.0, 6.8), tilt=(3.1, -2.2, 2.0))}
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(21))
-TOLERANCE = 1e-10    # after STEPS, over which errors of rounding grow by a factor of some ten
+TOLERANCE = coordtest.rounded(1e-10)    # after STEPS, over which errors of rounding grow by a factor of some ten
 COLUMNS = ["xu", "yu", "zu", "fx", "fy", "fz", "c_e", *(f"c_s[{k}]" for k in range(1, 7))]
 
 

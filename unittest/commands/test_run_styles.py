@@ -111,7 +111,7 @@ class RunStyles(unittest.TestCase):
                                   "after write_data")
 
     def test_minimisation(self):
-        for style in ["cg"] if coordtest.kokkos_gpu_lacks("fire", coordtest.NO_FIRE) else ["cg", "fire"]:
+        for style in ["cg"] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else ["cg", "fire"]:
             run = soft_liquid([f"min_style {style}", "minimize 0 1e-4 10 200"], ranks=2)
             self.compare(run, 0, 8)
 
@@ -164,7 +164,7 @@ class RunStyles(unittest.TestCase):
                 coordtest.assert_same(found, expected, coordtest.DOUBLE, f"step {frame.step}, {ident}")
         self.assertGreater(len(sizes), 3, "the groups did not change")
 
-    @coordtest.not_on_kokkos_gpu(coordtest.NO_FLIP)
+    @coordtest.not_where(coordtest.KOKKOS_COPIES, coordtest.NO_FLIP)
     def test_sheared_box(self):
         """A shear that flips the box; run 0 after every few steps sets up ghost atoms in the box as it is."""
         box = Box((6.8, 6.4, 6.1), tilt=(2.9, 0.0, 0.0))

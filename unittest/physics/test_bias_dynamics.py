@@ -158,7 +158,7 @@ class Minimisation(unittest.TestCase):
         """Also with stride, which has no effect in a minimisation."""
         left, right = np.arange(50), np.arange(40, 108)
         energies = []
-        fire = [] if coordtest.kokkos_gpu_lacks("fire", coordtest.NO_FIRE) else [("fire", 1e-4)]
+        fire = [] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else [("fire", 1e-4)]
         for style, tolerance in [("cg", 1e-8), *fire]:    # the last digits take fire very long
             run = coordtest.run_lammps(crystal() + LJ + [
                 "group left id 1:50", "group right id 41:108",
