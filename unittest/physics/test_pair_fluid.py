@@ -182,8 +182,8 @@ class Fluid(unittest.TestCase):
             errors = np.array([abs(once[:, -1] / run[:, -1] - 1) for run, *again in runs.values() for once in again])
             print(f"rho {rho}, the same configuration: styles and engines differ by up to {errors[:, 0].max():.1e} of "
                   f"the pressure, {errors[:, 1].max():.1e} of the energy")
-            self.assertLess(errors[:, 0].max(), 1e-7)
-            self.assertLess(errors[:, 1].max(), 1e-11)
+            self.assertLess(errors[:, 0].max(), coordtest.rounded(1e-7))
+            self.assertLess(errors[:, 1].max(), coordtest.rounded(1e-11))
 
 
 if __name__ == "__main__":
