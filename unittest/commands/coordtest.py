@@ -73,11 +73,16 @@ def on_grid(x):
     return np.round(np.asarray(x, float) / GRID) * GRID if POSITION_ROUNDOFF else np.asarray(x, float)
 
 
-def rounded(tolerance):
-    """A tolerance of numbers that come of positions which LAMMPS rounds, in runs too: coordinates of 10, of which functions
-    with lengths of 0.1 are taken, make relative errors a hundred times larger, and in a run of some 100 steps they grow
-    by another fifty."""
-    return max(tolerance, 5000 * POSITION_ROUNDOFF)
+def in_lammps(x):
+    """Positions as LAMMPS holds them."""
+    return np.asarray(x, np.float32 if POSITION_ROUNDOFF else float).astype(float)
+
+
+def rounded(tolerance, growth=5000):
+    """A tolerance of numbers that come of positions which LAMMPS rounds. growth: how much larger their relative errors may
+    be. In runs: a hundred times, where coordinates of 10 are taken by functions with lengths of 0.1, and another fifty
+    times over some 100 steps."""
+    return max(tolerance, growth * POSITION_ROUNDOFF)
 
 
 # What LAMMPS itself cannot do with KOKKOS
@@ -303,7 +308,7 @@ class Box:
     """Edge vectors as LAMMPS has them, and which of them are periodic."""
 
     def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0), of_lammps=False):
-        """of_lammps: as it is in a run"""
+        """of_lammps: what LAMMPS says it is, which stays so"""
         (lx, ly, lz), (xy, xz, yz) = lengths, tilt
         self.edges = np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]], float)
         self.lo = np.array(lo, float)

@@ -371,7 +371,7 @@ class SwitchKinds(unittest.TestCase):
             offsets = [0.0] + [sign * 10.0**-p for p in range(2, 14) for sign in (1, -1)]
             distances = [d0 + r0 + t for t in offsets] + [d0, d0 + 1e-9, d0 / 2, dmax, dmax - 1e-9, dmax + 1e-9]
             for r in distances:
-                x = np.array([[20.0, 20.0, 20.0], [20.0 + r, 20.0, 20.0]])
+                x = coordtest.in_lammps([[20.0, 20.0, 20.0], [20.0 + r, 20.0, 20.0]])
                 r = x[1, 0] - x[0, 0]    # what is left of r beside 20
                 with self.subTest(switch=switch.keywords, r=r):
                     result = self.of_pair(box, x, switch)

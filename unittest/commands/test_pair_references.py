@@ -163,7 +163,7 @@ class System:
         self.commands(*first, *lines_of(reference["pre_commands"]))
         self.lmp.file(os.path.join(INPUT, reference["input_file"].strip()))
         lo, hi, *_ = self.lmp.extract_box()
-        self.box = Box(np.subtract(hi, lo), lo=lo)
+        self.box = Box(np.subtract(hi, lo), lo=lo, of_lammps=True)
         self.n = self.lmp.get_natoms()
         self.types = coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_atom("type"))
         self.terms = potentials(reference, self.lmp.extract_setting("ntypes"))

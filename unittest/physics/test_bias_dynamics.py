@@ -49,7 +49,7 @@ class ConstantEnergy(unittest.TestCase):
     # with the shortest the error of Verlet would be that of rounding to float
     TIMESTEPS = (0.004, 0.002) if coordtest.POSITION_ROUNDOFF else (0.004, 0.002, 0.001)
     # velocities of a few, rounded in some hundred steps
-    MOMENTUM = max(1e-14, 100 * coordtest.POSITION_ROUNDOFF)
+    MOMENTUM = coordtest.rounded(1e-14, growth=100)
 
     def run_at(self, dt, bias, stride):
         """Thermo table of a run, and the work at its steps."""
@@ -158,7 +158,7 @@ class PairPotential(unittest.TestCase):
 class Minimisation(unittest.TestCase):
     K, S0 = 60.0, 5.0
     # Forces change by up to some thousand times as much as positions, of 5 at most.
-    TOLERANCE = max(1e-8, 20000 * coordtest.POSITION_ROUNDOFF)
+    TOLERANCE = coordtest.rounded(1e-8, growth=20000)
 
     def test_force_on_pairs_and_bias_cancel(self):
         """Also with stride, which has no effect in a minimisation."""
