@@ -66,11 +66,14 @@ def all_kinds():
     return Potential(zip(PAIRS, KINDS.values()), zip(PAIRS, (1.5, -0.8, 2.2, 0.7, -1.1, 3.0, 0.6, 1.2, -0.4, 0.9)))
 
 
-def gaussians(pairs, rng):
-    """Coefficients of the same potential for pair styles coord and gauss, each pair with a range of its own."""
+def gaussians(pairs, rng, jumps=True):
+    """Coefficients of the same potential for pair styles coord and gauss, each pair with a range of its own. jumps: not
+    small at the end, so that in runs a pair must cross it at the same step."""
     coord, gauss = [], []
     for i, j in pairs:
         epsilon, r0, dmax = rng.uniform(-2, 3), rng.uniform(0.5, 0.9), rng.uniform(1.3, 2.4)
+        if not jumps:
+            r0, dmax = r0 / 2, 2.1 + dmax / 10
         coord.append(f"{i} {j} {epsilon!r} gaussian {r0!r} dmax {dmax!r} nostretch")
         gauss.append(f"{i} {j} {-epsilon!r} {0.5 / r0**2!r} {dmax!r}")
     return coord, gauss

@@ -114,6 +114,7 @@ class Parallel(unittest.TestCase):
     def test_mixed_precision(self):
         self.check(TILTED, 4, seed=8, precision="mixed", tolerance=coordtest.FLOAT)
 
+    @coordtest.not_where(coordtest.KOKKOS_FLOAT_GPU, coordtest.NO_TILED)
     def test_tiled_and_balanced(self):
         later = ["comm_style tiled", "balance 1.0 rcb", "fix even all balance 4 1.0 rcb", "atom_modify sort 3 1.5"]
         self.check(ORTHOGONAL, 4, seed=4, later=later, rebuilds=False)
