@@ -189,7 +189,7 @@ def systems(scale):
              Case("harmonic, double", precision="double"),
              Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
         melt(63, 200, Case("harmonic", limit=times)),
-        System("SPC/Fw water", water, steps(200), (
+        System("SPC/Fw water", water, steps(500), (
             Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
                  "group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),)))
 

@@ -207,8 +207,8 @@ template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::gpu_f
                      id, comm->me, atom->nlocal, atom->nghost, what);
 }
 
-// positions: 0: others than those of the fixes' evaluations
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions)
+// the pairs, unless they are those of the present neighbor lists; returns the atoms
+template <class DeviceType> gpucoord::DeviceAtoms ComputeCoordGPUKokkos<DeviceType>::rebuild()
 {
   const bool is_dynamic = !dynamic_group().empty();
   const bool needs_mask = igroup != 0 || groupbit2;
@@ -219,6 +219,23 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsi
   selection.skin = skin;
   selection.neighbours = neighbours();
   on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
+  return atoms;
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs()
+{
+  if (!is_on_gpu() || !dynamic_group().empty()) return;
+  try {
+    rebuild();
+  } catch (const gpucoord::DeviceError &) {
+    // the evaluation comes here again, and tells all ranks
+  }
+}
+
+// positions: 0: others than those of the fixes' evaluations
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions)
+{
+  const auto atoms = rebuild();
   on_device->evaluate(atoms, want, positions, device->stream());
 }
 

@@ -28,6 +28,9 @@ namespace LAMMPS_NS {
 class CoordOnDevice {
  public:
   virtual bool is_on_gpu() = 0;    // in the present box
+  // When LAMMPS has just made its neighbor lists, and has waited for the GPU anyway: after the pair style, its kernels
+  // would be waited for.
+  virtual void make_pairs() = 0;
   // As evaluate_once() of the compute, but derivatives stay on the GPU.
   virtual double evaluate_once_on_gpu(unsigned want) = 0;
   // On one rank: enqueues S and dS/dx, without a wait.
@@ -53,6 +56,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   double memory_usage() override;
 
   bool is_on_gpu() override;
+  void make_pairs() override;
   double evaluate_once_on_gpu(unsigned want) override;
   void enqueue_once() override;
   gpucoord::DeviceCoordination &coordination() override { return *on_device; }
@@ -68,6 +72,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
   bool may_take_neighbours() const;
   gpucoord::DeviceNeighbours neighbours() const;
+  gpucoord::DeviceAtoms rebuild();
   void enqueue(unsigned want, std::int64_t positions);
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;

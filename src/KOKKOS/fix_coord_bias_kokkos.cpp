@@ -65,7 +65,14 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
 
 template <class DeviceType> int FixCoordBiasKokkos<DeviceType>::setmask()
 {
-  return FixCoordBias::setmask() & ~(FixConst::PRE_FORCE | FixConst::MIN_PRE_FORCE);
+  const int mask = FixCoordBias::setmask() & ~(FixConst::PRE_FORCE | FixConst::MIN_PRE_FORCE);
+  return coord_is_cuda<DeviceType>() ? mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR : mask;
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_neighbor()
+{
+  for (const auto &variable : variables)
+    if (auto *const compute = dynamic_cast<CoordOnDevice *>(variable.compute)) compute->make_pairs();
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::announce(int vflag)

@@ -34,6 +34,8 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   FixCoordBiasKokkos(class LAMMPS *, int, char **);
   int setmask() override;
   void init() override;
+  void post_neighbor() override;
+  void min_post_neighbor() override { post_neighbor(); }
   void setup(int) override;
   void min_setup(int) override;
   void post_force(int) override;

@@ -226,14 +226,16 @@ namespace {
     add_to_numbers(found, t < search.candidates.na, numbers);
   }
 
-  // the same from masks of one group, by 'lanes' threads a candidate
+  // the same from masks; lanes() threads a candidate
   __global__ void __launch_bounds__(THREADS)
-  find_partners_in_masks(const __grid_constant__ PartnerMasks masks, const __grid_constant__ Candidates candidates,
-                         int group, int lanes, const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+  find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups, const __grid_constant__ Candidates candidates,
+                         const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
-    const int k_of_group = thread_number() / lanes, t = group == 0 ? k_of_group : candidates.na + k_of_group;
+    const PartnerMasks &masks = of_groups.group[blockIdx.y];
+    const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
+    const int t = blockIdx.y == 0 ? k_of_group : candidates.na + k_of_group;
     const int capacity = room.length();
-    const int found = list_partners(masks, k_of_group, lanes, [&](int k, int point) {
+    const int found = list_partners(masks, k_of_group, [&](int k, int point) {
       if (k < capacity) room.partner_of(t, k) = point;
     });
     const bool counts = k_of_group < masks.n && threadIdx.x % lanes == 0;
@@ -241,7 +243,7 @@ namespace {
       count[t] = found;
       for (int k = found; k % FOUR != 0 && k < capacity; ++k) room.partner_of(t, k) = candidates(t).number;
     }
-    add_to_numbers(counts ? found : 0, group == 0, numbers);
+    add_to_numbers(counts ? found : 0, blockIdx.y == 0, numbers);
   }
 
   // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
@@ -516,32 +518,28 @@ Search DevicePairs::search_for(int a, int b, const Candidates &candidates, doubl
   return search;
 }
 
-// masks: of the candidates of both groups
-void DevicePairs::test_pairs(int a, int b, double range, PartnerMasks *masks, cudaStream_t stream)
+void DevicePairs::test_pairs(int a, int b, double range, MasksOfGroups &masks, cudaStream_t stream)
 {
   const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
-  std::size_t words[] = {0, 0};
+  std::size_t first_word[] = {0, 0, 0};
+  std::int64_t nwarps = 0;
   for (int group = 0; group < ngroups; ++group) {
     const int own = of_group[group], other = of_group[1 - group];
-    PartnerMasks &m = masks[group];
+    PartnerMasks &m = masks.group[group];
     m.candidate = gathered[own].data();
     m.other = gathered[other].data();
     m.n = nowned_of[own];
     m.nother = n_of[other];
     m.first_point = first_point[other];
     m.reach_sq = (range + skin) * (range + skin) * REACH_MARGIN;
-    words[group] = static_cast<std::size_t>(m.words()) * m.n;
+    first_word[group + 1] = first_word[group] + static_cast<std::size_t>(m.words()) * m.n;
+    nwarps = std::max(nwarps, static_cast<std::int64_t>(m.words()) * m.chunks());
   }
-  mask_words.reserve(words[0] + words[1]);
-  for (int group = 0; group < ngroups; ++group) {
-    PartnerMasks &m = masks[group];
-    m.word = mask_words.data() + (group == 0 ? 0 : words[0]);
-    const std::int64_t nwarps = static_cast<std::int64_t>(m.words()) * m.chunks();
-    if (nwarps == 0) continue;
-    constexpr int WARPS = MASK_THREADS / 32;
-    test_all_pairs<<<static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), MASK_THREADS, 0, stream>>>(m);
-    check(cudaGetLastError(), "launching test_all_pairs");
-  }
+  mask_words.reserve(first_word[ngroups]);
+  for (int group = 0; group < ngroups; ++group) masks.group[group].word = mask_words.data() + first_word[group];
+  constexpr int WARPS = MASK_THREADS / 32;
+  test_all_pairs<<<dim3(static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), ngroups), MASK_THREADS, 0, stream>>>(masks);
+  check(cudaGetLastError(), "launching test_all_pairs");
 }
 
 /* ----------------------------------------------------------------------
@@ -570,7 +568,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
   Search search = {};
-  PartnerMasks masks[2] = {};
+  MasksOfGroups masks = {};
   if (few)
     test_pairs(a, b, ranges[type_classes(ci, cj).function], masks, stream);
   else
@@ -587,12 +585,10 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     }
     check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream), "clearing numbers");
     if (few) {
-      for (int group = 0; group < (two ? 2 : 1); ++group) {
-        const int lanes = masks[group].words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1;
-        if (masks[group].n == 0) continue;
-        find_partners_in_masks<<<blocks_of(static_cast<std::int64_t>(masks[group].n) * lanes), THREADS, 0, stream>>>(
-            masks[group], candidates, group, lanes, room, candidate_count.data(), numbers.data());
-      }
+      std::int64_t nthreads = 0;
+      for (const PartnerMasks &m : masks.group) nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
+      find_partners_in_masks<<<dim3(blocks_of(nthreads), two ? 2 : 1), THREADS, 0, stream>>>(
+          masks, candidates, room, candidate_count.data(), numbers.data());
     } else
       find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
@@ -627,6 +623,9 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     na = candidates.na;
   }
   const int rows_a_tile = 32 / lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
+  // Tiles of the longest row, unless they would be far too much memory.
+  const std::int64_t longest = 32 * static_cast<std::int64_t>(((most + FOUR - 1) / FOUR + lanes - 1) / lanes);
+  const bool differ = !in_place && is_wasteful(FOUR * longest * ntiles, npairs);
   buffers.point.reserve(n);
   buffers.atom.reserve(n);
   buffers.count.reserve(n);
@@ -640,12 +639,14 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     workspace.reserve(bytes);
     check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(), numbers.data() + ROWS, ncandidates,
               has_partners, stream), "selecting rows");
+  }
+  if (differ) {
     buffers.tile.reserve(ntiles + 1);
     check(cudaMemsetAsync(buffers.tile.data() + ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
   }
   list_rows<<<blocks_of(n), THREADS, 0, stream>>>(candidates, in_place ? nullptr : active.data(), n, lanes,
                                                   candidate_count.data(), buffers.point.data(), buffers.atom.data(),
-                                                  buffers.count.data(), in_place ? nullptr : buffers.tile.data());
+                                                  buffers.count.data(), differ ? buffers.tile.data() : nullptr);
   check(cudaGetLastError(), "launching list_rows");
   DeviceRows view = {};
   view.n = n;
@@ -661,25 +662,23 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     all_rows.push_back({ci, cj, view});
     return;
   }
-
-  std::size_t scan_bytes = 0;
-  check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
-            stream), "planning a scan");
-  workspace.reserve(scan_bytes);
-  check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
-            stream), "adding up tiles");
-  // Room for tiles of the longest row, so that the host need not wait for their sum, unless it would be far too much.
-  const int fours = (most + FOUR - 1) / FOUR;
-  std::int64_t size = 32 * static_cast<std::int64_t>(ntiles) * ((fours + lanes - 1) / lanes);
-  if (is_wasteful(FOUR * size, npairs)) {
+  if (differ) {
+    std::size_t bytes = 0;
+    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
+          "planning a scan");
+    workspace.reserve(bytes);
+    check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
+              stream), "adding up tiles");
     check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t),
               cudaMemcpyDeviceToHost, stream), "copying from it");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     copied += sizeof(std::int64_t);
-    size = numbers_host[0];
+    view.tile = buffers.tile.data();
+    buffers.partner.reserve(numbers_host[0]);
+  } else {
+    view.stride = longest;
+    buffers.partner.reserve(longest * ntiles);
   }
-  buffers.partner.reserve(size);
-  view.tile = buffers.tile.data();
   view.partner = buffers.partner.data();
   enqueue_tiles(view, FoundPartners{active.data(), room}, buffers.partner.data(), stream);
   all_rows.push_back({ci, cj, view});

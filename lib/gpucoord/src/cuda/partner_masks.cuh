@@ -1,12 +1,13 @@
 // Part of GPUCOORD, GPL-2.0. The search for partners where there are few atoms: all pairs are tested, without bins.
 //
 // Of each candidate and 32 atoms that may be its partners there is a word of bits. Launch of test_all_pairs: one warp
-// for each 32 candidates and word; of list_partners: see there. No shared memory.
+// for each 32 candidates and word, 128 threads a block; of list_partners: see there. No shared memory.
 
 #ifndef GPUCOORD_PARTNER_MASKS_CUH
 #define GPUCOORD_PARTNER_MASKS_CUH
 
 #include "device_bins.h"
+#include "tuning.h"
 #include "warp_reduction.cuh"
 
 #include <cstdint>
@@ -23,13 +24,21 @@ struct PartnerMasks {
 
   __host__ __device__ int words() const { return (nother + 31) / 32; }
   __host__ __device__ int chunks() const { return (n + 31) / 32; }    // of candidates
+  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }    // to list partners
 };
 
 constexpr int MASK_THREADS = 128;
 
+// those of both groups, n 0 where there is none: blockIdx.y
+struct MasksOfGroups {
+  PartnerMasks group[2];
+};
+
 // warps side by side load the same candidates
-static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __grid_constant__ PartnerMasks masks)
+static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
 {
+  const PartnerMasks &masks = of_groups.group[blockIdx.y];
+  if (masks.n == 0 || masks.nother == 0) return;
   const std::int64_t warp = blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   const int chunk = static_cast<int>(warp / masks.words()), w = static_cast<int>(warp % masks.words());
@@ -50,11 +59,11 @@ static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __gr
 }
 
 // Calls f(k, number of the point) for the k-th partner of a candidate, for all k, and returns their number. All lanes
-// of a warp must call; 'lanes' of them, 1 or 32, share a candidate. Those that are none take no part.
+// of a warp must call; lanes() of them share a candidate.
 template <class F>
-__device__ int list_partners(const PartnerMasks &masks, int candidate, int lanes, F f)
+__device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
 {
-  const int lane = threadIdx.x % lanes, words = masks.words();
+  const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();
   int found = 0;
   for (int begin = 0; begin < words; begin += lanes) {
     const int w = begin + lane;
