@@ -233,6 +233,8 @@ namespace {
   {
     const PartnerMasks &masks = of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
+    const int first_of_warp = (thread_number() - static_cast<int>(threadIdx.x) % 32) / lanes;
+    if (first_of_warp >= masks.n) return;
     const int t = blockIdx.y == 0 ? k_of_group : candidates.na + k_of_group;
     const int capacity = room.length();
     const int found = list_partners(masks, k_of_group, [&](int k, int point) {

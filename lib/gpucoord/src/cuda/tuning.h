@@ -36,7 +36,7 @@ namespace tuning {
   // Where there are at most so many pairs of atoms, in range or not, all are tested for lists that are kept: that takes
   // less time than bins. A thread lists the partners of an atom from so many words of 32, and a warp from more.
   constexpr double FEW_PAIRS_OF_LISTS = 64e6;
-  constexpr int WORDS_OF_ONE_THREAD = 4;
+  constexpr int WORDS_OF_ONE_THREAD = 16;
   // Threads share the partners of an atom until there are so many threads, each with at least so many partners.
   constexpr int ENOUGH_THREADS = 1 << 17, FEWEST_PARTNERS = 4;
   // Where at least this share of atoms has partners, lists stay where they are found, with empty ones of the others.
