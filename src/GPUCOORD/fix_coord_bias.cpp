@@ -307,19 +307,22 @@ bool FixCoordBias::is_due() const
   return update->whichflag == 2 || update->ntimestep % args->stride == 0;
 }
 
-// every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
-void FixCoordBias::pre_force(int vflag)
+// run pre no calls no init()
+void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    // run pre no calls no init()
-    auto *const compute = variables[v].compute;
-    if (!compute || modify->get_compute_by_id(args->variables[v]) != compute)
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (!variables[v].compute || modify->get_compute_by_id(args->variables[v]) != variables[v].compute)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use "
                  "run without pre no",
                  id, args->variables[v]);
-    compute->will_be_asked(is_due() ? want_of(vflag) : 0);
-  }
+}
+
+// every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
+void FixCoordBias::pre_force(int vflag)
+{
+  check_variables();
+  for (const Variable &variable : variables) variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
 }
 
 void FixCoordBias::setup_pre_force(int vflag)

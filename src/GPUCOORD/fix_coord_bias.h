@@ -69,6 +69,7 @@ class FixCoordBias : public Fix {
 
   void check_order_of_fixes();
   void find_variables();
+  void check_variables() const;
   void begin_metad();
   void print_setup();
 

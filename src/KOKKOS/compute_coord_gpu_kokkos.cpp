@@ -98,12 +98,14 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 }
 
 // Nothing where the list is not of the present positions and atoms: a variable may be evaluated for the first time some
-// steps after a build, and commands between runs (write_data) call init() and make new ghost atoms.
+// steps after a build, and commands between runs (write_data, create_atoms) make new ghost atoms or atoms. A fix may add
+// exclusions after init().
 
 template <class DeviceType> gpucoord::DeviceNeighbours ComputeCoordGPUKokkos<DeviceType>::neighbours() const
 {
   gpucoord::DeviceNeighbours neighbours;
-  if (!takes_neighbours || !list_is_made || neighbor->ago != 0) return neighbours;
+  if (!takes_neighbours || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal || neighbor->exclude)
+    return neighbours;
   const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
   neighbours.neighbour = list->d_neighbors.data();
   neighbours.count = list->d_numneigh.data();
@@ -222,13 +224,14 @@ template <class DeviceType> gpucoord::DeviceAtoms ComputeCoordGPUKokkos<DeviceTy
   return atoms;
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs()
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs(bool is_due)
 {
-  if (!is_on_gpu() || !dynamic_group().empty()) return;
+  if (!is_on_gpu() || !dynamic_group().empty() || (!is_due && !takes_neighbours)) return;
+  // after an error the evaluation comes here again, and tells all ranks
   try {
     rebuild();
   } catch (const gpucoord::DeviceError &) {
-    // the evaluation comes here again, and tells all ranks
+  } catch (const std::bad_alloc &) {
   }
 }
 

@@ -29,8 +29,8 @@ class CoordOnDevice {
  public:
   virtual bool is_on_gpu() = 0;    // in the present box
   // When LAMMPS has just made its neighbor lists, and has waited for the GPU anyway: after the pair style, its kernels
-  // would be waited for.
-  virtual void make_pairs() = 0;
+  // would be waited for. Where no evaluation is due at this step, only if that costs no search, now or later.
+  virtual void make_pairs(bool is_due) = 0;
   // As evaluate_once() of the compute, but derivatives stay on the GPU.
   virtual double evaluate_once_on_gpu(unsigned want) = 0;
   // On one rank: enqueues S and dS/dx, without a wait.
@@ -56,7 +56,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   double memory_usage() override;
 
   bool is_on_gpu() override;
-  void make_pairs() override;
+  void make_pairs(bool is_due) override;
   double evaluate_once_on_gpu(unsigned want) override;
   void enqueue_once() override;
   gpucoord::DeviceCoordination &coordination() override { return *on_device; }

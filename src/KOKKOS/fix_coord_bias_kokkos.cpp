@@ -71,8 +71,9 @@ template <class DeviceType> int FixCoordBiasKokkos<DeviceType>::setmask()
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_neighbor()
 {
+  check_variables();
   for (const auto &variable : variables)
-    if (auto *const compute = dynamic_cast<CoordOnDevice *>(variable.compute)) compute->make_pairs();
+    if (auto *const compute = dynamic_cast<CoordOnDevice *>(variable.compute)) compute->make_pairs(is_due());
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::announce(int vflag)

@@ -273,6 +273,8 @@ RUNS = {
 
     "defined after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 1 pre no", PRE_NO),
     "compute deleted after the setup": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\nrun 1 pre no", PRE_NO),
+    "compute deleted before neighbor lists are made": (
+        "neigh_modify every 1 delay 0 check no\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\nrun 1 pre no", PRE_NO),
     "negative k": ("variable k equal 3-step\n" + FIX + "c_cv moving k v_k s0 1\nrun 10",
         "variable k makes k -1, but it must be >= 0"),
     "restart before the begin": (

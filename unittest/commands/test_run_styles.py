@@ -70,9 +70,13 @@ class RunStyles(unittest.TestCase):
                  "shorter": ["pair_style lj/cut 2.0", "pair_coeff * * 1.0 1.0"],
                  "longer": ["pair_style lj/cut 3.5", "pair_coeff * * 1.0 1.0"],
                  "hybrid": ["pair_style hybrid lj/cut 2.5", "pair_coeff * * lj/cut 1.0 1.0"]}
-        computes = {"cells": COMPUTES["cells"]}
-        for name, commands in lists.items():
-            with self.subTest(list=name):
+        of_all = COMPUTES["cells"]
+        cases = [(name, commands, of_all) for name, commands in lists.items()]
+        cases += [("a group", [], ("left", SWITCH.keywords, SWITCH, {"a": LEFT})),
+                  ("coeff", [], ("all", f"switch cubic dmax 2.5 coeff 1 1 {SWITCH.keywords.removeprefix('switch ')}", SWITCH, {"a": ALL}))]
+        for name, commands, compute in cases:
+            with self.subTest(name):
+                computes = {"cells": compute}
                 run = soft_liquid(commands + ["fix move all nve", "timestep 0.003", "run 6"], 2, computes)
                 self.compare(run, 0, 7, computes=computes)
                 taken = name == "the same" and coordtest.ON_KOKKOS_GPU and "half" not in coordtest.KOKKOS

@@ -7,6 +7,8 @@
 #include "gpucoord/device_coordination.h"
 #include "gpucoord/metadynamics.h"
 
+#include "../../lib/gpucoord/src/cuda/tuning.h"
+
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
@@ -215,15 +217,17 @@ std::string label(const char *what, int n, int precision, unsigned want)
 
 }    // namespace
 
-// sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
-// Sizes on both sides of tuning::FEW_PAIRS_OF_LISTS: pairs are found by tests of all, and by bins.
+// Pairs are found by tests of all, and by bins, also where the groups are 0.8 and 0.5 of so many atoms.
 constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
+static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < gpucoord::tuning::FEW_PAIRS_OF_LISTS);
+static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 
+// sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
 TEST(DeviceCoordination, OneGroup)
 {
   const Switch function(options(SwitchKind::RATIONAL, 1.0));
   for (const double density : {0.01, 5.0, 60.0})
-    for (const int n : {0, 1, 2, 31, 33, 1000, 7000, 40000}) {
+    for (const int n : {0, 1, 2, 31, 33, 1000, 5000, 40000}) {
       if (density * n > 1e6) continue;
       const System s(n, n / 3, density, 7 * n + 1);
       const Result expected = on_host(function, s, false, WANTS[4]);
@@ -422,28 +426,29 @@ TEST(DeviceCoordination, ManyRows)
 TEST(DeviceCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const Precision precision : PRECISIONS) {
-    System s(5000, 2000, 10.0, 11, 0.8, 0.5);
-    Loaded loaded(s, false);
-    const auto device = make(function, precision);
-    for (const bool two : {false, true}) {
-      device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
-      System moved = s;
-      moved.move(0.149, 3);
-      loaded.x.set(moved.x);
-      expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, two, WANTS[4]), WANTS[4],
-                  tolerance_of(precision), 0.0, "moved");
-      EXPECT_FALSE(device->result(nullptr).moved);
-      int row = 0;
-      while (!(moved.mask[row] & 2)) ++row;
-      moved.x[3 * row] = s.x[3 * row] + 0.16;
-      loaded.x.set(moved.x);
-      device->evaluate(loaded.atoms, VALUE, 0, nullptr);
-      EXPECT_TRUE(device->result(nullptr).moved);
-      EXPECT_FALSE(device->result(nullptr).moved);    // said once
-      loaded.x.set(s.x);
+  for (const int n : {FEW_ATOMS, MANY_ATOMS})
+    for (const Precision precision : PRECISIONS) {
+      System s(n, n / 3, 10.0, 11, 0.8, 0.5);
+      Loaded loaded(s, false);
+      const auto device = make(function, precision);
+      for (const bool two : {false, true}) {
+        device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+        System moved = s;
+        moved.move(0.149, 3);
+        loaded.x.set(moved.x);
+        expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, two, WANTS[4]), WANTS[4],
+                    tolerance_of(precision), 0.0, "moved");
+        EXPECT_FALSE(device->result(nullptr).moved);
+        int row = 0;
+        while (!(moved.mask[row] & 2)) ++row;
+        moved.x[3 * row] = s.x[3 * row] + 0.16;
+        loaded.x.set(moved.x);
+        device->evaluate(loaded.atoms, VALUE, 0, nullptr);
+        EXPECT_TRUE(device->result(nullptr).moved);
+        EXPECT_FALSE(device->result(nullptr).moved);    // said once
+        loaded.x.set(s.x);
+      }
     }
-  }
 }
 
 // a version is found once, and positions of a number are read once

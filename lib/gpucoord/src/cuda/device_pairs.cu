@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Lists of partners: selection of atoms, rows and tiles.
 //
-// Launch: one thread an atom or row, 256 a block; make_tiles one warp a tile, 128 a block. No shared memory.
+// Launch: one thread an atom or row, 256 a block; find_partners_in_masks 1 or 32 a candidate, blockIdx.y the group;
+// make_tiles one warp a tile, 128 a block. No shared memory.
 
 #include "device_pairs.h"
 
