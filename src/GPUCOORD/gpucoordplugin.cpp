@@ -148,7 +148,7 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
 #if defined(GPUCOORD_KOKKOS)
   const auto gpucoord_register_styles = open_styles(reason);
   if (!gpucoord_register_styles) {
-    refuse(lmp, "The styles of the GPUCOORD plugin cannot be opened: " + reason);
+    refuse(lmp, "The styles of the GPUCOORD plugin, gpucoord_styles.so beside it, cannot be opened: " + reason);
     return;
   }
 #endif
