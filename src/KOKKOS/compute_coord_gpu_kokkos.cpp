@@ -46,11 +46,7 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
   if (uses_gpu) device = CoordDevice::of(lmp);
 }
 
-/* ----------------------------------------------------------------------
-   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, nothing
-   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such
-   a list anyway, as it does with half lists off: then this compute gets a copy for nothing. Before init().
-------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------- */
 
 namespace {
 // what a request has, which is for Neighbor and a few others to see
@@ -62,6 +58,12 @@ struct Request : NeighRequest {
 };
 }    // namespace
 
+/* ----------------------------------------------------------------------
+   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, nothing
+   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such
+   a list anyway, as it does with half lists off: then this compute gets a copy for nothing. Before init().
+------------------------------------------------------------------------- */
+
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbours() const
 {
   constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
@@ -69,8 +71,8 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
   if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
   if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
-  if (!pair || utils::strmatch(force->pair_style, "^hybrid") || !Request::is_full_on_device(neighbor->find_request(force->pair)))
-    return false;
+  if (!pair || utils::strmatch(force->pair_style, "^hybrid")) return false;
+  if (!Request::is_full_on_device(neighbor->find_request(force->pair))) return false;
   if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
       neighbor->nex_mol)
     return false;
@@ -150,7 +152,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 {
   if (stays(path))
-    return std::string("atoms and derivatives stay on the GPU") + (takes_neighbours ? ", pairs of LAMMPS' neighbor list" : "");
+    return std::string("atoms and derivatives stay on the GPU") +
+        (takes_neighbours ? ", pairs of LAMMPS' neighbor list" : "");
   return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 

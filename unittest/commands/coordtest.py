@@ -359,7 +359,7 @@ class Box:
             return 0.0
         in_float = lambda numbers: (numbers.astype(np.float32) == numbers).all()
         places = x[:, None] + self.images(reach)
-        if in_float(places) and not (self.tilted and not in_float((places - self.lo) @ np.linalg.inv(self.edges))):
+        if in_float(places) and (not self.tilted or in_float((places - self.lo) @ np.linalg.inv(self.edges))):
             return 0.0
         largest = np.abs(x).max(axis=0)
         if any(self.periodic):
@@ -708,8 +708,8 @@ def error_of(found, expected, spread=0.0):
 def errors_of(found, expected):
     """Errors of the four quantities."""
     parts = lambda r: {"S": r.value, "s_i": r.atoms[:, 0], "dS/dx": r.atoms[:, 1:], "W": r.virial}
-    spreads = parts(expected.spread) if expected.spread else {}
-    return {name: error_of(parts(found)[name], part, spreads.get(name, 0.0)) for name, part in parts(expected).items()}
+    found, spreads = parts(found), parts(expected.spread) if expected.spread else {}
+    return {name: error_of(found[name], part, spreads.get(name, 0.0)) for name, part in parts(expected).items()}
 
 
 def assert_same(found, expected, tolerance, what):

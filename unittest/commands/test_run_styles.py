@@ -72,8 +72,9 @@ class RunStyles(unittest.TestCase):
                  "hybrid": ["pair_style hybrid lj/cut 2.5", "pair_coeff * * lj/cut 1.0 1.0"]}
         of_all = COMPUTES["cells"]
         cases = [(name, commands, of_all) for name, commands in lists.items()]
+        function = SWITCH.keywords.removeprefix("switch ")
         cases += [("a group", [], ("left", SWITCH.keywords, SWITCH, {"a": LEFT})),
-                  ("coeff", [], ("all", f"switch cubic dmax 2.5 coeff 1 1 {SWITCH.keywords.removeprefix('switch ')}", SWITCH, {"a": ALL}))]
+                  ("coeff", [], ("all", f"switch cubic dmax 2.5 coeff 1 1 {function}", SWITCH, {"a": ALL}))]
         for name, commands, compute in cases:
             with self.subTest(name):
                 computes = {"cells": compute}

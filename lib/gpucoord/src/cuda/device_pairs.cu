@@ -521,8 +521,9 @@ Search DevicePairs::search_for(int a, int b, const Candidates &candidates, doubl
   return search;
 }
 
-void DevicePairs::test_pairs(int a, int b, double range, MasksOfGroups &masks, cudaStream_t stream)
+MasksOfGroups DevicePairs::test_pairs(int a, int b, double range, cudaStream_t stream)
 {
+  MasksOfGroups masks = {};
   const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
   std::size_t first_word[] = {0, 0, 0};
   std::int64_t nwarps = 0;
@@ -543,6 +544,7 @@ void DevicePairs::test_pairs(int a, int b, double range, MasksOfGroups &masks, c
   constexpr int WARPS = MASK_THREADS / 32;
   test_all_pairs<<<dim3(static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), ngroups), MASK_THREADS, 0, stream>>>(masks);
   check(cudaGetLastError(), "launching test_all_pairs");
+  return masks;
 }
 
 /* ----------------------------------------------------------------------
@@ -570,12 +572,13 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
     buffers.capacity = RowBuffers::FIRST_CAPACITY;
   if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
+  const double range = ranges[type_classes(ci, cj).function];
   Search search = {};
   MasksOfGroups masks = {};
   if (few)
-    test_pairs(a, b, ranges[type_classes(ci, cj).function], masks, stream);
+    masks = test_pairs(a, b, range, stream);
   else
-    search = search_for(a, b, candidates, ranges[type_classes(ci, cj).function]);
+    search = search_for(a, b, candidates, range);
 
   // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
   // that length would take far more memory than all partners, each gets what it needs: always by two searches.

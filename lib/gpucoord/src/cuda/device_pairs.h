@@ -92,7 +92,7 @@ class DevicePairs {
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void sort(cudaStream_t);
   Search search_for(int a, int b, const Candidates &, double range) const;
-  void test_pairs(int a, int b, double range, MasksOfGroups &, cudaStream_t);
+  MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
   void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
   const int *atoms_of_points() const { return all_atoms ? nullptr : atom_of.data(); }

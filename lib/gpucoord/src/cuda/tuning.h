@@ -34,7 +34,8 @@ namespace tuning {
   // Columns in which partners are searched for lists that are kept, in ranges.
   constexpr double LIST_COLUMN_WIDTH = 0.5001;
   // Where there are at most so many pairs of atoms, in range or not, all are tested for lists that are kept: that takes
-  // less time than bins (bench/README.md, H100). A thread lists the partners of an atom from so many words of 32, and a warp from more.
+  // less time than bins (bench/README.md, H100). A thread lists the partners of an atom from at most so many words of 32
+  // bits, and a warp from more.
   constexpr double FEW_PAIRS_OF_LISTS = 64e6;
   constexpr int WORDS_OF_ONE_THREAD = 16;
   // Threads share the partners of an atom until there are so many threads, each with at least so many partners.
