@@ -24,7 +24,8 @@ LAST_DIGITS = 1e-12
 # What pair terms in float can lose of the largest value (unit roundoff 6e-8): measured by test_precision.py.
 FLOAT = 3e-5
 
-# What rounding of positions may explain of the largest value, or a test shows nothing.
+# What rounding of positions may explain of the largest value, and of how many numbers it may explain more (those of a pair
+# at a jump of its function); otherwise a test shows nothing.
 WIDEST = 0.02
 
 SKIPPED = 77
@@ -700,7 +701,8 @@ def error_of(found, expected, spread=0.0):
     if not np.isfinite(difference).all():
         return np.inf
     magnitude = np.abs(expected).max()
-    assert spread.max() <= WIDEST * magnitude, f"numbers up to {magnitude} may be off by {spread.max()}: this shows nothing"
+    wide = np.mean(spread > WIDEST * magnitude)
+    assert wide <= WIDEST, f"{wide:.0%} of numbers up to {magnitude} may be off by up to {spread.max()}: this shows nothing"
     difference = np.maximum(difference - spread, 0)
     return difference.max() / magnitude if magnitude > 0 else difference.max()
 

@@ -170,7 +170,7 @@ class Differences(unittest.TestCase):
         of_bias = np.abs(system.forces_of_bias(forces)).max(axis=1)
         atoms = np.argsort(of_bias)[-3:]
         if flat:
-            self.assertEqual(of_bias.max(), 0, title)
+            self.assertLessEqual(of_bias.max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
         else:
             self.assertGreater(of_bias[atoms].min(), 0.1, title)
         x = system.x()
@@ -250,7 +250,8 @@ class Parts(unittest.TestCase):
                 system.bias(*RESTRAINTS[name], ident=f"b{len(name)}")
             results.append(system.evaluate())
         for one, other, both, none in zip(*results):
-            self.assertLess(coordtest.error_of(both - none, (one - none) + (other - none)), coordtest.LAST_DIGITS)
+            error = coordtest.error_of(both - none, (one - none) + (other - none))
+            self.assertLess(error, coordtest.LAST_DIGITS + coordtest.FORCES)
 
     def test_stride(self):
         """N times the force and the virial at steps that are multiples of N, and none at others; V as it is."""
@@ -273,12 +274,13 @@ class Parts(unittest.TestCase):
                     what = f"{kind}, stride {stride}, step {step}"
                     self.assertEqual(energy_found, energy, what)
                     if step % stride:
-                        np.testing.assert_array_equal(forces, none, what)
+                        self.assertLessEqual(coordtest.error_of(forces, none), coordtest.FORCES, what)
                         np.testing.assert_array_equal(virial, virial_none, what)
                         continue
                     for part, full in zip((forces - none, virial - virial_none), expected):
                         self.assertGreater(np.abs(full).max(), 1, what)
-                        self.assertLess(coordtest.error_of(part, stride * full), coordtest.LAST_DIGITS, what)
+                        error = coordtest.error_of(part, stride * full)
+                        self.assertLess(error, coordtest.LAST_DIGITS + coordtest.FORCES, what)
 
     def test_stress_of_atoms(self):
         """Half of each pair at each of its ends; their sum is the virial of the fix."""
