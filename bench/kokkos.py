@@ -29,7 +29,7 @@ EQUILIBRATION = 500    # steps; a crystal of this temperature has melted by then
 MELT = """
 units lj
 lattice fcc 0.8442
-region box block 0 {edge} 0 {edge} 0 {edge}
+region box block 0 {nx} 0 {ny} 0 {nz}
 create_box 1 box
 create_atoms 1 box
 mass 1 1.0
@@ -37,7 +37,7 @@ region cube block -0.1 {cube} -0.1 {cube} -0.1 {cube}
 region ball sphere {ball}
 group cube region cube
 group ball region ball
-velocity all create 1.44 87287
+velocity all create 1.44 87287 loop geom
 pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0
 neighbor 0.3 bin
@@ -173,7 +173,8 @@ def systems(scale):
 
     def melt(edge, number_of_steps, *cases):
         ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
-        setup = MELT.format(edge=size(edge), cube=10 * scale - 0.1, ball=ball, equilibration=steps(EQUILIBRATION))
+        setup = MELT.format(nx=size(edge), ny=size(edge), nz=size(edge), cube=10 * scale - 0.1, ball=ball,
+                            equilibration=steps(EQUILIBRATION))
         return System("LJ melt", setup, steps(number_of_steps), cases)
 
     times, added = (1.35, None), (None, 0.05)
@@ -220,11 +221,23 @@ def script_of(system):
     return "\n".join(lines) + "\n"
 
 
-def measure(lmp, folder, kokkos, system):
-    """Prints the rows of a system, and returns what the compute says where it computes."""
+@dataclass
+class Found:
+    """Of a case: atoms, those of the group, medians of milliseconds a step, of what is added, its standard error, bytes."""
+    atoms: int
+    members: int
+    without: float
+    biased: float
+    added: float
+    error: float
+    copied: float
+
+
+def measure(lmp, folder, kokkos, system, ranks=1):
+    """What is found for each case of a system, and what the compute says where it computes."""
     with open(os.path.join(folder, "water.txt"), "w") as file:
         file.write(WATER_MOLECULE)
-    output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk")
+    output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
     took, copied, atoms = {}, {}, {}
     for part in re.split(r"^bench (?=[0-9])", output, flags=re.M)[1:]:
         number, biased, *counts = (int(word) for word in part.split("\n", 1)[0].split())
@@ -232,24 +245,28 @@ def measure(lmp, folder, kokkos, system):
         took.setdefault((number, biased), []).append(1e3 * seconds / system.steps)
         if biased:
             atoms[number] = counts
-            found = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes a step", part)
-            copied[number] = sum(float(words) for words in found) if found else None
-    for number, case in enumerate(system.cases):
+            words = re.findall(r"copied to and from the GPU: ([0-9.e+]+) bytes a step", part)
+            copied[number] = sum(float(word) for word in words) if words else None
+    found = []
+    for number in range(len(system.cases)):
         without, biased = took[number, 0][1:], took[number, 1][1:]
-        before, after = statistics.median(without), statistics.median(biased)
-        low, difference, high = statistics.quantiles((b - a for a, b in zip(without, biased)), n=4)
+        low, added, high = statistics.quantiles((b - a for a, b in zip(without, biased)), n=4)
         error = (high - low) / 2 * 1.86 / len(without)**0.5    # of a median, were the differences normal
+        found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased), added, error,
+                           copied[number]))
+    return found, re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
+
+
+def print_rows(system, found):
+    for case, f in zip(system.cases, found):
         times, added = case.limit
         limit = ""
         if times:
-            limit = f"{times} times: {'met' if after <= times * before else 'not met'}"
+            limit = f"{times} times: {'met' if f.biased <= times * f.without else 'not met'}"
         if added:
-            limit = f"{added} ms added: {'met' if difference <= added else 'not met'}"
-        count, members = atoms[number]
-        row(system.name, f"{count:,}", f"{members:,}", case.bias, before, after, f"{after / before:.2f}",
-            f"{difference:+.4f}", f"{error:.4f}", limit,
-            "" if copied[number] is None else f"{copied[number]:,.0f}", case.peer)
-    return re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
+            limit = f"{added} ms added: {'met' if f.added <= added else 'not met'}"
+        row(system.name, f"{f.atoms:,}", f"{f.members:,}", case.bias, f.without, f.biased, f"{f.biased / f.without:.2f}",
+            f"{f.added:+.4f}", f"{f.error:.4f}", limit, "" if f.copied is None else f"{f.copied:,.0f}", case.peer)
 
 
 def nothing_to_do(lmp, kokkos):
@@ -282,7 +299,8 @@ def main():
          "bytes copied a step", "fix colvars/kk, ms added")
     for system in systems(scale):
         with tempfile.TemporaryDirectory() as folder:
-            says = measure(lmp, folder, kokkos, system)
+            found, says = measure(lmp, folder, kokkos, system)
+        print_rows(system, found)
     print("\n" + says)
 
 

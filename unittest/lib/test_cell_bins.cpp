@@ -45,7 +45,7 @@ std::vector<Cloud> clouds()
     a.insert(a.end(), b.begin(), b.end());
     return a;
   };
-  for (const int n : {1, 2, 31, 32, 33, 257, 2000}) list.push_back({"random" + std::to_string(n), 1.0, box(n, 6, 7, 8, -3)});
+  for (const int n : {1, 2, 31, 32, 33, 257, 2000, 20000}) list.push_back({"random" + std::to_string(n), 1.0, box(n, 6, 7, 8, -3)});
   list.push_back({"dense", 1.0, box(2000, 2, 2, 2, 0)});
   list.push_back({"all_in_one_cell", 1.0, box(500, 0.1, 0.1, 0.1, 5)});
   list.push_back({"coincident", 1.0, std::vector<double>(300, 4.25)});
@@ -85,7 +85,7 @@ class Bins : public testing::TestWithParam<Cloud> {
     list.n = n;
     list.nowned = n - n / 3;
     x = GetParam().x.data();
-    grid = gpucoord::make_cell_grid(x, list, AtomList(), GetParam().range);
+    grid = gpucoord::make_cell_grid(x, list, AtomList(), GetParam().range, 2);
     bins.build(grid, x, list, 2);
   }
   std::uint64_t key_of(const double *p) const
@@ -99,46 +99,37 @@ class Bins : public testing::TestWithParam<Cloud> {
   CellBins bins;
 };
 
-TEST_P(Bins, every_atom_is_in_exactly_one_cell_which_is_its_own)
+TEST_P(Bins, every_atom_is_there_once_with_the_key_of_its_cell)
 {
   ASSERT_EQ(bins.row.size(), index.size());
+  ASSERT_EQ(bins.keys.size(), index.size());
   std::set<int> seen;
-  int next = 0;
-  for (const auto &cell : bins.cells) {
-    EXPECT_EQ(cell.begin, next);    // cells follow one another without gaps
-    EXPECT_LT(cell.begin, cell.end);
-    next = cell.end;
-    for (int p = cell.begin; p < cell.end; ++p) {
-      const int row = bins.row[p];
-      EXPECT_TRUE(seen.insert(row).second);
-      EXPECT_EQ(bins.x[p], x[3 * row]);
-      EXPECT_EQ(bins.y[p], x[3 * row + 1]);
-      EXPECT_EQ(bins.z[p], x[3 * row + 2]);
-      EXPECT_EQ(cell.key, key_of(x + 3 * row));
-    }
+  for (std::size_t p = 0; p < bins.row.size(); ++p) {
+    const int row = bins.row[p];
+    EXPECT_TRUE(seen.insert(row).second);
+    EXPECT_EQ(bins.x[p], x[3 * row]);
+    EXPECT_EQ(bins.y[p], x[3 * row + 1]);
+    EXPECT_EQ(bins.z[p], x[3 * row + 2]);
+    EXPECT_EQ(bins.keys[p], key_of(x + 3 * row));
   }
-  EXPECT_EQ(next, list.n);
-  EXPECT_EQ(seen.size(), index.size());
 }
 
-TEST_P(Bins, atoms_of_a_cell_keep_list_order_and_ownership)
+TEST_P(Bins, keys_rise_and_atoms_of_a_cell_keep_list_order_and_ownership)
 {
   std::vector<int> place(index.size());
   for (std::size_t k = 0; k < index.size(); ++k) place[index[k]] = static_cast<int>(k);
-  for (const auto &cell : bins.cells)
-    for (int p = cell.begin; p < cell.end; ++p) {
-      const bool first = p == cell.begin;
-      EXPECT_TRUE(first || place[bins.row[p - 1]] < place[bins.row[p]]);
-      EXPECT_EQ(static_cast<bool>(bins.owned[p]), place[bins.row[p]] < list.nowned);
-    }
+  for (std::size_t p = 0; p < bins.row.size(); ++p) {
+    const bool first = p == 0 || bins.keys[p - 1] < bins.keys[p];
+    EXPECT_TRUE(first || (bins.keys[p - 1] == bins.keys[p] && place[bins.row[p - 1]] < place[bins.row[p]]));
+    EXPECT_EQ(static_cast<bool>(bins.owned[p]), place[bins.row[p]] < list.nowned);
+  }
 }
 
-TEST_P(Bins, cells_rise_by_key_and_keys_are_their_coordinates)
+TEST_P(Bins, keys_are_coordinates_with_x_running_fastest)
 {
-  for (std::size_t k = 1; k < bins.cells.size(); ++k) EXPECT_LT(bins.cells[k - 1].key, bins.cells[k].key);
-  for (const auto &cell : bins.cells) {
-    const double p[3] = {bins.x[cell.begin], bins.y[cell.begin], bins.z[cell.begin]};
-    std::uint64_t rest = cell.key;
+  for (std::size_t at = 0; at < bins.keys.size(); ++at) {
+    const double p[3] = {bins.x[at], bins.y[at], bins.z[at]};
+    std::uint64_t rest = bins.keys[at];
     for (int c = 0; c < 3; ++c) {
       const auto coordinate = grid.coordinate(c, p[c]);
       EXPECT_GE(coordinate, 0);
@@ -158,24 +149,33 @@ TEST_P(Bins, atoms_within_range_are_within_reach)
       const double *const a = x + 3 * index[i], *const b = x + 3 * index[j];
       const double d[3] = {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
       if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] > GetParam().range * GetParam().range) continue;
-      for (int c = 0; c < 3; ++c)
+      for (int c = 1; c < 3; ++c)
         ASSERT_LE(std::abs(grid.coordinate(c, a[c]) - grid.coordinate(c, b[c])), grid.reach);
     }
 }
 
-TEST_P(Bins, seek_is_lower_bound_from_any_start)
+TEST_P(Bins, atoms_of_neighbouring_cells_are_those_with_their_keys)
 {
-  std::vector<std::uint64_t> keys;
-  for (const auto &cell : bins.cells) keys.push_back(cell.key);
+  const auto &keys = bins.keys;
   std::mt19937_64 random(5);
-  for (int trial = 0; trial < 3000; ++trial) {
-    const std::size_t from = random() % (keys.size() + 1);
-    std::uint64_t key = keys[random() % keys.size()] + random() % 3;
-    if (key > 0 && trial % 2) --key;
-    if (trial % 50 == 0) key = trial % 100 ? 0 : ~std::uint64_t(0);
-    const auto expected =
-        std::lower_bound(keys.begin() + static_cast<std::ptrdiff_t>(from), keys.end(), key) - keys.begin();
-    ASSERT_EQ(bins.seek(from, key), static_cast<std::size_t>(expected)) << "from " << from << " key " << key;
+  const auto width = static_cast<std::uint64_t>(grid.n[0]), last_key = width * grid.n[1] * grid.n[2] - 1;
+  for (int trial = 0; trial < 30; ++trial) {
+    std::vector<std::uint64_t> firsts = {0, last_key};
+    for (int k = 0; k < 100; ++k) {
+      const std::uint64_t near_atom = keys[random() % keys.size()] + random() % 3;
+      firsts.push_back(k % 2 ? random() % (last_key + 1) : std::min(near_atom - std::min<std::uint64_t>(near_atom, 1), last_key));
+    }
+    std::sort(firsts.begin(), firsts.end());
+    std::size_t cursor = 0;
+    for (const std::uint64_t first : firsts) {
+      const std::uint64_t end_of_row = (first / width + 1) * width;
+      const std::uint64_t last = first + random() % std::min<std::uint64_t>(end_of_row - first, 1 + random() % 6);
+      const auto begin = std::lower_bound(keys.begin(), keys.end(), first) - keys.begin();
+      const auto end = std::upper_bound(keys.begin(), keys.end(), last) - keys.begin();
+      int found;
+      ASSERT_EQ(bins.atoms(first, last, cursor, found), end - begin) << first << " to " << last;
+      if (end > begin) ASSERT_EQ(found, begin) << first << " to " << last;
+    }
   }
 }
 
@@ -188,19 +188,19 @@ TEST_P(Bins, do_not_depend_on_the_threads_or_on_what_was_built_before)
   AtomList before;
   before.index = rows.data();
   before.n = before.nowned = 1000;
-  other.build(gpucoord::make_cell_grid(dense.data(), before, AtomList(), 1.0), dense.data(), before, 1);
+  other.build(gpucoord::make_cell_grid(dense.data(), before, AtomList(), 1.0, 1), dense.data(), before, 1);
+  const CellGrid same = gpucoord::make_cell_grid(x, list, AtomList(), GetParam().range, 1);
+  for (int c = 0; c < 3; ++c) {
+    EXPECT_EQ(same.lo[c], grid.lo[c]);
+    EXPECT_EQ(same.n[c], grid.n[c]);
+  }
   other.build(grid, x, list, 3);
   EXPECT_EQ(other.row, bins.row);
   EXPECT_EQ(other.x, bins.x);
   EXPECT_EQ(other.y, bins.y);
   EXPECT_EQ(other.z, bins.z);
   EXPECT_EQ(other.owned, bins.owned);
-  ASSERT_EQ(other.cells.size(), bins.cells.size());
-  for (std::size_t k = 0; k < bins.cells.size(); ++k) {
-    EXPECT_EQ(other.cells[k].key, bins.cells[k].key);
-    EXPECT_EQ(other.cells[k].begin, bins.cells[k].begin);
-    EXPECT_EQ(other.cells[k].end, bins.cells[k].end);
-  }
+  EXPECT_EQ(other.keys, bins.keys);
 }
 
 INSTANTIATE_TEST_SUITE_P(clouds, Bins, testing::ValuesIn(clouds()),
@@ -215,7 +215,7 @@ TEST(Grid, spans_the_atoms_of_both_lists)
   a.n = 2;
   b.index = second;
   b.n = 1;
-  const CellGrid grid = gpucoord::make_cell_grid(x, a, b, 1.0);
+  const CellGrid grid = gpucoord::make_cell_grid(x, a, b, 1.0, 1);
   EXPECT_EQ(grid.lo[0], -4.0);
   EXPECT_EQ(grid.lo[1], 0.0);
   EXPECT_EQ(grid.lo[2], 0.0);
@@ -236,9 +236,9 @@ TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
         AtomList a;
         a.index = index.data();
         a.n = natoms;
-        const CellGrid grid = gpucoord::make_cell_grid(x.data(), a, AtomList(), range);
+        const CellGrid grid = gpucoord::make_cell_grid(x.data(), a, AtomList(), range, 1);
         EXPECT_EQ(grid.reach, natoms == 2 ? 1 : 2);
-        for (int c = 0; c < 3; ++c)
+        for (int c = 1; c < 3; ++c)
           for (std::int64_t k = 1; k + 2 * grid.reach < grid.n[c]; ++k) {
             double first = grid.lo[c] + static_cast<double>(k) / grid.inverse_size[c];
             while (grid.coordinate(c, first) >= k) first = std::nextafter(first, -1e300);
@@ -250,12 +250,14 @@ TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
 
 TEST(Grid, of_no_atoms_makes_no_cells)
 {
-  const CellGrid grid = gpucoord::make_cell_grid(nullptr, AtomList(), AtomList(), 1.0);
+  const CellGrid grid = gpucoord::make_cell_grid(nullptr, AtomList(), AtomList(), 1.0, 1);
   CellBins bins;
   bins.build(grid, nullptr, AtomList(), 2);
-  EXPECT_TRUE(bins.cells.empty());
+  EXPECT_TRUE(bins.keys.empty());
   EXPECT_TRUE(bins.row.empty());
-  EXPECT_EQ(bins.seek(0, 0), 0u);
+  std::size_t cursor = 0;
+  int begin;
+  EXPECT_EQ(bins.atoms(0, 0, cursor, begin), 0);
 }
 
 }    // namespace

@@ -149,18 +149,19 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
   std::mt19937_64 random(6);
   for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
     for (const int n : {0, 1, 2, 7, 8, 9, 15, 16, 17, 100, 1000})
-      for (const int start : {0, 3})
-        for (const bool rows : {true, false}) {
-          std::vector<double> p[3];
-          std::vector<int> row;
-          for (int k = 0; k < n; ++k) {
-            // multiples of 1/16: points at exactly the range are kept, and sums of squares are exact
-            for (int c = 0; c < 3; ++c)
-              p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
-            row.push_back(static_cast<int>(random() % 1000000));
-          }
-          std::vector<int> kept;
-          for (int k = 0; k < n; ++k) {
+      for (const int nranges : {1, 2, 5}) {
+        std::vector<double> p[3];
+        for (int k = 0; k < n; ++k)
+          // multiples of 1/16: points at exactly the range are kept, and sums of squares are exact
+          for (int c = 0; c < 3; ++c) p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
+        std::vector<gpucoord::PointRange> ranges;    // of any order and length, which may be 0
+        std::vector<int> kept, first_kept;
+        for (int r = 0; r < nranges; ++r) {
+          const int begin = nranges == 1 ? 0 : static_cast<int>(random() % (n + 1));
+          const int end = nranges == 1 ? n : begin + static_cast<int>(random() % (n - begin + 1));
+          ranges.push_back({begin, end, -77});
+          first_kept.push_back(static_cast<int>(kept.size()));
+          for (int k = begin; k < end; ++k) {
             double sum = 0;
             for (int c = 0; c < 3; ++c) {
               const double outside = std::max(std::fabs(p[c][k] - origin[c]) - half[c], 0.0);
@@ -168,26 +169,26 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
             }
             if (sum <= range * range) kept.push_back(k);
           }
-          constexpr Real untouched = Real(-77);
-          const std::size_t room = start + kept.size() + gpucoord::KEEP_MARGIN;
-          std::vector<Real> out[3];
-          for (auto &v : out) v.assign(room + 4, untouched);
-          std::vector<int> out_row(room + 4, -77);
-          const int count = set.kernels.keep_near_box(n, p[0].data(), p[1].data(), p[2].data(), rows ? row.data() : nullptr,
-                                                      origin, half, range * range, out[0].data(), out[1].data(),
-                                                      out[2].data(), out_row.data(), start);
-          ASSERT_EQ(count, start + static_cast<int>(kept.size())) << set.name << " n " << n;
-          for (std::size_t k = 0; k < kept.size(); ++k) {
-            for (int c = 0; c < 3; ++c)
-              EXPECT_EQ(out[c][start + k], static_cast<Real>(p[c][kept[k]] - origin[c])) << set.name;
-            EXPECT_EQ(out_row[start + k], rows ? row[kept[k]] : -77) << set.name;
-          }
-          for (int k = 0; k < start; ++k) EXPECT_EQ(out[0][k], untouched);
-          for (std::size_t k = room; k < room + 4; ++k) {
-            for (const auto &v : out) EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
-            EXPECT_EQ(out_row[k], -77);
-          }
         }
+        constexpr Real untouched = Real(-77);
+        const std::size_t room = kept.size() + gpucoord::KEEP_MARGIN;
+        std::vector<Real> out[3];
+        for (auto &v : out) v.assign(room + 4, untouched);
+        std::vector<int> out_index(room + 4, -77);
+        const int count = set.kernels.keep_near_box(nranges, ranges.data(), p[0].data(), p[1].data(), p[2].data(), origin, half,
+                                                    range * range, out[0].data(), out[1].data(), out[2].data(),
+                                                    out_index.data());
+        ASSERT_EQ(count, static_cast<int>(kept.size())) << set.name << " n " << n;
+        for (int r = 0; r < nranges; ++r) EXPECT_EQ(ranges[r].kept, first_kept[r]) << set.name;
+        for (std::size_t k = 0; k < kept.size(); ++k) {
+          for (int c = 0; c < 3; ++c) EXPECT_EQ(out[c][k], static_cast<Real>(p[c][kept[k]] - origin[c])) << set.name;
+          EXPECT_EQ(out_index[k], kept[k]) << set.name;
+        }
+        for (std::size_t k = room; k < room + 4; ++k) {
+          for (const auto &v : out) EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
+          EXPECT_EQ(out_index[k], -77);
+        }
+      }
 }
 
 TEST(InstructionSets, the_library_takes_the_newest_that_this_machine_has)

@@ -25,39 +25,44 @@ namespace {
 
   // see pair_kernels.h
   template <class Real>
-  int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,
+  int keep_near_box(int n, PointRange *ranges, const double *x, const double *y, const double *z,
                     const double *origin, const double *half, double range_sq, Real *x_out,
-                    Real *y_out, Real *z_out, int *row_out, int count)
+                    Real *y_out, Real *z_out, int *index_out)
   {
-    const __m512d zero = _mm512_setzero_pd();
-    for (int k = 0; k < n; k += 8) {
-      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
-      const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(origin[0]));
-      const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(origin[1]));
-      const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(origin[2]));
-      const __m512d ex = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dx), _mm512_set1_pd(half[0])), zero);
-      const __m512d ey = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dy), _mm512_set1_pd(half[1])), zero);
-      const __m512d ez = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dz), _mm512_set1_pd(half[2])), zero);
-      const __m512d e_sq = _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
-      const __mmask8 keep =
-          _mm512_mask_cmp_pd_mask(valid, e_sq, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
-      store_compressed(x_out + count, keep, dx);
-      store_compressed(y_out + count, keep, dy);
-      store_compressed(z_out + count, keep, dz);
-      if (row)
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(row_out + count),
-            _mm256_maskz_compress_epi32(keep, _mm256_maskz_loadu_epi32(valid, row + k)));
-      count += _mm_popcnt_u32(keep);
+    const __m512d x0 = _mm512_set1_pd(origin[0]), y0 = _mm512_set1_pd(origin[1]), z0 = _mm512_set1_pd(origin[2]);
+    const __m512d hx = _mm512_set1_pd(half[0]), hy = _mm512_set1_pd(half[1]), hz = _mm512_set1_pd(half[2]);
+    const __m512d limit = _mm512_set1_pd(range_sq), zero = _mm512_setzero_pd();
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    int count = 0;
+    for (int s = 0; s < n; ++s) {
+      ranges[s].kept = count;
+      const int end = ranges[s].end;
+      for (int k = ranges[s].begin; k < end; k += 8) {
+        const __mmask8 valid = end - k < 8 ? static_cast<__mmask8>((1u << (end - k)) - 1u) : 0xff;
+        const __m512d dx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), x0);
+        const __m512d dy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), y0);
+        const __m512d dz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), z0);
+        const __m512d ex = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dx), hx), zero);
+        const __m512d ey = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dy), hy), zero);
+        const __m512d ez = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dz), hz), zero);
+        const __m512d e_sq = _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
+        const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, e_sq, limit, _CMP_LE_OQ);
+        store_compressed(x_out + count, keep, dx);
+        store_compressed(y_out + count, keep, dy);
+        store_compressed(z_out + count, keep, dz);
+        const __m256i index = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(index_out + count), _mm256_maskz_compress_epi32(keep, index));
+        count += _mm_popcnt_u32(keep);
+      }
     }
     return count;
   }
 
-  // Displacements and squared distances from (xi,yi,zi) of those of n points that
-  // are in range, but for the point numbered self; returns how many. The outputs
-  // have room for 16 elements more.
+  // Displacements from (xi,yi,zi) of those of n points that are in range, but for the
+  // point numbered self; returns how many. The outputs have room for 16 elements more.
   inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
                            const double *z, double xi, double yi, double zi, int self, double *dx,
-                           double *dy, double *dz, double *r_sq)
+                           double *dy, double *dz)
   {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
@@ -71,14 +76,12 @@ namespace {
       _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
       _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      _mm512_storeu_pd(r_sq + count, _mm512_maskz_compress_pd(keep, r));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
   inline int keep_in_range(float range_sq, int n, const float *x, const float *y, const float *z,
-                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz,
-                           float *r_sq)
+                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz)
   {
     int count = 0;
     for (int k = 0; k < n; k += 16) {
@@ -92,7 +95,6 @@ namespace {
       _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      _mm512_storeu_ps(r_sq + count, _mm512_maskz_compress_ps(keep, r));
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -140,35 +142,39 @@ namespace {
   }
 
   template <class Real>
-  int keep_near_box(int n, const double *x, const double *y, const double *z, const int *row,
+  int keep_near_box(int n, PointRange *ranges, const double *x, const double *y, const double *z,
                     const double *origin, const double *half, double range_sq, Real *x_out,
-                    Real *y_out, Real *z_out, int *row_out, int count)
+                    Real *y_out, Real *z_out, int *index_out)
   {
-    for (int k = 0; k < n; ++k) {
-      const double dx = x[k] - origin[0], dy = y[k] - origin[1], dz = z[k] - origin[2];
-      const double ex = fmax(fabs(dx) - half[0], 0.0);
-      const double ey = fmax(fabs(dy) - half[1], 0.0);
-      const double ez = fmax(fabs(dz) - half[2], 0.0);
-      x_out[count] = static_cast<Real>(dx);
-      y_out[count] = static_cast<Real>(dy);
-      z_out[count] = static_cast<Real>(dz);
-      if (row) row_out[count] = row[k];
-      count += ex * ex + ey * ey + ez * ez <= range_sq ? 1 : 0;
+    int count = 0;
+    for (int s = 0; s < n; ++s) {
+      ranges[s].kept = count;
+      for (int k = ranges[s].begin; k < ranges[s].end; ++k) {
+        const double dx = x[k] - origin[0], dy = y[k] - origin[1], dz = z[k] - origin[2];
+        const double ex = fmax(fabs(dx) - half[0], 0.0);
+        const double ey = fmax(fabs(dy) - half[1], 0.0);
+        const double ez = fmax(fabs(dz) - half[2], 0.0);
+        x_out[count] = static_cast<Real>(dx);
+        y_out[count] = static_cast<Real>(dy);
+        z_out[count] = static_cast<Real>(dz);
+        index_out[count] = k;
+        count += ex * ex + ey * ey + ez * ez <= range_sq ? 1 : 0;
+      }
     }
     return count;
   }
 
   template <class Real>
   int keep_in_range(Real range_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz, Real *r_sq)
+                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
-      r_sq[count] = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += (r_sq[count] <= range_sq) & (k != self) ? 1 : 0;
+      const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
+      count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
     }
     return count;
   }

@@ -16,6 +16,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <limits>
 #include <vector>
@@ -48,7 +49,7 @@ namespace {
       Contribution result;
       double start = seconds();
       const bool two = in.b.index != nullptr;
-      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax());
+      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax(), nthreads);
       const TypeClasses classes(table, in.types.weight);
       build_bins(grid, in.x, in.a, in.types.type, classes, bins_a);
       if (two) build_bins(grid, in.x, in.b, in.types.type, classes, bins_b);
@@ -125,7 +126,8 @@ namespace {
 
     struct Scratch {
       std::vector<Real> x, y, z;
-      std::vector<int> row;
+      std::vector<int> index;
+      std::vector<PointRange> ranges;
       std::vector<std::size_t> cursor;
       std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
       void reserve(std::size_t n)
@@ -135,7 +137,7 @@ namespace {
         x.resize(size);
         y.resize(size);
         z.resize(size);
-        row.resize(size);
+        index.resize(size);
       }
     };
 
@@ -184,6 +186,22 @@ namespace {
       for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
     }
 
+    // runs work(k) for k < n
+    template <class Work> static void run_in_parallel(std::int64_t n, int threads, Work work)
+    {
+      std::exception_ptr failure;    // such as no memory: must not leave a parallel region
+#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
+      for (std::int64_t k = 0; k < n; ++k) {
+        try {
+          work(k);
+        } catch (...) {
+#pragma omp critical
+          failure = std::current_exception();
+        }
+      }
+      if (failure) std::rethrow_exception(failure);
+    }
+
     // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
     // their sums in order
     template <class Work>
@@ -191,17 +209,9 @@ namespace {
     {
       const std::int64_t nblocks = (n + size - 1) / size;
       blocks.assign(static_cast<std::size_t>(nblocks), BlockSums());
-      std::exception_ptr failure;    // such as no memory: must not leave a parallel region
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-      for (std::int64_t b = 0; b < nblocks; ++b) {
-        try {
-          work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
-        } catch (...) {
-#pragma omp critical
-          failure = std::current_exception();
-        }
-      }
-      if (failure) std::rethrow_exception(failure);
+      run_in_parallel(nblocks, threads, [&](std::int64_t b) {
+        work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
+      });
       const double start = seconds();
       for (const BlockSums &block : blocks) {
         result.value += block.value;
@@ -210,40 +220,48 @@ namespace {
       result.timings.reduction += seconds() - start;
     }
 
-    // Atoms i that share one search for partners: those sorted from begin to end, of
-    // width_x neighbouring cells of one row along x.
+    // Atoms i that share one search for partners: those sorted from begin to end, of one row of cells.
     struct Task {
       std::uint64_t key;    // of the first of these cells
-      std::int64_t width_x;
       int begin, end;
     };
 
-    // Cells with few atoms are joined along x; crowded ones are cut, so that threads
-    // have work to share even where all atoms are in one cell.
+    // As many atoms as are within a quarter of the range along x; more where they are few, though not too far apart, which
+    // costs digits; and not too many of a crowd, so that threads have work to share even where all atoms are in one place.
     void make_tasks(const CellGrid &grid, const CellBins &bi)
     {
-      constexpr int ENOUGH_ATOMS = 6;    // measured at 65 neighbours an atom: 1: 6.4 ms, 3: 5.2, 6: 4.8, 9: 4.8
-      constexpr int MANY_ATOMS = 64;
+      constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
+      const int width = grid.x_cells_per_range() / 4, max_width = 3 * grid.x_cells_per_range();
+      const int n = static_cast<int>(bi.keys.size()), nparts = n / ATOMS_OF_A_PART + 1;
+      const auto row = [&](int k) { return bi.keys[k] / grid.n[0]; };
+      tasks_of_part.resize(nparts);
+      run_in_parallel(nparts, std::min(nthreads, nparts), [&](std::int64_t part) {
+        auto &some = tasks_of_part[part];
+        some.clear();
+        // of the rows that begin in this part of the atoms
+        int begin = static_cast<int>(part) * ATOMS_OF_A_PART;
+        const int end_of_part = std::min(begin + ATOMS_OF_A_PART, n);
+        while (begin > 0 && begin < end_of_part && row(begin) == row(begin - 1)) ++begin;
+        if (begin == end_of_part) return;
+        while (begin < n && (begin < end_of_part || row(begin) == row(begin - 1))) {
+          const std::uint64_t key = bi.keys[begin], end_of_row = (row(begin) + 1) * grid.n[0];
+          const std::uint64_t end_of_some = std::min(key + max_width, end_of_row);
+          int end = begin;
+          bool any = false;
+          for (; end < n && bi.keys[end] < end_of_some && end - begin < MANY_ATOMS; ++end) {
+            if (end - begin >= ENOUGH_ATOMS && bi.keys[end] >= key + width) break;
+            any |= bi.owned[end] != 0;
+          }
+          if (any) some.push_back({key, begin, end});
+          begin = end;
+        }
+      });
       tasks.clear();
-      for (std::size_t c = 0, next; c < bi.cells.size(); c = next) {
-        Task task = {bi.cells[c].key, 1, bi.cells[c].begin, bi.cells[c].end};
-        for (next = c + 1; next < bi.cells.size() && task.end - task.begin < ENOUGH_ATOMS; ++next) {
-          const CellBins::Cell &cell = bi.cells[next];
-          if (cell.key != task.key + task.width_x || cell.key % grid.n[0] == 0) break;
-          task.end = cell.end;
-          ++task.width_x;
-        }
-        const auto first = bi.owned.begin() + task.begin, last = bi.owned.begin() + task.end;
-        if (std::find(first, last, 1) == last) continue;
-        for (const int end = task.end; task.begin < end; task.begin = task.end) {
-          task.end = std::min(task.begin + MANY_ATOMS, end);
-          tasks.push_back(task);
-        }
-      }
+      for (const auto &some : tasks_of_part) tasks.insert(tasks.end(), some.begin(), some.end());
     }
 
-    // Partners that the owned atoms of a task may have, relative to origin; s.row is
-    // set for those of the task's own row, numbered own_first to own_last.
+    // Partners that the owned atoms of a task may have, relative to origin, and their indices among the
+    // sorted atoms; those of the task's own row are numbered own_first to own_last.
     struct Candidates {
       double origin[3];
       int count = 0, own_first = 0, own_last = 0;
@@ -273,33 +291,39 @@ namespace {
       // this margin is far above the rounding of Real: no pair is lost here
       const double range_sq = function.dmax * function.dmax * (1.0 + 1e-5);
       const int reach = grid.reach, width = 2 * reach + 1;
-      const auto cx = static_cast<std::int64_t>(task.key % grid.n[0]);
+      const auto gap = [&](int axis, std::int64_t cell) {    // from the box to a row of cells; the grid begins at 0
+        const double begin = static_cast<double>(cell) * grid.size[axis], end = begin + grid.size[axis];
+        return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
+      };
       const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
       const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
-      const std::int64_t x_first = std::max<std::int64_t>(cx - reach, 0);
-      const std::int64_t x_last = std::min(cx + task.width_x - 1 + reach, grid.n[0] - 1);
+      s.ranges.clear();
+      int own = -1, size = 0;
       for (int dz = -reach; dz <= reach; ++dz) {
         if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
         for (int dy = -reach; dy <= reach; ++dy) {
           if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
-          // tasks come by rising key, so the start of each neighbouring row only moves on
+          const double gap_y = gap(1, cy + dy), gap_z = gap(2, cz + dz);
+          const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
+          if (reach_sq < 0.0) continue;
+          const double reach_x = std::sqrt(reach_sq);
+          const std::int64_t x_first = grid.coordinate(0, lo[0] - reach_x), x_last = grid.coordinate(0, hi[0] + reach_x);
           std::size_t &cursor = s.cursor[(dz + reach) * width + dy + reach];
-          cursor = bj.seek(cursor, grid.key(x_first, cy + dy, cz + dz));
-          const std::uint64_t last_key = grid.key(x_last, cy + dy, cz + dz);
-          std::size_t end = cursor;
-          while (end < bj.cells.size() && bj.cells[end].key <= last_key) ++end;
-          if (end == cursor) continue;
-
-          // cells of a row are neighbours in memory: one range of sorted atoms
-          const int first = bj.cells[cursor].begin, size = bj.cells[end - 1].end - first;
-          const bool own_row = dy == 0 && dz == 0;
-          s.reserve(static_cast<std::size_t>(found.count) + size + KEEP_MARGIN);
-          if (own_row) found.own_first = found.count;
-          found.count = function.kernels.keep_near_box(size, &bj.x[first], &bj.y[first], &bj.z[first],
-              own_row ? &bj.row[first] : nullptr, found.origin, half, range_sq, s.x.data(), s.y.data(),
-              s.z.data(), s.row.data(), found.count);
-          if (own_row) found.own_last = found.count;
+          int begin;
+          const int n = bj.atoms(grid.key(x_first, cy + dy, cz + dz), grid.key(x_last, cy + dy, cz + dz), cursor, begin);
+          if (n == 0) continue;
+          if (dy == 0 && dz == 0) own = static_cast<int>(s.ranges.size());
+          s.ranges.push_back({begin, begin + n, 0});
+          size += n;
         }
+      }
+      s.ranges.push_back({0, 0, 0});    // ends the one before
+      s.reserve(static_cast<std::size_t>(size) + KEEP_MARGIN);
+      found.count = function.kernels.keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bj.x.data(),
+          bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
+      if (own >= 0) {
+        found.own_first = s.ranges[own].kept;
+        found.own_last = s.ranges[own + 1].kept;
       }
       return found;
     }
@@ -323,14 +347,14 @@ namespace {
           for (int p = tasks[t].begin; p < tasks[t].end; ++p) {
             if (!bi.owned[p]) continue;
             // the atom itself, where it is in both groups
-            const auto own_last = s.row.begin() + found.own_last;
-            const auto self = std::find(s.row.begin() + found.own_first, own_last, bi.row[p]);
+            int self = found.own_first;
+            while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
             double sums[NSUMS] = {}, weighted[NSUMS] = {};
             gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
                    static_cast<Real>(bi.x[p] - found.origin[0]),
                    static_cast<Real>(bi.y[p] - found.origin[1]),
                    static_cast<Real>(bi.z[p] - found.origin[2]),
-                   self == own_last ? -1 : static_cast<int>(self - s.row.begin()), sums);
+                   self < found.own_last ? self : -1, sums);
             add_weighted(between.weight, sums, weighted);
             add_to_block(weighted, want, block);
             store(weighted, want, bi.row[p], peratom);
@@ -453,6 +477,7 @@ namespace {
     std::vector<Function> functions;
     std::vector<Scratch> scratch;    // one a thread
     std::vector<Task> tasks;
+    std::vector<std::vector<Task>> tasks_of_part;
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
     std::vector<CellBins> bins_a, bins_b;    // one a class

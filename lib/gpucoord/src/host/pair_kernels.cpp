@@ -58,27 +58,25 @@ namespace {
   {
     const SwitchConstants<Real> c = constants;
     Accumulator total[NSUMS] = {};
-    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], r_sq[CHUNK + 16];
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16];
     for (int begin = 0; begin < n; begin += CHUNK) {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
       const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
-                                      self - begin, dx, dy, dz, r_sq);
+                                      self - begin, dx, dy, dz);
       if (count == 0) continue;
       // Whole vectors: what is left over would take as long in scalars. The last ones count as nothing.
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
-      for (int k = count; k < padded; ++k) {
-        dx[k] = dy[k] = dz[k] = 0;
-        r_sq[k] = r_sq[0];
-      }
+      for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
       const Real *const counts = ONES_AND_ZEROS<Real>.value + CHUNK - count;
       Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
       for (int k = 0; k < padded; ++k) {
+        const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
         Real value, dfunc;
-        Formula::eval(c, r_sq[k], value, dfunc);
+        Formula::eval(c, r_sq, value, dfunc);
         if (WANT & WINDOWED)
-          dfunc *= window(c, r_sq[k]);
+          dfunc *= window(c, r_sq);
         else
           s += counts[k] * value;
         if (WANT & DERIVATIVES) {

@@ -29,15 +29,19 @@ template <class Real>
 using DisplacementFunction = void (*)(const Box &, const double *xi, int n, const double *xj,
                                       Real *dx, Real *dy, Real *dz);
 
-// Appends to x_out, y_out, z_out those of n points that are within a squared range
-// of a box with half edges half around origin, relative to origin, from element
-// count on, and their row to row_out where row is not null. Returns the new count;
-// KEEP_MARGIN elements beyond it may be overwritten.
+// Points from begin to end of arrays, and where the first of those that are kept goes.
+struct PointRange {
+  int begin, end, kept;
+};
+
+// Writes to x_out, y_out, z_out those points of n ranges that are within a squared range
+// of a box with half edges half around origin, relative to origin, and their index to
+// index_out. Returns how many; KEEP_MARGIN elements beyond them may be overwritten.
 template <class Real>
-using KeepNearBoxFunction = int (*)(int n, const double *x, const double *y, const double *z,
-                                    const int *row, const double *origin, const double *half,
+using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, const double *y,
+                                    const double *z, const double *origin, const double *half,
                                     double range_sq, Real *x_out, Real *y_out, Real *z_out,
-                                    int *row_out, int count);
+                                    int *index_out);
 constexpr int KEEP_MARGIN = 8;
 
 // Displacements from xi of n neighbours, rows of x after neighmask, rounded to Real; KEEP_MARGIN elements

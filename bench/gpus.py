@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""Prints the bench tables of biased KOKKOS runs on several GPUs of one machine: weak and strong scaling, and S.
+
+LAMMPS' melt and bias are those of kokkos.py, one MPI rank a GPU. Weak: as many atoms a GPU, in a box that grows along z;
+the efficiency is the time of a step on one GPU over that on n. Strong: the same atoms on more GPUs. Numbers are medians of
+LAMMPS' own times of runs without and with the bias that take turns. S, in double, depends on the number of GPUs by rounding,
+which grows from step to step.
+
+Usage: gpus.py BUILD_DIR [GPUS [KOKKOS [SCALE]]]; GPUS is the largest number of them, by default 4, by powers of 2. KOKKOS
+is what LAMMPS gets after -k, of n GPUs, by default "on g {n}"; "on t 1" are ranks of one thread. SCALE below 1 makes the
+systems smaller and the runs shorter, to try the script where there is no GPU.
+"""
+
+import os
+import re
+import sys
+import tempfile
+
+from kokkos import EQUILIBRATION, HARMONIC, MELT, RATIONAL, Case, System, measure, nothing_to_do
+from launch import run_lammps
+from run import head, row
+
+LIMIT = 0.95    # of the efficiency with bias over that without
+# edges in unit cells of 4 atoms, and steps of a run; weak scaling: along z, of each GPU
+WEAK = (63, 63, 63), 200
+VALUES = (WEAK[0], 0), ((20, 20, 20), 0), ((20, 20, 20), 100)
+STRONG = ((40, 40, 40), 400), ((63, 63, 63), 200), ((126, 126, 126), 40)
+
+
+def melt(edges, scale, equilibration=EQUILIBRATION):
+    nx, ny, nz = (max(4, round(edge * scale)) for edge in edges)
+    return MELT.format(nx=nx, ny=ny, nz=nz, cube=4, ball="4 4 4 2", equilibration=steps_of(equilibration, scale))
+
+
+def steps_of(number, scale):
+    return max(20, round(number * scale**3) // 20 * 20)
+
+
+def scaling(lmp, kokkos, scale, n, edges, steps):
+    """What is found for a melt on n GPUs."""
+    # large systems get fewer steps of both: the crystal has molten after some 50
+    system = System("LJ melt", melt(edges, scale, min(EQUILIBRATION, 2 * steps)), steps_of(steps, scale),
+                    (Case("harmonic", (HARMONIC,)),))
+    with tempfile.TemporaryDirectory() as folder:
+        found, says = measure(lmp, folder, kokkos(n), system, ranks=n)
+    return found[0], says
+
+
+def last_value(lmp, kokkos, scale, n, edges, steps):
+    """S in double of a crystal with displaced atoms, after so many biased steps."""
+    script = melt(edges, scale).rpartition("run ")[0] + f"""
+displace_atoms all random 0.1 0.1 0.1 4711
+compute cv all coord/gpu {RATIONAL} precision double
+fix b all coord/bias c_cv harmonic k $(count(all)) s0 12
+thermo_style custom step c_cv
+thermo_modify format float %.17g
+run {steps}
+"""
+    with tempfile.TemporaryDirectory() as folder:
+        output = run_lammps(lmp, folder, script, "-k", *kokkos(n), "-sf", "kk", ranks=n)
+    return float(re.findall(r"^ +\d+ +([0-9.e+]+) *$", output, re.M)[-1])
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
+    most = int(sys.argv[2]) if len(sys.argv) > 2 else 4
+    words = sys.argv[3] if len(sys.argv) > 3 else "on g {n}"
+    scale = float(sys.argv[4]) if len(sys.argv) > 4 else 1
+    kokkos = lambda n: words.format(n=n).split()
+    numbers = [2**k for k in range(most.bit_length()) if 2**k <= most]
+    reason = nothing_to_do(lmp, kokkos(1))
+    if reason:
+        print(f"No table of runs on several GPUs by {sys.argv[1]}/lmp: {reason}")
+        return
+
+    print("S in double, over that on one GPU, less 1:\n")
+    head("GPUs", *(f"{4 * nx * ny * nz:,} atoms, {steps} steps" for (nx, ny, nz), steps in VALUES))
+    one = None
+    for n in numbers:
+        s = [last_value(lmp, kokkos, scale, n, *run) for run in VALUES]
+        one = one or s
+        row(n, *(f"{a / b - 1:+.1e}" for a, b in zip(s, one)))
+
+    print("\nWeak scaling: milliseconds of a step without and with a harmonic bias on S of all atoms.\n")
+    head("GPUs", "atoms", "ms without", "ms with", "times", "efficiency without", "with", "with over without")
+    first = None
+    for n in numbers:
+        (nx, ny, nz), steps = WEAK
+        found, says = scaling(lmp, kokkos, scale, n, (nx, ny, nz * n), steps)
+        first = first or found
+        without, biased = first.without / found.without, first.biased / found.biased
+        row(n, f"{found.atoms:,}", found.without, found.biased, f"{found.biased / found.without:.2f}", f"{without:.3f}",
+            f"{biased:.3f}", f"{biased / without:.3f}: {LIMIT} {'met' if biased >= LIMIT * without else 'not met'}")
+
+    print("\nStrong scaling:\n")
+    head("atoms", "GPUs", "ms without", "ms with", "times", "speed-up without", "with")
+    for edges, steps in STRONG:
+        first = None
+        for n in numbers:
+            found, says = scaling(lmp, kokkos, scale, n, edges, steps)
+            first = first or found
+            row(f"{found.atoms:,}", n, found.without, found.biased, f"{found.biased / found.without:.2f}",
+                f"{first.without / found.without:.2f}", f"{first.biased / found.biased:.2f}")
+    print("\n" + says)
+
+
+if __name__ == "__main__":
+    main()
