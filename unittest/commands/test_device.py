@@ -58,8 +58,8 @@ def why_no_gpu():
 
 def gpu_or_skip():
     if why_no_gpu():
-        if os.environ.get("GPUCOORD_REQUIRE_GPU") == "1":
-            raise AssertionError("GPUCOORD_REQUIRE_GPU=1, but there is no GPU: " + why_no_gpu())
+        if int(os.environ.get("GPUCOORD_REQUIRE_GPU") or 0) >= 1:
+            raise AssertionError("GPUCOORD_REQUIRE_GPU is set, but there is no GPU: " + why_no_gpu())
         print("SKIPPED: needs a GPU: " + why_no_gpu(), flush=True)
         raise unittest.SkipTest("needs a GPU: " + why_no_gpu())
 

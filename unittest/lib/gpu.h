@@ -7,16 +7,20 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <string>
 
-// Ends the process as skipped, which ctest knows by 77, or as failed under GPUCOORD_REQUIRE_GPU=1.
-inline void need_gpu()
+// Where there are not n GPUs, ends the process as skipped, which ctest knows by 77, or as failed if GPUCOORD_REQUIRE_GPU is
+// n or more.
+inline void need_gpu(int n = 1)
 {
   const gpucoord::CudaDevices devices = gpucoord::find_cuda_devices();
-  if (devices.count > 0) return;
+  if (devices.count >= n) return;
   const char *const variable = std::getenv("GPUCOORD_REQUIRE_GPU");
-  const bool required = variable && std::string(variable) == "1";
-  std::printf("%s: no GPU: %s\n", required ? "FAILED" : "SKIPPED", devices.why_none.c_str());
+  const bool required = variable && std::atoi(variable) >= n;
+  const char *const outcome = required ? "FAILED" : "SKIPPED";
+  if (devices.count > 0)
+    std::printf("%s: %d GPU, and %d are needed\n", outcome, devices.count, n);
+  else
+    std::printf("%s: no GPU: %s\n", outcome, devices.why_none.c_str());
   std::exit(required ? 1 : 77);
 }
 
