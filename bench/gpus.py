@@ -16,7 +16,7 @@ import re
 import sys
 import tempfile
 
-from kokkos import EQUILIBRATION, HARMONIC, MELT, RATIONAL, Case, System, measure, nothing_to_do
+from kokkos import EQUILIBRATION, HARMONIC, MELT, RATIONAL, Case, System, measure, nothing_to_do, steps_of
 from launch import run_lammps
 from run import head, row
 
@@ -30,10 +30,6 @@ STRONG = ((40, 40, 40), 400), ((63, 63, 63), 200), ((126, 126, 126), 40)
 def melt(edges, scale, equilibration=EQUILIBRATION):
     nx, ny, nz = (max(4, round(edge * scale)) for edge in edges)
     return MELT.format(nx=nx, ny=ny, nz=nz, cube=4, ball="4 4 4 2", equilibration=steps_of(equilibration, scale))
-
-
-def steps_of(number, scale):
-    return max(20, round(number * scale**3) // 20 * 20)
 
 
 def scaling(lmp, kokkos, scale, n, edges, steps):

@@ -164,23 +164,25 @@ class System:
     turns: int = TURNS
 
 
+def steps_of(number, scale):
+    """A number of steps for systems of this scale, a multiple of how often lists are made."""
+    return max(20, round(number * scale**3) // 20 * 20)
+
+
 def systems(scale):
     def size(number):
         return max(1, round(number * scale))
 
-    def steps(number):
-        return max(20, round(number * scale**3) // 20 * 20)
-
     def melt(edge, number_of_steps, *cases):
         ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
         setup = MELT.format(nx=size(edge), ny=size(edge), nz=size(edge), cube=10 * scale - 0.1, ball=ball,
-                            equilibration=steps(EQUILIBRATION))
-        return System("LJ melt", setup, steps(number_of_steps), cases)
+                            equilibration=steps_of(EQUILIBRATION, scale))
+        return System("LJ melt", setup, steps_of(number_of_steps, scale), cases)
 
     times, added = (1.35, None), (None, 0.05)
     nx, ny, nz = (max(8, size(edge)) for edge in (25, 10, 40))
     water = WATER.format(nx=nx, ny=ny, nz=nz, x=nx // 2, y=ny // 2, low=nz // 4, high=3 * nz // 4,
-                         replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=steps(EQUILIBRATION))
+                         replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=steps_of(EQUILIBRATION, scale))
     return (
         melt(14, 4000, Case("harmonic", limit=(None, 0.04), group="ball")),
         melt(20, 2000, Case("harmonic", limit=added)),
@@ -193,7 +195,7 @@ def systems(scale):
              Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
         melt(63, 200, Case("harmonic", limit=times)),
         # LAMMPS copies arrays of 11 MB between host and GPU for new lists of it; its times scatter by more than the limit
-        System("SPC/Fw water", water, steps(200), (
+        System("SPC/Fw water", water, steps_of(200, scale), (
             Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
                  "group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), turns=20))
 

@@ -150,8 +150,9 @@ class PairPotential(unittest.TestCase):
         tables = [self.run_with(p, ["fix relax all box/relax aniso 3.0 vmax 0.005", "min_style cg",
                                     "minimize 0 1e-8 500 5000"], "pe press lx ly lz vol", every=1)[0]
                   for p in self.POTENTIALS]
-        # the last digits may stop a line search earlier
-        some = [{name: column[[0, 3, 6, -1]] for name, column in table.items()} for table in tables]
+        # the last digits may stop a line search earlier, and with positions in float all of it
+        third = min(10, min(len(table["Step"]) for table in tables) - 1)
+        some = [{name: column[[0, 3, third, -1]] for name, column in table.items()} for table in tables]
         self.compare("box/relax", *some)
 
 

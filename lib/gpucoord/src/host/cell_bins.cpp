@@ -21,24 +21,15 @@ namespace {
 
   void extend(const double *x, const AtomList &list, double *lo, double *hi, int nthreads)
   {
-    double x0 = lo[0], y0 = lo[1], z0 = lo[2], x1 = hi[0], y1 = hi[1], z1 = hi[2];
 #pragma omp parallel for schedule(static) num_threads(threads_for(list.n, nthreads)) \
-    reduction(min : x0, y0, z0) reduction(max : x1, y1, z1)
+    reduction(min : lo[:3]) reduction(max : hi[:3])
     for (int k = 0; k < list.n; ++k) {
       const double *const p = x + 3 * static_cast<std::size_t>(list.index[k]);
-      x0 = std::min(x0, p[0]);
-      y0 = std::min(y0, p[1]);
-      z0 = std::min(z0, p[2]);
-      x1 = std::max(x1, p[0]);
-      y1 = std::max(y1, p[1]);
-      z1 = std::max(z1, p[2]);
+      for (int c = 0; c < 3; ++c) {
+        lo[c] = std::min(lo[c], p[c]);
+        hi[c] = std::max(hi[c], p[c]);
+      }
     }
-    lo[0] = x0;
-    lo[1] = y0;
-    lo[2] = z0;
-    hi[0] = x1;
-    hi[1] = y1;
-    hi[2] = z1;
   }
 
 }    // namespace
