@@ -6,12 +6,18 @@
 // backend: host, cuda or cuda-block (the thread-block processor).
 // Prints: atoms neighbours milliseconds, then copies, bins, pairs and reduction of it, then
 // the number of ordered pairs in range and of distances computed (0: not counted), then
-// milliseconds of the pairs without the virial. Times are medians over repeats. 'gpu' prints the name of the GPU, or why there is none.
+// milliseconds of the pairs without the virial. Times are medians over repeats. 'gpu' prints the name of the GPU, or why
+// there is none.
+// backend resident: atoms and derivatives stay on the GPU, as under KOKKOS. Prints: atoms neighbours, milliseconds of
+// value and derivatives, the same with the virial, and of a rebuild, then the number of ordered pairs in range.
 
 #include "gpucoord/coordination.h"
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "cuda/coordination_cuda.h"
+#include "gpucoord/device_coordination.h"
+
+#include <cuda_runtime.h>
 #endif
 
 #include <algorithm>
@@ -43,9 +49,55 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name, const gpu
     return make_cuda_coordination(function, precision, 0, threads, tuning);
   }
 #endif
-  if (!std::strcmp(name, "cuda")) return make_cuda_coordination(function, precision, 0, threads);
+  if (!std::strcmp(name, "cuda") || !std::strcmp(name, "resident")) return make_cuda_coordination(function, precision, 0, threads);
   return make_host_coordination(function, precision, threads);
 }
+
+#ifdef GPUCOORD_HAS_CUDA
+constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
+constexpr int IN_A_ROW = 10;    // evaluations that are timed together, as nothing waits for one
+
+void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision, const std::vector<double> &x,
+                   int nowned, int repeats, double (&ms)[3])
+{
+  const gpucoord::Switch function(options);
+  void *on_gpu = nullptr;
+  if (cudaMalloc(&on_gpu, x.size() * sizeof(double)) != cudaSuccess ||
+      cudaMemcpy(on_gpu, x.data(), x.size() * sizeof(double), cudaMemcpyHostToDevice) != cudaSuccess) {
+    std::fprintf(stderr, "no room for the positions on the GPU\n");
+    std::exit(1);
+  }
+  gpucoord::DeviceAtoms atoms;
+  atoms.x = on_gpu;
+  atoms.nlocal = nowned;
+  atoms.nall = static_cast<int>(x.size() / 3);
+  gpucoord::DeviceSelection selection;
+  selection.skin = SKIN;
+  const auto device = make_device_coordination(function, precision,
+                                               gpucoord::make_device_pairs(function, precision, nullptr));
+  const auto milliseconds = [&](int n, auto &&work) {
+    const auto start = std::chrono::steady_clock::now();
+    for (int k = 0; k < n; ++k) work();
+    cudaDeviceSynchronize();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / n;
+  };
+  std::vector<double> derivatives, virial, rebuild;
+  for (int k = 0; k <= repeats; ++k) {
+    const double found = milliseconds(1, [&] { device->rebuild(atoms, selection, 0, nullptr); });
+    const auto evaluate = [&](unsigned want) { device->evaluate_for_forces(atoms, want, 0, nullptr); };
+    const double forces = milliseconds(IN_A_ROW, [&] { evaluate(gpucoord::DERIVATIVES); });
+    const double all = milliseconds(IN_A_ROW, [&] { evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL); });
+    if (k == 0) continue;    // warms caches and buffers
+    rebuild.push_back(found);
+    derivatives.push_back(forces);
+    virial.push_back(all);
+  }
+  ms[0] = median(derivatives);
+  ms[1] = median(virial);
+  ms[2] = median(rebuild);
+  cudaFree(on_gpu);
+}
+#endif
 
 }    // namespace
 
@@ -92,7 +144,7 @@ int main(int argc, char **argv)
   gpucoord::SwitchOptions options;
   options.r0 = 1.0;
   options.dmax = range;
-  const auto backend = make_backend(backend_name, options, precision, threads);
+  const double neighbours = 4.0 / 3.0 * 3.14159265358979 * range * range * range;
   gpucoord::CellsInput in;
   in.x = x.data();
   in.a = {index.data(), static_cast<int>(index.size()), nowned};
@@ -106,6 +158,16 @@ int main(int argc, char **argv)
   const double npairs = 2.0 * make_backend(backend_name, count, gpucoord::Precision::DOUBLE, threads)
                                   ->cells(in, gpucoord::VALUE, nullptr).value;
 
+#ifdef GPUCOORD_HAS_CUDA
+  if (!std::strcmp(backend_name, "resident")) {
+    double ms[3];
+    time_resident(options, precision, x, nowned, repeats, ms);
+    std::printf("%d %.0f %.4f %.4f %.4f %.0f\n", nowned, neighbours, ms[0], ms[1], ms[2], npairs);
+    return 0;
+  }
+#endif
+
+  const auto backend = make_backend(backend_name, options, precision, threads);
   double tested = 0.0;
   std::vector<double> total, copies, bins, pairs, reduction, pairs_only;
   for (int k = 0; k <= repeats; ++k) {
@@ -123,7 +185,6 @@ int main(int argc, char **argv)
     reduction.push_back(1e3 * result.timings.reduction);
     pairs_only.push_back(1e3 * backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
   }
-  const double neighbours = 4.0 / 3.0 * 3.14159265358979 * range * range * range;
   std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbours, median(total), median(copies),
               median(bins), median(pairs), median(reduction), npairs, tested, median(pairs_only));
   return 0;

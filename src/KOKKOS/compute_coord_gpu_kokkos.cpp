@@ -194,7 +194,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once
   if (enqueued) return;
   begin_evaluation(true);
   try {
-    enqueue(DERIVATIVES, device->positions());
+    enqueue(DERIVATIVES, device->positions(), true);
   } catch (const gpucoord::DeviceError &e) {
     backend->stop(gpu_failure(e.what()));
   } catch (const std::bad_alloc &) {
@@ -239,10 +239,14 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs(b
 }
 
 // positions: 0: others than those of the fixes' evaluations
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions)
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions, bool for_forces)
 {
   const auto atoms = rebuild();
-  on_device->evaluate(atoms, want, positions, device->stream());
+  if (for_forces)
+    on_device->evaluate_for_forces(atoms, want, positions, device->stream());
+  else
+    on_device->evaluate(atoms, want, positions, device->stream());
 }
 
 /* ---------------------------------------------------------------------- */
@@ -260,7 +264,7 @@ ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path pat
     select_atoms();
   }
   try {
-    enqueue(want, for_fix ? device->positions() : 0);
+    enqueue(want, for_fix ? device->positions() : 0, for_fix && !peratom);
     const auto result = on_device->result(device->stream());
     share.mine.value = result.value;
     std::copy_n(result.virial, 6, share.mine.virial);

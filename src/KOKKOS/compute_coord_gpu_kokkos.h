@@ -73,7 +73,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool may_take_neighbours() const;
   gpucoord::DeviceNeighbours neighbours() const;
   gpucoord::DeviceAtoms rebuild();
-  void enqueue(unsigned want, std::int64_t positions);
+  void enqueue(unsigned want, std::int64_t positions, bool for_forces);
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
 

@@ -17,6 +17,8 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace gpucoord;
@@ -219,6 +221,8 @@ std::string label(const char *what, int n, int precision, unsigned want)
 
 // Pairs are found by tests of all, and by bins, also where the groups are 0.8 and 0.5 of so many atoms.
 constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
+// So dense that partners within a range of 1 are not listed, even those of one type of three.
+constexpr double CROWD = 1500.0;
 static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 
@@ -426,9 +430,9 @@ TEST(DeviceCoordination, ManyRows)
 TEST(DeviceCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const int n : {FEW_ATOMS, MANY_ATOMS})
+  for (const auto [n, density] : {std::pair(FEW_ATOMS, 10.0), {MANY_ATOMS, 10.0}, {MANY_ATOMS, CROWD}})
     for (const Precision precision : PRECISIONS) {
-      System s(n, n / 3, 10.0, 11, 0.8, 0.5);
+      System s(n, n / 3, density, 11, 0.8, 0.5);
       Loaded loaded(s, false);
       const auto device = make(function, precision);
       for (const bool two : {false, true}) {
@@ -530,8 +534,10 @@ TEST(DeviceCoordination, TypesAndForces)
   for (int k = 0; k < 4; ++k)
     weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] = epsilon[k];
   const unsigned want = WANTS[4];
-  for (const auto [n, two] : {std::pair(FEW_ATOMS, false), {FEW_ATOMS, true}, {MANY_ATOMS, false}, {MANY_ATOMS, true}}) {
-    const System s(n, n / 3, 12.0, 37, 0.8, 0.7);
+  for (const auto [n, density, two] :
+       {std::tuple(FEW_ATOMS, 12.0, false), {FEW_ATOMS, 12.0, true}, {MANY_ATOMS, 12.0, false}, {MANY_ATOMS, 12.0, true},
+        {MANY_ATOMS, CROWD, false}, {MANY_ATOMS, CROWD, true}}) {
+    const System s(n, n / 3, density, 37, 0.8, 0.7);
     const Loaded loaded(s, false);
     for (const Precision precision : PRECISIONS) {
       const auto device = make(table, precision, weight.data());
@@ -587,12 +593,25 @@ TEST(DeviceCoordination, PairsOfTypesComeAndGo)
 TEST(DeviceCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(9000, 3000, 12.0, 41, 0.8, 0.7);
-  const Loaded loaded(s, false);
-  for (const bool two : {false, true}) {
+  for (const auto [density, two] : {std::pair(12.0, false), {12.0, true}, {CROWD, false}, {CROWD, true}}) {
+    const System s(9000, 3000, density, 41, 0.8, 0.7);
+    const Loaded loaded(s, false);
+    const Result expected = on_host(function, s, two, DERIVATIVES);
+    for (const Precision precision : PRECISIONS) {    // derivatives that never leave the GPU
+      const auto device = make(function, precision);
+      device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+      OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
+      device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
+      EXPECT_NEAR(device->result(nullptr).value, expected.sums.value, tolerance_of(precision) * expected.sums.value);
+      device->add_forces({f.data(), false, 3, 1}, 0.5, nullptr, nullptr);
+      const auto after = f.get();
+      const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
+      for (int i = 0; i < s.nall; ++i)
+        for (int c = 0; c < 3; ++c)
+          ASSERT_NEAR(after[3 * i + c], 0.5 - 0.5 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0), limit);
+    }
     const auto device = make(function, Precision::DOUBLE);
     device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
-    const Result expected = on_host(function, s, two, DERIVATIVES);
     const OnGpu<double> slope(std::vector<double>{0.25});
     std::vector<float> first;
     for (int round = 0; round < 3; ++round) {

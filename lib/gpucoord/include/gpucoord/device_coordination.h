@@ -86,17 +86,19 @@ class DeviceCoordination {
   // Enqueues S and, as wanted, derivatives and virial at these positions. positions: a number that says which
   // they are, or 0: whoever shares pairs reads positions of one number once.
   virtual void evaluate(const DeviceAtoms &, unsigned want, std::int64_t positions, DeviceStream) = 0;
-  // The same, and the forces -dS/dx of the owned atoms are added: S is an energy.
+  // The same for add_forces() alone: where pair terms are float, derivatives are kept in float, too.
+  virtual void evaluate_for_forces(const DeviceAtoms &, unsigned want, std::int64_t positions, DeviceStream) = 0;
+  // As evaluate(), and the forces -dS/dx of the owned atoms are added: S is an energy.
   virtual void evaluate_forces(const DeviceAtoms &, unsigned want, const DeviceForces &, DeviceStream) = 0;
 
-  // Enqueues f -= factor * slope * dS/dx after evaluate() with DERIVATIVES. slope: of a bias that was enqueued after
-  // that, or null for 1.
+  // Enqueues f -= factor * slope * dS/dx after evaluate() or evaluate_for_forces() with DERIVATIVES. slope: of a bias
+  // that was enqueued after that, or null for 1.
   virtual void add_forces(const DeviceForces &, double factor, const double *slope, DeviceStream) = 0;
 
   // Waits for the last evaluation. What went wrong is said once.
   virtual DeviceResult result(DeviceStream) = 0;
   virtual void forget_errors(DeviceStream) = 0;    // of an earlier run
-  // Waits, and adds the per-atom output of the last evaluation to peratom, [nlocal][peratom_columns(want)] on the host.
+  // Waits, and adds the per-atom output of the last evaluate() to peratom, [nlocal][peratom_columns(want)] on the host.
   virtual void peratom(double *peratom, DeviceStream) = 0;
 
   virtual std::size_t bytes() const = 0;    // of device memory

@@ -306,8 +306,14 @@ template <class Shape> struct SquaredSwitch {
   template <class Real>
   static GPUCOORD_HD void eval_bare(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
   {
+    eval_in_r0(c, r_sq * c.inv_r0_sq, s, dfunc);
+  }
+  // from (r/r0)^2
+  template <class Real>
+  static GPUCOORD_HD void eval_in_r0(const SwitchConstants<Real> &c, Real y, Real &s, Real &dfunc)
+  {
     Real value;
-    Shape::eval(c, r_sq * c.inv_r0_sq, value, dfunc);
+    Shape::eval(c, y, value, dfunc);
     s = value * c.stretch + c.shift;
   }
   template <class Real>

@@ -37,14 +37,23 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     add_slope(dfunc, dx, dy, dz);
   }
 
-  // a partner that may be in range or not, for a formula that is cheaper than a branch
-  template <class Formula>
+  // A partner that may be in range or not, for a formula that is cheaper than a branch.
+  // IN_R0: lengths are in units of r0.
+  template <class Formula, bool IN_R0 = false>
   __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq, bool in_range)
   {
     Real s, dfunc;
-    Formula::eval_bare(c, r_sq, s, dfunc);
-    if (in_range) part[0] += s;
-    add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
+    if constexpr (IN_R0)
+      Formula::eval_in_r0(c, r_sq, s, dfunc);
+    else
+      Formula::eval_bare(c, r_sq, s, dfunc);
+    if constexpr ((WANT & VIRIAL) != 0) {
+      if (in_range) part[0] += s;
+      add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
+    } else if (in_range) {    // few enough instructions for predicates
+      part[0] += s;
+      add_slope(dfunc, dx, dy, dz);
+    }
   }
 
   __device__ void flush()
@@ -64,6 +73,25 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     flush();
 #pragma unroll
     for (int k = 1; k < N; ++k) sum(k) *= scale * (k < 4 ? unit : unit * unit);
+  }
+
+  // Adds two halves of a warp: the sums of lane l and of lane l - 16 or l + 16, which has those of the same two atoms.
+  // Left is the first atom in the lower half, the second in the upper.
+  __device__ void add_halves(AtomSums &second)
+  {
+    const bool upper = threadIdx.x % 32 >= 16;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      const Accumulator others = upper ? sum(k) : second.sum(k), mine = upper ? second.sum(k) : sum(k);
+      sum(k) = mine + __shfl_xor_sync(ALL_LANES, others, 16);
+    }
+  }
+
+  // adds the sums of part(k)
+  template <class Other> __device__ void add_sums(const Other &other)
+  {
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum(k) += other.column(k);
   }
 
   // adds the sums of so many neighbouring lanes of the warp, a power of 2

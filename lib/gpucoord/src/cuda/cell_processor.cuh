@@ -27,6 +27,8 @@
 
 namespace gpucoord {
 
+constexpr float FAR_AWAY = 1e15f;    // in any unit; its square is a number, for formulas without a branch
+
 template <class Real> struct alignas(16) Partner {
   Real x, y, z;    // relative to the origin of the i-atoms
   int id;          // the low half is enough within one array of atoms
@@ -42,6 +44,7 @@ template <bool SELECT, class Real, int WARPS> struct TeamMemory {
   unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
   int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighbourhood
   double leader[3];          // position of the first atom
+  std::int64_t column;       // of its cell
   float extreme[WARPS];
   int count[WARPS];
   int item;
@@ -128,7 +131,7 @@ __device__ inline double gap(double lo, double hi, double a, double b)
 }
 
 // Sorted j-atoms of the t-th column of the neighbourhood of (cy, cz) that can be in range of
-// a box around i-atoms. Exact but for the margin of range_sq.
+// a box around i-atoms. Exact but for the margin of search_sq.
 __device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int64_t cy, std::int64_t cz,
                                      const double lo[3], const double hi[3])
 {
@@ -140,7 +143,7 @@ __device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int6
   const double y = grid.lo[1] + cy * grid.size[1], z = grid.lo[2] + cz * grid.size[2];
   const double gap_y = gap(lo[1], hi[1], y, y + grid.size[1]);
   const double gap_z = gap(lo[2], hi[2], z, z + grid.size[2]);
-  const double reach_sq = arg.range_sq - gap_y * gap_y - gap_z * gap_z;
+  const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
   if (reach_sq < 0.0) return make_int2(0, 0);
   const double reach = sqrt(reach_sq);
   const auto first = static_cast<std::uint64_t>(grid.column(cy, cz) * grid.n[0]);
@@ -162,12 +165,19 @@ template <class Real> struct Center {
     dz = p.z - z;
     return dx * dx + dy * dy + dz * dz;
   }
+
+  __device__ Center of_lane(int lane) const
+  {
+    return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane), __shfl_sync(ALL_LANES, z, lane),
+            __shfl_sync(ALL_LANES, limit, lane), __shfl_sync(ALL_LANES, id, lane)};
+  }
 };
 
-// Adds the first n partners, of which those from n to the next multiple of 32 are far away.
-template <bool SELECT, class Formula, class Real, class Sums, class Memory>
-__device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i, int n, int rank, Memory &m,
-                             Sums &sums)
+// Adds the first n partners. Those from n to the next multiple of 32 (SELECT) or of ATOMS are far away.
+// may_be_same: whether one of them may be the atom itself.
+template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT, class Memory>
+__device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i, bool may_be_same, int n, int rank,
+                             Memory &m, AtomSums<Real, Accumulator, WANT> &sums)
 {
   Real dx, dy, dz;
   if constexpr (SELECT) {
@@ -190,12 +200,28 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
       if (p.id != i.id) sums.template add<Formula>(c, dx, dy, dz, r_sq);
     }
   } else {
+    Center<Real> atom[ATOMS] = {i};
+    if constexpr (ATOMS == 2)
+      for (int u = 0; u < 2; ++u) atom[u] = i.of_lane(rank % 16 + 16 * u);
+    AtomSums<Real, Real, WANT> of_atoms[ATOMS];
+    const auto add = [&](auto test_id) {
 #pragma unroll 4
-    for (int k = 0; k < n; ++k) {
-      const Partner<Real> p = m.partner[k];
-      const Real r_sq = i.distance_sq(p, dx, dy, dz);
-      sums.template add_if<Formula>(c, dx, dy, dz, r_sq, r_sq <= i.limit && p.id != i.id);
-    }
+      for (int k = ATOMS == 2 ? rank / 16 : 0; k < n; k += ATOMS) {
+        const Partner<Real> p = m.partner[k];
+#pragma unroll
+        for (int u = 0; u < ATOMS; ++u) {
+          const Real r_sq = atom[u].distance_sq(p, dx, dy, dz);
+          const bool in_range = r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
+          of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq, in_range);
+        }
+      }
+    };
+    if (may_be_same)
+      add(std::true_type());
+    else
+      add(std::false_type());
+    if constexpr (ATOMS == 2) of_atoms[0].add_halves(of_atoms[1]);
+    sums.add_sums(of_atoms[0]);
   }
   sums.flush();
 }
@@ -213,16 +239,26 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
   Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
   const int rank = T::rank();
   const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
-  const Real range_sq = static_cast<Real>(arg.range_sq);
+  // In float, two atoms a thread: half a warp takes every second partner, and each is loaded for two pairs.
+  constexpr int ATOMS = WARPS == 1 && !SELECT && std::is_same<Real, float>::value ? 2 : 1;
+  // lengths are in these units
+  const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
+  const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
+  // beyond the rounding of this product: dmax is inside
+  const Real dmax_sq = IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
+  const bool one_group = arg.i.atom == arg.j.atom;
 
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
-    const int split = item / nblocks, t = (item % nblocks) * SIZE + rank;
+    const int split = item / nblocks, first_t = (item % nblocks) * SIZE, t = first_t + rank;
 
     const bool valid = t < arg.i.nowned;
-    const int number = valid ? (arg.i.owned ? arg.i.owned[t] : t) : 0;    // among the sorted atoms
+    const auto number_of = [&](int t) { return arg.i.owned ? arg.i.owned[t] : t; };    // among the sorted atoms
+    const int number = valid ? number_of(t) : 0;
+    const int first_number = number_of(first_t), last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
     const DeviceAtom atom = arg.i.atom[number];
+    const auto column_of_atom = static_cast<std::int64_t>(arg.i.key[number]) / arg.grid.n[0];
     AtomSums<Real, Accumulator, WANT> sums;
 
     // Atoms of one column and not too far apart share an origin and a search for partners.
@@ -233,13 +269,14 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
         m.leader[0] = atom.x;
         m.leader[1] = atom.y;
         m.leader[2] = atom.z;
+        m.column = column_of_atom;
       }
       T::sync();
       const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
-      const std::int64_t cy = arg.grid.coordinate(1, leader[1]), cz = arg.grid.coordinate(2, leader[2]);
+      const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1], cz = column_here / arg.grid.n[1];
       const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
           fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-          arg.grid.coordinate(1, atom.y) == cy && arg.grid.coordinate(2, atom.z) == cz;
+          column_of_atom == column_here;
       waits = waits && !here;
 
       // their bounding box, relative to the first of them: rounding is far below the margin of range_sq
@@ -252,15 +289,17 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
         lo[k] = leader[k] + low;
         hi[k] = leader[k] + high;
         origin[k] = leader[k] + 0.5f * (low + high);
-        half[k] = 0.5f * (high - low);
+        half[k] = 0.5f * (high - low) * inverse_unit;
       }
-      const Center<Real> center = {static_cast<Real>(atom.x - origin[0]), static_cast<Real>(atom.y - origin[1]),
-          static_cast<Real>(atom.z - origin[2]), here ? c.dmax_sq : Real(-1), static_cast<int>(atom.id)};
+      const auto relative = [&](double x, int axis) { return static_cast<Real>((x - origin[axis]) * inverse_unit); };
+      const Center<Real> center = {relative(atom.x, 0), relative(atom.y, 1), relative(atom.z, 2),
+          here ? dmax_sq : Real(-1), static_cast<int>(atom.id)};
 
       const int ncolumns = arg.neighbourhood.n;
       int column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
       for (bool more = true; more;) {
         int queued = 0;
+        bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
         while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
           if (begin >= end) {
             more = column < ncolumns;
@@ -275,17 +314,17 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
             ++column;
             continue;
           }
-          const int k = begin + rank;
+          const int chunk_begin = begin, k = begin + rank;
           begin += AT_ONCE * SIZE;
           if (arg.out.splits > 1 && chunk++ % arg.out.splits != split) continue;
+          may_be_same = may_be_same || (chunk_begin <= last_number && first_number < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
             if (k + u * SIZE < end) a[u] = arg.j.atom[k + u * SIZE];
           Partner<Real> p[AT_ONCE];
           bool is_near[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u) {
-            p[u] = {static_cast<Real>(a[u].x - origin[0]), static_cast<Real>(a[u].y - origin[1]),
-                    static_cast<Real>(a[u].z - origin[2]), static_cast<int>(a[u].id)};
+            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), static_cast<int>(a[u].id)};
             const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
                        out_z = fmax(fabs(p[u].z) - half[2], Real(0));
             is_near[u] = k + u * SIZE < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
@@ -297,15 +336,17 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
           queued += total;
         }
         if (SELECT && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
+          m.partner[queued + rank] = {Real(FAR_AWAY), Real(FAR_AWAY), Real(FAR_AWAY), -1};
+        if (ATOMS == 2 && rank == 0 && queued % 2 == 1)
+          m.partner[queued] = {Real(FAR_AWAY), Real(FAR_AWAY), Real(FAR_AWAY), -1};
         T::sync();
-        add_partners<SELECT, Formula>(c, center, queued, rank, m, sums);
+        add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, queued, rank, m, sums);
         T::sync();
         tested += queued;
       }
     }
 
-    sums.finish(Formula::scale(c));
+    sums.finish(Formula::scale(c), 1 / inverse_unit);
     if (valid && arg.out.sums)
       sums.store(arg.out, static_cast<std::size_t>(split) * arg.i.nowned + arg.i.place[number]);
     sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, valid, tested);

@@ -106,7 +106,7 @@ namespace {
           arg.grid = grid;
           arg.neighbourhood = make_neighbourhood(grid, f.dmax);
           // a margin far above the rounding of Real: no pair is lost where boxes are compared
-          arg.range_sq = f.dmax * f.dmax * (1.0 + 1e-5);
+          arg.range_sq = arg.search_sq = f.dmax * f.dmax * (1.0 + 1e-5);
           arg.max_extent = tuning::MAX_COLUMN_WIDTH * f.dmax;
           arg.queue = queue++;
           arg.out = out;

@@ -8,6 +8,7 @@
 #include "device_forces.cuh"
 #include "device_pairs.h"
 #include "early_launch.cuh"
+#include "reduction.h"
 #include "switch_functions.h"
 
 #include "../common/engine_parts.h"
@@ -21,18 +22,31 @@ namespace {
 
   constexpr int THREADS = 256;
 
+  // dS/dx of the r-th row, as the kernels left it
+  template <class T> struct Slopes {
+    const T *x;
+    std::int64_t row_stride, axis_stride;
+  };
+
   // atom: null: the row's number
-  __global__ void subtract_slope(const double *sums, int columns, const int *atom, int n,
+  template <class T>
+  __global__ void subtract_slope(const __grid_constant__ Slopes<T> slopes, const int *atom, int n,
                                  const __grid_constant__ DeviceForces forces, double factor, const double *slope)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
-    const double *const derivative = sums + static_cast<std::size_t>(columns) * r + 1;
-    const double x = derivative[0], y = derivative[1], z = derivative[2];
+    const T *const derivative = slopes.x + slopes.row_stride * r;
+    const double x = derivative[0], y = derivative[slopes.axis_stride], z = derivative[2 * slopes.axis_stride];
     const int row = atom ? atom[r] : r;
     wait_for_kernel_before();
     const double strength = slope ? factor * *slope : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
+  }
+
+  __global__ void scale_total(WarpSums *total, double factor)
+  {
+    total->value *= factor;
+    for (double &w : total->virial) w *= factor;
   }
 
   // on the host after a wait
@@ -47,6 +61,9 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
+      int current = 0;
+      check(cudaGetDevice(&current), "asking for the current GPU");
+      check(cudaDeviceGetAttribute(&shape.multiprocessors, cudaDevAttrMultiProcessorCount, current), "asking for its size");
       total.reserve(1);
       report.reserve(1);
       ended.reserve(1);
@@ -65,11 +82,15 @@ namespace {
 
     void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
     {
-      run(atoms, want, positions, nullptr, stream);
+      run(atoms, want, positions, nullptr, false, stream);
+    }
+    void evaluate_for_forces(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    {
+      run(atoms, want, positions, nullptr, std::is_same<Real, float>::value, stream);
     }
     void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces, DeviceStream stream) override
     {
-      run(atoms, want, 0, &forces, stream);
+      run(atoms, want, 0, &forces, false, stream);
     }
 
     void add_forces(const DeviceForces &forces, double factor, const double *slope, DeviceStream stream) override
@@ -133,20 +154,29 @@ namespace {
     const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
     const DeviceStatus *device_status() const override { return pairs->status(); }
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
-    std::size_t bytes() const override { return pairs->bytes() + sums.bytes() + block_sums.bytes(); }
+    std::size_t bytes() const override { return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes(); }
 
    private:
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
-             cudaStream_t stream)
+             bool in_float, cudaStream_t stream)
     {
       cudaGetLastError();    // of others: a launch here must not be blamed for it
       wanted = want;
       pairs->update(atoms, positions, stream);
+      if (pairs->in_bins()) {
+        if (forces) wanted |= DERIVATIVES;
+        slopes_in_float = false;
+        run_cells(stream);
+        if (forces) add_forces(*forces, 1.0, nullptr, stream);
+        return;
+      }
       const int columns = peratom_columns(want);
-      const bool stores = columns > 0 && (!forces || columns > peratom_columns(DERIVATIVES));
+      slopes_in_float = in_float && columns == peratom_columns(DERIVATIVES);
+      const bool stores = columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
       for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
       if (stores) sums.reserve(nrows * columns);
+      if (slopes_in_float) slopes.reserve(3 * nrows);
       std::size_t first = 0;
       for (const DevicePairs::Rows &rows : pairs->rows()) {
         const auto &between = pairs->classes()(rows.ci, rows.cj);
@@ -158,6 +188,7 @@ namespace {
         arg.weight = between.weight;
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
+        if (slopes_in_float) arg.slopes = slopes.data() + 3 * first;
         if (forces) arg.forces = *forces;
         arg.block_sums = block_sums.data();
         arg.ended = ended.data();
@@ -169,17 +200,82 @@ namespace {
       }
     }
 
+    // the cell processor on sorted atoms
+    void run_cells(cudaStream_t stream)
+    {
+      const auto &all = pairs->rows();
+      if (all.empty()) return;
+      const int columns = peratom_columns(wanted);
+      // those that do not count in S come last among the sums over warps
+      std::vector<int> nwarps(all.size()), splits(all.size());
+      std::vector<std::size_t> first_warp(all.size());
+      std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        nrows += all[r].view.n;
+        nwarps[r] = (all[r].view.n + 31) / 32;
+        splits[r] = std::clamp(tuning::ENOUGH_WARPS / nwarps[r], 1, tuning::MAX_SPLITS);
+        if (splits[r] > 1) nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
+      }
+      for (const bool counts : {true, false}) {
+        for (std::size_t r = 0; r < all.size(); ++r)
+          if ((all[r].view.nvalue > 0) == counts) {
+            first_warp[r] = ntotal;
+            ntotal += static_cast<std::size_t>(nwarps[r]) * splits[r];
+          }
+        if (counts) ncounted = ntotal;
+      }
+      sums.reserve(nrows * columns);
+      parts.reserve(nparts);
+      of_warps.reserve(ntotal);
+      queues.reserve(all.size());
+      check(cudaMemsetAsync(queues.data(), 0, all.size() * sizeof(int), stream), "clearing the queues");
+      std::size_t first = 0;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        const auto &between = pairs->classes()(all[r].ci, all[r].cj);
+        const SwitchFunction<Real> &f = functions[between.function];
+        CellsArguments arg = {};
+        arg.i = pairs->sorted_atoms(all[r].i);
+        arg.j = pairs->sorted_atoms(all[r].j);
+        arg.grid = pairs->bins_grid();
+        // atoms were sorted where they were at the rebuild: each may have moved by half the skin since
+        const double drift = 0.5 * pairs->allowed_approach(), search_range = f.dmax + drift;
+        arg.neighbourhood = make_neighbourhood(arg.grid, search_range + drift);
+        // a margin far above the rounding of Real: no pair is lost where boxes are compared
+        arg.range_sq = f.dmax * f.dmax * (1.0 + 1e-5);
+        arg.search_sq = search_range * search_range * (1.0 + 1e-5);
+        arg.max_extent = tuning::MAX_COLUMN_WIDTH * f.dmax;
+        arg.queue = queues.data() + r;
+        double *const to = sums.data() + first * columns;
+        arg.out = {columns == 0 ? nullptr : splits[r] > 1 ? parts.data() : to, of_warps.data() + first_warp[r], splits[r],
+                   between.weight};
+        f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape, stream);
+        if (columns > 0 && splits[r] > 1)
+          add_splits(parts.data(), splits[r], static_cast<std::size_t>(all[r].view.n) * columns, to, false, stream);
+        first += all[r].view.n;
+      }
+      if (ncounted == 0)
+        check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
+      else
+        reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
+      if (pairs->has_two_groups()) return;
+      scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);    // every pair was met from both its ends
+      check(cudaGetLastError(), "launching scale_total");
+    }
+
     void subtract(const DevicePairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
                   double factor, const double *slope, cudaStream_t stream)
     {
       if (begin == end) return;
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
-      const double *const from = sums.data() + (first + begin) * columns;
       const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
       const bool behind_bias = slope;    // or another of these
-      launch_kernel("launching subtract_slope", subtract_slope, behind_bias, blocks, THREADS, stream, from, columns,
-                    atom, n, forces, factor, slope);
+      if (slopes_in_float)
+        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, blocks, THREADS, stream,
+                      Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n, forces, factor, slope);
+      else
+        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias, blocks, THREADS, stream,
+                      Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom, n, forces, factor, slope);
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
@@ -195,8 +291,16 @@ namespace {
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
     DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
+    bool slopes_in_float = false;
+    DeviceBuffer<float> slopes;  // dS/dx of the rows, one pair of classes after the other: [3][rows]
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
+    // of the cell processor
+    CellsShape shape = {false, MAX_WARPS_PER_BLOCK, 0};
+    DeviceBuffer<double> parts;
+    DeviceBuffer<WarpSums> of_warps;
+    DeviceBuffer<int> queues;
+    DeviceBuffer<char> workspace;
     PinnedBuffer<Report> report;
   };
 

@@ -325,13 +325,13 @@ namespace {
     return dx * dx + dy * dy + dz * dz > limit_sq;
   }
 
-  __device__ void make_point(const double3 &p, double inverse_unit, int4 &point)
+  __device__ void make_point(const double3 &p, double inverse_unit, int, int4 &point)
   {
     point = integer_point(p, inverse_unit, 0);
   }
-  __device__ void make_point(const double3 &p, double, DeviceAtom &point)
+  __device__ void make_point(const double3 &p, double, int row, DeviceAtom &point)
   {
-    point = {p.x, p.y, p.z, 0};
+    point = {p.x, p.y, p.z, row};
   }
 
   // atom_of: null: the point's number
@@ -346,12 +346,18 @@ namespace {
     const double3 p = position_of(x, row);
     if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
     Point made;
-    make_point(p, inverse_unit, made);
+    make_point(p, inverse_unit, row, made);
     point[k] = made;
     if (are_built)
       built[k] = made;
     else if (has_moved(made, built[k], limit_sq))
       status->moved = 1;
+  }
+
+  __global__ void list_sorted_rows(const DeviceAtom *sorted, int n, int *row)
+  {
+    const int k = thread_number();
+    if (k < n) row[k] = static_cast<int>(sorted[k].id);
   }
 
   __global__ void clear(DeviceStatus *status)
@@ -447,6 +453,13 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
   few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  Bounds bounds;
+  for (int c = 0; c < 3; ++c) {
+    bounds.lo[c] = from_ordered(numbers_host[LO + c]);
+    bounds.hi[c] = from_ordered(numbers_host[HI + c]);
+    if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
+  }
+  many = !few && mean_partners(bounds) >= tuning::MANY_PARTNERS;
   atom_of.reserve(n_points);
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
@@ -458,23 +471,50 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
     });
     check(cudaGetLastError(), "launching gather_atoms");
   }
-  if (!few) sort(stream);
+  if (!few) sort(bounds, stream);
 }
 
-void DevicePairs::sort(cudaStream_t stream)
+// of the atoms that are rows, if all are spread evenly
+double DevicePairs::mean_partners(const Bounds &bounds) const
+{
+  double rows = 0.0, partners = 0.0;
+  for (int ci = 0; ci < type_classes.size(); ++ci)
+    for (int cj = 0; cj < type_classes.size(); ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const double reach = ranges[type_classes(ci, cj).function] + skin;
+      double volume = 1.0;
+      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
+      const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      rows += nowned_of[a] + (two ? nowned_of[b] : 0);
+      partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
+    }
+  return rows > 0.0 ? partners / rows : 0.0;
+}
+
+void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
 {
   const int nlists = static_cast<int>(n_of.size());
-  Bounds bounds;
-  for (int c = 0; c < 3; ++c) {
-    bounds.lo[c] = from_ordered(numbers_host[LO + c]);
-    bounds.hi[c] = from_ordered(numbers_host[HI + c]);
-    if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
-  }
+  sorted.assign(nlists, SortedAtoms());
   const double longest = *std::max_element(ranges.begin(), ranges.end()) + skin;
+  if (many) {
+    double volume = 1.0;
+    for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
+    grid = make_device_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
+    doubles.reserve(n_points);
+    for (int k = 0; k < nlists; ++k) {
+      const int n = n_of[k];
+      if (n == 0) continue;
+      sorted[k] = bins[k].sort(grid, gathered[k].data(), n, nowned_of[k], stream);
+      list_sorted_rows<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n, atom_of.data() + first_point[k]);
+      check(cudaGetLastError(), "launching list_sorted_rows");
+      sorted[k].atom = doubles.data() + first_point[k];
+    }
+    return;
+  }
   grid = make_device_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
   for (const double size : grid.size)    // numbers of points would go round within a cell
     if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
-  sorted.assign(nlists, SortedAtoms());
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
     if (n == 0) continue;
@@ -719,6 +759,25 @@ void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbou
   all_rows.push_back({0, 0, view});
 }
 
+// owned atoms of each class with those of another, and of two groups the other way round
+void DevicePairs::list_rows_in_bins()
+{
+  for (int ci = 0; ci < type_classes.size(); ++ci)
+    for (int cj = 0; cj < type_classes.size(); ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      for (const bool second : {false, true}) {
+        const int i = second ? b : a, j = second ? a : b;
+        if ((second && !two) || nowned_of[i] == 0 || n_of[j] == 0) continue;
+        DeviceRows view = {};
+        view.n = nowned_of[i];
+        view.nvalue = second ? 0 : view.n;
+        view.atom = selected[i].data();
+        all_rows.push_back({ci, cj, view, i, j});
+      }
+    }
+}
+
 /* ---------------------------------------------------------------------- */
 
 void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
@@ -730,15 +789,20 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   all_rows.clear();
   skin = selection.skin;
   two = selection.bit_b != 0;
-  all_atoms = selection.neighbours.neighbour;
+  many = false;
+  // half of the room of a list is about what atoms of a liquid need
+  all_atoms = selection.neighbours.neighbour && selection.neighbours.capacity / 2 < tuning::MANY_PARTNERS;
   if (all_atoms)
     take_neighbours(atoms, selection.neighbours, stream);
   else
     select(atoms, selection, stream);
-  for (int ci = 0; ci < type_classes.size() && n_points > 0 && !all_atoms; ++ci)
-    for (int cj = 0; cj < type_classes.size(); ++cj)
-      if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
-  if (precise) {
+  if (many)
+    list_rows_in_bins();
+  else
+    for (int ci = 0; ci < type_classes.size() && n_points > 0 && !all_atoms; ++ci)
+      for (int cj = 0; cj < type_classes.size(); ++cj)
+        if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
+  if (in_doubles()) {
     doubles.reserve(n_points);
     doubles_built.reserve(n_points);
   } else {
@@ -752,10 +816,10 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
 void DevicePairs::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream)
 {
   if (n_points == 0) return;
-  const double limit = 0.5 * skin * (1.0 + 1e-6) / (precise ? 1.0 : length_unit);
+  const double limit = 0.5 * skin * (1.0 + 1e-6) / (in_doubles() ? 1.0 : length_unit);
   const auto limit_sq = static_cast<float>(limit * limit);
   with_positions(atoms, [&](const auto *x) {
-    if (precise)
+    if (in_doubles())
       convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atoms_of_points(), n_points, 1.0, limit_sq, are_built,
           doubles.data(), doubles_built.data(), device_status.data());
     else

@@ -5,6 +5,10 @@
 // differences are exact, whatever the extent of the system, because pairs that are listed are never as far apart as the
 // numbers go round. A row is an owned atom and its partners, which are points; few rows have none. Where the caller has a
 // neighbor list, all atoms are points.
+//
+// Where atoms have very many partners these are not listed: the points, in double, are sorted into bins, for the cell
+// processor, which looks farther for those that have moved since. A row then is an owned atom alone.
+//
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
@@ -64,10 +68,15 @@ class DevicePairs {
   struct Rows {
     int ci, cj;                 // classes
     DeviceRows view;
+    int i = 0, j = 0;           // sorted atoms, where partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
+  bool in_bins() const { return many; }
+  const DeviceGrid &bins_grid() const { return grid; }
+  const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }    // as the points are
+  double allowed_approach() const { return skin; }    // of two atoms since the rebuild
   const TypeClasses &classes() const { return type_classes; }
-  const void *points() const { return precise ? static_cast<const void *>(doubles.data()) : integers.data(); }
+  const void *points() const { return in_doubles() ? static_cast<const void *>(doubles.data()) : integers.data(); }
   double unit() const { return length_unit; }    // distance
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
@@ -90,7 +99,10 @@ class DevicePairs {
 
   int place(int group, int c) const { return group * type_classes.size() + c; }
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
-  void sort(cudaStream_t);
+  double mean_partners(const Bounds &) const;
+  void sort(const Bounds &, cudaStream_t);
+  void list_rows_in_bins();
+  bool in_doubles() const { return precise || many; }    // points
   Search search_for(int a, int b, const Candidates &, double range) const;
   MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
@@ -107,6 +119,7 @@ class DevicePairs {
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
   bool few = false;              // atoms: all pairs are tested, without bins
+  bool many = false;             // partners: points are sorted into bins
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;

@@ -122,6 +122,10 @@ template <class Formula>
 constexpr bool CHEAP = std::is_same<Formula, formula::RationalCubeTwiceInSquares>::value ||
     std::is_same<Formula, formula::Cubic>::value;
 
+// Those of r^2 can do without a factor where lengths are in units of r0; in double, dmax then is no longer exact.
+template <class Formula, class Real>
+constexpr bool IN_R0 = std::is_same<Formula, formula::RationalCubeTwiceInSquares>::value && std::is_same<Real, float>::value;
+
 }    // namespace gpucoord
 
 #endif

@@ -35,6 +35,7 @@ struct CellsArguments {
   DeviceGrid grid;                  // of both
   Neighbourhood neighbourhood;
   double range_sq;                  // distance^2, with a margin for the rounding of Real
+  double search_sq;                 // the same of the places where j-atoms were sorted
   double max_extent;                // along each axis, from the first of the atoms that share an origin, distance
   int *queue;                       // next item of work, starts at 0
   SumsOut out;                      // n: i.nowned, rows are the caller's places
@@ -79,6 +80,7 @@ struct PartnerArguments {
   double weight;                    // of the pairs of these rows
   double value_scale;               // 1/2 where every pair is met from both its ends
   double *sums;                     // [n][columns] of the rows; null: not wanted
+  float *slopes;                    // [3][n] dS/dx of the rows; null: not wanted
   DeviceForces forces;              // from which derivatives are subtracted; null: none
   double *block_sums;               // [7][blocks] value and virial
   unsigned *ended;                  // blocks that have ended: 0 before and after

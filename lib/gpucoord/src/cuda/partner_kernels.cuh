@@ -110,6 +110,10 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
     sums.add_lanes(lanes);
     if (!valid || lane != 0) continue;
     if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
+    if constexpr (WANT != VALUE)
+      if (arg.slopes)
+        for (int c = 0; c < 3; ++c)
+          arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] = static_cast<float>(arg.weight * sums.column(1 + c));
     if (arg.forces.f)
       subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
                arg.weight * sums.column(3));
