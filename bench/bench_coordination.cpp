@@ -49,7 +49,8 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name, const gpu
     return make_cuda_coordination(function, precision, 0, threads, tuning);
   }
 #endif
-  if (!std::strcmp(name, "cuda") || !std::strcmp(name, "resident")) return make_cuda_coordination(function, precision, 0, threads);
+  if (!std::strcmp(name, "cuda") || !std::strcmp(name, "resident"))
+    return make_cuda_coordination(function, precision, 0, threads);
   return make_host_coordination(function, precision, threads);
 }
 

@@ -36,11 +36,12 @@ class Result:
         self.in_range, self.tested, self.pairs_without_virial = numbers[5:]
 
 
-def measure(program, backend, edge, distance, precision, threads, repeats):
-    out = subprocess.run(
-        [program, backend, str(edge), str(distance), precision, str(threads), str(repeats)],
-        check=True, stdout=subprocess.PIPE, text=True).stdout.split()
-    return Result(out)
+def run_program(*words):
+    return subprocess.run([str(word) for word in words], check=True, stdout=subprocess.PIPE, text=True).stdout.split()
+
+
+def measure(*words):
+    return Result(run_program(*words))
 
 
 def row(*cells):
@@ -88,6 +89,15 @@ def gpu_table(program, threads):
                 row(f"{r.atoms:,}", f"{neighbours:,}", processor, precision, r.total, r.copies, r.bins, r.pairs,
                     r.pairs_without_virial, r.reduction, *(rates if precision != "double" else [""] * 3),
                     peer or "", peer * r.atoms / nominal / r.total if peer else "")
+    print("\nAtoms and derivatives stay on the GPU, as under KOKKOS: milliseconds of value and derivatives, of these and "
+          "the virial,\nand of what is done anew with the neighbor lists.\n")
+    head("atoms", "neighbours", "precision", "value and derivatives", "with virial", "lists", "evaluated")
+    for neighbours, nominal, edge, distance in cases:
+        for precision in ("mixed", "double"):
+            words = run_program(program, "resident", edge, distance, precision, threads, 9)
+            derivatives, virial, lists, in_range = (float(word) for word in words[2:])
+            rate = in_range / (1e-3 * derivatives) / CEILING_FORCES if precision == "mixed" else ""
+            row(f"{int(words[0]):,}", f"{neighbours:,}", precision, derivatives, virial, lists, rate)
     print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
     head("atoms", "neighbours", "precision", "ms", "beside the copies")
     for edge, distance in SMALL:

@@ -161,7 +161,8 @@ void ComputeCoordGPU::print_setup(Path path)
   static const char *const precisions[] = {"double", "mixed", "single"};
   std::string mesg = fmt::format(
       "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
-      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)], data_path(path));
+      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
+      data_path(path) + (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
   for (std::size_t k = 0; k < args->functions.size(); ++k) {
     const gpucoord::Switch &function = table->functions()[k];
     mesg += fmt::format("  {} {}", args->functions[k].words, function.description());

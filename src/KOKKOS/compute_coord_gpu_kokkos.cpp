@@ -17,9 +17,12 @@
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "comm.h"
+#include "domain.h"
 #include "error.h"
 #include "force.h"
 #include "group.h"
+#include "kokkos.h"
+#include "math_const.h"
 #include "neigh_list_kokkos.h"
 #include "neigh_request.h"
 #include "neighbor.h"
@@ -59,8 +62,9 @@ struct Request : NeighRequest {
 }    // namespace
 
 /* ----------------------------------------------------------------------
-   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, nothing
-   is excluded from the list, and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such
+   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, they are
+   not so many that none are listed, nothing is excluded from the list, and its cutoffs reach as far as dmax and not much
+   farther. The pair style must ask for such
    a list anyway, as it does with half lists off: then this compute gets a copy for nothing. Before init().
 ------------------------------------------------------------------------- */
 
@@ -76,7 +80,9 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
   if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
       neighbor->nex_mol)
     return false;
-  const double dmax = table->dmax();
+  const double dmax = table->dmax(), reach = dmax + neighbor->skin;
+  const double density = static_cast<double>(atom->natoms) / (domain->xprd * domain->yprd * domain->zprd);
+  if (4.0 / 3.0 * MathConst::MY_PI * reach * reach * reach * density >= gpucoord::MANY_PARTNERS) return false;
   for (int i = 1; i <= atom->ntypes; ++i)
     for (int j = 1; j <= atom->ntypes; ++j) {
       const double cutoff = sqrt(pair->cutsq[i][j]);
@@ -151,9 +157,15 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 
 template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 {
-  if (stays(path))
-    return std::string("atoms and derivatives stay on the GPU") +
-        (takes_neighbours ? ", pairs of LAMMPS' neighbor list" : "");
+  if (stays(path)) {
+    std::string text = "atoms and derivatives stay on the GPU";
+    if (takes_neighbours) text += ", pairs of LAMMPS' neighbor list";
+    const auto *const kokkos = lmp->kokkos;
+    const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
+    if (comm->nprocs > 1)
+      text += through_host ? ", ghost atoms by LAMMPS through the host" : ", ghost atoms by GPU-aware MPI";
+    return text;
+  }
   return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 

@@ -45,14 +45,15 @@ class FakeGPU(WithFakeGPUs):
         for gpus, rank in ("1,0", " on rank 1"), ("0,1", ""):
             line = setup_line(run(self.load + SYSTEM + AUTO + "run 0\n", 2, FAKE_GPUS=gpus))
             self.assertRegex(line, rf"^host \([^;]+, 1 thread per rank; no GPU{rank}: {{fake}} none\), precision "
-                                   f"double, engine cells, {OWNED}$")
+                                   f"double, engine cells, {OWNED}, S of 2 ranks added up by MPI$")
 
     def test_device_of_each_rank(self):
         for ranks, gpus, devices, sharing in ((1, 1, [0], ""), (2, 1, [0, 0], ", 2 ranks share it"),
                                               (2, 2, [0, 1], ""), (3, 2, [0, 0, 1], ", 2 ranks share it")):
             output = run(self.load + SYSTEM + CUDA + "run 0\n", ranks, FAKE_GPUS=str(gpus))
+            summed = f", S of {ranks} ranks added up by MPI" if ranks > 1 else ""
             self.assertEqual(setup_line(output), f"cuda (Fake, device 0{sharing}), precision double, engine cells, "
-                                                 f"{OWNED} copied to the GPU at every evaluation")
+                                                 f"{OWNED} copied to the GPU at every evaluation{summed}")
             self.assertEqual(sorted(map(int, re.findall(r"fake GPU: device (\S+)", output))), devices)
 
     def test_partitions_take_different_devices(self):

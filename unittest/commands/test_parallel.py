@@ -84,6 +84,12 @@ class Parallel(unittest.TestCase):
         table, frames = run.tables[0], coordtest.read_dump(run.path("dump"))
         what = f"{ranks} ranks, {' '.join(first)} {' '.join(later)} tilted {box.tilted}"
         self.assertEqual(len(frames), STEPS + 1)
+        lines = re.findall(r"^Compute coord/gpu \w+: .*", run.text, re.M)
+        self.assertEqual(len(lines), len(COMPUTES))
+        for line in lines:
+            self.assertEqual(re.findall(", S of .*", line), [f", S of {ranks} ranks added up by MPI"] * (ranks > 1))
+            ghosts = re.findall("ghost atoms by (?:GPU-aware MPI|LAMMPS through the host)", line)
+            self.assertEqual(len(ghosts), "stay on the GPU" in line and ranks > 1)
         if rebuilds:
             builds = int(re.search(r"Neighbor list builds = (\d+)", run.text).group(1))
             self.assertTrue(2 <= builds <= STEPS / 4, f"{builds} rebuilds: the skin is not used up between them")

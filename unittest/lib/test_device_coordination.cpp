@@ -354,6 +354,26 @@ TEST(DeviceCoordination, NeighborList)
           expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, false, WANTS[4]), WANTS[4],
                       tolerance_of(precision), 0.0, label("list, moved", n, static_cast<int>(precision), WANTS[4]));
           EXPECT_FALSE(device->result(nullptr).moved);
+          const Result expected = on_host(function, moved, false, DERIVATIVES);
+          const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
+          device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
+          for (const bool packed : {true, false}) {    // of an atom, or of an axis, one after the other
+            const std::vector<double> before(3 * s.nall, 0.5);
+            OnGpu<double> f(before);
+            OnGpu<float> f_float(std::vector<float>(before.begin(), before.end()));
+            const std::int64_t atom_stride = packed ? 3 : 1, axis_stride = packed ? 1 : s.nall;
+            const OnGpu<double> slope(std::vector<double>{0.25});
+            device->add_forces({f.data(), false, atom_stride, axis_stride}, 2.0, slope.data(), nullptr);
+            device->add_forces({f_float.data(), true, atom_stride, axis_stride}, 0.5, nullptr, nullptr);
+            const auto after = f.get();
+            const auto after_float = f_float.get();
+            for (int i = 0; i < s.nall; ++i)
+              for (int c = 0; c < 3; ++c) {
+                const double force = 0.5 - 0.5 * (i < n ? expected.peratom[4 * i + 1 + c] : 0.0);
+                ASSERT_NEAR(after[atom_stride * i + axis_stride * c], force, limit);
+                ASSERT_NEAR(after_float[atom_stride * i + axis_stride * c], force, limit + 1e-6 * std::fabs(force) + 1e-7);
+              }
+          }
           device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);    // a search after a list
           expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[1]), on_host(function, moved, false, WANTS[1]), WANTS[1],
                       tolerance_of(precision), 0.0, label("search", n, static_cast<int>(precision), WANTS[1]));
@@ -437,6 +457,7 @@ TEST(DeviceCoordination, MovedAtoms)
       const auto device = make(function, precision);
       for (const bool two : {false, true}) {
         device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+        if (density == CROWD) EXPECT_LT(device->bytes(), 64u << 20);    // lists would be ten times that
         System moved = s;
         moved.move(0.149, 3);
         loaded.x.set(moved.x);
@@ -504,19 +525,21 @@ TEST(DeviceCoordination, WhereAtomsAre)
 TEST(DeviceCoordination, BadPositions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const int n : {300, MANY_ATOMS}) {
-    System s(n, 0, 5.0, 31);
-    Loaded loaded(s, false);
-    const auto device = make(function, Precision::MIXED);
-    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-    s.x[3 * 123 + 1] = NAN;
-    loaded.x.set(s.x);
-    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    EXPECT_EQ(device->result(nullptr).bad_atom, 123);
-    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    EXPECT_EQ(device->result(nullptr).bad_atom, 123);
-  }
+  for (const auto [n, density] : {std::pair(300, 5.0), {MANY_ATOMS, 5.0}, {MANY_ATOMS, CROWD}})
+    for (const double bad : {static_cast<double>(NAN), static_cast<double>(INFINITY)})
+      for (const unsigned want : {static_cast<unsigned>(DERIVATIVES), WANTS[4]}) {
+        System s(n, 0, density, 31);
+        Loaded loaded(s, false);
+        const auto device = make(function, Precision::MIXED);
+        device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+        s.x[3 * 123 + 1] = bad;
+        loaded.x.set(s.x);
+        device->evaluate(loaded.atoms, want, 0, nullptr);
+        EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+        device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+        device->evaluate(loaded.atoms, want, 0, nullptr);
+        EXPECT_EQ(device->result(nullptr).bad_atom, 123);
+      }
 }
 
 // functions and weights of pairs of types: as a coordination number, and as an energy whose forces are added

@@ -22,6 +22,9 @@ namespace gpucoord {
 
 using DeviceStream = CUstream_st *;    // cudaStream_t
 
+// Where atoms have about so many partners, none are listed: atoms are kept in bins.
+constexpr double MANY_PARTNERS = 500.0;
+
 // Atoms of one rank, owned first, then ghosts: pointers to device memory.
 struct DeviceAtoms {
   const void *x = nullptr;        // [nall][3] positions
@@ -86,7 +89,7 @@ class DeviceCoordination {
   // Enqueues S and, as wanted, derivatives and virial at these positions. positions: a number that says which
   // they are, or 0: whoever shares pairs reads positions of one number once.
   virtual void evaluate(const DeviceAtoms &, unsigned want, std::int64_t positions, DeviceStream) = 0;
-  // The same for add_forces() alone: where pair terms are float, derivatives are kept in float, too.
+  // The same for add_forces() alone: where pair terms are float, derivatives may be kept in float, too.
   virtual void evaluate_for_forces(const DeviceAtoms &, unsigned want, std::int64_t positions, DeviceStream) = 0;
   // As evaluate(), and the forces -dS/dx of the owned atoms are added: S is an energy.
   virtual void evaluate_forces(const DeviceAtoms &, unsigned want, const DeviceForces &, DeviceStream) = 0;

@@ -6,7 +6,8 @@
 //
 // One i-atom a thread. Partners that are near the bounding box of the i-atoms are collected
 // in shared memory and then broadcast to all threads, one at a time: no bank conflicts, and
-// no thread tests the atoms that are out of reach of all of them.
+// no thread tests the atoms that are out of reach of all of them. In float, warps broadcast
+// one partner to each half and a thread takes two i-atoms, whose sums the halves then add.
 //
 // SELECT: where the formula is expensive, each thread first notes which of them are in range
 // and then computes the formula for those alone; the threads of a warp wait for the one that
@@ -14,7 +15,8 @@
 // Shared memory: a TeamMemory a team.
 //
 // Sums of an atom run in an order that depends on the sorted atoms alone: the bits do not
-// depend on the launch shape. Small systems have too few i-atoms to fill a GPU: there the
+// depend on the number of blocks and of warps in them, nor on whether the virial is wanted.
+// Small systems have too few i-atoms to fill a GPU: there the
 // partners of each are shared out to several teams (splits).
 
 #ifndef GPUCOORD_CELL_PROCESSOR_CUH
@@ -26,8 +28,6 @@
 #include "sorted_atoms.cuh"
 
 namespace gpucoord {
-
-constexpr float FAR_AWAY = 1e15f;    // in any unit; its square is a number, for formulas without a branch
 
 template <class Real> struct alignas(16) Partner {
   Real x, y, z;    // relative to the origin of the i-atoms
@@ -173,7 +173,7 @@ template <class Real> struct Center {
   }
 };
 
-// Adds the first n partners. Those from n to the next multiple of 32 (SELECT) or of ATOMS are far away.
+// Adds the first n partners, of which those from n to the next multiple of 32 are far away (SELECT).
 // may_be_same: whether one of them may be the atom itself.
 template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT, class Memory>
 __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i, bool may_be_same, int n, int rank,
@@ -262,7 +262,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
     AtomSums<Real, Accumulator, WANT> sums;
 
     // Atoms of one column and not too far apart share an origin and a search for partners.
-    bool waits = valid;
+    bool waits = valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
     int chunk = 0, tested = 0;
     while (T::any(waits)) {
       if (T::is_first(waits, m)) {
@@ -336,9 +336,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
           queued += total;
         }
         if (SELECT && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {Real(FAR_AWAY), Real(FAR_AWAY), Real(FAR_AWAY), -1};
-        if (ATOMS == 2 && rank == 0 && queued % 2 == 1)
-          m.partner[queued] = {Real(FAR_AWAY), Real(FAR_AWAY), Real(FAR_AWAY), -1};
+          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
         T::sync();
         add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, queued, rank, m, sums);
         T::sync();

@@ -1,7 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data lie on the GPU: what is enqueued.
 //
 // An evaluation is one launch that reads positions into points, and one over the rows of each pair of classes of
-// types, which also adds up S. Launch of add_forces: one thread a row, 256 a block; no shared memory.
+// types, which also adds up S; where no partners are listed, the cell processor for each pair, and reductions. Launch of
+// add_forces: one thread a row, or one a component where forces and derivatives lie packed, 256 a block; no shared memory.
 
 #include "gpucoord/device_coordination.h"
 
@@ -41,6 +42,18 @@ namespace {
     wait_for_kernel_before();
     const double strength = slope ? factor * *slope : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
+  }
+
+  // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighbouring
+  // threads read and write neighbouring numbers.
+  template <class F>
+  __global__ void subtract_packed(const float *slopes, int n, F *f, double factor, const double *slope)
+  {
+    const unsigned t = blockIdx.x * THREADS + threadIdx.x;    // a GPU has no memory for 2^32 of them
+    if (t >= 3u * n) return;
+    const double derivative = slopes[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    wait_for_kernel_before();
+    f[t] -= static_cast<F>((slope ? factor * *slope : factor) * derivative);
   }
 
   __global__ void scale_total(WarpSums *total, double factor)
@@ -110,8 +123,8 @@ namespace {
     DeviceResult result(DeviceStream stream) override
     {
       DeviceResult result;
-      check(cudaMemcpyAsync(&report.data()->status, pairs->status(), sizeof(DeviceStatus), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+      check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
+                cudaMemcpyDeviceToHost, stream), "copying from it");
       if (!pairs->rows().empty())
         check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
               "copying from it");
@@ -124,11 +137,11 @@ namespace {
       }
       if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
       result.moved = found.status.moved;
-      if (result.bad_atom >= 0 || result.moved) pairs->clear_status(stream);
+      if (result.bad_atom >= 0 || result.moved) pairs->points().clear_status(stream);
       return result;
     }
 
-    void forget_errors(DeviceStream stream) override { pairs->clear_status(stream); }
+    void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
     void peratom(double *peratom, DeviceStream stream) override
     {
@@ -152,9 +165,13 @@ namespace {
     }
 
     const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
-    const DeviceStatus *device_status() const override { return pairs->status(); }
+    const DeviceStatus *device_status() const override { return pairs->points().status(); }
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
-    std::size_t bytes() const override { return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes(); }
+    std::size_t bytes() const override
+    {
+      return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() + of_warps.bytes() +
+          workspace.bytes();
+    }
 
    private:
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
@@ -183,8 +200,8 @@ namespace {
         const SwitchFunction<Real> &f = functions[between.function];
         PartnerArguments arg = {};
         arg.rows = rows.view;
-        arg.points = pairs->points();
-        arg.unit = pairs->unit();
+        arg.points = pairs->points().data();
+        arg.unit = pairs->points().unit();
         arg.weight = between.weight;
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
@@ -270,7 +287,17 @@ namespace {
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
       const bool behind_bias = slope;    // or another of these
-      if (slopes_in_float)
+      if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 && forces.axis_stride == 1) {
+        const unsigned packed = (3u * n + THREADS - 1) / THREADS;
+        const auto launch = [&](auto *f) {
+          launch_kernel("launching subtract_packed", subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
+                        packed, THREADS, stream, slopes.data() + 3 * first, n, f, factor, slope);
+        };
+        if (forces.is_float)
+          launch(static_cast<float *>(forces.f));
+        else
+          launch(static_cast<double *>(forces.f));
+      } else if (slopes_in_float)
         launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, blocks, THREADS, stream,
                       Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n, forces, factor, slope);
       else

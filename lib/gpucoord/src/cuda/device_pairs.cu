@@ -5,7 +5,7 @@
 
 #include "device_pairs.h"
 
-#include "early_launch.cuh"
+#include "device_positions.cuh"
 #include "partner_masks.cuh"
 #include "partner_search.cuh"
 #include "warp_reduction.cuh"
@@ -94,21 +94,6 @@ namespace {
       double number;
     } u = {ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered};
     return u.number;
-  }
-
-  // calls f(x) with x as the caller stores it
-  template <class F> void with_positions(const DeviceAtoms &atoms, F f)
-  {
-    if (atoms.x_is_float)
-      f(static_cast<const float *>(atoms.x));
-    else
-      f(static_cast<const double *>(atoms.x));
-  }
-
-  template <class X> __device__ double3 position_of(const X *x, int row)
-  {
-    const X *const p = x + 3 * static_cast<std::size_t>(row);
-    return make_double3(p[0], p[1], p[2]);
   }
 
   // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
@@ -312,57 +297,10 @@ namespace {
     check(cudaGetLastError(), "launching make_tiles");
   }
 
-  // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
-  __device__ bool has_moved(const int4 &p, const int4 &built, float limit_sq)
-  {
-    const float dx = static_cast<float>(p.x - built.x), dy = static_cast<float>(p.y - built.y),
-                dz = static_cast<float>(p.z - built.z);
-    return dx * dx + dy * dy + dz * dz > limit_sq;
-  }
-  __device__ bool has_moved(const DeviceAtom &p, const DeviceAtom &built, float limit_sq)
-  {
-    const double dx = p.x - built.x, dy = p.y - built.y, dz = p.z - built.z;
-    return dx * dx + dy * dy + dz * dz > limit_sq;
-  }
-
-  __device__ void make_point(const double3 &p, double inverse_unit, int, int4 &point)
-  {
-    point = integer_point(p, inverse_unit, 0);
-  }
-  __device__ void make_point(const double3 &p, double, int row, DeviceAtom &point)
-  {
-    point = {p.x, p.y, p.z, row};
-  }
-
-  // atom_of: null: the point's number
-  template <class X, class Point>
-  __global__ void convert_points(const X *x, const int *atom_of, int n, double inverse_unit, float limit_sq,
-                                 bool are_built, Point *point, Point *built, DeviceStatus *status)
-  {
-    let_next_start();
-    const int k = thread_number();
-    if (k >= n) return;
-    const int row = atom_of ? atom_of[k] : k;
-    const double3 p = position_of(x, row);
-    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
-    Point made;
-    make_point(p, inverse_unit, row, made);
-    point[k] = made;
-    if (are_built)
-      built[k] = made;
-    else if (has_moved(made, built[k], limit_sq))
-      status->moved = 1;
-  }
-
   __global__ void list_sorted_rows(const DeviceAtom *sorted, int n, int *row)
   {
     const int k = thread_number();
     if (k < n) row[k] = static_cast<int>(sorted[k].id);
-  }
-
-  __global__ void clear(DeviceStatus *status)
-  {
-    *status = {DeviceStatus::NONE, 0};
   }
 
 }    // namespace
@@ -370,7 +308,7 @@ namespace {
 /* ---------------------------------------------------------------------- */
 
 DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const double *weight) :
-    precise(precision == Precision::DOUBLE), length_unit(std::ldexp(table.dmax(), -27)), type_classes(table, weight)
+    precise(precision == Precision::DOUBLE), type_classes(table, weight), all_points(table.dmax())
 {
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
   if (table.ntypes() > 0 && type_classes.size() > 1) {
@@ -379,14 +317,6 @@ DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const do
     check(cudaMemcpy(class_of_type.data(), of_type.data(), of_type.size() * sizeof(int), cudaMemcpyHostToDevice),
           "copying types to it");
   }
-  device_status.reserve(1);
-  clear_status(nullptr);
-}
-
-void DevicePairs::clear_status(cudaStream_t stream)
-{
-  clear<<<1, 1, 0, stream>>>(device_status.data());
-  check(cudaGetLastError(), "launching clear");
 }
 
 /* ----------------------------------------------------------------------
@@ -459,7 +389,7 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
     bounds.hi[c] = from_ordered(numbers_host[HI + c]);
     if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
   }
-  many = !few && mean_partners(bounds) >= tuning::MANY_PARTNERS;
+  many = !few && mean_partners(bounds) >= MANY_PARTNERS;
   atom_of.reserve(n_points);
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
@@ -501,14 +431,14 @@ void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
     double volume = 1.0;
     for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
     grid = make_device_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
-    doubles.reserve(n_points);
+    DeviceAtom *const points = all_points.reserve_doubles(n_points);
     for (int k = 0; k < nlists; ++k) {
       const int n = n_of[k];
       if (n == 0) continue;
       sorted[k] = bins[k].sort(grid, gathered[k].data(), n, nowned_of[k], stream);
       list_sorted_rows<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n, atom_of.data() + first_point[k]);
       check(cudaGetLastError(), "launching list_sorted_rows");
-      sorted[k].atom = doubles.data() + first_point[k];
+      sorted[k].atom = points + first_point[k];
     }
     return;
   }
@@ -529,7 +459,7 @@ void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
 // As that of the points, but for the longest range: in the search, numbers must not go round.
 double DevicePairs::search_unit() const
 {
-  return length_unit * (1.0 + skin / std::ldexp(length_unit, 27));
+  return all_points.unit() * (1.0 + skin / std::ldexp(all_points.unit(), 27));
 }
 
 void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
@@ -790,56 +720,34 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   skin = selection.skin;
   two = selection.bit_b != 0;
   many = false;
-  // half of the room of a list is about what atoms of a liquid need
-  all_atoms = selection.neighbours.neighbour && selection.neighbours.capacity / 2 < tuning::MANY_PARTNERS;
+  all_atoms = selection.neighbours.neighbour;
   if (all_atoms)
     take_neighbours(atoms, selection.neighbours, stream);
   else
     select(atoms, selection, stream);
-  if (many)
+  if (many) {
+    row_buffers.clear();    // of lists, which may be large
+    DeviceBuffer<int4>().swap(found);
     list_rows_in_bins();
-  else
-    for (int ci = 0; ci < type_classes.size() && n_points > 0 && !all_atoms; ++ci)
+  } else if (!all_atoms)
+    for (int ci = 0; ci < type_classes.size() && n_points > 0; ++ci)
       for (int cj = 0; cj < type_classes.size(); ++cj)
         if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
-  if (in_doubles()) {
-    doubles.reserve(n_points);
-    doubles_built.reserve(n_points);
-  } else {
-    integers.reserve(n_points);
-    integers_built.reserve(n_points);
-  }
-  convert(atoms, true, stream);
+  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, precise || many, skin, stream);
   known_version = version;
-}
-
-void DevicePairs::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream)
-{
-  if (n_points == 0) return;
-  const double limit = 0.5 * skin * (1.0 + 1e-6) / (in_doubles() ? 1.0 : length_unit);
-  const auto limit_sq = static_cast<float>(limit * limit);
-  with_positions(atoms, [&](const auto *x) {
-    if (in_doubles())
-      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atoms_of_points(), n_points, 1.0, limit_sq, are_built,
-          doubles.data(), doubles_built.data(), device_status.data());
-    else
-      convert_points<<<blocks_of(n_points), THREADS, 0, stream>>>(x, atoms_of_points(), n_points, 1.0 / length_unit, limit_sq,
-          are_built, integers.data(), integers_built.data(), device_status.data());
-  });
-  check(cudaGetLastError(), "launching convert_points");
 }
 
 void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
 {
   if (positions != 0 && positions == known_positions) return;
-  convert(atoms, false, stream);
+  all_points.update(atoms, stream);
   known_positions = positions;
 }
 
 std::size_t DevicePairs::bytes() const
 {
-  std::size_t total = atom_of.bytes() + integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes() +
-      workspace.bytes() + mask_words.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
+  std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
+      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

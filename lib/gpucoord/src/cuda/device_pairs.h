@@ -1,13 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
 //
 // Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs, and not where atoms
-// are so few that all pairs can be tested. In single precision points are integers, in units of a 2^-27th of the range:
-// differences are exact, whatever the extent of the system, because pairs that are listed are never as far apart as the
-// numbers go round. A row is an owned atom and its partners, which are points; few rows have none. Where the caller has a
-// neighbor list, all atoms are points.
+// are so few that all pairs can be tested. A row is an owned atom and its partners, which are points; few rows have none.
+// Where the caller has a neighbor list, all atoms are points.
 //
 // Where atoms have very many partners these are not listed: the points, in double, are sorted into bins, for the cell
-// processor, which looks farther for those that have moved since. A row then is an owned atom alone.
+// processor, which looks farther for those that have moved since. A row then is an owned atom alone, and its view has
+// nothing but n, nvalue and atom.
 //
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
 //
@@ -18,6 +17,7 @@
 
 #include "buffers.h"
 #include "device_bins.h"
+#include "device_points.h"
 
 #include "../common/type_classes.h"
 
@@ -46,13 +46,6 @@ struct DeviceRows {
 
 constexpr int FOUR = 4;         // partners that a thread loads at once
 
-// Written by kernels, read by whoever waits.
-struct DeviceStatus {
-  int bad_atom;                 // row of LAMMPS' arrays, or NONE
-  int moved;
-  static constexpr int NONE = 0x7fffffff;
-};
-
 struct Candidates;
 struct MasksOfGroups;
 struct Search;
@@ -64,6 +57,7 @@ class DevicePairs {
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
   // the points at these positions
   void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
+  DevicePoints &points() { return all_points; }
 
   struct Rows {
     int ci, cj;                 // classes
@@ -76,13 +70,9 @@ class DevicePairs {
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }    // as the points are
   double allowed_approach() const { return skin; }    // of two atoms since the rebuild
   const TypeClasses &classes() const { return type_classes; }
-  const void *points() const { return in_doubles() ? static_cast<const void *>(doubles.data()) : integers.data(); }
-  double unit() const { return length_unit; }    // distance
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
   std::int64_t natoms(int group) const { return nowned[group]; }
-  DeviceStatus *status() const { return device_status.data(); }
-  void clear_status(cudaStream_t);
   std::size_t bytes() const;
   std::int64_t bytes_copied() const { return copied; }    // between host and device
 
@@ -102,19 +92,16 @@ class DevicePairs {
   double mean_partners(const Bounds &) const;
   void sort(const Bounds &, cudaStream_t);
   void list_rows_in_bins();
-  bool in_doubles() const { return precise || many; }    // points
   Search search_for(int a, int b, const Candidates &, double range) const;
   MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
   void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
-  const int *atoms_of_points() const { return all_atoms ? nullptr : atom_of.data(); }
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
-  void convert(const DeviceAtoms &, bool are_built, cudaStream_t);
 
   const bool precise;
-  const double length_unit;
   const TypeClasses type_classes;
+  DevicePoints all_points;
   std::vector<double> ranges;    // dmax by number of the function
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
@@ -136,9 +123,6 @@ class DevicePairs {
   int n_points = 0;
 
   DeviceBuffer<int> atom_of;
-  DeviceBuffer<int4> integers, integers_built;
-  DeviceBuffer<DeviceAtom> doubles, doubles_built;
-  DeviceBuffer<DeviceStatus> device_status;
 
   // of a rebuild
   DeviceBuffer<std::int64_t> numbers;

@@ -42,8 +42,6 @@ namespace tuning {
   constexpr int ENOUGH_THREADS = 1 << 17, FEWEST_PARTNERS = 4;
   // Where at least this share of atoms has partners, lists stay where they are found, with empty ones of the others.
   constexpr double ROWS_IN_PLACE = 0.9;
-  // Where atoms have about so many partners, none are listed: they are found in bins at every evaluation.
-  constexpr double MANY_PARTNERS = 500.0;
   // Room for so many partners is never too much; nor is so much for each partner.
   constexpr std::int64_t ENOUGH_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
   constexpr int MAX_PARTNER_BLOCKS = 4096;    // of kernels over lists: not a property of the GPU, as above
