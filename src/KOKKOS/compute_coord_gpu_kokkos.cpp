@@ -64,8 +64,8 @@ struct Request : NeighRequest {
 /* ----------------------------------------------------------------------
    Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, they are
    not so many that none are listed, nothing is excluded from the list, and its cutoffs reach as far as dmax and not much
-   farther. The pair style must ask for such
-   a list anyway, as it does with half lists off: then this compute gets a copy for nothing. Before init().
+   farther. The pair style must ask for such a list anyway, as it does with half lists off: then this compute gets a copy
+   for nothing. Before init().
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbours() const

@@ -16,8 +16,8 @@
 //
 // Sums of an atom run in an order that depends on the sorted atoms alone: the bits do not
 // depend on the number of blocks and of warps in them, nor on whether the virial is wanted.
-// Small systems have too few i-atoms to fill a GPU: there the
-// partners of each are shared out to several teams (splits).
+// Small systems have too few i-atoms to fill a GPU: there the partners of each are shared out
+// to several teams (splits).
 
 #ifndef GPUCOORD_CELL_PROCESSOR_CUH
 #define GPUCOORD_CELL_PROCESSOR_CUH

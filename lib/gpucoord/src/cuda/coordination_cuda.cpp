@@ -103,11 +103,7 @@ namespace {
           CellsArguments arg = {};
           arg.i = i[p.ci];
           arg.j = j[p.cj];
-          arg.grid = grid;
-          arg.neighbourhood = make_neighbourhood(grid, f.dmax);
-          // a margin far above the rounding of Real: no pair is lost where boxes are compared
-          arg.range_sq = arg.search_sq = f.dmax * f.dmax * (1.0 + 1e-5);
-          arg.max_extent = tuning::MAX_COLUMN_WIDTH * f.dmax;
+          set_range(arg, grid, f.dmax, 0.0);
           arg.queue = queue++;
           arg.out = out;
           f.launchers.cells(arg, f.constants, wanted, shape, stream);
@@ -322,8 +318,6 @@ namespace {
 
     // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
     static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
-
-    static int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
 
     static Bounds no_bounds()
     {

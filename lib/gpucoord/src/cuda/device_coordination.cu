@@ -170,7 +170,7 @@ namespace {
     std::size_t bytes() const override
     {
       return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() + of_warps.bytes() +
-          workspace.bytes();
+          queues.bytes() + workspace.bytes();
     }
 
    private:
@@ -230,7 +230,7 @@ namespace {
       for (std::size_t r = 0; r < all.size(); ++r) {
         nrows += all[r].view.n;
         nwarps[r] = (all[r].view.n + 31) / 32;
-        splits[r] = std::clamp(tuning::ENOUGH_WARPS / nwarps[r], 1, tuning::MAX_SPLITS);
+        splits[r] = splits_of(nwarps[r], tuning::MAX_SPLITS);
         if (splits[r] > 1) nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
       }
       for (const bool counts : {true, false}) {
@@ -253,14 +253,8 @@ namespace {
         CellsArguments arg = {};
         arg.i = pairs->sorted_atoms(all[r].i);
         arg.j = pairs->sorted_atoms(all[r].j);
-        arg.grid = pairs->bins_grid();
         // atoms were sorted where they were at the rebuild: each may have moved by half the skin since
-        const double drift = 0.5 * pairs->allowed_approach(), search_range = f.dmax + drift;
-        arg.neighbourhood = make_neighbourhood(arg.grid, search_range + drift);
-        // a margin far above the rounding of Real: no pair is lost where boxes are compared
-        arg.range_sq = f.dmax * f.dmax * (1.0 + 1e-5);
-        arg.search_sq = search_range * search_range * (1.0 + 1e-5);
-        arg.max_extent = tuning::MAX_COLUMN_WIDTH * f.dmax;
+        set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
         arg.queue = queues.data() + r;
         double *const to = sums.data() + first * columns;
         arg.out = {columns == 0 ? nullptr : splits[r] > 1 ? parts.data() : to, of_warps.data() + first_warp[r], splits[r],
@@ -319,7 +313,7 @@ namespace {
     DeviceBuffer<double> block_sums;
     DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
     bool slopes_in_float = false;
-    DeviceBuffer<float> slopes;  // dS/dx of the rows, one pair of classes after the other: [3][rows]
+    DeviceBuffer<float> slopes;    // dS/dx of the rows, one pair of classes after the other: [3][rows]
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
     // of the cell processor

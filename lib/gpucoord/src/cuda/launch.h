@@ -10,6 +10,8 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
+
 namespace gpucoord {
 
 // The shape of a launch of engine cells.
@@ -25,6 +27,9 @@ inline int team_size(const CellsShape &shape)    // atoms
 {
   return shape.block_processor ? 32 * BLOCK_PROCESSOR_WARPS : 32;
 }
+
+// to how many teams the partners of atoms are shared out, so that there are enough
+inline int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
 
 constexpr int GATHER_THREADS = 128;    // a block, of the other kernels
 

@@ -41,6 +41,18 @@ struct CellsArguments {
   SumsOut out;                      // n: i.nowned, rows are the caller's places
 };
 
+// What depends on dmax. drift: how far atoms may be from the places where they were sorted.
+inline void set_range(CellsArguments &arg, const DeviceGrid &grid, double dmax, double drift)
+{
+  const double search_range = dmax + drift;
+  arg.grid = grid;
+  arg.neighbourhood = make_neighbourhood(grid, search_range + drift);
+  // a margin far above the rounding of Real: no pair is lost where boxes are compared
+  arg.range_sq = dmax * dmax * (1.0 + 1e-5);
+  arg.search_sq = search_range * search_range * (1.0 + 1e-5);
+  arg.max_extent = tuning::MAX_COLUMN_WIDTH * dmax;
+}
+
 // Engine list: n atoms with their neighbours.
 struct ListArguments {
   const double *x;                  // [nall][3]
