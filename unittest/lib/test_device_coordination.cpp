@@ -14,7 +14,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <tuple>
@@ -380,6 +382,117 @@ TEST(DeviceCoordination, NeighborList)
         }
       }
     }
+}
+
+// Atoms, owned ones and ghosts for themselves, in the order of cells of this size, along x first.
+void sort_in_cells(System &s, double size)
+{
+  std::vector<int> order(s.nall);
+  std::iota(order.begin(), order.end(), 0);
+  const auto key = [&](int i) {
+    const auto cell = [&](int c) { return std::floor(s.x[3 * i + c] / size); };
+    return std::make_tuple(i >= s.nlocal, cell(2), cell(1), cell(0));
+  };
+  std::sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
+  const System old = s;
+  for (int i = 0; i < s.nall; ++i) {
+    std::copy_n(old.x.data() + 3 * order[i], 3, s.x.data() + 3 * i);
+    s.mask[i] = old.mask[order[i]];
+    s.type[i] = old.type[order[i]];
+  }
+}
+
+// Neighbors within range of the owned atoms, neighbor by neighbor.
+struct HostList {
+  std::vector<int> neighbour, count;
+  int capacity = 0;
+
+  HostList(const System &s, double range, int room) : count(s.nlocal), capacity(room)
+  {
+    std::map<std::tuple<int, int, int>, std::vector<int>> cells;
+    const auto cell = [&](int i, int c) { return static_cast<int>(std::floor(s.x[3 * i + c] / range)); };
+    for (int i = 0; i < s.nall; ++i) cells[{cell(i, 0), cell(i, 1), cell(i, 2)}].push_back(i);
+    neighbour.assign(static_cast<std::size_t>(s.nlocal) * capacity, -1000000000);
+    for (const auto &[at, atoms] : cells)
+      for (int k = 0; k < 27; ++k) {
+        const auto others = cells.find({std::get<0>(at) + k % 3 - 1, std::get<1>(at) + k / 3 % 3 - 1, std::get<2>(at) + k / 9 - 1});
+        if (others == cells.end()) continue;
+        for (const int i : atoms)
+          for (const int j : others->second) {
+            if (i >= s.nlocal || j == i) continue;
+            double r_sq = 0.0;
+            for (int c = 0; c < 3; ++c) r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
+            if (r_sq < range * range) neighbour.at(static_cast<std::size_t>(count[i]++) * s.nlocal + i) = j;
+          }
+      }
+  }
+};
+
+// So many rows that, where the order of atoms is that of space, the points of partners are kept in shared memory. Where
+// it is not, or too many atoms are in one place, lists are as above.
+TEST(DeviceCoordination, BlocksOfRows)
+{
+  const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)), Switch(options(SwitchKind::EXP, 1.0))};
+  struct Case {
+    int n;
+    double density;
+    bool sorted, crowded, in_blocks;
+  };
+  for (const Case &a : {Case{150001, 6.0, true, false, true}, {150001, 6.0, false, false, false},
+                        {150001, 6.0, true, true, false}, {1100000, 3.3, true, false, true}}) {
+    System s(a.n, a.n / 10, a.density, 5);
+    if (a.sorted) sort_in_cells(s, 0.6);
+    if (a.crowded) {    // in a cube, atoms that are not neighbours in memory
+      System crowd(5000, 0, 5000 / (6.0 * 6.0 * 6.0), 8, 1.0, 0.0, 12.0);
+      for (int k = 0; k < crowd.nall; ++k) std::copy_n(crowd.x.data() + 3 * k, 3, s.x.data() + 3 * (30 * k));
+    }
+    const HostList list(s, 1.2, a.crowded ? 320 : 100);
+    const OnGpu<int> neighbour(list.neighbour), count(list.count);
+    DeviceSelection chosen = selection(false, 0.2);
+    chosen.neighbours = {neighbour.data(), count.data(), 1, a.n, list.capacity};
+    for (const Switch &function : functions)
+      for (const Precision precision : PRECISIONS) {
+        if (a.n > 1000000 && (precision != Precision::MIXED || &function != functions)) continue;
+        System moved = s;
+        const Loaded loaded(s, false);
+        const auto device = make(function, precision);
+        device->rebuild(loaded.atoms, chosen, 0, nullptr);
+        // lists take 2 bytes a partner there, and 4 elsewhere
+        const std::size_t of_lists = std::size_t(a.n) * list.capacity, of_points = std::size_t(64) * s.nall;
+        if (a.in_blocks && precision != Precision::DOUBLE)
+          EXPECT_LT(device->bytes(), 3 * of_lists + of_points);
+        else
+          EXPECT_GT(device->bytes(), 4 * of_lists);
+        Result found[2];
+        for (Result &result : found) {
+          for (const unsigned want : WANTS)
+            if (a.n < 1000000 || want == WANTS[3]) {
+              result = on_gpu(*device, s, loaded.atoms, want);
+              expect_near(result, on_host(function, s, false, want), want, tolerance_of(precision), jump_of(function, precision),
+                          label("blocks", a.n, static_cast<int>(precision), want));
+            }
+          device->rebuild(loaded.atoms, chosen, 0, nullptr);
+        }
+        EXPECT_EQ(found[0].sums.value, found[1].sums.value);
+        EXPECT_EQ(found[0].peratom, found[1].peratom);
+
+        moved.move(0.09, 3);
+        loaded.x.set(moved.x);
+        const Result expected = on_host(function, moved, false, DERIVATIVES);
+        const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4)) +
+            10 * jump_of(function, precision);
+        const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
+        device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
+        device->add_forces({f.data(), false, 3, 1}, 0.25, nullptr, nullptr);
+        device->evaluate_forces(loaded.atoms, DERIVATIVES, {f.data(), false, 3, 1}, nullptr);
+        EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
+                    tolerance_of(precision) * std::fabs(expected.sums.value));
+        const auto after = f.get();
+        for (int i = 0; i < s.nall; ++i)
+          for (int c = 0; c < 3; ++c)
+            ASSERT_NEAR(after[3 * i + c], 0.5 - (i < a.n ? 1.25 * expected.peratom[4 * i + 1 + c] : 0.0), 1.25 * limit);
+      }
+  }
 }
 
 // One atom has far more partners than the others: memory is what all partners need, not that of as many rows as long.

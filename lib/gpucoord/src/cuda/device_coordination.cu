@@ -285,17 +285,17 @@ namespace {
         const unsigned packed = (3u * n + THREADS - 1) / THREADS;
         const auto launch = [&](auto *f) {
           launch_kernel("launching subtract_packed", subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
-                        packed, THREADS, stream, slopes.data() + 3 * first, n, f, factor, slope);
+                        {packed, THREADS}, stream, slopes.data() + 3 * first, n, f, factor, slope);
         };
         if (forces.is_float)
           launch(static_cast<float *>(forces.f));
         else
           launch(static_cast<double *>(forces.f));
       } else if (slopes_in_float)
-        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, blocks, THREADS, stream,
+        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, {blocks, THREADS}, stream,
                       Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n, forces, factor, slope);
       else
-        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias, blocks, THREADS, stream,
+        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias, {blocks, THREADS}, stream,
                       Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom, n, forces, factor, slope);
     }
 

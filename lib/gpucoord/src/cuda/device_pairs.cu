@@ -660,7 +660,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
   all_rows.push_back({ci, cj, view});
 }
 
-// No search and no wait: tiles have room for as many partners as the list has room for neighbors.
+// No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
 void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
@@ -680,6 +680,12 @@ void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbou
   view.n = view.nvalue = n;
   view.lanes = lanes_for(n, neighbours.capacity / 2);    // half of the room is about what atoms of a liquid need
   view.count = buffers.count.data();
+  const double longest = *std::max_element(ranges.begin(), ranges.end());
+  if (!precise && view.lanes == 1 && row_blocks.take(n, n_points, neighbours.capacity, 0.5 * neighbours.capacity) &&
+      row_blocks.build(atoms, neighbours, longest + skin, view.blocks, stream)) {
+    all_rows.push_back({0, 0, view});
+    return;
+  }
   const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   view.stride = 32 * (((neighbours.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
   buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
@@ -747,7 +753,7 @@ void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaS
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
-      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes();
+      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() + row_blocks.bytes();
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

@@ -9,6 +9,7 @@
 // nothing but n, nvalue and atom.
 //
 // Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
+// Very many rows stand in blocks of atoms near one another instead.
 //
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
 
@@ -18,6 +19,7 @@
 #include "buffers.h"
 #include "device_bins.h"
 #include "device_points.h"
+#include "row_blocks.h"
 
 #include "../common/type_classes.h"
 
@@ -42,6 +44,7 @@ struct DeviceRows {
   // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
   // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What it has beyond the row's count are numbers of points, too.
   const int4 *partner;
+  RowBlocks blocks;             // what rows stand in instead, where it has partners
 };
 
 constexpr int FOUR = 4;         // partners that a thread loads at once
@@ -133,6 +136,7 @@ class DevicePairs {
   DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
+  DeviceRowBlocks row_blocks;
   std::deque<Rows> all_rows;
 };
 

@@ -7,6 +7,7 @@
 #include "device_positions.cuh"
 #include "early_launch.cuh"
 #include "partner_search.cuh"
+#include "row_blocks.h"
 
 #include <cmath>
 
@@ -94,7 +95,7 @@ void DevicePoints::build(const DeviceAtoms &atoms, const int *row, int n_in, boo
     doubles.reserve(n);
     doubles_built.reserve(n);
   } else {
-    integers.reserve(n);
+    integers.reserve((n + LINE - 1) / LINE * LINE);    // the last line is read as a whole
     integers_built.reserve(n);
   }
   convert(atoms, true, stream);

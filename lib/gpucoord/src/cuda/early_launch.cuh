@@ -10,6 +10,7 @@
 #include "cuda_error.h"
 
 #include <algorithm>
+#include <cstddef>
 
 namespace gpucoord {
 
@@ -36,9 +37,14 @@ template <class Kernel> bool can_wait(Kernel *kernel)
   return std::min(attributes.binaryVersion, attributes.ptxVersion) >= 90;
 }
 
+struct LaunchShape {
+  unsigned blocks, threads;
+  std::size_t shared_memory = 0;    // bytes
+};
+
 // early: or as usual. All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early, unsigned blocks, unsigned threads,
+void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early, const LaunchShape &shape,
                    cudaStream_t stream, const Arguments &...arguments)
 {
   static const bool can_be_early = can_wait(kernel);
@@ -46,8 +52,9 @@ void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early, 
   attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
   attribute.val.programmaticStreamSerializationAllowed = 1;
   cudaLaunchConfig_t config = {};
-  config.gridDim = blocks;
-  config.blockDim = threads;
+  config.gridDim = shape.blocks;
+  config.blockDim = shape.threads;
+  config.dynamicSmemBytes = shape.shared_memory;
   config.stream = stream;
   config.attrs = &attribute;
   config.numAttrs = early && can_be_early ? 1 : 0;

@@ -5,8 +5,10 @@
 #include "gather_kernels.cuh"
 #include "launch.h"
 #include "partner_kernels.cuh"
+#include "row_block_kernels.cuh"
 
 #include <algorithm>
+#include <type_traits>
 
 #ifndef GPUCOORD_FORMULA
 #error "compile with -DGPUCOORD_FORMULA=name, one of those in formulas.cuh"
@@ -103,14 +105,37 @@ namespace {
     check(cudaGetLastError(), "launching sum_pairs");
   }
 
+  inline void row_blocks(const PartnerArguments &arg, const FormulaConstants<float> &c, unsigned want, cudaStream_t stream)
+  {
+    const unsigned blocks = std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
+    const std::size_t bytes = bytes_of_points(arg.rows.blocks.most_lines);
+    const auto launch = [&](auto *kernel) {
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+            "asking for shared memory");
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+            "asking for shared memory");    // for as many blocks at once as there are registers for
+      launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream, arg, c);
+    };
+    if (want == VALUE)
+      launch(sum_row_blocks<Formula, VALUE>);
+    else if (want == DERIVATIVES)
+      launch(sum_row_blocks<Formula, DERIVATIVES>);
+    else if (want == ALL_OF_ATOMS)
+      launch(sum_row_blocks<Formula, ALL_OF_ATOMS>);
+    else
+      launch(sum_row_blocks<Formula, ALL>);
+  }
+
   // sums in double, also in precision single: the loads take longer
   template <class Real>
   void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
   {
+    if constexpr (std::is_same<Real, float>::value)
+      if (arg.rows.blocks.partner) return row_blocks(arg, c, want, stream);
     const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
-    const int blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+    const unsigned blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
     const auto launch = [&](auto *kernel) {
-      launch_kernel("launching sum_partners", kernel, true, blocks, GATHER_THREADS, stream, arg, c);
+      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS}, stream, arg, c);
     };
     if (want == VALUE)
       launch(sum_partners<Formula, Real, VALUE>);

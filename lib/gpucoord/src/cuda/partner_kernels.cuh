@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over lists of partners that are kept on the GPU.
 //
-// Launch: GATHER_THREADS threads a block and no more than MAX_PARTNER_BLOCKS blocks, whose warps take the tiles of
-// rows in turn; 'lanes' threads share the partners of an atom. Shared memory: the sums of the block's warps. The last
+// Launch of sum_partners: GATHER_THREADS threads a block and no more than MAX_PARTNER_BLOCKS blocks, whose warps take the
+// tiles of rows in turn; 'lanes' threads share the partners of an atom. Shared memory: the sums of the block's warps. The last
 // block to end adds up the blocks, always in the same order.
 
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
@@ -39,10 +39,10 @@ __device__ inline float length_sq(float r_sq, float unit_sq) { return unit_sq * 
 __device__ inline double length_sq(double r_sq, double) { return r_sq; }
 
 // numbers that no other thread reads: they do not stay in L1, which points need
-__device__ inline int4 load_once(const int4 *p)
+template <class Four> __device__ Four load_once(const Four *p)    // int4 or uint4
 {
-  int4 v;
-  asm("ld.global.nc.L1::no_allocate.v4.s32 {%0, %1, %2, %3}, [%4];"
+  Four v;
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
       : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
       : "l"(p));
   return v;
@@ -54,6 +54,63 @@ template <class Real> struct PointOf {
 template <> struct PointOf<float> {
   using Type = int4;
 };
+
+// the sums of a row, where they are wanted; value and virial are added to those of this thread
+template <unsigned WANT, class Sums>
+__device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
+{
+  if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
+  if constexpr (WANT != VALUE)
+    if (arg.slopes)
+      for (int c = 0; c < 3; ++c)
+        arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] = static_cast<float>(arg.weight * sums.column(1 + c));
+  if (arg.forces.f)
+    subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
+             arg.weight * sums.column(3));
+  if (r < arg.rows.nvalue) {
+    mine.value += sums.column(0);
+    if constexpr ((WANT & VIRIAL) != 0)
+      for (int k = 0; k < 6; ++k) mine.virial[k] += sums.column(4 + k);
+  }
+}
+
+// Value and virial of all threads: of the block, then, by the last block to end, of all blocks. WARPS: of a block
+template <unsigned WANT, int WARPS> __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
+{
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+  __shared__ WarpSums of_warp[WARPS];
+  __shared__ bool is_last;
+  constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
+  double *const values = &mine.value;
+  const auto add_block = [&] {    // the sum of all threads is left with the first
+    for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
+    if (thread == 0) of_warp[warp] = mine;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (int w = 1; w < WARPS; ++w)
+        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
+  };
+  add_block();
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < NVALUES; ++k) arg.block_sums[k * gridDim.x + blockIdx.x] = values[k];
+    __threadfence();
+    is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  mine = WarpSums();
+  for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
+    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
+  __syncthreads();    // of_warp is free
+  add_block();
+  if (threadIdx.x != 0) return;
+  for (int k = 0; k < NVALUES; ++k) {
+    double *const total = &arg.total->value + k;
+    *total = (arg.is_first ? 0.0 : *total) + arg.weight * arg.value_scale * values[k];
+  }
+  *arg.ended = 0;    // for the next launch
+}
 
 template <class Formula, class Real, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
@@ -108,55 +165,9 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
     }
     sums.finish(Formula::scale(c), unit);
     sums.add_lanes(lanes);
-    if (!valid || lane != 0) continue;
-    if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
-    if constexpr (WANT != VALUE)
-      if (arg.slopes)
-        for (int c = 0; c < 3; ++c)
-          arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] = static_cast<float>(arg.weight * sums.column(1 + c));
-    if (arg.forces.f)
-      subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
-               arg.weight * sums.column(3));
-    if (r < arg.rows.nvalue) {
-      mine.value += sums.column(0);
-      if constexpr ((WANT & VIRIAL) != 0)
-        for (int k = 0; k < 6; ++k) mine.virial[k] += sums.column(4 + k);
-    }
+    if (valid && lane == 0) store_row<WANT>(arg, r, sums, mine);
   }
-
-  // of the block, then of all blocks
-  __shared__ WarpSums of_warp[PARTNER_WARPS];
-  __shared__ bool is_last;
-  constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
-  double *const values = &mine.value;
-  const auto add_block = [&] {    // the sum of all threads is left with the first
-    for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
-    if (thread == 0) of_warp[warp] = mine;
-    __syncthreads();
-    if (threadIdx.x == 0)
-      for (int w = 1; w < PARTNER_WARPS; ++w)
-        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
-  };
-  add_block();
-  if (threadIdx.x == 0) {
-    for (int k = 0; k < NVALUES; ++k) arg.block_sums[k * gridDim.x + blockIdx.x] = values[k];
-    __threadfence();
-    is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
-  }
-  __syncthreads();
-  if (!is_last) return;
-  __threadfence();
-  mine = WarpSums();
-  for (int block = threadIdx.x; block < gridDim.x; block += GATHER_THREADS)
-    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
-  __syncthreads();    // of_warp is free
-  add_block();
-  if (threadIdx.x != 0) return;
-  for (int k = 0; k < NVALUES; ++k) {
-    double *const total = &arg.total->value + k;
-    *total = (arg.is_first ? 0.0 : *total) + arg.weight * arg.value_scale * values[k];
-  }
-  *arg.ended = 0;    // for the next launch
+  add_up<WANT, PARTNER_WARPS>(arg, mine);
 }
 
 }    // namespace gpucoord
