@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Prints the bench tables of biased KOKKOS runs on several GPUs of one machine: weak and strong scaling, and S.
+"""Prints the bench tables of biased KOKKOS runs on several GPUs of one machine: weak and strong scaling, S and positions.
 
 LAMMPS' melt and bias are those of kokkos.py, one MPI rank a GPU. Weak: as many atoms a GPU, in a box that grows along z;
 the efficiency is the time of a step on one GPU over that on n. Strong: the same atoms on more GPUs. Numbers are medians of
-LAMMPS' own times of runs without and with the bias that take turns. S, in double, depends on the number of GPUs by rounding,
-which grows from step to step.
+LAMMPS' own times of runs without and with the bias that take turns. S, in double, and positions depend on the number of GPUs by
+rounding, which grows from step to step.
 
 Usage: gpus.py BUILD_DIR [GPUS [KOKKOS [SCALE]]]; GPUS is the largest number of them, by default 4, by powers of 2. KOKKOS
 is what LAMMPS gets after -k, of n GPUs, by default "on g {n}"; "on t 1" are ranks of one thread. SCALE below 1 makes the
@@ -42,19 +42,37 @@ def scaling(lmp, kokkos, scale, n, edges, steps):
     return found[0], says
 
 
-def last_value(lmp, kokkos, scale, n, edges, steps):
-    """S in double of a crystal with displaced atoms, after so many biased steps."""
-    script = melt(edges, scale).rpartition("run ")[0] + f"""
+def last_state(lmp, kokkos, scale, n, edges, steps):
+    """S in double, positions and box lengths of a crystal with displaced atoms, after so many biased steps."""
+    with tempfile.TemporaryDirectory() as folder:
+        last = os.path.join(folder, "last.txt")
+        script = melt(edges, scale).rpartition("run ")[0] + f"""
 displace_atoms all random 0.1 0.1 0.1 4711
 compute cv all coord/gpu {RATIONAL} precision double
 fix b all coord/bias c_cv harmonic k $(count(all)) s0 12
 thermo_style custom step c_cv
 thermo_modify format float %.17g
 run {steps}
+write_dump all custom {last} id x y z modify sort id format float %.17g
 """
-    with tempfile.TemporaryDirectory() as folder:
         output = run_lammps(lmp, folder, script, "-k", *kokkos(n), "-sf", "kk", ranks=n)
-    return float(re.findall(r"^ +\d+ +([0-9.e+]+) *$", output, re.M)[-1])
+        with open(last) as file:
+            lines = file.read().splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("ITEM: BOX"))
+    bounds = [[float(word) for word in line.split()] for line in lines[first + 1 : first + 4]]
+    positions = [[float(word) for word in line.split()[1:]] for line in lines[first + 5 :]]
+    s = float(re.findall(r"^ +\d+ +([0-9.e+]+) *$", output, re.M)[-1])
+    return s, positions, [hi - lo for lo, hi in bounds]
+
+
+def largest_difference(state, other):
+    """Of coordinates, nearest images."""
+    _, positions, lengths = state
+    return max(
+        abs(a - b - length * round((a - b) / length))
+        for row_a, row_b in zip(positions, other[1])
+        for a, b, length in zip(row_a, row_b, lengths)
+    )
 
 
 def main():
@@ -71,13 +89,13 @@ def main():
         print(f"No table of runs on several GPUs by {sys.argv[1]}/lmp: {reason}")
         return
 
-    print("S in double, over that on one GPU, less 1:\n")
+    print("S in double, over that on one GPU, less 1, and the largest difference of a coordinate:\n")
     head("GPUs", *(f"{4 * nx * ny * nz:,} atoms, {steps} steps" for (nx, ny, nz), steps in VALUES))
     one = None
     for n in numbers:
-        s = [last_value(lmp, kokkos, scale, n, *run) for run in VALUES]
-        one = one or s
-        row(n, *(f"{a / b - 1:+.1e}" for a, b in zip(s, one)))
+        states = [last_state(lmp, kokkos, scale, n, *run) for run in VALUES]
+        one = one or states
+        row(n, *(f"{a[0] / b[0] - 1:+.1e}, {largest_difference(a, b):.1e}" for a, b in zip(states, one)))
 
     print("\nWeak scaling: milliseconds of a step without and with a harmonic bias on S of all atoms.\n")
     head("GPUs", "atoms", "ms without", "ms with", "times", "efficiency without", "with", "with over without")

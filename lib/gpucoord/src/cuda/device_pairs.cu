@@ -671,21 +671,31 @@ void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbou
   nowned[1] = 0;
   n_points = atoms.nall;
   if (n == 0) return;
+  DeviceRows view = {};    // without numbers of points and atoms: those of rows
+  view.n = view.nvalue = n;
+  const int partners = neighbours.capacity / 2;    // half of the room is about what atoms of a liquid need
+  if (rebuilds_in_tiles > 0)
+    --rebuilds_in_tiles;
+  else if (!precise && DeviceRowBlocks::are_for(n, n_points, neighbours.capacity, partners)) {
+    if (!row_blocks) row_blocks = std::make_unique<DeviceRowBlocks>();
+    const double longest = *std::max_element(ranges.begin(), ranges.end());
+    view.blocks = row_blocks->build(atoms, neighbours, longest + skin, stream);
+    copied += sizeof(int);
+    if (view.blocks.partner) {
+      row_buffers.clear();    // of tiles
+      all_rows.push_back({0, 0, view});
+      return;
+    }
+    rebuilds_in_tiles = tuning::LISTS_BEFORE_BLOCKS_AGAIN;
+  }
+  row_blocks.reset();
   if (row_buffers.empty()) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[0];
   buffers.count.reserve(n);
   check(cudaMemcpyAsync(buffers.count.data(), neighbours.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
         "copying on it");
-  DeviceRows view = {};    // without numbers of points and atoms: those of rows
-  view.n = view.nvalue = n;
-  view.lanes = lanes_for(n, neighbours.capacity / 2);    // half of the room is about what atoms of a liquid need
+  view.lanes = lanes_for(n, partners);
   view.count = buffers.count.data();
-  const double longest = *std::max_element(ranges.begin(), ranges.end());
-  if (!precise && view.lanes == 1 && row_blocks.take(n, n_points, neighbours.capacity, 0.5 * neighbours.capacity) &&
-      row_blocks.build(atoms, neighbours, longest + skin, view.blocks, stream)) {
-    all_rows.push_back({0, 0, view});
-    return;
-  }
   const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   view.stride = 32 * (((neighbours.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
   buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
@@ -729,8 +739,10 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   all_atoms = selection.neighbours.neighbour;
   if (all_atoms)
     take_neighbours(atoms, selection.neighbours, stream);
-  else
+  else {
+    row_blocks.reset();
     select(atoms, selection, stream);
+  }
   if (many) {
     row_buffers.clear();    // of lists, which may be large
     DeviceBuffer<int4>().swap(found);
@@ -753,7 +765,8 @@ void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaS
 std::size_t DevicePairs::bytes() const
 {
   std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
-      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() + row_blocks.bytes();
+      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() +
+      (row_blocks ? row_blocks->bytes() : 0);
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

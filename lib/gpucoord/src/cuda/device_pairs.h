@@ -8,9 +8,6 @@
 // processor, which looks farther for those that have moved since. A row then is an owned atom alone, and its view has
 // nothing but n, nvalue and atom.
 //
-// Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
-// Very many rows stand in blocks of atoms near one another instead.
-//
 // Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
 
 #ifndef GPUCOORD_DEVICE_PAIRS_H
@@ -19,6 +16,7 @@
 #include "buffers.h"
 #include "device_bins.h"
 #include "device_points.h"
+#include "device_rows.h"
 #include "row_blocks.h"
 
 #include "../common/type_classes.h"
@@ -27,27 +25,10 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <vector>
 
 namespace gpucoord {
-
-// What a kernel sees of the rows of a pair of classes.
-struct DeviceRows {
-  int n;                        // rows
-  int nvalue;                   // the first of them, those of group a, count in S
-  int lanes;                    // threads an atom, 1 to 32, a power of 2
-  const int *point;             // [n]; null: the row's number
-  const int *atom;              // [n] row of the caller's arrays; null: the row's number
-  const int *count;             // [n] partners
-  const std::int64_t *tile;     // [tiles] where the partners of a tile begin; null: every 'stride'
-  std::int64_t stride;
-  // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
-  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What it has beyond the row's count are numbers of points, too.
-  const int4 *partner;
-  RowBlocks blocks;             // what rows stand in instead, where it has partners
-};
-
-constexpr int FOUR = 4;         // partners that a thread loads at once
 
 struct Candidates;
 struct MasksOfGroups;
@@ -136,7 +117,8 @@ class DevicePairs {
   DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
-  DeviceRowBlocks row_blocks;
+  std::unique_ptr<DeviceRowBlocks> row_blocks;    // null: there are none
+  int rebuilds_in_tiles = 0;                      // that are still to be without blocks
   std::deque<Rows> all_rows;
 };
 

@@ -5,9 +5,9 @@
 #include "device_points.h"
 
 #include "device_positions.cuh"
+#include "device_rows.h"
 #include "early_launch.cuh"
 #include "partner_search.cuh"
-#include "row_blocks.h"
 
 #include <cmath>
 

@@ -5,9 +5,10 @@
 #define GPUCOORD_PAIR_ARGUMENTS_H
 
 #include "device_bins.h"
-#include "device_pairs.h"
+#include "device_rows.h"
 
 #include "gpucoord/box.h"
+#include "gpucoord/device_coordination.h"
 
 #include <cstdint>
 

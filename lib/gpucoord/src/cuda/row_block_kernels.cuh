@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (row_blocks.h).
+// Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (device_rows.h).
 //
 // Launch: BLOCK_ROWS threads a block and no more than MAX_PARTNER_BLOCKS blocks, which take the blocks of rows in turn.
 // Shared memory: the points of a block of rows, bytes_of_points(most_lines), and the sums of the block's warps.
@@ -7,12 +7,16 @@
 #define GPUCOORD_ROW_BLOCK_KERNELS_CUH
 
 #include "partner_kernels.cuh"
-#include "row_blocks.h"
 
 namespace gpucoord {
 
-// on a multiprocessor, as shared memory allows in a liquid
-template <unsigned WANT> constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? 5 : 0;    // 0: as it likes
+// On a multiprocessor, as shared memory allows in a liquid; one of compute capability 7.5 has room for four.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int BLOCKS_IN_LIQUID = 4;
+#else
+constexpr int BLOCKS_IN_LIQUID = 5;
+#endif
+template <unsigned WANT> constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;    // 0: as it likes
 constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
 template <class Formula, unsigned WANT>

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Rows of atoms that are near one another: their order and their lists.
 //
-// Launch: find_keys one thread an atom, 256 a block; make_row_blocks PARTS threads a row and one block a block of rows.
+// Launch: find_keys one thread an atom, 256 a block; make_row_blocks PARTS threads a row, one block of threads for a block of rows.
 // Shared memory: the lists of all rows of a block, and which lines they need.
 
 #include "row_blocks.h"
@@ -86,7 +86,8 @@ namespace {
         if (there == EMPTY && atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
           if (k < MAX_PAGES) page[k] = of_line;
-          slot[of_line] = min(k, MAX_PAGES - 1);
+          // before it waits for anyone: whoever finds TAKING need not wait for long
+          atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
         }
         __syncwarp();
         if (there < 0) there = slot[of_line];
@@ -239,10 +240,11 @@ namespace {
     });
     if (!valid) return;
     const unsigned self = place_of(row);
-    for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     if (part == 0)
       out.place[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
                       static_cast<unsigned short>(self * sizeof(int4))};
+    if (mine == 0) return;    // eights are of one thread each
+    for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
     for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];    // written by this thread
   }
@@ -268,10 +270,11 @@ namespace {
 
 }    // namespace
 
-bool DeviceRowBlocks::take(int nrows, int npoints, int most_partners, double mean_partners) const
+bool DeviceRowBlocks::are_for(int nrows, int npoints, int most_partners, double mean_partners)
 {
+  constexpr int MOST_IN_A_BYTE = 255;    // eights, where Arrangement counts them
   return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS && mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
-      eights(most_partners) < 256 && bytes_to_build(most_partners, npoints) <= room();
+      eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();
 }
 
 void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t stream)
@@ -295,9 +298,10 @@ void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t 
   check(sort(workspace.data()), "sorting rows");
 }
 
-bool DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, double reach, RowBlocks &blocks,
-                            cudaStream_t stream)
+RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, double reach,
+                                 cudaStream_t stream)
 {
+  RowBlocks blocks = {};
   const int n = atoms.nlocal, nblocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS, nwarps = nblocks * (BLOCK_ROWS / 32);
   sort(atoms, reach, stream);
   blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbours.capacity));
@@ -316,13 +320,14 @@ bool DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbours &ne
   check(cudaGetLastError(), "launching make_row_blocks");
   check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream), "copying from it");
   check(cudaStreamSynchronize(stream), "sorting atoms into blocks");
-  blocks.most_lines = most_host[0];
+  const int most_lines = most_host[0];
+  if (most_lines > MAX_LINES || bytes_of_points(most_lines) > room()) return {};
+  blocks.most_lines = most_lines;
   blocks.place = place.data();
   blocks.nlines = nlines.data();
   blocks.line = line.data();
-  const bool fits = blocks.most_lines <= MAX_LINES && bytes_of_points(blocks.most_lines) <= room();
-  blocks.partner = fits ? partner.data() : nullptr;
-  return blocks.partner;
+  blocks.partner = partner.data();
+  return blocks;
 }
 
 std::size_t DeviceRowBlocks::bytes() const

@@ -44,9 +44,11 @@ namespace tuning {
   constexpr double ROWS_IN_PLACE = 0.9;
   // Room for so many partners is never too much; nor is so much for each partner.
   constexpr std::int64_t ENOUGH_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
-  // Where there are so many rows of so many partners, points of partners are kept in shared memory.
+  // Where there are so many rows of so many partners, points of partners are kept in shared memory, if the GPU has enough of it.
+  // Where it has turned out that they do not fit, that is tried again after so many lists.
   constexpr int FEWEST_ROWS_IN_BLOCKS = 1 << 17;
   constexpr double FEWEST_PARTNERS_IN_BLOCKS = 24.0;
+  constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
   constexpr int MAX_PARTNER_BLOCKS = 4096;    // of kernels over lists: not a property of the GPU, as above
   // atoms that are staged or fetched at a time, so that copies and host work overlap
   constexpr int COPY_CHUNK = 1 << 17;
