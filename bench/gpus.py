@@ -48,6 +48,7 @@ def last_state(lmp, kokkos, scale, n, edges, steps):
         last = os.path.join(folder, "last.txt")
         script = melt(edges, scale).rpartition("run ")[0] + f"""
 displace_atoms all random 0.1 0.1 0.1 4711
+reset_atoms id sort yes
 compute cv all coord/gpu {RATIONAL} precision double
 fix b all coord/bias c_cv harmonic k $(count(all)) s0 12
 thermo_style custom step c_cv
