@@ -1,0 +1,388 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: each interaction against sums over point charges, forces and torques against
+// finite differences, and what ls1-MarDyn computes.
+
+#include "gpucoord/multisite.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <limits>
+#include <random>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace gpucoord;
+
+namespace {
+
+struct Result {
+  MultisiteSums sums;
+  std::vector<double> force, torque;
+  double energy() const { return sums.lennard_jones + sums.electrostatic + sums.reaction_field; }
+};
+
+struct System {
+  std::vector<double> x, q;
+  std::vector<int> component;
+  int nlocal = 0;
+
+  void add(const double *place, const double *quaternion, int kind)
+  {
+    x.insert(x.end(), place, place + 3);
+    q.insert(q.end(), quaternion, quaternion + 4);
+    component.push_back(kind);
+  }
+  Result evaluate(const MultisiteModel &model) const
+  {
+    Result result;
+    result.force.assign(3 * nlocal, 0.0);
+    result.torque.assign(3 * nlocal, 0.0);
+    const Molecules molecules = {x.data(), q.data(), component.data(), nlocal, static_cast<int>(component.size())};
+    result.sums = reference_multisite(model, molecules, result.force.data(), result.torque.data());
+    return result;
+  }
+};
+
+std::array<double, 3> rotated(const double *q, const std::array<double, 3> &v)
+{
+  const double w = q[0], x = q[1], y = q[2], z = q[3];
+  const double m[3][3] = {{w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)},
+                          {2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)},
+                          {2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z}};
+  std::array<double, 3> r = {};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r[i] += m[i][j] * v[j];
+  return r;
+}
+
+// a small rotation about an axis of space, of angle a
+void rotate(double *q, int axis, double a)
+{
+  const double c = std::cos(0.5 * a), s = std::sin(0.5 * a);
+  const double r[4] = {c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0}, p[4] = {q[0], q[1], q[2], q[3]};
+  q[0] = r[0] * p[0] - r[1] * p[1] - r[2] * p[2] - r[3] * p[3];
+  q[1] = r[0] * p[1] + r[1] * p[0] + r[2] * p[3] - r[3] * p[2];
+  q[2] = r[0] * p[2] - r[1] * p[3] + r[2] * p[0] + r[3] * p[1];
+  q[3] = r[0] * p[3] + r[1] * p[2] - r[2] * p[1] + r[3] * p[0];
+}
+
+System two_molecules(std::mt19937 &random, double distance)
+{
+  std::normal_distribution<double> normal;
+  System s;
+  s.nlocal = 2;
+  for (int i = 0; i < 2; ++i) {
+    double place[3] = {0, 0, 0}, q[4];
+    for (double &c : q) c = normal(random);
+    const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (double &c : q) c /= length;
+    if (i == 1) {
+      for (double &c : place) c = normal(random);
+      const double r = std::hypot(place[0], place[1], place[2]);
+      for (double &c : place) c *= distance / r;
+    }
+    s.add(place, q, i);
+  }
+  return s;
+}
+
+MultisiteOptions options(double cutoff)
+{
+  MultisiteOptions o;
+  o.cutoff = o.cutoff_charge = cutoff;
+  return o;
+}
+
+// A dipole or quadrupole as the limit of charges: of distance h, which must be small and not so small that differences round.
+void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
+{
+  const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] + site.axis[2] * site.axis[2]);
+  const auto at = [&](double t) {
+    std::array<double, 3> p = site.position;
+    for (int c = 0; c < 3; ++c) p[c] += t * site.axis[c] / length;
+    return p;
+  };
+  if (quadrupole) {    // Q = 2 q h^2 for charges q, -2 q, q
+    const double q = site.moment / (2.0 * h * h);
+    charges.push_back({at(h), q});
+    charges.push_back({at(0.0), -2.0 * q});
+    charges.push_back({at(-h), q});
+  } else {
+    const double q = site.moment / (2.0 * h);
+    charges.push_back({at(h), q});
+    charges.push_back({at(-h), -q});
+  }
+}
+
+// q q / r in long double, summed over charges
+long double energy_of_charges(const Component *kinds, const System &s)
+{
+  long double u = 0;
+  for (const auto &a : kinds[0].charges)
+    for (const auto &b : kinds[1].charges) {
+      const auto pa = rotated(s.q.data(), a.position), pb = rotated(s.q.data() + 4, b.position);
+      long double r_sq = 0;
+      for (int c = 0; c < 3; ++c) {
+        const long double d = static_cast<long double>(s.x[c]) + pa[c] - s.x[3 + c] - pb[c];
+        r_sq += d * d;
+      }
+      u += static_cast<long double>(a.charge) * b.charge / sqrtl(r_sq);
+    }
+  return u;
+}
+
+}    // namespace
+
+TEST(Multisite, PolesAreLimitsOfCharges)
+{
+  const ChargeSite charge = {{0.3, -0.2, 0.5}, 0.7};
+  const AxialSite pole = {{-0.4, 0.1, 0.3}, {1.0, -2.0, 0.5}, 1.3};
+  std::mt19937 random(1);
+  for (int kind_a = 0; kind_a < 3; ++kind_a)    // charge, dipole, quadrupole
+    for (int kind_b = 0; kind_b < 3; ++kind_b)
+      for (int round = 0; round < 20; ++round) {
+        Component kinds[2], of_charges[2];
+        const int kind[2] = {kind_a, kind_b};
+        // the error of a limit is of h^2: two h give it
+        const System s = two_molecules(random, 5.0);
+        double limit[2];
+        for (int fine = 0; fine < 2; ++fine) {
+          for (int i = 0; i < 2; ++i) {
+            of_charges[i] = kinds[i] = Component();
+            if (kind[i] == 0) kinds[i].charges = of_charges[i].charges = {charge};
+            else {
+              (kind[i] == 1 ? kinds[i].dipoles : kinds[i].quadrupoles) = {pole};
+              add_charges(of_charges[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
+            }
+          }
+          limit[fine] = static_cast<double>(energy_of_charges(of_charges, s));
+        }
+        const double expected = limit[1] + (limit[1] - limit[0]) / 3.0;
+        const MultisiteModel model({kinds[0], kinds[1]}, options(10.0));
+        EXPECT_NEAR(s.evaluate(model).sums.electrostatic, expected, 1e-7) << kind_a << kind_b;
+      }
+}
+
+// one centre each: mixing and shift
+TEST(Multisite, LennardJonesOfUnlikeCentres)
+{
+  Component kinds[2];
+  kinds[0].centres = {{{0, 0, 0}, 0.5, 1.0}};
+  kinds[1].centres = {{{0, 0, 0}, 2.0, 1.4}};
+  std::mt19937 random(3);
+  for (const bool shift : {false, true}) {
+    MultisiteOptions o = options(3.0);
+    o.shift = shift;
+    MultisiteModel model({kinds[0], kinds[1]}, o);
+    model.set_mixing(1, 0, {0.8, 1.05});
+    const auto lj = [](double epsilon, double sigma, double r) {
+      return 4.0 * epsilon * (std::pow(sigma / r, 12) - std::pow(sigma / r, 6));
+    };
+    for (const double r : {1.0, 1.3, 2.9999}) {
+      System s = two_molecules(random, r);
+      const double epsilon = 0.8, sigma = 1.05 * 1.2;    // 0.8 sqrt(0.5 * 2)
+      EXPECT_NEAR(s.evaluate(model).energy(), lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
+      s.component = {1, 1};    // no mixing parameters between molecules of one kind
+      EXPECT_NEAR(s.evaluate(model).energy(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0), 1e-9);
+    }
+    EXPECT_EQ(two_molecules(random, 3.0001).evaluate(model).energy(), 0.0);
+  }
+}
+
+TEST(Multisite, ReactionField)
+{
+  Component kinds[2];
+  for (int i = 0; i < 2; ++i) kinds[i].dipoles = {{{0, 0, 0}, {0, 0, 1}, 1.5}};
+  std::mt19937 random(4);
+  for (const double epsilon : {1.0, 78.0, std::numeric_limits<double>::infinity()}) {
+    MultisiteOptions o = options(4.0);
+    o.reaction_field = epsilon;
+    o.coulomb = 2.0;
+    const MultisiteModel model({kinds[0], kinds[1]}, o);
+    const System s = two_molecules(random, 2.0);
+    const auto a = rotated(s.q.data(), {0, 0, 1}), b = rotated(s.q.data() + 4, {0, 0, 1});
+    const double g = a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+    const double factor = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
+    EXPECT_NEAR(s.evaluate(model).sums.reaction_field, -2.0 * factor * 1.5 * 1.5 * g / 64.0, 1e-14);
+  }
+}
+
+TEST(Multisite, BadComponents)
+{
+  const auto message_of = [](const Component &component) -> std::string {
+    try {
+      MultisiteModel({component}, options(3.0));
+    } catch (const std::invalid_argument &e) {
+      return e.what();
+    }
+    return "";
+  };
+  Component c;
+  c.name = "X";
+  EXPECT_EQ(message_of(c), "component X: it has no sites");
+  c.centres = {{{0, 0, 0}, -0.5, 1.0}};
+  EXPECT_EQ(message_of(c), "component X: epsilon is -0.5 and must be 0 or more");
+  c.centres = {{{0, 0, 0}, 0.5, 0.0}};
+  EXPECT_EQ(message_of(c), "component X: sigma is 0 and must be more than 0");
+  c.centres = {{{0, 0, 0}, 0.5, 1.0}};
+  EXPECT_EQ(message_of(c), "");
+  c.dipoles = {{{0, 0, 0}, {0, 0, 0}, 1.0}};
+  EXPECT_EQ(message_of(c), "component X: the axis of a dipole has length 0 and must have a direction");
+  std::swap(c.dipoles, c.quadrupoles);
+  EXPECT_EQ(message_of(c), "component X: the axis of a quadrupole has length 0 and must have a direction");
+}
+
+TEST(Multisite, ForcesAndTorquesAreSlopes)
+{
+  Component kinds[2];
+  for (int i = 0; i < 2; ++i) {
+    kinds[i].centres = {{{0.2, 0.1, -0.3}, 0.8 + i, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.4 - 0.1 * i}};
+    kinds[i].charges = {{{0.3, -0.2, 0.1}, 0.7}, {{-0.1, 0.2, 0.4}, -0.9}};
+    kinds[i].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2 * i}, 0.8}};
+    kinds[i].quadrupoles = {{{-0.2, -0.1, 0.3}, {1.0, 0.2, -0.4}, 1.2 - i}};
+  }
+  MultisiteOptions o = options(9.0);
+  o.reaction_field = 5.0;
+  o.coulomb = 1.7;
+  o.shift = true;
+  MultisiteModel model({kinds[0], kinds[1]}, o);
+  model.set_mixing(0, 1, {0.9, 1.1});
+  std::mt19937 random(2);
+  for (int round = 0; round < 20; ++round) {
+    const System s = two_molecules(random, 2.5);
+    const Result r = s.evaluate(model);
+    const double h = 1e-4;
+    const auto slope = [&](const std::function<void(System &, double)> &move) {
+      double u[4];
+      const double step[4] = {h, -h, 2 * h, -2 * h};
+      for (int k = 0; k < 4; ++k) {
+        System moved = s;
+        move(moved, step[k]);
+        u[k] = moved.evaluate(model).energy();
+      }
+      return (8.0 * (u[0] - u[1]) - (u[2] - u[3])) / (12.0 * h);
+    };
+    for (int i = 0; i < 2; ++i)
+      for (int c = 0; c < 3; ++c) {
+        const double force = -slope([&](System &m, double step) { m.x[3 * i + c] += step; });
+        const double torque = -slope([&](System &m, double step) { rotate(m.q.data() + 4 * i, c, step); });
+        EXPECT_NEAR(r.force[3 * i + c], force, 1e-8 * std::max(1.0, std::fabs(force)));
+        EXPECT_NEAR(r.torque[3 * i + c], torque, 1e-8 * std::max(1.0, std::fabs(torque)));
+      }
+    // molecules that come closer by a strain that leaves their sites as they are
+    for (int c = 0; c < 3; ++c) {
+      const double w = -slope([&](System &m, double step) {
+        for (int i = 0; i < 2; ++i) m.x[3 * i + c] *= 1.0 + step;
+      });
+      EXPECT_NEAR(r.sums.virial[c], w, 1e-8 * std::max(1.0, std::fabs(w)));
+    }
+  }
+}
+
+namespace {
+
+struct Ls1 {
+  System s;
+  MultisiteModel model;
+  std::vector<double> force, torque;
+  double u, w;
+};
+
+Ls1 read_ls1(const std::string &folder, const std::string &name, const std::string &rc)
+{
+  std::ifstream input(folder + "/" + name + ".inp"), results(folder + "/" + name + ".rc" + rc + ".legacy.txt");
+  std::string text, line;
+  while (std::getline(input, line))
+    if (line.find('#') == std::string::npos) text += line + "\n";
+  std::istringstream in(text);
+  double length = 0.0;
+  std::string word;
+  while (in >> word && word != "NumberOfComponents")
+    if (word == "Length") in >> length;
+  int ncomponents, n[5];
+  in >> ncomponents;
+  EXPECT_EQ(ncomponents, 1);
+  for (int &k : n) in >> k;
+  Component c;
+  double mass, unused;
+  for (int k = 0; k < n[0]; ++k) {
+    LennardJonesSite site;
+    in >> site.position[0] >> site.position[1] >> site.position[2] >> mass >> site.epsilon >> site.sigma >> unused >> unused;
+    c.centres.push_back(site);
+  }
+  for (int k = 0; k < n[1]; ++k) {
+    ChargeSite site;
+    in >> site.position[0] >> site.position[1] >> site.position[2] >> mass >> site.charge;
+    c.charges.push_back(site);
+  }
+  for (int k = 0; k < n[2]; ++k) {
+    AxialSite site;
+    in >> site.position[0] >> site.position[1] >> site.position[2] >> site.axis[0] >> site.axis[1] >> site.axis[2] >> site.moment;
+    site.moment = -site.moment;    // ls1 has charge-dipole with the other sign
+    c.dipoles.push_back(site);
+  }
+  EXPECT_TRUE(in);
+  MultisiteOptions o = options(std::stod(rc));
+  o.reaction_field = 1e10;
+  Ls1 ls1 = {{}, MultisiteModel({c}, o), {}, {}, 0.0, 0.0};
+  std::getline(results, line);
+  std::istringstream(line) >> word >> word >> ls1.u >> word >> ls1.w;
+  std::getline(results, line);
+  while (std::getline(results, line)) {
+    std::istringstream row(line);
+    double x[3], q[4], f[6];
+    row >> word >> word;
+    for (double &v : x) row >> v;
+    for (double &v : q) row >> v;
+    for (double &v : f) row >> v;
+    EXPECT_TRUE(row);
+    ls1.s.add(x, q, 0);
+    ls1.force.insert(ls1.force.end(), f, f + 3);
+    ls1.torque.insert(ls1.torque.end(), f + 3, f + 6);
+  }
+  const int nlocal = ls1.s.nlocal = static_cast<int>(ls1.s.component.size());
+  for (int i = 0; i < nlocal; ++i)
+    for (int k = 0; k < 27; ++k) {
+      const int image[3] = {k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1};
+      double x[3];
+      bool is_near = k != 13;
+      for (int d = 0; d < 3; ++d) {
+        x[d] = ls1.s.x[3 * i + d] + image[d] * length;
+        is_near = is_near && x[d] > -o.cutoff && x[d] < length + o.cutoff;
+      }
+      if (is_near) ls1.s.add(x, std::vector<double>(ls1.s.q.data() + 4 * i, ls1.s.q.data() + 4 * i + 4).data(), 0);
+    }
+  return ls1;
+}
+
+}    // namespace
+
+TEST(Multisite, Ls1)
+{
+  const char *const data = std::getenv("GPUCOORD_TEST_DATA");
+  if (!data || !std::ifstream(std::string(data) + "/ls1/README.md"))
+    GTEST_SKIP() << "SKIPPED: GPUCOORD_TEST_DATA names no folder with reference data of ls1";
+  for (const auto &[name, rc] : {std::pair("LennardJones", "35"), {"Charge", "35"}, {"ChargeDipole", "35"}, {"CO2", "33.0702"}, {"F0", "1.3"}}) {
+    const Ls1 ls1 = read_ls1(std::string(data) + "/ls1", name, rc);
+    const Result r = ls1.s.evaluate(ls1.model);
+    EXPECT_NEAR(r.energy(), ls1.u, 1e-10 * std::fabs(ls1.u)) << name;
+    const double w = r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
+    EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
+    // forces of F0 vanish: of the order of terms that cancel
+    double most_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), most_torque = most_force;
+    for (const double f : ls1.force) most_force = std::max(most_force, std::fabs(f));
+    for (const double t : ls1.torque) most_torque = std::max(most_torque, std::fabs(t));
+    for (std::size_t k = 0; k < ls1.force.size(); ++k) {
+      ASSERT_NEAR(r.force[k], ls1.force[k], 1e-9 * most_force) << name << " " << k;
+      ASSERT_NEAR(r.torque[k], ls1.torque[k], 1e-9 * most_torque) << name << " " << k;
+    }
+  }
+}
