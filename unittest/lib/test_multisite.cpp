@@ -240,6 +240,72 @@ TEST(Multisite, BadComponents)
   EXPECT_EQ(message_of(c), "component X: the axis of a quadrupole has length 0 and must have a direction");
 }
 
+TEST(Multisite, ComponentFile)
+{
+  std::istringstream file(R"(# UNITS: metal
+component CO2    # of Merker
+mass 44.01
+inertia 43.2 43.2 0
+
+centre 0 0 0 1.066e-3 2.8137
+  centre 0 0 1.2869 8.66e-3 2.9755
+quadrupole 0 0 0  0 0 1  -0.85
+component ion
+mass 23
+charge 0 0 0 1
+dipole 0.5 -1 2 1 1 0 3e-1
+)");
+  const auto components = read_components(file, "x.multisite");
+  ASSERT_EQ(components.size(), 2u);
+  const Component &co2 = components[0], &ion = components[1];
+  EXPECT_EQ(co2.name, "CO2");
+  EXPECT_EQ(co2.mass, 44.01);
+  EXPECT_EQ(co2.inertia, (std::array<double, 3>{43.2, 43.2, 0.0}));
+  ASSERT_EQ(co2.centres.size(), 2u);
+  EXPECT_EQ(co2.centres[1].position[2], 1.2869);
+  EXPECT_EQ(co2.centres[1].epsilon, 8.66e-3);
+  EXPECT_EQ(co2.centres[1].sigma, 2.9755);
+  ASSERT_EQ(co2.quadrupoles.size(), 1u);
+  EXPECT_EQ(co2.quadrupoles[0].axis[2], 1.0);
+  EXPECT_EQ(co2.quadrupoles[0].moment, -0.85);
+  EXPECT_TRUE(co2.charges.empty() && co2.dipoles.empty());
+  EXPECT_EQ(ion.name, "ion");
+  ASSERT_EQ(ion.charges.size(), 1u);
+  EXPECT_EQ(ion.charges[0].charge, 1.0);
+  ASSERT_EQ(ion.dipoles.size(), 1u);
+  EXPECT_EQ(ion.dipoles[0].position, (std::array<double, 3>{0.5, -1.0, 2.0}));
+  EXPECT_EQ(ion.dipoles[0].axis, (std::array<double, 3>{1.0, 1.0, 0.0}));
+  EXPECT_EQ(ion.dipoles[0].moment, 0.3);
+}
+
+TEST(Multisite, BadComponentFiles)
+{
+  const auto message_of = [](const std::string &text) -> std::string {
+    std::istringstream file(text);
+    try {
+      read_components(file, "bad");
+    } catch (const std::invalid_argument &e) {
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message_of("# nothing\n"), "");
+  EXPECT_EQ(message_of("mass 1\n"), "bad, line 1: mass stands before the first component");
+  EXPECT_EQ(message_of("component\n"), "bad, line 1: component needs one name");
+  EXPECT_EQ(message_of("component A\nmass 1\ncomponent A\n"), "bad, line 3: there is a component A already");
+  EXPECT_EQ(message_of("component A\ncentre 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
+  EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 and must be more than 0");
+  EXPECT_EQ(message_of("component A\nmass 1 2\n"), "bad, line 2: mass needs M, and there are 2 numbers");
+  EXPECT_EQ(message_of("component A\ncentre 0\n"), "bad, line 2: centre needs x y z epsilon sigma, and there is 1 number");
+  EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"), "bad, line 2: 'one' is no finite number");
+  EXPECT_EQ(message_of("component A\ncharge 0 0 0 inf\n"), "bad, line 2: 'inf' is no finite number");
+  EXPECT_EQ(message_of("component A\nsite 0 0 0\n"),
+            "bad, line 2: 'site' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
+  EXPECT_EQ(message_of("component A\ninertia 1 -1 1\n"), "bad, line 2: the moment of inertia -1 must be 0 or more");
+  EXPECT_EQ(message_of("component A\ninertia 1 3 1\n"),
+            "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which no body has");
+}
+
 TEST(Multisite, ForcesAndTorquesAreSlopes)
 {
   Component kinds[2];

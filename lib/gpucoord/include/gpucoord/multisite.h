@@ -7,6 +7,7 @@
 #define GPUCOORD_MULTISITE_H
 
 #include <array>
+#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -30,10 +31,24 @@ struct AxialSite {                   // dipole or quadrupole
 // A kind of molecule.
 struct Component {
   std::string name;
+  double mass = 0.0;
+  std::array<double, 3> inertia = {};    // moments about the axes of its frame, mass * distance^2; 0 where all mass is on an axis
   std::vector<LennardJonesSite> centres;
   std::vector<ChargeSite> charges;
   std::vector<AxialSite> dipoles, quadrupoles;
 };
+
+// The components of a file, in its order; 'name' is for messages. Throws std::invalid_argument with the line. A '#' begins a comment;
+// each line is one of
+//   component NAME
+//   mass M
+//   inertia Ix Iy Iz
+//   centre x y z epsilon sigma
+//   charge x y z q
+//   dipole x y z ex ey ez mu
+//   quadrupole x y z ex ey ez Q
+// where all but the first belong to the component before. Only 'component', 'mass' and one site must be there.
+std::vector<Component> read_components(std::istream &, const std::string &name);
 
 // Of unlike components: epsilon = xi sqrt(epsilon_i epsilon_j), sigma = eta (sigma_i + sigma_j) / 2.
 struct Mixing {

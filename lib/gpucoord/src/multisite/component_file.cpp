@@ -1,0 +1,117 @@
+// Part of GPUCOORD, GPL-2.0. Files of components.
+
+#include "gpucoord/multisite.h"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdlib>
+#include <istream>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace gpucoord {
+
+namespace {
+
+  class Reader {
+   public:
+    Reader(std::istream &in_file, const std::string &name) : in(in_file), file(name) {}
+
+    std::vector<Component> read()
+    {
+      std::string line;
+      while (std::getline(in, line)) {
+        ++line_number;
+        words.clear();
+        std::istringstream of_line(line.substr(0, line.find('#')));
+        for (std::string word; of_line >> word;) words.push_back(word);
+        if (!words.empty()) take_line();
+      }
+      if (in.bad()) fail("it cannot be read");
+      if (!all.empty()) end_component();
+      return all;
+    }
+
+   private:
+    void take_line()
+    {
+      const std::string &keyword = words[0];
+      if (keyword == "component") {
+        if (words.size() != 2) fail("component needs one name");
+        if (!all.empty()) end_component();
+        for (const Component &other : all)
+          if (other.name == words[1]) fail("there is a component " + words[1] + " already");
+        all.emplace_back().name = words[1];
+        return;
+      }
+      if (keyword != "mass" && keyword != "inertia" && keyword != "centre" && keyword != "charge" && keyword != "dipole" &&
+          keyword != "quadrupole")
+        fail("'" + keyword + "' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
+      if (all.empty()) fail(keyword + " stands before the first component");
+      Component &component = all.back();
+      if (keyword == "mass") {
+        component.mass = numbers("M", 1)[0];
+        if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " and must be more than 0");
+      } else if (keyword == "inertia") {
+        const auto moments = numbers("Ix Iy Iz", 3);
+        for (int k = 0; k < 3; ++k)
+          if (moments[k] < 0.0) fail("the moment of inertia " + words[1 + k] + " must be 0 or more");
+        for (int k = 0; k < 3; ++k) {
+          const double others = moments[(k + 1) % 3] + moments[(k + 2) % 3];
+          if (moments[k] > others * (1.0 + 1e-6))
+            fail("the moment of inertia " + words[1 + k] + " is more than the sum of the other two, which no body has");
+          component.inertia[k] = moments[k];
+        }
+      } else if (keyword == "centre") {
+        const auto n = numbers("x y z epsilon sigma", 5);
+        component.centres.push_back({{n[0], n[1], n[2]}, n[3], n[4]});
+      } else if (keyword == "charge") {
+        const auto n = numbers("x y z q", 4);
+        component.charges.push_back({{n[0], n[1], n[2]}, n[3]});
+      } else {
+        const auto n = numbers(keyword == "dipole" ? "x y z ex ey ez mu" : "x y z ex ey ez Q", 7);
+        (keyword == "dipole" ? component.dipoles : component.quadrupoles)
+            .push_back({{n[0], n[1], n[2]}, {n[3], n[4], n[5]}, n[6]});
+      }
+    }
+
+    // those of the line
+    std::vector<double> numbers(const char *what, std::size_t n) const
+    {
+      if (words.size() != n + 1)
+        fail(words[0] + " needs " + what + ", and there " + (words.size() == 2 ? "is 1 number" : "are " + std::to_string(words.size() - 1) + " numbers"));
+      std::vector<double> found;
+      for (std::size_t k = 1; k <= n; ++k) {
+        char *end;
+        found.push_back(std::strtod(words[k].c_str(), &end));
+        if (*end != '\0' || !std::isfinite(found.back())) fail("'" + words[k] + "' is no finite number");
+      }
+      return found;
+    }
+
+    void end_component() const
+    {
+      if (all.back().mass == 0.0) fail("component " + all.back().name + " ends without a mass");
+    }
+
+    [[noreturn]] void fail(const std::string &what) const
+    {
+      throw std::invalid_argument(file + ", line " + std::to_string(line_number) + ": " + what);
+    }
+
+    std::istream &in;
+    const std::string file;
+    int line_number = 0;
+    std::vector<std::string> words;
+    std::vector<Component> all;
+  };
+
+}    // namespace
+
+std::vector<Component> read_components(std::istream &in, const std::string &name)
+{
+  return Reader(in, name).read();
+}
+
+}    // namespace gpucoord
