@@ -9,6 +9,7 @@
 #include "../common/switch_dispatch.h"
 #include "../common/type_classes.h"
 #include "cell_bins.h"
+#include "cell_tasks.h"
 #include "custom_function.h"
 #include "pair_kernels.h"
 #include "sorted_neighbours.h"
@@ -17,8 +18,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
-#include <limits>
 #include <vector>
 
 namespace gpucoord {
@@ -124,21 +123,8 @@ namespace {
       PairKernels<Real> kernels;
     };
 
-    struct Scratch {
-      std::vector<Real> x, y, z;
-      std::vector<int> index;
-      std::vector<PointRange> ranges;
-      std::vector<std::size_t> cursor;
+    struct Scratch : CandidateMemory<Real> {
       std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
-      void reserve(std::size_t n)
-      {
-        if (x.size() >= n) return;
-        const std::size_t size = n + n / 2;
-        x.resize(size);
-        y.resize(size);
-        z.resize(size);
-        index.resize(size);
-      }
     };
 
     static void halve(Contribution &result)    // every pair was met from both its ends
@@ -186,22 +172,6 @@ namespace {
       for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
     }
 
-    // runs work(k) for k < n
-    template <class Work> static void run_in_parallel(std::int64_t n, int threads, Work work)
-    {
-      std::exception_ptr failure;    // such as no memory: must not leave a parallel region
-#pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
-      for (std::int64_t k = 0; k < n; ++k) {
-        try {
-          work(k);
-        } catch (...) {
-#pragma omp critical
-          failure = std::current_exception();
-        }
-      }
-      if (failure) std::rethrow_exception(failure);
-    }
-
     // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
     // their sums in order
     template <class Work>
@@ -220,114 +190,6 @@ namespace {
       result.timings.reduction += seconds() - start;
     }
 
-    // Atoms i that share one search for partners: those sorted from begin to end, of one row of cells.
-    struct Task {
-      std::uint64_t key;    // of the first of these cells
-      int begin, end;
-    };
-
-    // As many atoms as are within a quarter of the range along x; more where they are few, though not too far apart, which
-    // costs digits; and not too many of a crowd, so that threads have work to share even where all atoms are in one place.
-    void make_tasks(const CellGrid &grid, const CellBins &bi)
-    {
-      constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
-      const int width = grid.x_cells_per_range() / 4, max_width = 3 * grid.x_cells_per_range();
-      const int n = static_cast<int>(bi.keys.size()), nparts = n / ATOMS_OF_A_PART + 1;
-      const auto row = [&](int k) { return bi.keys[k] / grid.n[0]; };
-      tasks_of_part.resize(nparts);
-      run_in_parallel(nparts, std::min(nthreads, nparts), [&](std::int64_t part) {
-        auto &some = tasks_of_part[part];
-        some.clear();
-        // of the rows that begin in this part of the atoms
-        int begin = static_cast<int>(part) * ATOMS_OF_A_PART;
-        const int end_of_part = std::min(begin + ATOMS_OF_A_PART, n);
-        while (begin > 0 && begin < end_of_part && row(begin) == row(begin - 1)) ++begin;
-        if (begin == end_of_part) return;
-        while (begin < n && (begin < end_of_part || row(begin) == row(begin - 1))) {
-          const std::uint64_t key = bi.keys[begin], end_of_row = (row(begin) + 1) * grid.n[0];
-          const std::uint64_t end_of_some = std::min(key + max_width, end_of_row);
-          int end = begin;
-          bool any = false;
-          for (; end < n && bi.keys[end] < end_of_some && end - begin < MANY_ATOMS; ++end) {
-            if (end - begin >= ENOUGH_ATOMS && bi.keys[end] >= key + width) break;
-            any |= bi.owned[end] != 0;
-          }
-          if (any) some.push_back({key, begin, end});
-          begin = end;
-        }
-      });
-      tasks.clear();
-      for (const auto &some : tasks_of_part) tasks.insert(tasks.end(), some.begin(), some.end());
-    }
-
-    // Partners that the owned atoms of a task may have, relative to origin, and their indices among the
-    // sorted atoms; those of the task's own row are numbered own_first to own_last.
-    struct Candidates {
-      double origin[3];
-      int count = 0, own_first = 0, own_last = 0;
-    };
-
-    Candidates collect(const Function &function, const CellGrid &grid, const CellBins &bi, const CellBins &bj,
-                       const Task &task, Scratch &s)
-    {
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
-      for (int p = task.begin; p < task.end; ++p) {
-        if (!bi.owned[p]) continue;
-        const double position[3] = {bi.x[p], bi.y[p], bi.z[p]};
-        for (int c = 0; c < 3; ++c) {
-          lo[c] = std::min(lo[c], position[c]);
-          hi[c] = std::max(hi[c], position[c]);
-        }
-      }
-      Candidates found;
-      if (!(lo[0] <= hi[0])) return found;
-      double half[3];
-      for (int c = 0; c < 3; ++c) {
-        found.origin[c] = 0.5 * (lo[c] + hi[c]);
-        half[c] = 0.5 * (hi[c] - lo[c]);
-      }
-
-      // this margin is far above the rounding of Real: no pair is lost here
-      const double range_sq = function.dmax * function.dmax * (1.0 + 1e-5);
-      const int reach = grid.reach, width = 2 * reach + 1;
-      const auto gap = [&](int axis, std::int64_t cell) {    // from the box to a row of cells; the grid begins at 0
-        const double begin = static_cast<double>(cell) * grid.size[axis], end = begin + grid.size[axis];
-        return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
-      };
-      const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
-      const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
-      s.ranges.clear();
-      int own = -1, size = 0;
-      for (int dz = -reach; dz <= reach; ++dz) {
-        if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
-        for (int dy = -reach; dy <= reach; ++dy) {
-          if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
-          const double gap_y = gap(1, cy + dy), gap_z = gap(2, cz + dz);
-          const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
-          if (reach_sq < 0.0) continue;
-          const double reach_x = std::sqrt(reach_sq);
-          const std::int64_t x_first = grid.coordinate(0, lo[0] - reach_x), x_last = grid.coordinate(0, hi[0] + reach_x);
-          std::size_t &cursor = s.cursor[(dz + reach) * width + dy + reach];
-          int begin;
-          const int n = bj.atoms(grid.key(x_first, cy + dy, cz + dz), grid.key(x_last, cy + dy, cz + dz), cursor, begin);
-          if (n == 0) continue;
-          if (dy == 0 && dz == 0) own = static_cast<int>(s.ranges.size());
-          s.ranges.push_back({begin, begin + n, 0});
-          size += n;
-        }
-      }
-      s.ranges.push_back({0, 0, 0});    // ends the one before
-      s.reserve(static_cast<std::size_t>(size) + KEEP_MARGIN);
-      found.count = function.kernels.keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bj.x.data(),
-          bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
-      if (own >= 0) {
-        found.own_first = s.ranges[own].kept;
-        found.own_last = s.ranges[own + 1].kept;
-      }
-      return found;
-    }
-
     // For owned atoms i of one set of bins the sum over the atoms j of another. counts: whether they
     // count in S and W, or their own sums only.
     void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
@@ -335,16 +197,18 @@ namespace {
                       Contribution &result)
     {
       const double start = seconds();
-      const int nrows = (2 * grid.reach + 1) * (2 * grid.reach + 1);
-      make_tasks(grid, bi);
+      const Function &f = functions[between.function];
+      tasks.make(grid, bi, nthreads);
 
       Contribution sums_of_pass;
-      run_blocks(static_cast<std::int64_t>(tasks.size()), 16, sums_of_pass,
+      run_blocks(static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        s.cursor.assign(nrows, 0);
+        s.forget(grid);
         for (std::int64_t t = begin; t < end; ++t) {
-          const Candidates found = collect(functions[between.function], grid, bi, bj, tasks[t], s);
-          for (int p = tasks[t].begin; p < tasks[t].end; ++p) {
+          const CellTask &task = tasks.all()[t];
+          const CellCandidates found =
+              collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
+          for (int p = task.begin; p < task.end; ++p) {
             if (!bi.owned[p]) continue;
             // the atom itself, where it is in both groups
             int self = found.own_first;
@@ -476,8 +340,7 @@ namespace {
     const int nthreads;
     std::vector<Function> functions;
     std::vector<Scratch> scratch;    // one a thread
-    std::vector<Task> tasks;
-    std::vector<std::vector<Task>> tasks_of_part;
+    CellTasks tasks;
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
     std::vector<CellBins> bins_a, bins_b;    // one a class
