@@ -6,8 +6,11 @@
 #ifndef GPUCOORD_MULTISITE_H
 #define GPUCOORD_MULTISITE_H
 
+#include "gpucoord/coordination.h"
+
 #include <array>
 #include <iosfwd>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -98,6 +101,15 @@ struct MultisiteSums {
   double lennard_jones = 0.0, electrostatic = 0.0, reaction_field = 0.0;    // energy; electrostatic: without reaction field
   double virial[6] = {};                 // xx yy zz xy xz yz of centres of mass, energy
 };
+
+class Multisite {
+ public:
+  virtual ~Multisite() = default;
+  // force, torque: [nlocal][3], are added to; torque about the centre of mass, in the frame of space
+  virtual MultisiteSums evaluate(const Molecules &, bool virial, double *force, double *torque) = 0;
+};
+
+std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads);
 
 // Plain loops over all pairs, to check backends against. force, torque: [nlocal][3], are added to.
 MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, double *force, double *torque);

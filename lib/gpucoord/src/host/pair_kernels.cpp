@@ -185,6 +185,9 @@ namespace GPUCOORD_ISA {
     kernels = make<double, double>(function);
   }
 
+  void get_keep_near_box(KeepNearBoxFunction<float> &kernel) { kernel = keep_near_box<float>; }
+  void get_keep_near_box(KeepNearBoxFunction<double> &kernel) { kernel = keep_near_box<double>; }
+
 }    // namespace GPUCOORD_ISA
 
 }    // namespace gpucoord

@@ -58,6 +58,8 @@ template <class Real> struct PairKernels {
   KeepNearBoxFunction<Real> keep_near_box;
 };
 
+template <class Real> KeepNearBoxFunction<Real> select_keep_near_box();
+
 // Kernels of a precision: Real float for SINGLE and MIXED, double for DOUBLE.
 template <class Real> PairKernels<Real> select_pair_kernels(const Switch &, Precision);
 

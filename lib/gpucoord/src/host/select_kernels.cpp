@@ -1,14 +1,19 @@
 // Part of GPUCOORD, GPL-2.0. Chooses the instruction set of the host kernels.
 
+#include "../multisite/site_kernels.h"
 #include "gpucoord/coordination.h"
 #include "pair_kernels.h"
 
 namespace gpucoord {
 
-#define GPUCOORD_DECLARE(isa)                                                \
-  namespace isa {                                                            \
-    void get_pair_kernels(const Switch &, Precision, PairKernels<float> &);  \
-    void get_pair_kernels(const Switch &, Precision, PairKernels<double> &); \
+#define GPUCOORD_DECLARE(isa)                                                    \
+  namespace isa {                                                                \
+    void get_pair_kernels(const Switch &, Precision, PairKernels<float> &);      \
+    void get_pair_kernels(const Switch &, Precision, PairKernels<double> &);     \
+    void get_keep_near_box(KeepNearBoxFunction<float> &);                        \
+    void get_keep_near_box(KeepNearBoxFunction<double> &);                       \
+    void get_site_kernel(SitePairKind, bool, bool, SiteKernel<float> &);         \
+    void get_site_kernel(SitePairKind, bool, bool, SiteKernel<double> &);        \
   }
 GPUCOORD_DECLARE(isa_baseline)
 #ifdef GPUCOORD_X86_64
@@ -38,21 +43,43 @@ namespace {
 
 }    // namespace
 
-template <class Real>
-PairKernels<Real> select_pair_kernels(const Switch &function, Precision precision)
+#ifdef GPUCOORD_X86_64
+#define GPUCOORD_CALL(...)                                              \
+  switch (best()) {                                                     \
+    case InstructionSet::AVX512: isa_avx512::__VA_ARGS__; break;        \
+    case InstructionSet::AVX2: isa_avx2::__VA_ARGS__; break;            \
+    default: isa_baseline::__VA_ARGS__;                                 \
+  }
+#else
+#define GPUCOORD_CALL(...) isa_baseline::__VA_ARGS__;
+#endif
+
+template <class Real> PairKernels<Real> select_pair_kernels(const Switch &function, Precision precision)
 {
   PairKernels<Real> kernels;
-  switch (best()) {
-#ifdef GPUCOORD_X86_64
-    case InstructionSet::AVX512: isa_avx512::get_pair_kernels(function, precision, kernels); break;
-    case InstructionSet::AVX2: isa_avx2::get_pair_kernels(function, precision, kernels); break;
-#endif
-    default: isa_baseline::get_pair_kernels(function, precision, kernels);
-  }
+  GPUCOORD_CALL(get_pair_kernels(function, precision, kernels))
   return kernels;
 }
 template PairKernels<float> select_pair_kernels<float>(const Switch &, Precision);
 template PairKernels<double> select_pair_kernels<double>(const Switch &, Precision);
+
+template <class Real> KeepNearBoxFunction<Real> select_keep_near_box()
+{
+  KeepNearBoxFunction<Real> kernel;
+  GPUCOORD_CALL(get_keep_near_box(kernel))
+  return kernel;
+}
+template KeepNearBoxFunction<float> select_keep_near_box<float>();
+template KeepNearBoxFunction<double> select_keep_near_box<double>();
+
+template <class Real> SiteKernel<Real> select_site_kernel(SitePairKind kind, bool reversed, bool virial)
+{
+  SiteKernel<Real> kernel;
+  GPUCOORD_CALL(get_site_kernel(kind, reversed, virial, kernel))
+  return kernel;
+}
+template SiteKernel<float> select_site_kernel<float>(SitePairKind, bool, bool);
+template SiteKernel<double> select_site_kernel<double>(SitePairKind, bool, bool);
 
 const char *host_instruction_set()
 {
