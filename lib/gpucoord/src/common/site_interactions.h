@@ -108,18 +108,25 @@ template <class Real> GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Rea
           f * (Real(-10) * cj - Real(30) * ci * ci * cj - Real(20) * h * ci), Real(4) * f * h};
 }
 
-// Force and torques of such an energy: -dU/dx_i, and -e x dU/de at both ends. A site without an axis has e = 0.
+// Force and torques of such an energy: -dU/dx_i, and -e x dU/de at both ends. A site without an axis has e = 0. By components and
+// by reference, for the sake of vector loops.
 template <class Real>
-GPUCOORD_HD SitePair<Real> pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u, const Vector<Real> &ei,
-                                        const Vector<Real> &ej, Real ci, Real cj)
+GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u, const Vector<Real> &ei,
+                              const Vector<Real> &ej, Real ci, Real cj, SitePair<Real> &pair)
 {
-  SitePair<Real> pair;
   pair.energy = of.u;
-  pair.force = (inverse_r * (of.by_ci * ci + of.by_cj * cj) - of.by_r) * u - inverse_r * of.by_ci * ei - inverse_r * of.by_cj * ej;
-  const Vector<Real> across = of.by_g * cross(ei, ej);
-  pair.torque_i = Real(-1) * (of.by_ci * cross(ei, u) + across);
-  pair.torque_j = across - of.by_cj * cross(ej, u);
-  return pair;
+  const Real along = inverse_r * (of.by_ci * ci + of.by_cj * cj) - of.by_r, fi = inverse_r * of.by_ci, fj = inverse_r * of.by_cj;
+  pair.force.x = along * u.x - fi * ei.x - fj * ej.x;
+  pair.force.y = along * u.y - fi * ei.y - fj * ej.y;
+  pair.force.z = along * u.z - fi * ei.z - fj * ej.z;
+  const Real ax = of.by_g * (ei.y * ej.z - ei.z * ej.y), ay = of.by_g * (ei.z * ej.x - ei.x * ej.z),
+             az = of.by_g * (ei.x * ej.y - ei.y * ej.x);
+  pair.torque_i.x = -of.by_ci * (ei.y * u.z - ei.z * u.y) - ax;
+  pair.torque_i.y = -of.by_ci * (ei.z * u.x - ei.x * u.z) - ay;
+  pair.torque_i.z = -of.by_ci * (ei.x * u.y - ei.y * u.x) - az;
+  pair.torque_j.x = ax - of.by_cj * (ej.y * u.z - ej.z * u.y);
+  pair.torque_j.y = ay - of.by_cj * (ej.z * u.x - ej.x * u.z);
+  pair.torque_j.z = az - of.by_cj * (ej.x * u.y - ej.y * u.x);
 }
 
 }    // namespace gpucoord

@@ -69,7 +69,9 @@ namespace {
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double ci = dot(a.axis, u), cj = dot(b.axis, u), g = dot(a.axis, b.axis);
-          add(a, pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis, b.axis, ci, cj));
+          SitePair<double> pair;
+          pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis, b.axis, ci, cj, pair);
+          add(a, pair);
         }
     }
     // The same for an interaction written for the other order: with -u, cosines change their sign, and torques their places.
@@ -81,8 +83,8 @@ namespace {
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double cb = dot(b.axis, u), ca = dot(a.axis, u), g = dot(a.axis, b.axis);
-          SitePair<double> pair =
-              pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis, a.axis, cb, ca);
+          SitePair<double> pair;
+          pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis, a.axis, cb, ca, pair);
           pair.force = -1.0 * pair.force;
           pair.torque_i = pair.torque_j;
           add(a, pair);

@@ -23,22 +23,23 @@ namespace {
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz, vxx, vyy, vzz, vxy, vxz, vyz)
     for (int k = 0; k < near.n; ++k) {
       const Vector<Real> centre = {-near.x[0][k], -near.x[1][k], -near.x[2][k]};    // x_i - x_j
-      const Vector<Real> other = {sites.arm[0][k], sites.arm[1][k], sites.arm[2][k]};
-      const Vector<Real> d = centre + arm - other;
+      // By components: results of operators on three floats would stay in memory, and the loop would not be vectorised.
+      const Vector<Real> d = {centre.x + arm.x - sites.arm[0][k], centre.y + arm.y - sites.arm[1][k],
+                              centre.z + arm.z - sites.arm[2][k]};
       const Real r_sq = dot(d, d);
       Vector<Real> force;
       if constexpr (KIND == SitePairKind::LENNARD_JONES) {
         Real slope_over_r;
         energy += lennard_jones(r_sq, c.four_epsilon, c.sigma_sq, c.shift, slope_over_r);
-        force = -slope_over_r * d;
+        force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
       } else if constexpr (KIND == SitePairKind::CHARGES) {
         Real slope_over_r;
         energy += charges(Real(1) / std::sqrt(r_sq), c.strength, slope_over_r);
-        force = -slope_over_r * d;
+        force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
       } else {
         const Vector<Real> other_axis = {sites.axis[0][k], sites.axis[1][k], sites.axis[2][k]};
         const Real inverse_r = Real(1) / std::sqrt(r_sq), sign = REVERSED ? Real(-1) : Real(1);
-        const Vector<Real> u = sign * inverse_r * d;
+        const Vector<Real> u = {sign * inverse_r * d.x, sign * inverse_r * d.y, sign * inverse_r * d.z};
         const Vector<Real> &first = REVERSED ? other_axis : axis, &second = REVERSED ? axis : other_axis;
         const Real c1 = dot(first, u), c2 = dot(second, u), g = dot(first, second);
         OfAngles<Real> of;
@@ -51,9 +52,10 @@ namespace {
           field -= c.field * g;
           of.by_g -= c.field;
         }
-        const SitePair<Real> pair = pair_of_axes(of, inverse_r, u, first, second, c1, c2);
+        SitePair<Real> pair;
+        pair_of_axes(of, inverse_r, u, first, second, c1, c2, pair);
         energy += pair.energy;
-        force = sign * pair.force;
+        force = {sign * pair.force.x, sign * pair.force.y, sign * pair.force.z};
         const Vector<Real> &torque = REVERSED ? pair.torque_j : pair.torque_i;
         tx += torque.x;
         ty += torque.y;
