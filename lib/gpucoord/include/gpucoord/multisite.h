@@ -41,8 +41,8 @@ struct Component {
   std::vector<AxialSite> dipoles, quadrupoles;
 };
 
-// The components of a file, in its order; 'name' is for messages. Throws std::invalid_argument with the line. A '#' begins a comment;
-// each line is one of
+// The components of a file, in its order; 'name' is for messages. Throws std::invalid_argument with the line. A '#' begins a
+// comment; each line is one of
 //   component NAME
 //   mass M
 //   inertia Ix Iy Iz
@@ -50,7 +50,8 @@ struct Component {
 //   charge x y z q
 //   dipole x y z ex ey ez mu
 //   quadrupole x y z ex ey ez Q
-// where all but the first belong to the component before. Only 'component', 'mass' and one site must be there.
+// where all but the first belong to the component before. A component must have a mass; one without sites MultisiteModel
+// refuses.
 std::vector<Component> read_components(std::istream &, const std::string &name);
 
 // Of unlike components: epsilon = xi sqrt(epsilon_i epsilon_j), sigma = eta (sigma_i + sigma_j) / 2.
@@ -80,7 +81,7 @@ class MultisiteModel {
   const std::vector<Component> &components() const { return all; }
   const MultisiteOptions &options() const { return settings; }
   PairOfCentres centres(int i, int a, int j, int b) const;    // centre a of component i, b of j
-  double reaction_field_factor() const;                       // times mu_i mu_j (e_i.e_j): the energy, less its sign
+  double reaction_field_factor() const;                       // the energy is - this mu_i mu_j (e_i.e_j)
 
  private:
   std::vector<Component> all;
@@ -109,6 +110,7 @@ class Multisite {
   virtual MultisiteSums evaluate(const Molecules &, bool virial, double *force, double *torque) = 0;
 };
 
+// Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double.
 std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads);
 
 // Plain loops over all pairs, to check backends against. force, torque: [nlocal][3], are added to.

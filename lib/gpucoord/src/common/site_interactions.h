@@ -38,6 +38,13 @@ template <class Real> GPUCOORD_HD Vector<Real> cross(const Vector<Real> &a, cons
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
+// from the frame of a molecule to that of space; q: w x y z, of length 1
+template <class Real> GPUCOORD_HD Vector<Real> rotated(const Real *q, const Vector<Real> &v)
+{
+  const Vector<Real> axis = {q[1], q[2], q[3]}, t = Real(2) * cross(axis, v);
+  return v + q[0] * t + cross(axis, t);
+}
+
 // of a pair of sites; the force on j is -force
 template <class Real> struct SitePair {
   Real energy;

@@ -125,6 +125,15 @@ inline void use_device(int device)
   if (device >= 0) check(cudaSetDevice(device), "making it current");
 }
 
+// of the current GPU
+inline int device_attribute(cudaDeviceAttr attribute)
+{
+  int device = 0, value = 0;
+  check(cudaGetDevice(&device), "asking for the current GPU");
+  check(cudaDeviceGetAttribute(&value, attribute, device), "asking for its size");
+  return value;
+}
+
 }    // namespace gpucoord
 
 #endif

@@ -30,10 +30,7 @@ namespace {
         table(table_in), nthreads(std::max(1, nthreads_in))
     {
       check_kernels();
-      int current = 0;
-      check(cudaGetDevice(&current), "asking for the current GPU");
-      check(cudaDeviceGetAttribute(&shape.multiprocessors, cudaDevAttrMultiProcessorCount, current),
-            "asking for its size");
+      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       bins_always = tuning.processor != CudaTuning::Processor::AUTO;
       shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
       shape.warps_per_block = tuning.warps_per_block;

@@ -74,9 +74,7 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
-      int current = 0;
-      check(cudaGetDevice(&current), "asking for the current GPU");
-      check(cudaDeviceGetAttribute(&shape.multiprocessors, cudaDevAttrMultiProcessorCount, current), "asking for its size");
+      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
       report.reserve(1);
       ended.reserve(1);

@@ -26,6 +26,17 @@ namespace {
   constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
   constexpr unsigned IN_WINDOW = DERIVATIVES | WINDOWED;
 
+  // calls f with a constant, where kernels exist for all of these
+  template <class F> void with_want(unsigned want, F f)
+  {
+    switch (want) {
+      case VALUE: return f(std::integral_constant<unsigned, VALUE>());
+      case DERIVATIVES: return f(std::integral_constant<unsigned, DERIVATIVES>());
+      case ALL_OF_ATOMS: return f(std::integral_constant<unsigned, ALL_OF_ATOMS>());
+      default: return f(std::integral_constant<unsigned, ALL>());
+    }
+  }
+
   template <class Real, class Accumulator, unsigned WANT, int WARPS>
   void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c, const CellsShape &shape,
                     cudaStream_t stream)
@@ -45,12 +56,7 @@ namespace {
   void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
                            const CellsShape &shape, cudaStream_t stream)
   {
-    switch (want) {
-      case VALUE: return launch_cells<Real, Accumulator, VALUE, WARPS>(arg, c, shape, stream);
-      case DERIVATIVES: return launch_cells<Real, Accumulator, DERIVATIVES, WARPS>(arg, c, shape, stream);
-      case ALL_OF_ATOMS: return launch_cells<Real, Accumulator, ALL_OF_ATOMS, WARPS>(arg, c, shape, stream);
-      default: return launch_cells<Real, Accumulator, ALL, WARPS>(arg, c, shape, stream);
-    }
+    with_want(want, [&](auto wanted) { launch_cells<Real, Accumulator, wanted(), WARPS>(arg, c, shape, stream); });
   }
 
   template <class Real, class Accumulator>
@@ -116,14 +122,7 @@ namespace {
             "asking for shared memory");    // for as many blocks at once as there are registers for
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream, arg, c);
     };
-    if (want == VALUE)
-      launch(sum_row_blocks<Formula, VALUE>);
-    else if (want == DERIVATIVES)
-      launch(sum_row_blocks<Formula, DERIVATIVES>);
-    else if (want == ALL_OF_ATOMS)
-      launch(sum_row_blocks<Formula, ALL_OF_ATOMS>);
-    else
-      launch(sum_row_blocks<Formula, ALL>);
+    with_want(want, [&](auto wanted) { launch(sum_row_blocks<Formula, wanted()>); });
   }
 
   // sums in double, also in precision single: the loads take longer
@@ -137,14 +136,7 @@ namespace {
     const auto launch = [&](auto *kernel) {
       launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS}, stream, arg, c);
     };
-    if (want == VALUE)
-      launch(sum_partners<Formula, Real, VALUE>);
-    else if (want == DERIVATIVES)
-      launch(sum_partners<Formula, Real, DERIVATIVES>);
-    else if (want == ALL_OF_ATOMS)
-      launch(sum_partners<Formula, Real, ALL_OF_ATOMS>);
-    else
-      launch(sum_partners<Formula, Real, ALL>);
+    with_want(want, [&](auto wanted) { launch(sum_partners<Formula, Real, wanted()>); });
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()

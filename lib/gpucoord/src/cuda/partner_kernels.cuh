@@ -55,6 +55,24 @@ template <> struct PointOf<float> {
   using Type = int4;
 };
 
+// Adds those of four partners that exist and are in range: of 'left' partners that are still to come, every lanes-th.
+template <class Formula, class Real, class Point, class Sums>
+__device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom, const Point (&other)[FOUR], int left,
+                                int lanes, Real unit_sq)
+{
+#pragma unroll
+  for (int u = 0; u < FOUR; ++u) {
+    const bool exists = u * lanes < left;
+    Real dx, dy, dz;
+    difference(atom, other[u], dx, dy, dz);
+    const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
+    if constexpr (CHEAP<Formula>)
+      sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
+    else if (exists && r_sq <= c.dmax_sq)
+      sums.template add<Formula>(c, dx, dy, dz, r_sq);
+  }
+}
+
 // the sums of a row, where they are wanted; value and virial are added to those of this thread
 template <unsigned WANT, class Sums>
 __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
@@ -148,17 +166,7 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
           for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);
-#pragma unroll
-          for (int u = 0; u < FOUR; ++u) {
-            const bool exists = u * lanes < left;
-            Real dx, dy, dz;
-            difference(atom, other[u], dx, dy, dz);
-            const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-            if constexpr (CHEAP<Formula>)
-              sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
-            else if (exists && r_sq <= c.dmax_sq)
-              sums.template add<Formula>(c, dx, dy, dz, r_sq);
-          }
+          add_four<Formula>(sums, c, atom, other, left, lanes, unit_sq);
         }
         sums.flush();
       }

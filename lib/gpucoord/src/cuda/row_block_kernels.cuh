@@ -65,17 +65,7 @@ sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConsta
             const unsigned both = pair[(four + u) / 2];
             other[u] = point_at(u % 2 == 0 ? both & 0xffff : both >> 16);
           }
-#pragma unroll
-          for (int u = 0; u < FOUR; ++u) {
-            const bool exists = four + u < left;
-            float dx, dy, dz;
-            difference(atom, other[u], dx, dy, dz);
-            const float r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-            if constexpr (CHEAP<Formula>)
-              sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
-            else if (exists && r_sq <= c.dmax_sq)
-              sums.template add<Formula>(c, dx, dy, dz, r_sq);
-          }
+          add_four<Formula>(sums, c, atom, other, left - four, 1, unit_sq);
         }
       }
       sums.flush();

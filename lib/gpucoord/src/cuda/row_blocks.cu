@@ -249,16 +249,8 @@ namespace {
     for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];    // written by this thread
   }
 
-  int attribute(cudaDeviceAttr wanted)
-  {
-    int device = 0, value = 0;
-    check(cudaGetDevice(&device), "asking for the current GPU");
-    check(cudaDeviceGetAttribute(&value, wanted, device), "asking for its size");
-    return value;
-  }
-
   // of shared memory for a block, beside what kernels have always
-  std::size_t room() { return attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet); }
+  std::size_t room() { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet); }
 
   int eights(int partners) { return (partners + EIGHT - 1) / EIGHT; }
   int pages(int points) { return (points - 1) / (LINE * PAGE) + 1; }

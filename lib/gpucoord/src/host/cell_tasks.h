@@ -6,7 +6,6 @@
 #include "cell_bins.h"
 #include "pair_kernels.h"
 
-
 #include <algorithm>
 #include <cmath>
 #include <cstddef>

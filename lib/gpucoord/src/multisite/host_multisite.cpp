@@ -89,8 +89,10 @@ namespace {
         rotate(c, all.quaternion);
       }
       MultisiteSums total;
-      for (int i = 0; i < ncomponents; ++i)
+      for (int i = 0; i < ncomponents; ++i) {
+        tasks.make(grid, molecules[i].bins, nthreads);
         for (int j = 0; j < ncomponents; ++j) add_pairs(grid, range, i, j, virial, force, torque, total);
+      }
       return total;
     }
 
@@ -143,8 +145,7 @@ namespace {
         for (std::size_t p = 0; p < n; ++p) {
           const double *const q = quaternion + 4 * static_cast<std::size_t>(sorted.bins.row[p]);
           const auto turn = [&](const std::array<double, 3> &v, std::vector<Real> *out) {
-            const Vector<double> axis = {q[1], q[2], q[3]}, x = {v[0], v[1], v[2]}, t = 2.0 * cross(axis, x);
-            const Vector<double> r = x + q[0] * t + cross(axis, t);
+            const Vector<double> r = rotated(q, {v[0], v[1], v[2]});
             out[0][p] = static_cast<Real>(r.x);
             out[1][p] = static_cast<Real>(r.y);
             out[2][p] = static_cast<Real>(r.z);
@@ -175,7 +176,6 @@ namespace {
       const auto square = [](double x) { return static_cast<Real>(x * x); };
       const Real cutoff_sq[2] = {square(model.options().cutoff_charge), square(model.options().cutoff)};    // by is_centre
       const bool same_cutoff = cutoff_sq[0] == cutoff_sq[1];
-      tasks.make(grid, mi.bins, nthreads);
       constexpr std::int64_t SIZE = 16;
       const auto n = static_cast<std::int64_t>(tasks.all().size()), nblocks = (n + SIZE - 1) / SIZE;
       blocks.assign(nblocks, MultisiteSums());
@@ -187,7 +187,7 @@ namespace {
         for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
           const CellTask &task = tasks.all()[t];
           const CellCandidates found =
-              collect_candidates(select_keep_near_box<Real>(), range, grid, mi.bins, mj.bins, task, s);
+              collect_candidates(keep_near_box, range, grid, mi.bins, mj.bins, task, s);
           for (int p = task.begin; p < task.end; ++p) {
             if (!mi.bins.owned[p]) continue;
             OfMolecule sums;
@@ -270,11 +270,12 @@ namespace {
 
     const MultisiteModel model;
     const int nthreads;
+    const KeepNearBoxFunction<Real> keep_near_box = select_keep_near_box<Real>();
     std::vector<Scratch> scratch;    // one a thread
     std::vector<std::vector<SiteOf>> sites;
     std::vector<std::vector<PairOfSites<Real>>> pairs;    // [components][components]
     std::vector<SortedMolecules<Real>> molecules;
-    CellTasks tasks;
+    CellTasks tasks;    // of the component that is summed
     std::vector<MultisiteSums> blocks;
   };
 

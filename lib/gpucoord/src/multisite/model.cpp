@@ -29,7 +29,8 @@ namespace {
   {
     for (AxialSite &site : sites) {
       const double length = std::hypot(site.axis[0], site.axis[1], site.axis[2]);
-      check(length > 0.0 && std::isfinite(length), component, std::string("the axis of a ") + kind + " has length " + in_text(length) + " and must have a direction");
+      check(length > 0.0 && std::isfinite(length), component,
+            std::string("the axis of a ") + kind + " has length " + in_text(length) + " and must have a direction");
       for (double &a : site.axis) a /= length;
     }
   }

@@ -18,13 +18,6 @@ namespace {
   Vec vec(const double *x) { return {x[0], x[1], x[2]}; }
   Vec vec(const std::array<double, 3> &x) { return {x[0], x[1], x[2]}; }
 
-  // from the molecule's frame to that of space
-  Vec rotate(const double *q, const Vec &v)
-  {
-    const Vec axis = vec(q + 1), t = 2.0 * cross(axis, v);
-    return v + q[0] * t + cross(axis, t);
-  }
-
   // a site in the frame of space
   struct Site {
     Vec arm;         // from the centre of mass
@@ -37,14 +30,14 @@ namespace {
 
     Sites(const Component &component, const double *q)
     {
-      for (const auto &site : component.centres) centres.push_back({rotate(q, vec(site.position)), {0, 0, 0}, 0.0});
-      for (const auto &site : component.charges) charges.push_back({rotate(q, vec(site.position)), {0, 0, 0}, site.charge});
+      for (const auto &site : component.centres) centres.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
+      for (const auto &site : component.charges) charges.push_back({rotated(q, vec(site.position)), {0, 0, 0}, site.charge});
       add(component.dipoles, q, dipoles);
       add(component.quadrupoles, q, quadrupoles);
     }
     static void add(const std::vector<AxialSite> &from, const double *q, std::vector<Site> &to)
     {
-      for (const auto &site : from) to.push_back({rotate(q, vec(site.position)), rotate(q, vec(site.axis)), site.moment});
+      for (const auto &site : from) to.push_back({rotated(q, vec(site.position)), rotated(q, vec(site.axis)), site.moment});
     }
   };
 
