@@ -11,6 +11,7 @@
 #define GPUCOORD_SITE_INTERACTIONS_H
 
 #include "config.h"
+#include "reciprocal.h"
 
 namespace gpucoord {
 
@@ -61,7 +62,7 @@ template <class Real> struct OfAngles {
 template <class Real>
 GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift, Real &slope_over_r)
 {
-  const Real inverse_sq = Real(1) / r_sq, s2 = sigma_sq * inverse_sq, s6 = s2 * s2 * s2;
+  const Real inverse_sq = reciprocal(r_sq), s2 = sigma_sq * inverse_sq, s6 = s2 * s2 * s2;
   slope_over_r = Real(6) * four_epsilon * (s6 - Real(2) * s6 * s6) * inverse_sq;
   return four_epsilon * (s6 * s6 - s6) + shift;
 }

@@ -14,6 +14,7 @@
 #define GPUCOORD_SWITCH_FORMULAS_H
 
 #include "config.h"
+#include "reciprocal.h"
 #include "vector_math.h"
 
 #include <math.h>
@@ -52,20 +53,6 @@ template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Re
   const Real r = sqrt(r_sq);
   return smooth_step((r - c.rise) * c.inv_rise) * (Real(1) - smooth_step((r - c.fall) * c.inv_fall));
 }
-
-// 1/x for x >= 1. In float on a device it may be wrong in the last bit, and is much faster.
-template <class Real> GPUCOORD_HD Real reciprocal(Real x)
-{
-  return Real(1) / x;
-}
-#ifdef __CUDA_ARCH__
-template <> __device__ __forceinline__ float reciprocal(float x)
-{
-  float result;
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
-  return result;
-}
-#endif
 
 // x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
 // depend on x, so a loop over pairs vectorises; a square beyond the highest bit

@@ -1,177 +1,22 @@
 // Part of GPUCOORD, GPL-2.0. Engine cells: the two cell processors.
 //
-// Launch: a team is one warp (WARPS = 1, any number of teams a block) or one thread block.
-// Each team takes blocks of as many i-atoms as it has threads from a queue, one atomic
-// counter, until it is empty: dense regions do not hold up the others.
-//
-// One i-atom a thread. Partners that are near the bounding box of the i-atoms are collected
-// in shared memory and then broadcast to all threads, one at a time: no bank conflicts, and
-// no thread tests the atoms that are out of reach of all of them. In float, warps broadcast
+// Launch: teams, as near_partners.cuh says: one i-atom a thread, partners from shared memory, one broadcast to all
+// threads at a time: no bank conflicts. In float, warps broadcast
 // one partner to each half and a thread takes two i-atoms, whose sums the halves then add.
 //
 // SELECT: where the formula is expensive, each thread first notes which of them are in range
-// and then computes the formula for those alone; the threads of a warp wait for the one that
-// has the most. A cheap formula is computed for all.
-// Shared memory: a TeamMemory a team.
+// and then computes the formula for those alone. A cheap formula is computed for all.
 //
 // Sums of an atom run in an order that depends on the sorted atoms alone: the bits do not
 // depend on the number of blocks and of warps in them, nor on whether the virial is wanted.
-// Small systems have too few i-atoms to fill a GPU: there the partners of each are shared out
-// to several teams (splits).
 
 #ifndef GPUCOORD_CELL_PROCESSOR_CUH
 #define GPUCOORD_CELL_PROCESSOR_CUH
 
 #include "atom_sums.cuh"
-#include "launch.h"
-#include "pair_arguments.h"
-#include "sorted_atoms.cuh"
+#include "near_partners.cuh"
 
 namespace gpucoord {
-
-template <class Real> struct alignas(16) Partner {
-  Real x, y, z;    // relative to the origin of the i-atoms
-  int id;          // the low half is enough within one array of atoms
-};
-
-template <bool SELECT, class Real, int WARPS> struct TeamMemory {
-  static constexpr int SIZE = 32 * WARPS;
-  static constexpr int CAPACITY = WARPS > 1 ? tuning::PARTNERS_BLOCK
-      : !SELECT                             ? tuning::PARTNERS_CHEAP
-      : sizeof(Real) == sizeof(float)       ? tuning::PARTNERS_SELECT_FLOAT
-                                            : tuning::PARTNERS_SELECT_DOUBLE;
-  Partner<Real> partner[CAPACITY];
-  unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
-  int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighbourhood
-  double leader[3];          // position of the first atom
-  std::int64_t column;       // of its cell
-  float extreme[WARPS];
-  int count[WARPS];
-  int item;
-};
-
-// A group of threads that work on the same i-atoms.
-template <int WARPS> struct Team {
-  static constexpr int SIZE = 32 * WARPS;
-  static __device__ int rank() { return WARPS == 1 ? threadIdx.x % 32 : threadIdx.x; }
-  static __device__ void sync()
-  {
-    if (WARPS == 1)
-      __syncwarp();
-    else
-      __syncthreads();
-  }
-  static __device__ bool any(bool value)
-  {
-    return WARPS == 1 ? __any_sync(ALL_LANES, value) : __syncthreads_or(value);
-  }
-
-  // whether this thread is the first that has the flag
-  template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
-  {
-    const bool flags[1] = {flag};
-    int place[1], total;
-    places(flags, place, total, m);
-    return flag && place[0] == 0;
-  }
-
-  // the smallest value of all threads
-  template <class Memory> static __device__ float min(float value, Memory &m)
-  {
-    for (int distance = 16; distance > 0; distance /= 2)
-      value = fminf(value, __shfl_xor_sync(ALL_LANES, value, distance));
-    if (WARPS > 1) {
-      __syncthreads();
-      if (threadIdx.x % 32 == 0) m.extreme[threadIdx.x / 32] = value;
-      __syncthreads();
-      for (int w = 0; w < WARPS; ++w) value = fminf(value, m.extreme[w]);
-    }
-    return value;
-  }
-
-  // Where each thread's flagged things go if those of all threads are put in a row: warp by
-  // warp, first those with flag[0]. total: how many in all.
-  template <int N, class Memory>
-  static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
-  {
-    total = 0;
-    for (int k = 0; k < N; ++k) {
-      const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
-      place[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
-      total += __popc(votes);
-    }
-    if (WARPS > 1) {
-      __syncthreads();
-      if (threadIdx.x % 32 == 0) m.count[threadIdx.x / 32] = total;
-      __syncthreads();
-      int before = 0;
-      total = 0;
-      for (int w = 0; w < WARPS; ++w) {
-        if (w < static_cast<int>(threadIdx.x / 32)) before += m.count[w];
-        total += m.count[w];
-      }
-      for (int k = 0; k < N; ++k) place[k] += before;
-    }
-  }
-
-  template <class Memory> static __device__ int next_item(int *queue, Memory &m)
-  {
-    if (rank() == 0) m.item = atomicAdd(queue, 1);
-    sync();
-    const int item = m.item;
-    sync();
-    return item;
-  }
-};
-
-// distance between the intervals [lo, hi] and [a, b]
-__device__ inline double gap(double lo, double hi, double a, double b)
-{
-  return fmax(0.0, fmax(a - hi, lo - b));
-}
-
-// Sorted j-atoms of the t-th column of the neighbourhood of (cy, cz) that can be in range of
-// a box around i-atoms. Exact but for the margin of search_sq.
-__device__ inline int2 find_partners(const CellsArguments &arg, int t, std::int64_t cy, std::int64_t cz,
-                                     const double lo[3], const double hi[3])
-{
-  const DeviceGrid &grid = arg.grid;
-  if (t >= arg.neighbourhood.n) return make_int2(0, 0);
-  cy += arg.neighbourhood.dy[t];
-  cz += arg.neighbourhood.dz[t];
-  if (cy < 0 || cy >= grid.n[1] || cz < 0 || cz >= grid.n[2]) return make_int2(0, 0);
-  const double y = grid.lo[1] + cy * grid.size[1], z = grid.lo[2] + cz * grid.size[2];
-  const double gap_y = gap(lo[1], hi[1], y, y + grid.size[1]);
-  const double gap_z = gap(lo[2], hi[2], z, z + grid.size[2]);
-  const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
-  if (reach_sq < 0.0) return make_int2(0, 0);
-  const double reach = sqrt(reach_sq);
-  const auto first = static_cast<std::uint64_t>(grid.column(cy, cz) * grid.n[0]);
-  const std::uint64_t first_cell = first + grid.coordinate(0, lo[0] - reach);
-  const std::uint64_t end_cell = first + grid.coordinate(0, hi[0] + reach) + 1;
-  return atoms_of_cells(arg.j, first_cell, end_cell);
-}
-
-// One i-atom.
-template <class Real> struct Center {
-  Real x, y, z;    // relative to the origin
-  Real limit;      // range^2; negative: takes no part
-  int id;
-
-  __device__ Real distance_sq(const Partner<Real> &p, Real &dx, Real &dy, Real &dz) const
-  {
-    dx = p.x - x;
-    dy = p.y - y;
-    dz = p.z - z;
-    return dx * dx + dy * dy + dz * dz;
-  }
-
-  __device__ Center of_lane(int lane) const
-  {
-    return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane), __shfl_sync(ALL_LANES, z, lane),
-            __shfl_sync(ALL_LANES, limit, lane), __shfl_sync(ALL_LANES, id, lane)};
-  }
-};
 
 // Adds the first n partners, of which those from n to the next multiple of 32 are far away (SELECT).
 // may_be_same: whether one of them may be the atom itself.
@@ -181,24 +26,10 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
 {
   Real dx, dy, dz;
   if constexpr (SELECT) {
-    const int nwords = (n + 31) / 32;
-    for (int word = 0; word < nwords; ++word) {
-      unsigned bits = 0;
-#pragma unroll
-      for (int k = 0; k < 32; ++k)
-        if (i.distance_sq(m.partner[32 * word + k], dx, dy, dz) <= i.limit) bits |= 1u << k;
-      m.in_range[word][rank] = bits;
-    }
-    // one loop for all words: a thread that has done with one does not wait for the others
-    unsigned bits = 0;
-    for (int word = -1;;) {
-      while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];
-      if (bits == 0) break;
-      const Partner<Real> p = m.partner[32 * word + __ffs(bits) - 1];
-      bits &= bits - 1;
+    for_partners_in_range(i, n, rank, m, [&](const Partner<Real> &p) {
       const Real r_sq = i.distance_sq(p, dx, dy, dz);
       if (p.id != i.id) sums.template add<Formula>(c, dx, dy, dz, r_sq);
-    }
+    });
   } else {
     Center<Real> atom[ATOMS] = {i};
     if constexpr (ATOMS == 2)
@@ -234,7 +65,6 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
   using Memory = TeamMemory<SELECT, Real, WARPS>;
   using T = Team<WARPS>;
   constexpr int SIZE = T::SIZE;
-  constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
   extern __shared__ __align__(16) unsigned char shared_memory[];
   Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
   const int rank = T::rank();
@@ -243,111 +73,25 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
   constexpr int ATOMS = WARPS == 1 && !SELECT && std::is_same<Real, float>::value ? 2 : 1;
   // lengths are in these units
   const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
-  const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   // beyond the rounding of this product: dmax is inside
   const Real dmax_sq = IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
-  const bool one_group = arg.i.atom == arg.j.atom;
 
   for (;;) {
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
-    const int split = item / nblocks, first_t = (item % nblocks) * SIZE, t = first_t + rank;
-
-    const bool valid = t < arg.i.nowned;
-    const auto number_of = [&](int t) { return arg.i.owned ? arg.i.owned[t] : t; };    // among the sorted atoms
-    const int number = valid ? number_of(t) : 0;
-    const int first_number = number_of(first_t), last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
-    const DeviceAtom atom = arg.i.atom[number];
-    const auto column_of_atom = static_cast<std::int64_t>(arg.i.key[number]) / arg.grid.n[0];
+    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
     AtomSums<Real, Accumulator, WANT> sums;
-
-    // Atoms of one column and not too far apart share an origin and a search for partners.
-    bool waits = valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
-    int chunk = 0, tested = 0;
-    while (T::any(waits)) {
-      if (T::is_first(waits, m)) {
-        m.leader[0] = atom.x;
-        m.leader[1] = atom.y;
-        m.leader[2] = atom.z;
-        m.column = column_of_atom;
-      }
-      T::sync();
-      const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
-      const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1], cz = column_here / arg.grid.n[1];
-      const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
-          fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
-          column_of_atom == column_here;
-      waits = waits && !here;
-
-      // their bounding box, relative to the first of them: rounding is far below the margin of range_sq
-      double lo[3], hi[3], origin[3];
-      Real half[3];
-      const double position[3] = {atom.x, atom.y, atom.z};
-      for (int k = 0; k < 3; ++k) {
-        const auto relative = static_cast<float>(position[k] - leader[k]);
-        const float low = T::min(here ? relative : INFINITY, m), high = -T::min(here ? -relative : INFINITY, m);
-        lo[k] = leader[k] + low;
-        hi[k] = leader[k] + high;
-        origin[k] = leader[k] + 0.5f * (low + high);
-        half[k] = 0.5f * (high - low) * inverse_unit;
-      }
-      const auto relative = [&](double x, int axis) { return static_cast<Real>((x - origin[axis]) * inverse_unit); };
-      const Center<Real> center = {relative(atom.x, 0), relative(atom.y, 1), relative(atom.z, 2),
-          here ? dmax_sq : Real(-1), static_cast<int>(atom.id)};
-
-      const int ncolumns = arg.neighbourhood.n;
-      int column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
-      for (bool more = true; more;) {
-        int queued = 0;
-        bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
-        while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
-          if (begin >= end) {
-            more = column < ncolumns;
-            if (!more) break;
-            if (column % SIZE == 0) {
-              T::sync();
-              m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
-              T::sync();
-            }
-            begin = m.range[column % SIZE].x;
-            end = m.range[column % SIZE].y;
-            ++column;
-            continue;
-          }
-          const int chunk_begin = begin, k = begin + rank;
-          begin += AT_ONCE * SIZE;
-          if (arg.out.splits > 1 && chunk++ % arg.out.splits != split) continue;
-          may_be_same = may_be_same || (chunk_begin <= last_number && first_number < begin);
-          DeviceAtom a[AT_ONCE];
-          for (int u = 0; u < AT_ONCE; ++u)
-            if (k + u * SIZE < end) a[u] = arg.j.atom[k + u * SIZE];
-          Partner<Real> p[AT_ONCE];
-          bool is_near[AT_ONCE];
-          for (int u = 0; u < AT_ONCE; ++u) {
-            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), static_cast<int>(a[u].id)};
-            const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
-                       out_z = fmax(fabs(p[u].z) - half[2], Real(0));
-            is_near[u] = k + u * SIZE < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
-          }
-          int place[AT_ONCE], total;
-          T::places(is_near, place, total, m);
-          for (int u = 0; u < AT_ONCE; ++u)
-            if (is_near[u]) m.partner[queued + place[u]] = p[u];
-          queued += total;
-        }
-        if (SELECT && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
-        T::sync();
-        add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, queued, rank, m, sums);
-        T::sync();
-        tested += queued;
-      }
-    }
-
+    int tested = 0;
+    for_near_partners<WARPS, SELECT>(arg, its, arg.out.splits, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
+        [](const DeviceAtom &atom, int) { return static_cast<int>(atom.id); },
+        [&](const Center<Real> &center, bool may_be_same, int n) {
+          add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, n, rank, m, sums);
+          tested += n;
+        });
     sums.finish(Formula::scale(c), 1 / inverse_unit);
-    if (valid && arg.out.sums)
-      sums.store(arg.out, static_cast<std::size_t>(split) * arg.i.nowned + arg.i.place[number]);
-    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, valid, tested);
+    if (its.valid && arg.out.sums)
+      sums.store(arg.out, static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]);
+    sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, its.valid, tested);
   }
 }
 

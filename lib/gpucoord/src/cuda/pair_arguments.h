@@ -30,8 +30,8 @@ struct SumsOut {
   double weight;
 };
 
-// Engine cells: owned atoms of i with all atoms of j.
-struct CellsArguments {
+// Owned atoms of i with all atoms of j that are near them.
+struct CellsSearch {
   SortedAtoms i, j;                 // the same in one group
   DeviceGrid grid;                  // of both
   Neighbourhood neighbourhood;
@@ -39,11 +39,10 @@ struct CellsArguments {
   double search_sq;                 // the same of the places where j-atoms were sorted
   double max_extent;                // along each axis, from the first of the atoms that share an origin, distance
   int *queue;                       // next item of work, starts at 0
-  SumsOut out;                      // n: i.nowned, rows are the caller's places
 };
 
 // What depends on dmax. drift: how far atoms may be from the places where they were sorted.
-inline void set_range(CellsArguments &arg, const DeviceGrid &grid, double dmax, double drift)
+inline void set_range(CellsSearch &arg, const DeviceGrid &grid, double dmax, double drift)
 {
   const double search_range = dmax + drift;
   arg.grid = grid;
@@ -53,6 +52,11 @@ inline void set_range(CellsArguments &arg, const DeviceGrid &grid, double dmax, 
   arg.search_sq = search_range * search_range * (1.0 + 1e-5);
   arg.max_extent = tuning::MAX_COLUMN_WIDTH * dmax;
 }
+
+// Engine cells.
+struct CellsArguments : CellsSearch {
+  SumsOut out;                      // n: i.nowned, rows are the caller's places
+};
 
 // Engine list: n atoms with their neighbours.
 struct ListArguments {
