@@ -2,6 +2,7 @@
 // finite differences, and what ls1-MarDyn computes.
 
 #include "gpucoord/multisite.h"
+#include "multisite_systems.h"
 
 #include <gtest/gtest.h>
 
@@ -22,84 +23,6 @@
 using namespace gpucoord;
 
 namespace {
-
-struct Result {
-  MultisiteSums sums;
-  std::vector<double> force, torque;
-  double energy() const { return sums.lennard_jones + sums.electrostatic + sums.reaction_field; }
-};
-
-struct System {
-  std::vector<double> x, q;
-  std::vector<int> component;
-  int nlocal = 0;
-
-  void add(const double *place, const double *quaternion, int kind)
-  {
-    x.insert(x.end(), place, place + 3);
-    q.insert(q.end(), quaternion, quaternion + 4);
-    component.push_back(kind);
-  }
-  Result evaluate(const MultisiteModel &model) const
-  {
-    Result result;
-    result.force.assign(3 * nlocal, 0.0);
-    result.torque.assign(3 * nlocal, 0.0);
-    const Molecules molecules = {x.data(), q.data(), component.data(), nlocal, static_cast<int>(component.size())};
-    result.sums = reference_multisite(model, molecules, result.force.data(), result.torque.data());
-    return result;
-  }
-};
-
-std::array<double, 3> rotated(const double *q, const std::array<double, 3> &v)
-{
-  const double w = q[0], x = q[1], y = q[2], z = q[3];
-  const double m[3][3] = {{w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                          {2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)},
-                          {2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z}};
-  std::array<double, 3> r = {};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) r[i] += m[i][j] * v[j];
-  return r;
-}
-
-// a small rotation about an axis of space, of angle a
-void rotate(double *q, int axis, double a)
-{
-  const double c = std::cos(0.5 * a), s = std::sin(0.5 * a);
-  const double r[4] = {c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0}, p[4] = {q[0], q[1], q[2], q[3]};
-  q[0] = r[0] * p[0] - r[1] * p[1] - r[2] * p[2] - r[3] * p[3];
-  q[1] = r[0] * p[1] + r[1] * p[0] + r[2] * p[3] - r[3] * p[2];
-  q[2] = r[0] * p[2] - r[1] * p[3] + r[2] * p[0] + r[3] * p[1];
-  q[3] = r[0] * p[3] + r[1] * p[2] - r[2] * p[1] + r[3] * p[0];
-}
-
-System two_molecules(std::mt19937 &random, double distance)
-{
-  std::normal_distribution<double> normal;
-  System s;
-  s.nlocal = 2;
-  for (int i = 0; i < 2; ++i) {
-    double place[3] = {0, 0, 0}, q[4];
-    for (double &c : q) c = normal(random);
-    const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    for (double &c : q) c /= length;
-    if (i == 1) {
-      for (double &c : place) c = normal(random);
-      const double r = std::hypot(place[0], place[1], place[2]);
-      for (double &c : place) c *= distance / r;
-    }
-    s.add(place, q, i);
-  }
-  return s;
-}
-
-MultisiteOptions options(double cutoff)
-{
-  MultisiteOptions o;
-  o.cutoff = o.cutoff_charge = cutoff;
-  return o;
-}
 
 // A dipole or quadrupole as the limit of charges: of distance h, which must be small and not so small that differences round.
 void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
@@ -189,11 +112,11 @@ TEST(Multisite, LennardJonesOfUnlikeCentres)
     for (const double r : {1.0, 1.3, 2.9999}) {
       System s = two_molecules(random, r);
       const double epsilon = 0.8, sigma = 1.05 * 1.2;    // 0.8 sqrt(0.5 * 2)
-      EXPECT_NEAR(s.evaluate(model).energy(), lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
+      EXPECT_NEAR(s.evaluate(model).total(), lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
       s.component = {1, 1};    // no mixing parameters between molecules of one kind
-      EXPECT_NEAR(s.evaluate(model).energy(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0), 1e-9);
+      EXPECT_NEAR(s.evaluate(model).total(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0), 1e-9);
     }
-    EXPECT_EQ(two_molecules(random, 3.0001).evaluate(model).energy(), 0.0);
+    EXPECT_EQ(two_molecules(random, 3.0001).evaluate(model).total(), 0.0);
   }
 }
 
@@ -315,15 +238,19 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
     kinds[i].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2 * i}, 0.8}};
     kinds[i].quadrupoles = {{{-0.2, -0.1, 0.3}, {1.0, 0.2, -0.4}, 1.2 - i}};
   }
-  MultisiteOptions o = options(9.0);
-  o.reaction_field = 5.0;
-  o.coulomb = 1.7;
-  o.shift = true;
-  MultisiteModel model({kinds[0], kinds[1]}, o);
-  model.set_mixing(0, 1, {0.9, 1.1});
   std::mt19937 random(2);
-  for (int round = 0; round < 20; ++round) {
-    const System s = two_molecules(random, 2.5);
+  for (int round = 0; round < 40; ++round) {
+    // within a cutoff between centres, or some pairs of sites within one between sites
+    MultisiteOptions o = options(round < 20 ? 9.0 : 2.5);
+    o.site_cutoff = round >= 20;
+    o.cutoff_charge = round < 30 ? o.cutoff : 2.7;
+    o.reaction_field = 5.0;
+    o.coulomb = 1.7;
+    o.shift = true;
+    MultisiteModel model({kinds[0], kinds[1]}, o);
+    model.set_mixing(0, 1, {0.9, 1.1});
+    System s = two_molecules(random, 2.5);
+    while (o.site_cutoff && is_at_the_cutoff(model, s, 0, 1, 2e-3)) s = two_molecules(random, 2.5);
     const Result r = s.evaluate(model);
     const double h = 1e-4;
     const auto slope = [&](const std::function<void(System &, double)> &move) {
@@ -332,7 +259,7 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
       for (int k = 0; k < 4; ++k) {
         System moved = s;
         move(moved, step[k]);
-        u[k] = moved.evaluate(model).energy();
+        u[k] = moved.evaluate(model).total();
       }
       return (8.0 * (u[0] - u[1]) - (u[2] - u[3])) / (12.0 * h);
     };
@@ -343,13 +270,16 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
         EXPECT_NEAR(r.force[3 * i + c], force, 1e-8 * std::max(1.0, std::fabs(force)));
         EXPECT_NEAR(r.torque[3 * i + c], torque, 1e-8 * std::max(1.0, std::fabs(torque)));
       }
-    // molecules that come closer by a strain that leaves their sites as they are
-    for (int c = 0; c < 3; ++c) {
+    // molecules that come closer by a strain that leaves their sites as they are: xx yy zz xy xz yz
+    const int along[] = {0, 1, 2, 1, 2, 2}, with[] = {0, 1, 2, 0, 0, 1};
+    for (int k = 0; k < 6; ++k) {
       const double w = -slope([&](System &m, double step) {
-        for (int i = 0; i < 2; ++i) m.x[3 * i + c] *= 1.0 + step;
+        for (int i = 0; i < 2; ++i) m.x[3 * i + along[k]] += step * s.x[3 * i + with[k]];
       });
-      EXPECT_NEAR(r.sums.virial[c], w, 1e-8 * std::max(1.0, std::fabs(w)));
+      EXPECT_NEAR(r.sums.virial[k], w, 1e-8 * std::max(1.0, std::fabs(w)));
+      for (int i = 0; i < 2; ++i) EXPECT_NEAR(r.virial[6 * i + k], 0.5 * w, 1e-8 * std::max(1.0, std::fabs(w)));
     }
+    for (int i = 0; i < 2; ++i) EXPECT_NEAR(r.energy[i], 0.5 * r.total(), 1e-12 * std::fabs(r.total()));
   }
 }
 
@@ -431,66 +361,6 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
 
 }    // namespace
 
-// backends against plain loops: two components with all kinds of sites, ghosts, cutoffs that differ
-TEST(Multisite, Backends)
-{
-  std::vector<Component> kinds(3);
-  kinds[0].centres = {{{0.2, 0.1, -0.3}, 0.8, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.2}};
-  kinds[0].charges = {{{0.3, -0.2, 0.1}, 0.7}, {{-0.1, 0.2, 0.4}, -0.9}};
-  kinds[0].quadrupoles = {{{0.1, 0.0, -0.2}, {0.0, 1.0, 1.0}, 0.6}};
-  kinds[1].centres = {{{0, 0, 0}, 0.6, 1.0}};
-  kinds[1].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2}, 0.8}, {{0, 0, 0.1}, {0, 0, 1}, -0.4}};
-  kinds[2].charges = {{{0, 0, 0}, 1.0}};
-  for (const double cutoff_charge : {2.5, 3.5})
-    for (const int n : {0, 1, 2, 40, 600}) {
-      MultisiteOptions o = options(2.5);
-      o.cutoff_charge = cutoff_charge;
-      o.reaction_field = 10.0;
-      MultisiteModel model(kinds, o);
-      model.set_mixing(0, 1, {0.9, 1.1});
-      System s;
-      std::mt19937 random(n + 1);
-      std::normal_distribution<double> normal;
-      const int edge = static_cast<int>(std::ceil(std::cbrt(n)));
-      for (int k = 0; k < n; ++k) {    // sites of different molecules do not meet
-        double place[3] = {1.9 * (k % edge), 1.9 * (k / edge % edge), 1.9 * (k / edge / edge)}, q[4];
-        for (double &c : place) c += 0.1 * normal(random);
-        for (double &c : q) c = normal(random);
-        const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-        for (double &c : q) c /= length;
-        s.add(place, q, k % 3);
-      }
-      s.nlocal = n - n / 4;
-      const Result expected = s.evaluate(model);
-      for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE})
-        for (const int threads : {1, 3}) {
-          const auto host = make_host_multisite(model, precision, threads);
-          for (const bool virial : {true, false}) {
-            Result found;
-            found.force.assign(3 * s.nlocal, 0.0);
-            found.torque.assign(3 * s.nlocal, 0.0);
-            found.sums = host->evaluate({s.x.data(), s.q.data(), s.component.data(), s.nlocal, n}, virial, found.force.data(),
-                                        found.torque.data());
-            const double tolerance = precision == Precision::DOUBLE ? 1e-12 : 2e-6;
-            const auto expect = [&](double a, double b, double scale) { EXPECT_NEAR(a, b, tolerance * std::max(1.0, scale)); };
-            expect(found.sums.lennard_jones, expected.sums.lennard_jones, std::fabs(expected.sums.lennard_jones));
-            expect(found.sums.electrostatic, expected.sums.electrostatic, std::fabs(expected.sums.electrostatic) + n);
-            expect(found.sums.reaction_field, expected.sums.reaction_field, std::fabs(expected.sums.reaction_field) + n);
-            double most = n;
-            for (const double w : expected.sums.virial) most = std::max(most, std::fabs(w));
-            for (int k = 0; k < 6 && virial; ++k) expect(found.sums.virial[k], expected.sums.virial[k], most);
-            double most_force = 0.0, most_torque = 0.0;
-            for (const double f : expected.force) most_force = std::max(most_force, std::fabs(f));
-            for (const double t : expected.torque) most_torque = std::max(most_torque, std::fabs(t));
-            for (int k = 0; k < 3 * s.nlocal; ++k) {
-              expect(found.force[k], expected.force[k], most_force);
-              expect(found.torque[k], expected.torque[k], most_torque);
-            }
-          }
-        }
-    }
-}
-
 TEST(Multisite, Ls1)
 {
   const char *const data = std::getenv("GPUCOORD_TEST_DATA");
@@ -498,15 +368,11 @@ TEST(Multisite, Ls1)
     GTEST_SKIP() << "SKIPPED: GPUCOORD_TEST_DATA names no folder with reference data of ls1";
   for (const auto &[name, rc] : {std::pair("LennardJones", "35"), {"Charge", "35"}, {"ChargeDipole", "35"}, {"CO2", "33.0702"}, {"F0", "1.3"}}) {
     const Ls1 ls1 = read_ls1(std::string(data) + "/ls1", name, rc);
-    Result by_host;
-    by_host.force.assign(ls1.force.size(), 0.0);
-    by_host.torque.assign(ls1.force.size(), 0.0);
     const System &s = ls1.s;
-    by_host.sums = make_host_multisite(ls1.model, Precision::DOUBLE, 2)
-                       ->evaluate({s.x.data(), s.q.data(), s.component.data(), s.nlocal, static_cast<int>(s.component.size())},
-                                  true, by_host.force.data(), by_host.torque.data());
-    for (const Result &r : {s.evaluate(ls1.model), by_host}) {
-      EXPECT_NEAR(r.energy(), ls1.u, 1e-10 * std::fabs(ls1.u)) << name;
+    const auto twice = make_host_multisite(ls1.model, Precision::DOUBLE, 2);
+    const auto once = make_host_multisite(ls1.model, Precision::DOUBLE, 2, Traversal::ONCE);
+    for (const Result &r : {s.evaluate(ls1.model), s.evaluate(*twice), s.evaluate(*once)}) {
+      EXPECT_NEAR(r.total(), ls1.u, 1e-10 * std::fabs(ls1.u)) << name;
       const double w = r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
       EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
       // forces of F0 vanish: of the order of terms that cancel

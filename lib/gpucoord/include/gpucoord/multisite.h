@@ -60,8 +60,9 @@ struct Mixing {
 };
 
 struct MultisiteOptions {
-  double cutoff = 0.0;               // of Lennard-Jones, between centres of mass, distance
+  double cutoff = 0.0;               // of Lennard-Jones, distance
   double cutoff_charge = 0.0;        // of the others
+  bool site_cutoff = false;          // cutoffs are between sites, not between centres of mass
   bool shift = false;                // Lennard-Jones terms are 0 at the cutoff
   double reaction_field = 1.0;       // dielectric constant around dipoles, 1: none; may be infinite
   double coulomb = 1.0;              // energy * distance / charge^2
@@ -70,6 +71,12 @@ struct MultisiteOptions {
 // What a pair of sites is given by.
 struct PairOfCentres {
   double four_epsilon, sigma_sq, shift;    // energy, distance^2, energy
+};
+
+// What Lennard-Jones sites of pairs of molecules beyond the cutoff add: N_i N_j / V times these, for each ordered pair of
+// components, a component with itself included. virial: a third of its trace over pairs, which is what it adds to p V.
+struct TailCorrection {
+  double energy = 0.0, virial = 0.0;       // energy * distance^3
 };
 
 // Components and how they interact. Throws std::invalid_argument.
@@ -82,6 +89,14 @@ class MultisiteModel {
   const MultisiteOptions &options() const { return settings; }
   PairOfCentres centres(int i, int a, int j, int b) const;    // centre a of component i, b of j
   double reaction_field_factor() const;                       // the energy is - this mu_i mu_j (e_i.e_j)
+  // Of a molecule of component i in the reaction field of its own moment, charges included: no part of any sum below.
+  double self_energy(int i) const;
+  // Beyond the cutoff orientations and places are not correlated (R. Lustig, Mol. Phys. 65, 175 (1988)). Throws
+  // std::invalid_argument where a cutoff between centres of mass is not longer than the reach of both molecules together.
+  TailCorrection tail(int i, int j) const;
+  double reach(int i) const;           // the farthest site of component i from its centre of mass, distance
+  double range(int i, int j) const;    // centres of mass farther apart do not interact, distance
+  double range() const;                // the largest of them
 
  private:
   std::vector<Component> all;
@@ -101,20 +116,40 @@ struct Molecules {
 struct MultisiteSums {
   double lennard_jones = 0.0, electrostatic = 0.0, reaction_field = 0.0;    // energy; electrostatic: without reaction field
   double virial[6] = {};                 // xx yy zz xy xz yz of centres of mass, energy
+  Timings timings;                       // of a GPU
 };
+
+// What is added to, by row of the owned molecules. energy and virial may be null: not wanted.
+struct MultisiteResults {
+  double *force = nullptr;               // [nlocal][3]
+  double *torque = nullptr;              // [nlocal][3] about the centre of mass, in the frame of space
+  double *energy = nullptr;              // [nlocal] half of that of each pair
+  double *virial = nullptr;              // [nlocal][6] half of that of each pair: xx yy zz xy xz yz
+};
+
+// What is computed beside forces and torques.
+enum class MultisiteWant { FORCES, ALL };    // ALL: the sums, and energy and virial of each molecule where there is room
 
 class Multisite {
  public:
   virtual ~Multisite() = default;
-  // force, torque: [nlocal][3], are added to; torque about the centre of mass, in the frame of space
-  virtual MultisiteSums evaluate(const Molecules &, bool virial, double *force, double *torque) = 0;
+  // Quaternions and positions must be finite; nothing is checked here.
+  virtual MultisiteSums evaluate(const Molecules &, MultisiteWant, const MultisiteResults &) = 0;
 };
 
-// Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double.
-std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads);
+// How pairs of molecules are met: from both sides, each summing what it gets, or once, with stores to both, by
+// cells whose colour keeps any two of them from storing to the same molecule at a time.
+enum class Traversal { TWICE, ONCE };
 
-// Plain loops over all pairs, to check backends against. force, torque: [nlocal][3], are added to.
-MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, double *force, double *torque);
+// Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double. Bits do not depend on
+// the number of threads.
+std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads, Traversal = Traversal::TWICE);
+
+// On a GPU; device -1: the one that is current in each call. Throws DeviceError, then or later.
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads);
+
+// Plain loops over all pairs in double, to check backends against.
+MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, const MultisiteResults &);
 
 }    // namespace gpucoord
 

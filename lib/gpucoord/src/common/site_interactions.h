@@ -63,7 +63,7 @@ template <class Real>
 GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift, Real &slope_over_r)
 {
   const Real inverse_sq = reciprocal(r_sq), s2 = sigma_sq * inverse_sq, s6 = s2 * s2 * s2;
-  slope_over_r = Real(6) * four_epsilon * (s6 - Real(2) * s6 * s6) * inverse_sq;
+  slope_over_r = four_epsilon * ((Real(6) - Real(12) * s6) * (s6 * inverse_sq));
   return four_epsilon * (s6 * s6 - s6) + shift;
 }
 

@@ -81,8 +81,11 @@ class CellTasks {
   std::vector<std::vector<CellTask>> tasks_of_part;
 };
 
+// Which rows of cells are searched: all, or those of which each pair of rows has one that sees the other, and the own one.
+enum class RowsNear { ALL, AHEAD };
+
 // Partners that the owned atoms of a task may have, relative to origin, and their indices among the
-// sorted atoms; those of the task's own row are numbered own_first to own_last.
+// sorted atoms; those of the task's own row are numbered own_first to own_last, those of rows ahead follow.
 struct CellCandidates {
   double origin[3];
   int count = 0, own_first = 0, own_last = 0;
@@ -112,7 +115,7 @@ template <class Real> struct CandidateMemory {
 
 template <class Real>
 CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, double range, const CellGrid &grid, const CellBins &bi,
-                              const CellBins &bj, const CellTask &task, CandidateMemory<Real> &s)
+                              const CellBins &bj, const CellTask &task, CandidateMemory<Real> &s, RowsNear rows = RowsNear::ALL)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
@@ -143,9 +146,9 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
   s.ranges.clear();
   int own = -1, size = 0;
-  for (int dz = -reach; dz <= reach; ++dz) {
+  for (int dz = rows == RowsNear::ALL ? -reach : 0; dz <= reach; ++dz) {
     if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
-    for (int dy = -reach; dy <= reach; ++dy) {
+    for (int dy = rows == RowsNear::ALL || dz > 0 ? -reach : 0; dy <= reach; ++dy) {
       if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
       const double gap_y = gap(1, cy + dy), gap_z = gap(2, cz + dz);
       const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
@@ -155,8 +158,9 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
       std::size_t &cursor = s.cursor[(dz + reach) * width + dy + reach];
       int begin;
       const int n = bj.atoms(grid.key(x_first, cy + dy, cz + dz), grid.key(x_last, cy + dy, cz + dz), cursor, begin);
-      if (n == 0) continue;
-      if (dy == 0 && dz == 0) own = static_cast<int>(s.ranges.size());
+      const bool is_own = dy == 0 && dz == 0;
+      if (n == 0 && !is_own) continue;
+      if (is_own) own = static_cast<int>(s.ranges.size());
       s.ranges.push_back({begin, begin + n, 0});
       size += n;
     }

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The loops that keep some elements of an array, and that which looks up neighbours.
 //
 // Compilers do not vectorise them. AVX-512 has instructions for both; elsewhere
-// a loop without branches does. Included by pair_kernels.cpp only, inside its
-// unnamed namespace, so each instruction set has its own.
+// a loop without branches does. Included by the files that are compiled once for each
+// instruction set, inside their unnamed namespaces, so each set has its own.
 
 #ifndef GPUCOORD_COMPRESS_H
 #define GPUCOORD_COMPRESS_H
@@ -100,6 +100,74 @@ namespace {
     return count;
   }
 
+  // see ../multisite/site_kernels.h
+  inline void keep_partners(double range_sq, double inner_sq, int n, const double *x, const double *y, const double *z, double xi,
+                            double yi, double zi, unsigned char *kept, bool &any_outside)
+  {
+    unsigned outside = 0;
+    for (int k = 0; k < n; k += 8) {
+      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
+      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
+      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
+      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
+      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, _mm512_set1_pd(range_sq), _CMP_LE_OQ);
+      outside |= _mm512_mask_cmp_pd_mask(keep, r, _mm512_set1_pd(inner_sq), _CMP_GT_OQ);
+      kept[k / 8] = keep;
+    }
+    any_outside = outside != 0;
+  }
+  inline void keep_partners(float range_sq, float inner_sq, int n, const float *x, const float *y, const float *z, float xi,
+                            float yi, float zi, unsigned char *kept, bool &any_outside)
+  {
+    unsigned outside = 0;
+    for (int k = 0; k < n; k += 16) {
+      const __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
+      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
+      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
+      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
+      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
+      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
+      outside |= _mm512_mask_cmp_ps_mask(keep, r, _mm512_set1_ps(inner_sq), _CMP_GT_OQ);
+      kept[k / 8] = static_cast<unsigned char>(keep);
+      kept[k / 8 + 1] = static_cast<unsigned char>(keep >> 8);
+    }
+    any_outside = outside != 0;
+  }
+
+  inline int list_kept(int n, const unsigned char *kept, int *numbers)
+  {
+    const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+    int count = 0;
+    for (int k = 0; k < n; k += 8) {
+      const __m256i number = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(numbers + count), _mm256_maskz_compress_epi32(kept[k / 8], number));
+      count += _mm_popcnt_u32(kept[k / 8]);
+    }
+    return count;
+  }
+
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, int nrows, const double *const *from,
+                        double *const *to)
+  {
+    for (int k = 0, count = 0; k < n; k += 8) {
+      const __mmask8 keep = kept[k / 8];
+      for (int row = 0; row < nrows; ++row)
+        _mm512_storeu_pd(to[row] + count, _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from[row] + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+  }
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, int nrows, const float *const *from,
+                        float *const *to)
+  {
+    for (int k = 0, count = 0; k < n; k += 16) {
+      const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
+      for (int row = 0; row < nrows; ++row)
+        _mm512_storeu_ps(to[row] + count, _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from[row] + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+  }
+
   // see pair_kernels.h; the outputs have room for 8 elements more
   template <class Real>
   void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
@@ -177,6 +245,45 @@ namespace {
       count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
     }
     return count;
+  }
+
+  template <class Real>
+  void keep_partners(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y, const Real *z, Real xi, Real yi, Real zi,
+                     unsigned char *kept, bool &any_outside)
+  {
+    unsigned outside = 0;
+    kept[(n + 7) / 8] = 0;
+    for (int k = 0; k < n; k += 8) {
+      unsigned bits = 0;
+      for (int b = 0; b < 8 && k + b < n; ++b) {
+        const Real dx = x[k + b] - xi, dy = y[k + b] - yi, dz = z[k + b] - zi, r_sq = dx * dx + dy * dy + dz * dz;
+        const unsigned keep = r_sq <= range_sq ? 1 : 0;
+        outside |= keep & (r_sq > inner_sq ? 1u : 0u);
+        bits |= keep << b;
+      }
+      kept[k / 8] = static_cast<unsigned char>(bits);
+    }
+    any_outside = outside != 0;
+  }
+
+  inline int list_kept(int n, const unsigned char *kept, int *numbers)
+  {
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      numbers[count] = k;
+      count += kept[k / 8] >> k % 8 & 1;
+    }
+    return count;
+  }
+
+  template <class Real>
+  void take_kept(int, const unsigned char *, int count, const int *numbers, int nrows, const Real *const *from, Real *const *to)
+  {
+    for (int row = 0; row < nrows; ++row) {
+      const Real *const from_row = from[row];
+      Real *const to_row = to[row];
+      for (int m = 0; m < count; ++m) to_row[m] = from_row[numbers[m]];
+    }
   }
 
 }    // namespace

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. What a build without nvcc has in place of the CUDA backend.
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/multisite.h"
 
 namespace gpucoord {
 
@@ -21,6 +22,11 @@ std::string cuda_device_name(int)
 }
 
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -12,8 +12,8 @@ namespace gpucoord {
     void get_pair_kernels(const Switch &, Precision, PairKernels<double> &);     \
     void get_keep_near_box(KeepNearBoxFunction<float> &);                        \
     void get_keep_near_box(KeepNearBoxFunction<double> &);                       \
-    void get_site_kernel(SitePairKind, bool, bool, SiteKernel<float> &);         \
-    void get_site_kernel(SitePairKind, bool, bool, SiteKernel<double> &);        \
+    void get_site_kernels(SiteKernels<float> &);                                 \
+    void get_site_kernels(SiteKernels<double> &);                                \
   }
 GPUCOORD_DECLARE(isa_baseline)
 #ifdef GPUCOORD_X86_64
@@ -72,14 +72,14 @@ template <class Real> KeepNearBoxFunction<Real> select_keep_near_box()
 template KeepNearBoxFunction<float> select_keep_near_box<float>();
 template KeepNearBoxFunction<double> select_keep_near_box<double>();
 
-template <class Real> SiteKernel<Real> select_site_kernel(SitePairKind kind, bool reversed, bool virial)
+template <class Real> SiteKernels<Real> select_site_kernels()
 {
-  SiteKernel<Real> kernel;
-  GPUCOORD_CALL(get_site_kernel(kind, reversed, virial, kernel))
-  return kernel;
+  SiteKernels<Real> kernels;
+  GPUCOORD_CALL(get_site_kernels(kernels))
+  return kernels;
 }
-template SiteKernel<float> select_site_kernel<float>(SitePairKind, bool, bool);
-template SiteKernel<double> select_site_kernel<double>(SitePairKind, bool, bool);
+template SiteKernels<float> select_site_kernels<float>();
+template SiteKernels<double> select_site_kernels<double>();
 
 const char *host_instruction_set()
 {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <vector>
 
 namespace gpucoord {
@@ -44,6 +45,7 @@ namespace {
   // Force on molecule i, and torque about its centre of mass, from molecule j.
   struct PairOfMolecules {
     Vec d;    // x_i - x_j of centres of mass
+    double site_cutoff_sq;    // sites farther apart do not interact
     Vec force = {0, 0, 0}, torque = {0, 0, 0};
     double energy = 0.0;
 
@@ -59,6 +61,7 @@ namespace {
       for (const Site &a : of_i)
         for (const Site &b : of_j) {
           const Vec s = d + a.arm - b.arm;
+          if (dot(s, s) > site_cutoff_sq) continue;
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double ci = dot(a.axis, u), cj = dot(b.axis, u), g = dot(a.axis, b.axis);
@@ -73,6 +76,7 @@ namespace {
       for (const Site &a : of_i)
         for (const Site &b : of_j) {
           const Vec s = b.arm - a.arm - d;    // x_b - x_a
+          if (dot(s, s) > site_cutoff_sq) continue;
           const double inverse_r = 1.0 / std::sqrt(dot(s, s));
           const Vec u = inverse_r * s;
           const double cb = dot(b.axis, u), ca = dot(a.axis, u), g = dot(a.axis, b.axis);
@@ -87,11 +91,17 @@ namespace {
 
 }    // namespace
 
-MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &molecules, double *force, double *torque)
+MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &molecules, const MultisiteResults &results)
 {
   const MultisiteOptions &options = model.options();
   const double coulomb = options.coulomb, field = model.reaction_field_factor();
-  const double cutoff_sq = options.cutoff * options.cutoff, cutoff_charge_sq = options.cutoff_charge * options.cutoff_charge;
+  // a cutoff between centres of mass is none between sites, and the other way round
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool by_site = options.site_cutoff;
+  const double centre_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;
+  const double centre_cutoff_charge_sq = by_site ? infinity : options.cutoff_charge * options.cutoff_charge;
+  const double site_cutoff_sq = by_site ? options.cutoff * options.cutoff : infinity;
+  const double site_cutoff_charge_sq = by_site ? options.cutoff_charge * options.cutoff_charge : infinity;
   std::vector<Sites> sites;
   for (int i = 0; i < molecules.nall; ++i)
     sites.emplace_back(model.components()[molecules.component[i]], molecules.quaternion + 4 * i);
@@ -101,20 +111,22 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
     for (int j = 0; j < molecules.nall; ++j) {
       if (j == i) continue;
       const Sites &a = sites[i], &b = sites[j];
-      PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j)};
+      PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j), site_cutoff_charge_sq};
       const double r_sq = dot(pair.d, pair.d);
-      if (r_sq <= cutoff_sq)
+      if (r_sq <= centre_cutoff_sq)
         for (std::size_t k = 0; k < a.centres.size(); ++k)
           for (std::size_t l = 0; l < b.centres.size(); ++l) {
             const PairOfCentres of = model.centres(molecules.component[i], k, molecules.component[j], l);
             const Vec s = pair.d + a.centres[k].arm - b.centres[l].arm;
+            if (dot(s, s) > site_cutoff_sq) continue;
             double slope_over_r;
             const double u = lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
             pair.add(a.centres[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
           }
       sums.lennard_jones += 0.5 * pair.energy;
+      double energy = 0.5 * pair.energy;
       pair.energy = 0.0;
-      if (r_sq <= cutoff_charge_sq) {
+      if (r_sq <= centre_cutoff_charge_sq) {
         const auto of_charges = [&](double inverse_r, double qq, double, double, double) {
           double slope_over_r;
           const double u = charges(inverse_r, coulomb * qq, slope_over_r);
@@ -145,19 +157,25 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
         pair.add_reversed(a.quadrupoles, b.dipoles, of_dipole_quadrupole);
         pair.add_all(a.quadrupoles, b.quadrupoles, of_quadrupoles);
         sums.electrostatic += 0.5 * pair.energy;
+        energy += 0.5 * pair.energy;
         pair.energy = 0.0;
         pair.add_all(a.dipoles, b.dipoles, [&](double, double s, double, double, double g) {
           return OfAngles<double>{-field * s * g, 0, 0, 0, -field * s};
         });
         sums.reaction_field += 0.5 * pair.energy;
+        energy += 0.5 * pair.energy;
       }
       const Vec &d = pair.d, &f = pair.force;
       const double w[6] = {d.x * f.x, d.y * f.y, d.z * f.z, d.x * f.y, d.x * f.z, d.y * f.z};
-      for (int k = 0; k < 6; ++k) sums.virial[k] += 0.5 * w[k];
+      for (int k = 0; k < 6; ++k) {
+        sums.virial[k] += 0.5 * w[k];
+        if (results.virial) results.virial[6 * i + k] += 0.5 * w[k];
+      }
+      if (results.energy) results.energy[i] += energy;
       const double out[6] = {f.x, f.y, f.z, pair.torque.x, pair.torque.y, pair.torque.z};
       for (int k = 0; k < 3; ++k) {
-        force[3 * i + k] += out[k];
-        torque[3 * i + k] += out[3 + k];
+        results.force[3 * i + k] += out[k];
+        results.torque[3 * i + k] += out[3 + k];
       }
     }
   return sums;

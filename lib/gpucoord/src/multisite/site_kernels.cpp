@@ -3,7 +3,12 @@
 
 #include "site_kernels.h"
 
+#include "../host/pair_kernels.h"
+
+#include "../host/compress.h"
+
 #include <cmath>
+#include <limits>
 
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
@@ -13,107 +18,118 @@ namespace gpucoord {
 
 namespace {
 
-  template <class Real, SitePairKind KIND, bool REVERSED, bool VIRIAL>
-  void sum_sites(const SitePairConstants<Real> &c, const NearMolecules<Real> &near, const NearSites<Real> &sites,
-                 const OwnSite<Real> &own, SiteSums &sums)
+  template <class Real, SitePairKind KIND, bool REVERSED, bool ALL, bool STORES>
+  void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n, const PartnerSites<Real> &sites,
+                 const OwnSite<Real> &own, SiteSums &sums, PartnerSums<Real> &partners)
   {
+    constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
     Real energy = 0, field = 0, fx = 0, fy = 0, fz = 0, tx = 0, ty = 0, tz = 0;
-    Real vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
-    const Vector<Real> arm = {own.arm[0], own.arm[1], own.arm[2]}, axis = {own.axis[0], own.axis[1], own.axis[2]};
-#pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz, vxx, vyy, vzz, vxy, vxz, vyz)
-    for (int k = 0; k < near.n; ++k) {
-      const Vector<Real> centre = {-near.x[0][k], -near.x[1][k], -near.x[2][k]};    // x_i - x_j
+    // copies: what is stored cannot be one of these
+    const SitePairConstants<Real> of_all = c;
+    const PartnerSites<Real> others = sites;
+    const Vector<Real> place = {own.position[0], own.position[1], own.position[2]};
+    const Vector<Real> axis = {own.axis[0], own.axis[1], own.axis[2]};
+#pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
+    for (int k = 0; k < n; ++k) {
       // By components: results of operators on three floats would stay in memory, and the loop would not be vectorised.
-      const Vector<Real> d = {centre.x + arm.x - sites.arm[0][k], centre.y + arm.y - sites.arm[1][k],
-                              centre.z + arm.z - sites.arm[2][k]};
+      const Vector<Real> d = {place.x - others.position[0][k], place.y - others.position[1][k], place.z - others.position[2][k]};
+      Vector<Real> other_axis = {0, 0, 0};
+      if constexpr (HAS_AXES) {
+        other_axis.x = others.axis[0][k];
+        other_axis.y = others.axis[1][k];
+        other_axis.z = others.axis[2][k];
+      }
+      // at an infinite distance all terms vanish but the shift and the reaction field
       const Real r_sq = dot(d, d);
-      Vector<Real> force;
-      if constexpr (KIND == SitePairKind::LENNARD_JONES) {
-        Real slope_over_r;
-        energy += lennard_jones(r_sq, c.four_epsilon, c.sigma_sq, c.shift, slope_over_r);
-        force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
-      } else if constexpr (KIND == SitePairKind::CHARGES) {
-        Real slope_over_r;
-        energy += charges(Real(1) / std::sqrt(r_sq), c.strength, slope_over_r);
-        force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
-      } else {
-        const Vector<Real> other_axis = {sites.axis[0][k], sites.axis[1][k], sites.axis[2][k]};
-        const Real inverse_r = Real(1) / std::sqrt(r_sq), sign = REVERSED ? Real(-1) : Real(1);
-        const Vector<Real> u = {sign * inverse_r * d.x, sign * inverse_r * d.y, sign * inverse_r * d.z};
-        const Vector<Real> &first = REVERSED ? other_axis : axis, &second = REVERSED ? axis : other_axis;
-        const Real c1 = dot(first, u), c2 = dot(second, u), g = dot(first, second);
-        OfAngles<Real> of;
-        if constexpr (KIND == SitePairKind::CHARGE_DIPOLE) of = charge_dipole(inverse_r, c.strength, c2);
-        if constexpr (KIND == SitePairKind::CHARGE_QUADRUPOLE) of = charge_quadrupole(inverse_r, c.strength, c2);
-        if constexpr (KIND == SitePairKind::DIPOLE_QUADRUPOLE) of = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
-        if constexpr (KIND == SitePairKind::QUADRUPOLES) of = quadrupoles(inverse_r, c.strength, c1, c2, g);
-        if constexpr (KIND == SitePairKind::DIPOLES) {
-          of = dipoles(inverse_r, c.strength, c1, c2, g);
-          field -= c.field * g;
-          of.by_g -= c.field;
+      const bool is_near = r_sq <= cutoff_sq;
+      SitePairConstants<Real> of_pair = of_all;
+      of_pair.shift = is_near ? of_all.shift : Real(0);
+      of_pair.field = is_near ? of_all.field : Real(0);
+      const OnSite<Real> on =
+          on_site<KIND, REVERSED>(of_pair, d, is_near ? r_sq : std::numeric_limits<Real>::infinity(), axis, other_axis);
+      fx += on.force.x;
+      fy += on.force.y;
+      fz += on.force.z;
+      if constexpr (HAS_AXES) {
+        tx += on.torque.x;
+        ty += on.torque.y;
+        tz += on.torque.z;
+      }
+      if constexpr (ALL) {
+        energy += on.energy;
+        field += on.field;
+      }
+      if constexpr (ALL || STORES) {
+        partners.force[0][k] += on.force.x;
+        partners.force[1][k] += on.force.y;
+        partners.force[2][k] += on.force.z;
+      }
+      if constexpr (STORES) {
+        // -force acts at the end of the arm. The torque on the other site itself is what keeps angular momentum: it makes up
+        // for that on this site and for d x force.
+        Vector<Real> arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]}, rest = {0, 0, 0};
+        if constexpr (HAS_AXES) {
+          arm.x += d.x;
+          arm.y += d.y;
+          arm.z += d.z;
+          rest.x = on.torque.x;
+          rest.y = on.torque.y;
+          rest.z = on.torque.z;
         }
-        SitePair<Real> pair;
-        pair_of_axes(of, inverse_r, u, first, second, c1, c2, pair);
-        energy += pair.energy;
-        force = {sign * pair.force.x, sign * pair.force.y, sign * pair.force.z};
-        const Vector<Real> &torque = REVERSED ? pair.torque_j : pair.torque_i;
-        tx += torque.x;
-        ty += torque.y;
-        tz += torque.z;
+        partners.torque[0][k] -= rest.x + (arm.y * on.force.z - arm.z * on.force.y);
+        partners.torque[1][k] -= rest.y + (arm.z * on.force.x - arm.x * on.force.z);
+        partners.torque[2][k] -= rest.z + (arm.x * on.force.y - arm.y * on.force.x);
       }
-      fx += force.x;
-      fy += force.y;
-      fz += force.z;
-      if constexpr (VIRIAL) {
-        vxx += centre.x * force.x;
-        vyy += centre.y * force.y;
-        vzz += centre.z * force.z;
-        vxy += centre.x * force.y;
-        vxz += centre.x * force.z;
-        vyz += centre.y * force.z;
-      }
+      if constexpr (ALL && STORES) partners.energy[k] += on.energy + on.field;
     }
     sums.energy += energy;
     sums.field += field;
-    const Real f[] = {fx, fy, fz}, t[] = {tx, ty, tz}, v[] = {vxx, vyy, vzz, vxy, vxz, vyz};
+    const Real f[] = {fx, fy, fz}, t[] = {tx, ty, tz};
     for (int k = 0; k < 3; ++k) {
       sums.force[k] += f[k];
       sums.torque[k] += t[k];
     }
-    for (int k = 0; k < 6 && VIRIAL; ++k) sums.virial[k] += v[k];
   }
 
-  template <class Real, SitePairKind KIND> SiteKernel<Real> select(bool reversed, bool virial)
+  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&of)[2][2])
   {
-    if (reversed) return virial ? sum_sites<Real, KIND, true, true> : sum_sites<Real, KIND, true, false>;
-    return virial ? sum_sites<Real, KIND, false, true> : sum_sites<Real, KIND, false, false>;
+    of[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
+    of[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
+    of[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
+    of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
   }
 
-  template <class Real> SiteKernel<Real> select_kind(SitePairKind kind, bool reversed, bool virial)
+  // like kinds of sites are never reversed
+  template <class Real, SitePairKind KIND> void set_kind(SiteKernels<Real> &kernels)
   {
-    switch (kind) {
-      case SitePairKind::LENNARD_JONES: return select<Real, SitePairKind::LENNARD_JONES>(reversed, virial);
-      case SitePairKind::CHARGES: return select<Real, SitePairKind::CHARGES>(reversed, virial);
-      case SitePairKind::CHARGE_DIPOLE: return select<Real, SitePairKind::CHARGE_DIPOLE>(reversed, virial);
-      case SitePairKind::DIPOLES: return select<Real, SitePairKind::DIPOLES>(reversed, virial);
-      case SitePairKind::CHARGE_QUADRUPOLE: return select<Real, SitePairKind::CHARGE_QUADRUPOLE>(reversed, virial);
-      case SitePairKind::DIPOLE_QUADRUPOLE: return select<Real, SitePairKind::DIPOLE_QUADRUPOLE>(reversed, virial);
-      default: return select<Real, SitePairKind::QUADRUPOLES>(reversed, virial);
-    }
+    auto &of = kernels.of[static_cast<int>(KIND)];
+    set<Real, KIND, false>(of[false]);
+    if constexpr (KIND == SitePairKind::CHARGE_DIPOLE || KIND == SitePairKind::CHARGE_QUADRUPOLE ||
+                  KIND == SitePairKind::DIPOLE_QUADRUPOLE)
+      set<Real, KIND, true>(of[true]);
+  }
+
+  template <class Real> void set_all(SiteKernels<Real> &kernels)
+  {
+    kernels = {};
+    set_kind<Real, SitePairKind::LENNARD_JONES>(kernels);
+    set_kind<Real, SitePairKind::CHARGES>(kernels);
+    set_kind<Real, SitePairKind::CHARGE_DIPOLE>(kernels);
+    set_kind<Real, SitePairKind::DIPOLES>(kernels);
+    set_kind<Real, SitePairKind::CHARGE_QUADRUPOLE>(kernels);
+    set_kind<Real, SitePairKind::DIPOLE_QUADRUPOLE>(kernels);
+    set_kind<Real, SitePairKind::QUADRUPOLES>(kernels);
+    kernels.keep_partners = keep_partners;
+    kernels.list_kept = list_kept;
+    kernels.take_kept = take_kept;
   }
 
 }    // namespace
 
 namespace GPUCOORD_ISA {
 
-  void get_site_kernel(SitePairKind kind, bool reversed, bool virial, SiteKernel<float> &kernel)
-  {
-    kernel = select_kind<float>(kind, reversed, virial);
-  }
-  void get_site_kernel(SitePairKind kind, bool reversed, bool virial, SiteKernel<double> &kernel)
-  {
-    kernel = select_kind<double>(kind, reversed, virial);
-  }
+  void get_site_kernels(SiteKernels<float> &kernels) { set_all(kernels); }
+  void get_site_kernels(SiteKernels<double> &kernels) { set_all(kernels); }
 
 }    // namespace GPUCOORD_ISA
 

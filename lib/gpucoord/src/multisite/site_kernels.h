@@ -3,50 +3,73 @@
 #ifndef GPUCOORD_SITE_KERNELS_H
 #define GPUCOORD_SITE_KERNELS_H
 
-#include "../common/site_interactions.h"
+#include "../common/site_pair.h"
 
 namespace gpucoord {
 
-// Molecules of one component that are within the cutoff of a molecule i: a chunk of them.
-template <class Real> struct NearMolecules {
-  static constexpr int CHUNK = 128;
-  int n = 0;
-  Real x[3][CHUNK];               // of their centres, relative to that of i
-};
+// Molecules of one component near a molecule i are its partners; kernels take a chunk of them at a time. Positions are relative
+// to one place near all.
+constexpr int PARTNERS_OF_A_CHUNK = 256;
 
-// A site of each of them, relative to their centres.
-template <class Real> struct NearSites {
-  Real arm[3][NearMolecules<Real>::CHUNK];
-  Real axis[3][NearMolecules<Real>::CHUNK];
+// A site of each partner.
+template <class Real> struct PartnerSites {
+  const Real *position[3], *axis[3];
+  const Real *arm[3];    // from the centre of mass
 };
 
 // of molecule i, in the frame of space
 template <class Real> struct OwnSite {
-  Real arm[3], axis[3];
+  Real position[3], axis[3];
 };
 
-// What a site of i gets from the same site of all of them. virial: of centres of mass.
+// What a site of i gets from the same site of all partners of a chunk.
 struct SiteSums {
   double energy = 0.0, field = 0.0;        // field: of the reaction field, not in energy
   double force[3] = {}, torque[3] = {};    // torque: about the site itself
-  double virial[6] = {};
 };
 
-enum class SitePairKind { LENNARD_JONES, CHARGES, CHARGE_DIPOLE, DIPOLES, CHARGE_QUADRUPOLE, DIPOLE_QUADRUPOLE, QUADRUPOLES };
-
-// strengths of a pair of sites
-template <class Real> struct SitePairConstants {
-  Real four_epsilon, sigma_sq, shift;      // of Lennard-Jones
-  Real strength;                           // of the others, times that of Coulomb's law
-  Real field;                              // of dipoles: the reaction field's factor
+// What partners of a chunk have to do with i, each of them apart, added up over pairs of sites.
+template <class Real> struct alignas(64) PartnerSums {
+  Real force[3][PARTNERS_OF_A_CHUNK];     // on i
+  Real torque[3][PARTNERS_OF_A_CHUNK];    // on the other, about its centre of mass
+  Real energy[PARTNERS_OF_A_CHUNK];
 };
 
+constexpr int SITE_PAIR_KINDS = 7;
+
+// cutoff_sq: sites farther apart do not interact; may be infinite
 template <class Real>
-using SiteKernel = void (*)(const SitePairConstants<Real> &, const NearMolecules<Real> &, const NearSites<Real> &,
-                            const OwnSite<Real> &, SiteSums &);
+using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int n, const PartnerSites<Real> &,
+                            const OwnSite<Real> &, SiteSums &, PartnerSums<Real> &);
 
-// reversed: the site of i is the one named second
-template <class Real> SiteKernel<Real> select_site_kernel(SitePairKind, bool reversed, bool virial);
+// Which of n points are within a range of (xi,yi,zi): bit k % 8 of kept[k / 8], which has room for KEPT_MARGIN more.
+// any_outside: some of these are farther than an inner range.
+template <class Real>
+using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
+                                      Real yi, Real zi, unsigned char *kept, bool &any_outside);
+
+// Their numbers, and how many; and of rows of numbers those of these points. Outputs have room for KEPT_MARGIN elements more.
+using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
+template <class Real>
+using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers, int nrows,
+                                  const Real *const *from, Real *const *to);
+constexpr int KEPT_MARGIN = 16;
+
+template <class Real> struct SiteKernels {
+  // reversed: the site of i is the one named second. all: energies, and forces of each partner apart; stores: forces and
+  // torques of each partner apart, with all their energies too
+  SiteKernel<Real> of[SITE_PAIR_KINDS][2][2][2];    // [][reversed][all][stores]
+  KeepPartnersFunction<Real> keep_partners;
+  ListKeptFunction list_kept;
+  TakeKeptFunction<Real> take_kept;
+
+  SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all, bool stores) const
+  {
+    return of[static_cast<int>(kind)][reversed][all][stores];
+  }
+};
+
+template <class Real> SiteKernels<Real> select_site_kernels();
 
 }    // namespace gpucoord
 

@@ -1,0 +1,66 @@
+// Part of GPUCOORD, GPL-2.0. What one site of a rigid molecule gets from a site of another, for every two kinds of sites.
+
+#ifndef GPUCOORD_SITE_PAIR_H
+#define GPUCOORD_SITE_PAIR_H
+
+#include "site_interactions.h"
+
+namespace gpucoord {
+
+enum class SitePairKind { LENNARD_JONES, CHARGES, CHARGE_DIPOLE, DIPOLES, CHARGE_QUADRUPOLE, DIPOLE_QUADRUPOLE, QUADRUPOLES };
+
+// strengths of a pair of sites
+template <class Real> struct SitePairConstants {
+  Real four_epsilon, sigma_sq, shift;      // of Lennard-Jones
+  Real strength;                           // of the others, times that of Coulomb's law
+  Real field;                              // of dipoles: the reaction field's factor
+};
+
+// on the first site
+template <class Real> struct OnSite {
+  Real energy, field;                      // field: of the reaction field, not in energy
+  Vector<Real> force, torque;              // torque: about the site itself; of sites with an axis only
+};
+
+// d: site minus other site, r_sq its square. REVERSED: the site is the one that the kind names second. By components, for
+// the sake of vector loops.
+template <SitePairKind KIND, bool REVERSED, class Real>
+GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<Real> &d, Real r_sq, const Vector<Real> &axis,
+                                 const Vector<Real> &other_axis)
+{
+  OnSite<Real> on = {};
+  if constexpr (KIND == SitePairKind::LENNARD_JONES || KIND == SitePairKind::CHARGES) {
+    Real slope_over_r;
+    if constexpr (KIND == SitePairKind::CHARGES)
+      on.energy = charges(inverse_root(r_sq), c.strength, slope_over_r);
+    else
+      on.energy = lennard_jones(r_sq, c.four_epsilon, c.sigma_sq, c.shift, slope_over_r);
+    on.force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
+  } else {
+    const Real inverse_r = inverse_root(r_sq), sign = REVERSED ? Real(-1) : Real(1);
+    const Vector<Real> u = {sign * inverse_r * d.x, sign * inverse_r * d.y, sign * inverse_r * d.z};
+    const Vector<Real> &first = REVERSED ? other_axis : axis, &second = REVERSED ? axis : other_axis;
+    const Real c1 = dot(first, u), c2 = dot(second, u), g = dot(first, second);
+    OfAngles<Real> of;
+    if constexpr (KIND == SitePairKind::CHARGE_DIPOLE) of = charge_dipole(inverse_r, c.strength, c2);
+    if constexpr (KIND == SitePairKind::CHARGE_QUADRUPOLE) of = charge_quadrupole(inverse_r, c.strength, c2);
+    if constexpr (KIND == SitePairKind::DIPOLE_QUADRUPOLE) of = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
+    if constexpr (KIND == SitePairKind::QUADRUPOLES) of = quadrupoles(inverse_r, c.strength, c1, c2, g);
+    if constexpr (KIND == SitePairKind::DIPOLES) {
+      of = dipoles(inverse_r, c.strength, c1, c2, g);
+      on.field = -c.field * g;
+      of.by_g -= c.field;
+    }
+    SitePair<Real> pair;
+    pair_of_axes(of, inverse_r, u, first, second, c1, c2, pair);
+    on.energy = pair.energy;
+    on.force = {sign * pair.force.x, sign * pair.force.y, sign * pair.force.z};
+    const Vector<Real> &torque = REVERSED ? pair.torque_j : pair.torque_i;
+    on.torque = {torque.x, torque.y, torque.z};
+  }
+  return on;
+}
+
+}    // namespace gpucoord
+
+#endif

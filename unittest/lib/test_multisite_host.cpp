@@ -1,0 +1,375 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules by the host backend against plain loops, which test_multisite.cpp holds against
+// closed forms, finite differences and ls1-MarDyn.
+
+#include "../../lib/gpucoord/src/multisite/site_kernels.h"
+#include "gpucoord/multisite.h"
+#include "multisite_systems.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+#define GPUCOORD_TEST_DECLARE(isa)                  \
+  namespace isa {                                  \
+    void get_site_kernels(SiteKernels<float> &);   \
+    void get_site_kernels(SiteKernels<double> &);  \
+  }
+GPUCOORD_TEST_DECLARE(isa_baseline)
+#ifdef __x86_64__
+GPUCOORD_TEST_DECLARE(isa_avx2)
+GPUCOORD_TEST_DECLARE(isa_avx512)
+#endif
+#undef GPUCOORD_TEST_DECLARE
+}    // namespace gpucoord
+
+using namespace gpucoord;
+
+namespace {
+
+const Traversal TRAVERSALS[] = {Traversal::TWICE, Traversal::ONCE};
+const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+
+// all kinds of sites
+std::vector<Component> three_components()
+{
+  std::vector<Component> kinds(3);
+  kinds[0].centres = {{{0.2, 0.1, -0.3}, 0.8, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.2}};
+  kinds[0].charges = {{{0.3, -0.2, 0.1}, 0.7}, {{-0.1, 0.2, 0.4}, -0.9}};
+  kinds[0].quadrupoles = {{{0.1, 0.0, -0.2}, {0.0, 1.0, 1.0}, 0.6}};
+  kinds[1].centres = {{{0, 0, 0}, 0.6, 1.0}};
+  kinds[1].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2}, 0.8}, {{0, 0, 0.1}, {0, 0, 1}, -0.4}};
+  kinds[2].charges = {{{0, 0, 0}, 1.0}};
+  return kinds;
+}
+
+constexpr double SPACING = 1.9;    // sites of different molecules do not meet
+
+// On a jittered lattice, none with a pair of sites where float and double could differ in who is within the cutoff.
+System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
+{
+  System s;
+  std::mt19937 random(n + 1);
+  std::normal_distribution<double> normal(0.0, 0.1);
+  for (int k = 0; k < n; ++k) {
+    bool is_good = false;
+    while (!is_good) {
+      double place[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y), SPACING * (k / along_x / along_y)};
+      for (double &c : place) c += std::clamp(normal(random), -0.25, 0.25);
+      s.x.resize(3 * k);
+      s.q.resize(4 * k);
+      s.component.resize(k);
+      s.add(place, random_quaternion(random).data(), k % static_cast<int>(model.components().size()));
+      is_good = true;
+      for (int j = 0; j < k && is_good && model.options().site_cutoff; ++j) is_good = !is_at_the_cutoff(model, s, j, k, 1e-5);
+    }
+  }
+  s.nlocal = n;
+  return s;
+}
+
+double largest(const std::vector<double> &values)
+{
+  double most = 0.0;
+  for (const double v : values) most = std::max(most, std::fabs(v));
+  return most;
+}
+
+void expect_near(const std::vector<double> &found, const std::vector<double> &expected, double tolerance, const std::string &what)
+{
+  ASSERT_EQ(found.size(), expected.size());
+  const double limit = tolerance * std::max(1.0, largest(expected));
+  for (std::size_t k = 0; k < found.size(); ++k) ASSERT_NEAR(found[k], expected[k], limit) << what << " " << k;
+}
+
+void expect_same(const Result &found, const Result &expected, double tolerance, const std::string &where)
+{
+  SCOPED_TRACE(where);
+  expect_near(found.force, expected.force, tolerance, "force");
+  expect_near(found.torque, expected.torque, tolerance, "torque");
+  expect_near(found.energy, expected.energy, tolerance, "energy");
+  expect_near(found.virial, expected.virial, tolerance, "virial");
+  const double n = std::max<std::size_t>(1, expected.energy.size());
+  const double scale = tolerance * n * std::max(1.0, largest(expected.energy));
+  EXPECT_NEAR(found.sums.lennard_jones, expected.sums.lennard_jones, scale);
+  EXPECT_NEAR(found.sums.electrostatic, expected.sums.electrostatic, scale);
+  EXPECT_NEAR(found.sums.reaction_field, expected.sums.reaction_field, scale);
+  for (int k = 0; k < 6; ++k)
+    EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * n * std::max(1.0, largest(expected.virial)));
+}
+
+void expect_molecules_add_up(const Result &r)
+{
+  const double n = std::max<std::size_t>(1, r.energy.size());
+  double energy = 0.0, virial[6] = {};
+  for (const double u : r.energy) energy += u;
+  for (std::size_t k = 0; k < r.virial.size(); ++k) virial[k % 6] += r.virial[k];
+  EXPECT_NEAR(energy, r.total(), 1e-6 * n * std::max(1.0, largest(r.energy)));
+  for (int k = 0; k < 6; ++k) EXPECT_NEAR(virial[k], r.sums.virial[k], 1e-6 * n * std::max(1.0, largest(r.virial)));
+}
+
+}    // namespace
+
+// mixtures and single components, some of whose molecules are ghosts, with cutoffs that differ
+TEST(MultisiteHost, IsAsPlainLoops)
+{
+  struct Case {
+    bool site_cutoff, shift;
+    double cutoff, cutoff_charge;
+  };
+  for (const Case &c : {Case{false, false, 2.5, 2.5}, {false, true, 2.5, 3.5}, {false, false, 3.5, 2.5}, {true, false, 2.5, 2.5},
+                        {true, true, 2.5, 3.5}, {true, false, 3.5, 2.5}})
+    for (const int ncomponents : {3, 1})
+      for (const int n : {1, 2, 40, 250}) {
+        MultisiteOptions o = options(c.cutoff);
+        o.cutoff_charge = c.cutoff_charge;
+        o.site_cutoff = c.site_cutoff;
+        o.shift = c.shift;
+        o.reaction_field = 10.0;
+        o.coulomb = 1.2;
+        auto kinds = three_components();
+        kinds.resize(ncomponents);
+        MultisiteModel model(kinds, o);
+        if (ncomponents > 1) model.set_mixing(0, 1, {0.9, 1.1});
+        const int edge = static_cast<int>(std::ceil(std::cbrt(n)));
+        System s = lattice(model, n, edge, edge);
+        s.nlocal = n - n / 4;
+        const Result expected = s.evaluate(model);
+        expect_molecules_add_up(expected);
+        for (const Traversal traversal : TRAVERSALS)
+          for (const Precision precision : PRECISIONS) {
+            const auto host = make_host_multisite(model, precision, 2, traversal);
+            const double tolerance = precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsions
+            const std::string where = std::to_string(n) + " molecules, components " + std::to_string(ncomponents) +
+                (traversal == Traversal::ONCE ? ", once" : ", twice") + (o.site_cutoff ? ", by site" : "");
+            const Result found = s.evaluate(*host);
+            expect_same(found, expected, tolerance, where);
+            expect_molecules_add_up(found);
+            // what is not wanted is left as it is
+            const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
+            expect_near(forces.force, expected.force, tolerance, "force alone");
+            expect_near(forces.torque, expected.torque, tolerance, "torque alone");
+            EXPECT_EQ(largest(forces.energy), 0.0);
+            EXPECT_EQ(largest(forces.virial), 0.0);
+          }
+      }
+}
+
+// a periodic box with its images as ghosts: what molecules give each other adds up to nothing
+TEST(MultisiteHost, PeriodicImages)
+{
+  for (const bool site_cutoff : {false, true}) {
+    MultisiteOptions o = options(2.5);
+    o.site_cutoff = site_cutoff;
+    o.reaction_field = 10.0;
+    const MultisiteModel model(three_components(), o);
+    const int edge = 6;
+    System s = lattice(model, edge * edge * edge, edge, edge);
+    const double length = edge * SPACING;
+    for (int axis = 0; axis < 3; ++axis)
+      for (int i = 0, n = static_cast<int>(s.component.size()); i < n; ++i)
+        for (const double shift : {-length, length}) {
+          double place[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
+          place[axis] += shift;
+          const std::array<double, 4> q = {s.q[4 * i], s.q[4 * i + 1], s.q[4 * i + 2], s.q[4 * i + 3]};
+          if (place[axis] > -model.range() - 1.0 && place[axis] < length + model.range() + 1.0)
+            s.add(place, q.data(), s.component[i]);
+        }
+    const Result expected = s.evaluate(model);
+    for (const Traversal traversal : TRAVERSALS) {
+      const Result found = s.evaluate(*make_host_multisite(model, Precision::DOUBLE, 2, traversal));
+      expect_same(found, expected, 1e-12, site_cutoff ? "by site" : "by centre");
+      double sum[3] = {};
+      for (std::size_t k = 0; k < found.force.size(); ++k) sum[k % 3] += found.force[k];
+      for (const double f : sum) EXPECT_NEAR(f, 0.0, 1e-11 * s.nlocal * largest(found.force));
+    }
+  }
+}
+
+// in a long box, whose rows of cells have many pieces
+TEST(MultisiteHost, BitsDoNotDependOnThreads)
+{
+  MultisiteOptions o = options(2.5);
+  o.reaction_field = 10.0;
+  const MultisiteModel model(three_components(), o);
+  System s = lattice(model, 1500, 50, 6);
+  s.nlocal = 1400;
+  for (const Traversal traversal : TRAVERSALS)
+    for (const Precision precision : PRECISIONS) {
+      const Result one = s.evaluate(*make_host_multisite(model, precision, 1, traversal));
+      EXPECT_GT(largest(one.force), 0.0);
+      for (const int threads : {2, 3, 5}) {
+        const Result more = s.evaluate(*make_host_multisite(model, precision, threads, traversal));
+        EXPECT_EQ(more.force, one.force);
+        EXPECT_EQ(more.torque, one.torque);
+        EXPECT_EQ(more.energy, one.energy);
+        EXPECT_EQ(more.virial, one.virial);
+        EXPECT_EQ(more.total(), one.total());
+        for (int k = 0; k < 6; ++k) EXPECT_EQ(more.sums.virial[k], one.sums.virial[k]);
+      }
+    }
+}
+
+// Molecules at the cutoff are partners, in every precision and wherever they are; farther ones are not.
+TEST(MultisiteHost, AtTheCutoff)
+{
+  Component c;
+  c.centres = {{{0, 0, 0}, 1.0, 1.0}};
+  const MultisiteModel model({c}, options(2.5));
+  const double u = 4.0 * (std::pow(2.5, -12) - std::pow(2.5, -6)), q[4] = {1, 0, 0, 0};
+  std::mt19937 random(7);
+  std::uniform_int_distribution<int> place(-4000, 4000);
+  for (int round = 0; round < 200; ++round) {
+    const double origin[3] = {place(random) / 16.0, place(random) / 16.0, place(random) / 16.0};
+    for (const bool is_outside : {false, true}) {
+      System s;
+      s.add(origin, q, 0);
+      // 1.5 and 2 are the sides of 2.5, which the third one makes longer by less than the last digit of a float
+      const double other[3] = {origin[0] + 1.5, origin[1] - 2.0, origin[2] + (is_outside ? 1e-6 : 0.0)};
+      s.add(other, q, 0);
+      s.nlocal = 2;
+      for (const Traversal traversal : TRAVERSALS)
+        for (const Precision precision : PRECISIONS) {
+          const Result r = s.evaluate(*make_host_multisite(model, precision, 1, traversal));
+          EXPECT_NEAR(r.total(), is_outside ? 0.0 : u, 1e-6 * std::fabs(u));
+        }
+      EXPECT_NEAR(s.evaluate(model).total(), is_outside ? 0.0 : u, 1e-12 * std::fabs(u));
+    }
+  }
+}
+
+TEST(MultisiteHost, NobodyToMeet)
+{
+  const auto kinds = three_components();
+  Component centre, charge;
+  centre.centres = {{{0, 0, 0}, 1.0, 1.0}};
+  charge.charges = {{{0, 0, 0}, 1.0}};
+  const double x[3] = {0, 0, 0}, near[3] = {1, 0, 0}, q[4] = {1, 0, 0, 0};
+  for (const Traversal traversal : TRAVERSALS)
+    for (const Precision precision : PRECISIONS) {
+      const auto expect_nothing = [&](const std::vector<Component> &components, const System &s) {
+        const auto host = make_host_multisite(MultisiteModel(components, options(2.5)), precision, 2, traversal);
+        const Result r = s.evaluate(*host);
+        EXPECT_EQ(r.total(), 0.0);
+        EXPECT_EQ(largest(r.force) + largest(r.torque) + largest(r.energy) + largest(r.virial), 0.0);
+      };
+      System s;
+      expect_nothing(kinds, s);
+      s.add(x, q, 0);
+      expect_nothing(kinds, s);    // a ghost alone
+      s.nlocal = 1;
+      expect_nothing(kinds, s);
+      s.add(near, q, 1);
+      expect_nothing({centre, charge}, s);
+      // pointers that are not wanted
+      double force[3] = {}, torque[3] = {};
+      const auto host = make_host_multisite(MultisiteModel({centre, centre}, options(2.5)), precision, 1, traversal);
+      host->evaluate(s.molecules(), MultisiteWant::ALL, {force, torque, nullptr, nullptr});
+      EXPECT_NEAR(force[0], -24.0, 1e-5);    // at r = sigma
+    }
+}
+
+namespace {
+
+// every build of the kernels that this processor can run
+template <class Real> std::vector<SiteKernels<Real>> all_kernels()
+{
+  std::vector<SiteKernels<Real>> all(1);
+  isa_baseline::get_site_kernels(all[0]);
+#ifdef __x86_64__
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+    isa_avx2::get_site_kernels(all.emplace_back());
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+    isa_avx512::get_site_kernels(all.emplace_back());
+#endif
+  return all;
+}
+
+template <class Real> void expect_kept_points()
+{
+  std::mt19937 random(5);
+  std::uniform_int_distribution<int> place(-8, 8);    // their distances are exact in every precision
+  for (const SiteKernels<Real> &kernels : all_kernels<Real>())
+    for (int n = 0; n < 70; ++n) {
+      const std::size_t room = n + KEPT_MARGIN;
+      std::vector<Real> x[3], from(room), taken(room);
+      for (auto &c : x)
+        for (std::size_t k = 0; k < room; ++k) c.push_back(place(random));
+      for (std::size_t k = 0; k < room; ++k) from[k] = static_cast<Real>(k) + Real(0.5);
+      std::vector<unsigned char> kept(n / 8 + 1 + KEPT_MARGIN, 0xff);
+      std::vector<int> numbers(room), expected;
+      bool any_outside = false, outside = false;
+      kernels.keep_partners(81, 64, n, x[0].data(), x[1].data(), x[2].data(), 1, 2, 3, kept.data(), any_outside);
+      for (int k = 0; k < n; ++k) {
+        const Real dx = x[0][k] - 1, dy = x[1][k] - 2, dz = x[2][k] - 3, r_sq = dx * dx + dy * dy + dz * dz;
+        if (r_sq <= 81) expected.push_back(k);
+        outside |= r_sq <= 81 && r_sq > 64;
+      }
+      EXPECT_EQ(any_outside, outside);
+      const int count = kernels.list_kept(n, kept.data(), numbers.data());
+      ASSERT_EQ(count, static_cast<int>(expected.size()));
+      const Real *const rows[] = {from.data(), x[1].data()};
+      std::vector<Real> of_x(room);
+      Real *const to[] = {taken.data(), of_x.data()};
+      kernels.take_kept(n, kept.data(), count, numbers.data(), 2, rows, to);
+      for (int m = 0; m < count; ++m) {
+        EXPECT_EQ(numbers[m], expected[m]);
+        EXPECT_EQ(taken[m], from[expected[m]]);
+        EXPECT_EQ(of_x[m], x[1][expected[m]]);
+      }
+    }
+}
+
+}    // namespace
+
+TEST(MultisiteHost, PointsThatAreKept)
+{
+  expect_kept_points<double>();
+  expect_kept_points<float>();
+}
+
+// The instruction sets, the newest of which the tests above are of: each gives what the oldest gives, but for rounding.
+TEST(MultisiteHost, InstructionSets)
+{
+  const int n = 37;
+  std::mt19937 random(6);
+  std::uniform_real_distribution<double> uniform(-1.0, 1.0);
+  std::vector<double> numbers[9];
+  for (int row = 0; row < 9; ++row)
+    for (int k = 0; k < n; ++k) numbers[row].push_back(uniform(random) + (row == 0 ? 3.0 : 0.0));
+  const PartnerSites<double> sites = {{numbers[0].data(), numbers[1].data(), numbers[2].data()},
+                                      {numbers[3].data(), numbers[4].data(), numbers[5].data()},
+                                      {numbers[6].data(), numbers[7].data(), numbers[8].data()}};
+  const OwnSite<double> own = {{0.1, -0.2, 0.3}, {0.6, 0.0, 0.8}};
+  const SitePairConstants<double> constants = {2.0, 1.1, 0.1, 0.7, 0.02};
+  const auto everything = all_kernels<double>();
+  for (int kind = 0; kind < SITE_PAIR_KINDS; ++kind)
+    for (int variant = 0; variant < 8; ++variant) {
+      std::vector<double> first;
+      for (const auto &kernels : everything) {
+        const auto kernel = kernels.of[kind][variant & 1][variant >> 1 & 1][variant >> 2];
+        if (!kernel) continue;    // like kinds of sites are never reversed
+        SiteSums sums;
+        PartnerSums<double> partners = {};
+        kernel(constants, 9.0, n, sites, own, sums, partners);
+        std::vector<double> found = {sums.energy, sums.field};
+        found.insert(found.end(), sums.force, sums.force + 3);
+        found.insert(found.end(), sums.torque, sums.torque + 3);
+        for (int c = 0; c < 3; ++c) {
+          found.insert(found.end(), partners.force[c], partners.force[c] + n);
+          found.insert(found.end(), partners.torque[c], partners.torque[c] + n);
+        }
+        found.insert(found.end(), partners.energy, partners.energy + n);
+        if (first.empty()) {
+          first = found;
+          EXPECT_GT(largest(first), 0.0);
+        }
+        expect_near(found, first, 1e-13, "kind " + std::to_string(kind) + " variant " + std::to_string(variant) + " number");
+      }
+    }
+}
