@@ -82,7 +82,7 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
     const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
-    for_near_partners<WARPS, SELECT>(arg, its, arg.out.splits, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
+    for_near_partners<WARPS, SELECT, false>(arg, its, arg.out.splits, 1, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
         [](const DeviceAtom &atom, int) { return static_cast<int>(atom.id); },
         [&](const Center<Real> &center, bool may_be_same, int n) {
           add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, n, rank, m, sums);

@@ -13,6 +13,7 @@
 #include "../common/type_classes.h"
 #include "launch.h"
 #include "reduction.h"
+#include "staging.h"
 #include "switch_functions.h"
 
 #include <algorithm>
@@ -47,10 +48,10 @@ namespace {
       const TypeClasses classes(table, in.types.weight);
       Bounds bounds = no_bounds();
       group_a.sort(in.a, in.types.type, classes);
-      stage_atoms(in.x, group_a.all(), atoms_a, bounds);
+      stage_atoms(in.x, group_a.all(), nthreads, stream, atoms_a, bounds);
       if (two) {
         group_b.sort(in.b, in.types.type, classes);
-        stage_atoms(in.x, group_b.all(), atoms_b, bounds);
+        stage_atoms(in.x, group_b.all(), nthreads, stream, atoms_b, bounds);
       }
       copied.record(stream);
 
@@ -205,12 +206,12 @@ namespace {
       const std::size_t n = first.back();
       const auto place = [](const double *x, int k) { return x + 3 * static_cast<std::size_t>(k); };
       for (const bool second : {false, true})
-        send(second ? positions_b : positions, 3 * n, [&](std::size_t begin, std::size_t end) {
+        send(second ? positions_b : positions, 3 * n, stream, [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
           for (std::size_t t = begin; t < end; ++t)
             (second ? positions_b : positions).pinned[t] = place(second ? in.xb : in.xa, order[t / 3])[t % 3];
         });
-      send(members, n, [&](std::size_t begin, std::size_t end) {
+      send(members, n, stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
       });
       copied.record(stream);
@@ -239,17 +240,6 @@ namespace {
     }
 
    private:
-    // a host array and its copy on the device
-    template <class T> struct Staged {
-      PinnedBuffer<T> pinned;
-      DeviceBuffer<T> device;
-      void reserve(std::size_t n)
-      {
-        pinned.reserve(n);
-        device.reserve(n);
-      }
-    };
-
     using Function = SwitchFunction<Real>;
 
     // neighbour lists without gaps, of the atoms of one class and their neighbours of another
@@ -315,12 +305,6 @@ namespace {
 
     // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
     static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
-
-    static Bounds no_bounds()
-    {
-      constexpr double infinity = std::numeric_limits<double>::infinity();
-      return {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
-    }
 
     static bool few_pairs(const AtomList &a, const AtomList &b)
     {
@@ -403,45 +387,12 @@ namespace {
       sums_a.nwarps = 0;
     }
 
-    // fill(k) for k < n in chunks, each of which is sent to the device when it is there
-    template <class T, class Fill> void send(Staged<T> &to, std::size_t n, Fill fill)
-    {
-      to.reserve(n);
-      for (std::size_t first = 0; first < n; first += tuning::COPY_CHUNK) {
-        const std::size_t size = std::min<std::size_t>(tuning::COPY_CHUNK, n - first);
-        fill(first, first + size);
-        check(cudaMemcpyAsync(to.device.data() + first, to.pinned.data() + first, size * sizeof(T),
-                  cudaMemcpyHostToDevice, stream), "copying to it");
-      }
-    }
-
     template <class T> void stage(Staged<T> &to, const T *from, std::size_t n)
     {
-      send(to, n, [&](std::size_t begin, std::size_t end) {
+      send(to, n, stream, [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
         for (std::size_t k = begin; k < end; ++k) to.pinned[k] = from[k];
       });
-    }
-
-    void stage_atoms(const double *x, const AtomList &list, Staged<DeviceAtom> &to, Bounds &bounds)
-    {
-      double lo0 = bounds.lo[0], lo1 = bounds.lo[1], lo2 = bounds.lo[2];
-      double hi0 = bounds.hi[0], hi1 = bounds.hi[1], hi2 = bounds.hi[2];
-      send(to, list.n, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) \
-    reduction(min : lo0, lo1, lo2) reduction(max : hi0, hi1, hi2)
-        for (std::size_t k = begin; k < end; ++k) {
-          const double *const p = x + 3 * static_cast<std::size_t>(list.index[k]);
-          to.pinned[k] = {p[0], p[1], p[2], list.index[k]};
-          lo0 = std::min(lo0, p[0]);
-          lo1 = std::min(lo1, p[1]);
-          lo2 = std::min(lo2, p[2]);
-          hi0 = std::max(hi0, p[0]);
-          hi1 = std::max(hi1, p[1]);
-          hi2 = std::max(hi2, p[2]);
-        }
-      });
-      bounds = {{lo0, lo1, lo2}, {hi0, hi1, hi2}};
     }
 
     // by class, each in the order of the group; rows: of the owned atoms in the per-atom output
@@ -470,7 +421,7 @@ namespace {
         }
         parts.n.push_back(static_cast<std::int64_t>(order.size()) - parts.first[c]);
       }
-      send(to, static_cast<std::size_t>(group.n), [&](std::size_t begin, std::size_t end) {
+      send(to, static_cast<std::size_t>(group.n), stream, [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
         for (std::size_t t = begin; t < end; ++t) {
           const std::int64_t k = order.empty() ? static_cast<std::int64_t>(t) : order[t];
@@ -604,27 +555,15 @@ namespace {
 
     void fetch(Sums &sums, const int *rows, double *peratom)
     {
-      const std::size_t n = sums.n;
-      const std::size_t nchunks = (n + tuning::COPY_CHUNK - 1) / tuning::COPY_CHUNK;
-      while (arrived.size() < nchunks) arrived.emplace_back();
-      const auto chunk_end = [&](std::size_t chunk) { return std::min(n, (chunk + 1) * tuning::COPY_CHUNK); };
-      for (std::size_t chunk = 0; chunk < nchunks; ++chunk) {
-        const std::size_t first = chunk * tuning::COPY_CHUNK;
-        check(cudaMemcpyAsync(sums.host.data() + columns * first, sums.device.data() + columns * first,
-                  columns * (chunk_end(chunk) - first) * sizeof(double), cudaMemcpyDeviceToHost, stream),
-              "copying from it");
-        arrived[chunk].record(stream);
-      }
+      arrivals.fetch(sums.device.data(), sums.n, columns, sums.host.data(), stream);
       if (!rows) return;
       rows += sums.first;
-      for (std::size_t chunk = 0; chunk < nchunks; ++chunk) {
-        check(cudaEventSynchronize(arrived[chunk]), "computing coordination numbers");
-        const std::size_t first = chunk * tuning::COPY_CHUNK, end = chunk_end(chunk);
+      arrivals.for_each("computing coordination numbers", [&](std::size_t first, std::size_t end) {
         if (columns == peratom_columns(DERIVATIVES))
           add_rows<peratom_columns(DERIVATIVES)>(sums.host.data(), rows, first, end, peratom);
         else
           add_rows<peratom_columns(ATOM_VIRIAL)>(sums.host.data(), rows, first, end, peratom);
-      }
+      });
     }
 
     // adds the rows from begin to end of sums to these rows of peratom
@@ -643,7 +582,7 @@ namespace {
 
     Stream stream;
     Event copied, binned, paired, reduced;
-    std::deque<Event> arrived;
+    Arrivals arrivals;
     double start = 0.0;
     int columns = 0;    // of the per-atom sums of this evaluation; 0: not wanted
 

@@ -198,9 +198,13 @@ template <int SIZE> __device__ TeamItem item_of(const CellsSearch &arg, int item
 // are in m.partner. may_be_same: whether one of them may be the atom itself. PADDED: those from n to the next multiple of
 // 32 are far away. limit: of the centers. id_of(atom, number): what is kept of a partner.
 // Lengths are multiplied by inverse_unit.
-template <int WARPS, bool PADDED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits, Real inverse_unit, Real limit,
-                                  int own_id, Memory &m, IdOf id_of, Add add)
+//
+// A team takes its share of the partners: every so-manieth of the pieces that it loads at a time or, INTERLEAVED, of the
+// partners themselves, in passes. What it then collects at a time is from everywhere around, as near to one thread's atom as to
+// another's, and no thread has far more of it in range.
+template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
+__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits, int passes, Real inverse_unit,
+                                  Real limit, int own_id, Memory &m, IdOf id_of, Add add)
 {
   using T = Team<WARPS>;
   constexpr int SIZE = T::SIZE;
@@ -209,10 +213,10 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   const DeviceAtom &atom = its.atom;
   const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
   const bool one_group = arg.i.atom == arg.j.atom;
+  const int shares = splits * passes, stride = INTERLEAVED ? shares : 1;
 
   // Atoms of one column and not too far apart share an origin and a search for partners.
   bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
-  int chunk = 0;
   while (T::any(waits)) {
     if (T::is_first(waits, m)) {
       m.leader[0] = atom.x;
@@ -245,50 +249,52 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
         here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighbourhood.n;
-    int column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
-    for (bool more = true; more;) {
-      int queued = 0;
-      bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
-      while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
-        if (begin >= end) {
-          more = column < ncolumns;
-          if (!more) break;
-          if (column % SIZE == 0) {
-            T::sync();
-            m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
-            T::sync();
+    for (int share = its.split; share < shares; share += splits) {
+      int chunk = 0, column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
+      for (bool more = true; more;) {
+        int queued = 0;
+        bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
+        while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
+          if (begin >= end) {
+            more = column < ncolumns;
+            if (!more) break;
+            if (column % SIZE == 0) {
+              T::sync();
+              m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
+              T::sync();
+            }
+            begin = m.range[column % SIZE].x + (INTERLEAVED ? share : 0);
+            end = m.range[column % SIZE].y;
+            ++column;
+            continue;
           }
-          begin = m.range[column % SIZE].x;
-          end = m.range[column % SIZE].y;
-          ++column;
-          continue;
+          const int chunk_begin = begin, k = begin + rank * stride;
+          begin += AT_ONCE * SIZE * stride;
+          if (!INTERLEAVED && shares > 1 && chunk++ % shares != share) continue;
+          may_be_same = may_be_same || INTERLEAVED || (chunk_begin <= its.last_number && its.first_number < begin);
+          DeviceAtom a[AT_ONCE];
+          for (int u = 0; u < AT_ONCE; ++u)
+            if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];
+          Partner<Real> p[AT_ONCE];
+          bool is_near[AT_ONCE];
+          for (int u = 0; u < AT_ONCE; ++u) {
+            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), id_of(a[u], k + u * SIZE * stride)};
+            const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
+                       out_z = fmax(fabs(p[u].z) - half[2], Real(0));
+            is_near[u] = k + u * SIZE * stride < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
+          }
+          int place[AT_ONCE], total;
+          T::places(is_near, place, total, m);
+          for (int u = 0; u < AT_ONCE; ++u)
+            if (is_near[u]) m.partner[queued + place[u]] = p[u];
+          queued += total;
         }
-        const int chunk_begin = begin, k = begin + rank;
-        begin += AT_ONCE * SIZE;
-        if (splits > 1 && chunk++ % splits != its.split) continue;
-        may_be_same = may_be_same || (chunk_begin <= its.last_number && its.first_number < begin);
-        DeviceAtom a[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u)
-          if (k + u * SIZE < end) a[u] = arg.j.atom[k + u * SIZE];
-        Partner<Real> p[AT_ONCE];
-        bool is_near[AT_ONCE];
-        for (int u = 0; u < AT_ONCE; ++u) {
-          p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), id_of(a[u], k + u * SIZE)};
-          const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
-                     out_z = fmax(fabs(p[u].z) - half[2], Real(0));
-          is_near[u] = k + u * SIZE < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
-        }
-        int place[AT_ONCE], total;
-        T::places(is_near, place, total, m);
-        for (int u = 0; u < AT_ONCE; ++u)
-          if (is_near[u]) m.partner[queued + place[u]] = p[u];
-        queued += total;
+        if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
+          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
+        T::sync();
+        add(center, may_be_same, queued);
+        T::sync();
       }
-      if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
-        m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
-      T::sync();
-      add(center, may_be_same, queued);
-      T::sync();
     }
   }
 }

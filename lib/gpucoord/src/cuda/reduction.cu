@@ -19,7 +19,23 @@ namespace {
       sum.tested = a.tested + b.tested;
       return sum;
     }
+    __host__ __device__ MoleculeSums operator()(const MoleculeSums &a, const MoleculeSums &b) const
+    {
+      MoleculeSums sum;
+      for (int k = 0; k < 3; ++k) sum.energy[k] = a.energy[k] + b.energy[k];
+      for (int k = 0; k < 6; ++k) sum.virial[k] = a.virial[k] + b.virial[k];
+      return sum;
+    }
   };
+
+  template <class Sums>
+  void reduce_all(const Sums *sums, int n, Sums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
+  {
+    std::size_t bytes = 0;
+    check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, Add(), Sums(), stream), "planning a reduction");
+    workspace.reserve(bytes);
+    check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, Add(), Sums(), stream), "adding up warps");
+  }
 
   constexpr int THREADS = 256;
 
@@ -36,11 +52,12 @@ namespace {
 
 void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
 {
-  std::size_t bytes = 0;
-  check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, Add(), WarpSums(), stream), "planning a reduction");
-  workspace.reserve(bytes);
-  check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, Add(), WarpSums(), stream),
-        "adding up warps");
+  reduce_all(sums, n, total, workspace, stream);
+}
+
+void reduce(const MoleculeSums *sums, int n, MoleculeSums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
+{
+  reduce_all(sums, n, total, workspace, stream);
 }
 
 void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate, cudaStream_t stream)

@@ -50,6 +50,14 @@ namespace tuning {
   constexpr double FEWEST_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
   constexpr int MAX_PARTNER_BLOCKS = 4096;    // of kernels over lists: not a property of the GPU, as above
+  // Blocks of 128 threads a multiprocessor for which the registers of the kernels of rigid molecules are limited, in
+  // float and in double.
+  constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
+  // Rigid molecules: warps, as above, while each gets so many partners; partners that are collected in one pass, well below a
+  // batch; and passes.
+  constexpr int ENOUGH_WARPS_OF_MOLECULES = 1 << 14;
+  constexpr double FEWEST_MOLECULES_OF_A_TEAM = 128.0, MOLECULES_A_PASS = 350.0;
+  constexpr int MAX_PASSES = 32;
   // atoms that are staged or fetched at a time, so that copies and host work overlap
   constexpr int COPY_CHUNK = 1 << 17;
 

@@ -1,0 +1,68 @@
+// Part of GPUCOORD, GPL-2.0. What the kernels of rigid molecules are given. Lengths are in the caller's units.
+
+#ifndef GPUCOORD_MULTISITE_ARGUMENTS_H
+#define GPUCOORD_MULTISITE_ARGUMENTS_H
+
+#include "launch.h"
+#include "pair_arguments.h"
+
+#include "gpucoord/multisite.h"
+
+namespace gpucoord {
+
+template <class Real> struct alignas(16) Four {
+  Real x, y, z, w;
+};
+
+// The sites of a component in its own frame: centres, then charges, dipoles and quadrupoles.
+template <class Real> struct SitesView {
+  const Four<Real> *place;    // [sites] w: charge, or moment of a dipole or quadrupole
+  const Four<Real> *axis;     // [dipoles and quadrupoles] of length 1
+  int ncentres, ncharges, ndipoles, nquadrupoles;
+};
+
+// The sites of molecules i and their partners j, all on the host or all on the device.
+template <class Real> struct TablesView {
+  SitesView<Real> i, j;
+  const Four<Real> *centres;    // [centres of j][centres of i] 4 epsilon, sigma^2, shift
+};
+
+// What the molecules of one warp add to the sums; each pair counts half at either end.
+struct MoleculeSums {
+  double energy[3];           // Lennard-Jones, electrostatic, reaction field
+  double virial[6];
+};
+
+// columns of the per-molecule output: force, torque and, with MultisiteWant::ALL, energy and virial
+constexpr int COLUMNS_OF_FORCES = 6, COLUMNS_OF_ALL = 13;
+
+// Owned molecules of one component with all molecules of one, or of another.
+template <class Real> struct MoleculesArguments : CellsSearch {
+  const Four<Real> *orientation_i, *orientation_j;    // of the sorted molecules: x y z w of a quaternion
+  Real coulomb, field;                             // factors of strengths, of all and of the reaction field
+  Real cutoff_sq, cutoff_charge_sq;                // between centres of mass, or sites
+  Real range_of_centres_sq;                        // beyond, molecules do not interact
+  double *sums;                                    // [splits][i.nowned][columns], rows are the caller's places
+  MoleculeSums *warp;                              // [splits * warps of molecules], with ALL
+  int splits;                                      // teams to which the partners of a molecule are shared out
+  int passes;                                      // in which a team takes its share
+};
+
+// The kernels of pairs of molecules that both have these numbers of sites, or, where those are -1, any.
+template <class Real> struct MoleculeLauncher {
+  int ncentres, ncharges, ndipoles, nquadrupoles;
+  // Enqueues one kernel; arg.i.nowned > 0. site_cutoff only where numbers are -1. Throws DeviceError.
+  void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host, const TablesView<Real> &device, MultisiteWant,
+              bool site_cutoff, const CellsShape &, cudaStream_t);
+};
+
+template <class Sites> void get_molecule_launcher(MoleculeLauncher<float> &);
+template <class Sites> void get_molecule_launcher(MoleculeLauncher<double> &);
+
+// Quaternions of molecules, w x y z, in the order in which these were sorted. Enqueues only; n > 0.
+template <class Real>
+void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation, cudaStream_t);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,21 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on a GPU, with a choice of the processor: for tests and the bench.
+
+#ifndef GPUCOORD_MULTISITE_CUDA_H
+#define GPUCOORD_MULTISITE_CUDA_H
+
+#include "coordination_cuda.h"
+
+#include "gpucoord/multisite.h"
+
+namespace gpucoord {
+
+struct MultisiteTuning : CudaTuning {    // AUTO: a warp
+  bool any_sites = false;                // the kernels for any number of sites, also where there are others
+};
+
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads,
+                                               const MultisiteTuning &);
+
+}    // namespace gpucoord
+
+#endif
