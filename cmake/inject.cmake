@@ -22,8 +22,11 @@ variable_watch(STANDARD_PACKAGES gpucoord_is_a_package)
 
 # LAMMPS writes lists of style headers from these properties, one for the styles that are built in
 # and one (PKG...) to tell which package a missing style is in.
-foreach(style COMPUTE FIX PAIR)
+foreach(style COMMAND COMPUTE FIX PAIR)
   string(TOLOWER ${style} prefix)
+  if(style STREQUAL "COMMAND")  # is named as it is
+    set(prefix set)
+  endif()
   file(GLOB headers CONFIGURE_DEPENDS ${GPUCOORD_TOP_DIR}/src/GPUCOORD/${prefix}_*.h)
   foreach(header ${headers})
     file(STRINGS ${header} is_style LIMIT_COUNT 1 REGEX ${style}_CLASS)

@@ -28,7 +28,7 @@ static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
 
-CoordBackend::CoordBackend(LAMMPS *lmp, CoordWords::Device wanted, const std::string &style, int argument) : Pointers(lmp)
+DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::string &style, int argument) : Pointers(lmp)
 {
   if (wanted == CoordWords::Device::HOST) return;
 
@@ -52,7 +52,7 @@ CoordBackend::CoordBackend(LAMMPS *lmp, CoordWords::Device wanted, const std::st
    returns that rank, or -1 where there is none. Collective.
 ------------------------------------------------------------------------- */
 
-int CoordBackend::share_first(std::string &text) const
+int DeviceChoice::share_first(std::string &text) const
 {
   const int mine = text.empty() ? comm->nprocs : comm->me;
   int first;
@@ -66,7 +66,7 @@ int CoordBackend::share_first(std::string &text) const
    GPUs go round the ranks of a node. Collective.
 ------------------------------------------------------------------------- */
 
-void CoordBackend::choose_device(int count)
+void DeviceChoice::choose_device(int count)
 {
   // KOKKOS for CUDA has chosen the GPU of this process, and its kernels rely on that
   if (lmp->kokkos && Info::has_accelerator_feature("KOKKOS", "api", "cuda")) {
@@ -95,43 +95,47 @@ void CoordBackend::choose_device(int count)
 
 /* ---------------------------------------------------------------------- */
 
-void CoordBackend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision,
-                        const std::string &owner)
+bool DeviceChoice::make_on_all(const std::string &owner, const std::function<void(int)> &make, std::string &failure)
 {
-  if (nthreads == comm->nthreads) return;
-  std::unique_ptr<gpucoord::Coordination> made;
-  std::string failure;
-  if (!cuda)
-    made = gpucoord::make_host_coordination(table, precision, comm->nthreads);
-  else {
-    try {
-      if (device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
-      made = gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads);
-    } catch (const gpucoord::DeviceError &e) {
-      failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner,
-                            comm->me, e.what());
-    }
-    const int mine = failure.empty() ? 0 : 1;
-    int any;
-    MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
-    if (any) stop(std::move(failure));
+  if (nthreads == comm->nthreads) return true;
+  try {
+    if (cuda && device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
+    make(device);
+  } catch (const gpucoord::DeviceError &e) {
+    failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner, comm->me, e.what());
   }
-  coordination = std::move(made);
-  nthreads = comm->nthreads;
+  int any = 0;
+  const int mine = failure.empty() ? 0 : 1;
+  if (cuda) MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+  if (!any) nthreads = comm->nthreads;
+  return !any;
 }
 
-void CoordBackend::stop(std::string failure)
+void DeviceChoice::stop_all(std::string failure)
 {
-  // on all ranks, as init() is collective
-  nthreads = 0;
-  coordination.reset();    // and its memory
   share_first(failure);
   error->all(FLERR, Error::NOLASTLINE, failure);
 }
 
+void CoordBackend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads)
+                     : gpucoord::make_host_coordination(table, precision, comm->nthreads);
+  });
+}
+
+void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_multisite(model, precision, device, comm->nthreads)
+                     : gpucoord::make_host_multisite(model, precision, comm->nthreads);
+  });
+}
+
 /* ---------------------------------------------------------------------- */
 
-std::string CoordBackend::description() const
+std::string DeviceChoice::description() const
 {
   if (!cuda)
     return fmt::format("host ({}, {} thread{} per rank{})", gpucoord::host_instruction_set(),

@@ -15,35 +15,36 @@
 
 #include "coord_words.h"
 #include "gpucoord/coordination.h"
+#include "gpucoord/multisite.h"
 
+#include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace LAMMPS_NS {
 
-// Who computes, the host or a GPU: the choice, which is the same on all ranks, the
-// backend of this rank, and errors of one rank that must stop all.
+// Who computes, the host or a GPU: the choice, which is the same on all ranks, and errors
+// of one rank that must stop all.
 
-class CoordBackend : protected Pointers {
+class DeviceChoice : protected Pointers {
  public:
   // Collective. An error where device cuda is asked for and a rank has no GPU, which begins with the name of the
   // style and points at this argument of the command.
-  CoordBackend(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
-
-  // Collective. Makes the backend, where it was not made for as many threads as now.
-  void init(const gpucoord::SwitchTable &, gpucoord::Precision, const std::string &owner);
-  // Collective. The next init() makes the backend anew: for other functions.
-  void reset() { nthreads = 0; }
-
-  gpucoord::Coordination *operator->() const { return coordination.get(); }
-
-  // Collective. Ends in an error on all ranks, with the message of the lowest rank that has
-  // one. The next init() makes the backend anew.
-  [[noreturn]] void stop(std::string failure);
+  DeviceChoice(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
 
   bool is_cuda() const { return cuda; }
   // backend and device of this rank, and for device auto why there is no GPU
   std::string description() const;
+
+ protected:
+  // Collective. Calls 'make' for this rank's device unless it was called for as many threads as now. False where that
+  // throws a DeviceError on any rank; failure then says why on those.
+  bool make_on_all(const std::string &owner, const std::function<void(int device)> &make, std::string &failure);
+  // Collective. An error on all ranks, with the message of the lowest rank that has one.
+  [[noreturn]] void stop_all(std::string failure);
+
+  int nthreads = 0;    // of the backend; 0: it must be made
 
  private:
   int share_first(std::string &text) const;
@@ -53,8 +54,53 @@ class CoordBackend : protected Pointers {
   std::string why_host;
   int device = 0, sharing = 1;    // number of the GPU, and of ranks that use it
   std::string device_name;
-  int nthreads = 0;    // of the backend; 0: it must be made
-  std::unique_ptr<gpucoord::Coordination> coordination;
+};
+
+// The backend of this rank.
+
+template <class Computer> class BackendOf : public DeviceChoice {
+ public:
+  using DeviceChoice::DeviceChoice;
+
+  // Collective. The next init() makes the backend anew: for other functions.
+  void reset() { nthreads = 0; }
+
+  Computer *operator->() const { return computer.get(); }
+
+  // Collective. Ends in an error on all ranks, with the message of the lowest rank that has
+  // one. The next init() makes the backend anew.
+  [[noreturn]] void stop(std::string failure)
+  {
+    reset();
+    computer.reset();    // and its memory
+    stop_all(std::move(failure));
+  }
+
+ protected:
+  template <class Make> void init_by(const std::string &owner, const Make &make)
+  {
+    std::string failure;
+    if (!make_on_all(owner, [&](int device) { computer = make(device); }, failure)) stop(std::move(failure));
+  }
+
+ private:
+  std::unique_ptr<Computer> computer;
+};
+
+class CoordBackend : public BackendOf<gpucoord::Coordination> {
+ public:
+  using BackendOf::BackendOf;
+
+  // Collective. Makes the backend, where it was not made for as many threads as now.
+  void init(const gpucoord::SwitchTable &, gpucoord::Precision, const std::string &owner);
+};
+
+class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
+ public:
+  using BackendOf::BackendOf;
+
+  // The same.
+  void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
 };
 
 }    // namespace LAMMPS_NS

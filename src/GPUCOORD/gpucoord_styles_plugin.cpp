@@ -14,7 +14,10 @@
 
 #include "compute_coord_gpu.h"
 #include "fix_coord_bias.h"
+#include "fix_multisite_linear.h"
 #include "pair_coord.h"
+#include "pair_multisite.h"
+#include "set_multisite.h"
 
 #include "version.h"
 
@@ -42,6 +45,21 @@ static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
 static Pair *pair_coord_creator(LAMMPS *lmp)
 {
   return new PairCoord(lmp);
+}
+
+static Pair *pair_multisite_creator(LAMMPS *lmp)
+{
+  return new PairMultisite(lmp);
+}
+
+static Fix *fix_multisite_linear_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new FixMultisiteLinear(lmp, narg, arg);
+}
+
+static Command *set_multisite_creator(LAMMPS *lmp)
+{
+  return new SetMultisite(lmp);
 }
 
 // Hidden where it is in the plugin itself: of two plugins in one process each must call its own.
@@ -74,6 +92,23 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   plugin.name = "coord";
   plugin.info = "GPUCOORD pair potential of a switching function v0.1";
   plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
+  register_plugin(&plugin, lmp);
+
+  plugin.name = "multisite";
+  plugin.info = "GPUCOORD rigid multi-site molecules v0.1";
+  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_multisite_creator;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "command";
+  plugin.name = "set_multisite";
+  plugin.info = "GPUCOORD masses and shapes of rigid molecules v0.1";
+  plugin.creator.v1 = (lammpsplugin_factory1 *) &set_multisite_creator;
+  register_plugin(&plugin, lmp);
+
+  plugin.style = "fix";
+  plugin.name = "multisite/linear";
+  plugin.info = "GPUCOORD no rotation of linear molecules about their axes v0.1";
+  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_multisite_linear_creator;
   register_plugin(&plugin, lmp);
 
 #if defined(GPUCOORD_KOKKOS)

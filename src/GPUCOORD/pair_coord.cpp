@@ -12,6 +12,7 @@
 
 #include "coord_backend.h"
 #include "coord_switch.h"
+#include "restart_io.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -635,17 +636,18 @@ constexpr double SwitchOptions::*NUMBERS[] = {&SwitchOptions::r0, &SwitchOptions
 void PairCoord::write_restart(FILE *fp)
 {
   write_restart_settings(fp);
+  RestartWriter out(fp);
   for (int i = 1; i <= atom->ntypes; ++i)
     for (int j = i; j <= atom->ntypes; ++j) {
       const int is_set = allocated ? setflag[i][j] : 0;
-      fwrite(&is_set, sizeof(int), 1, fp);
+      out.write(is_set);
       if (!is_set) continue;
       const SwitchOptions &o = of_types(i, j).options;
-      const int whole[3] = {static_cast<int>(o.kind), o.stretch, static_cast<int>(o.expression.size())};
-      fwrite(&epsilon[i][j], sizeof(double), 1, fp);
-      fwrite(whole, sizeof(int), 3, fp);
-      for (const auto number : NUMBERS) fwrite(&(o.*number), sizeof(double), 1, fp);
-      fwrite(o.expression.data(), 1, o.expression.size(), fp);
+      out.write(epsilon[i][j]);
+      out.write(static_cast<int>(o.kind));
+      out.write(static_cast<int>(o.stretch));
+      for (const auto number : NUMBERS) out.write(o.*number);
+      out.write(o.expression);
     }
 }
 
@@ -653,23 +655,17 @@ void PairCoord::read_restart(FILE *fp)
 {
   read_restart_settings(fp);
   allocate();
-  const auto read = [&](void *to, int size, int n) {
-    if (comm->me == 0) utils::sfread(FLERR, to, size, n, fp, nullptr, error);
-    MPI_Bcast(to, size * n, MPI_BYTE, 0, world);
-  };
+  RestartReader in(lmp, fp);
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
-      read(&setflag[i][j], sizeof(int), 1);
+      setflag[i][j] = in.read<int>();
       if (!setflag[i][j]) continue;
       SwitchOptions &o = of_types(i, j).options;
-      int whole[3];
-      read(&epsilon[i][j], sizeof(double), 1);
-      read(whole, sizeof(int), 3);
-      o.kind = static_cast<SwitchKind>(whole[0]);
-      o.stretch = whole[1];
-      for (const auto number : NUMBERS) read(&(o.*number), sizeof(double), 1);
-      o.expression.resize(whole[2]);
-      if (whole[2] > 0) read(&o.expression[0], 1, whole[2]);
+      epsilon[i][j] = in.read<double>();
+      o.kind = static_cast<SwitchKind>(in.read<int>());
+      o.stretch = in.read<int>();
+      for (const auto number : NUMBERS) o.*number = in.read<double>();
+      o.expression = in.text();
     }
 }
 
@@ -677,14 +673,13 @@ void PairCoord::write_restart_settings(FILE *fp)
 {
   const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision), static_cast<int>(device),
                         offset_flag, mix_flag};
-  fwrite(words, sizeof(int), 5, fp);
+  RestartWriter(fp).write(words, 5);
 }
 
 void PairCoord::read_restart_settings(FILE *fp)
 {
   int words[5];
-  if (comm->me == 0) utils::sfread(FLERR, words, sizeof(int), 5, fp, nullptr, error);
-  MPI_Bcast(words, 5, MPI_INT, 0, world);
+  RestartReader(lmp, fp).read(words, 5);
   wanted_engine = static_cast<Engine>(words[0]);
   precision = static_cast<gpucoord::Precision>(words[1]);
   device = static_cast<CoordWords::Device>(words[2]);

@@ -6,6 +6,7 @@
 //   FAKE_NO_MEMORY=1  not 0: it fails by std::bad_alloc
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/multisite.h"
 
 #include <mpi.h>
 
@@ -33,40 +34,44 @@ namespace {
     return std::stoi(value);
   }
 
+  struct Evaluations {
+    int done = 0;
+
+    void count()
+    {
+      if (++done != of_this_rank("FAKE_FAILS")) return;
+      if (of_this_rank("FAKE_NO_MEMORY")) throw std::bad_alloc();
+      throw DeviceError("{fake} out of memory: 3 GB asked, 1 GB free");
+    }
+  };
+
   class FakeCoordination : public Coordination {
    public:
     explicit FakeCoordination(std::unique_ptr<Coordination> host_in) : host(std::move(host_in)) {}
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      count();
+      evaluations.count();
       return host->cells(in, want, peratom);
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      count();
+      evaluations.count();
       compare(in);
       return host->list(in, want, peratom);
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
-      count();
+      evaluations.count();
       return host->allpairs(in, want, peratom);
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
-      count();
+      evaluations.count();
       return host->pairs(in, want, peratom);
     }
 
    private:
-    void count()
-    {
-      if (++evaluation != of_this_rank("FAKE_FAILS")) return;
-      if (of_this_rank("FAKE_NO_MEMORY")) throw std::bad_alloc();
-      throw DeviceError("{fake} out of memory: 3 GB asked, 1 GB free");
-    }
-
     // lists of the same version must be those of the copy
     void compare(const ListInput &in)
     {
@@ -86,10 +91,31 @@ namespace {
     }
 
     std::unique_ptr<Coordination> host;
-    int evaluation = 0;
+    Evaluations evaluations;
     std::int64_t version = 0;
     std::map<int, std::vector<int>> copy;    // by row
   };
+
+  class FakeMultisite : public Multisite {
+   public:
+    explicit FakeMultisite(std::unique_ptr<Multisite> host_in) : host(std::move(host_in)) {}
+
+    MultisiteSums evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out) override
+    {
+      evaluations.count();
+      return host->evaluate(in, want, out);
+    }
+
+   private:
+    std::unique_ptr<Multisite> host;
+    Evaluations evaluations;
+  };
+
+  void start(int device)
+  {
+    fprintf(stderr, "fake GPU: device %d\n", device);
+    if (of_this_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
+  }
 
 }    // namespace
 
@@ -107,9 +133,14 @@ std::string cuda_device_name(int)
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
                                                      int nthreads)
 {
-  fprintf(stderr, "fake GPU: device %d\n", device);
-  if (of_this_rank("FAKE_INIT")) throw DeviceError("{fake} busy");
+  start(device);
   return std::make_unique<FakeCoordination>(make_host_coordination(table, precision, nthreads));
+}
+
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision, int device, int nthreads)
+{
+  start(device);
+  return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
 }    // namespace gpucoord

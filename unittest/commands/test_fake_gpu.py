@@ -19,15 +19,18 @@ LEVELS = "run_style respa 3 2 2 inner 1 1.0 1.5 middle 2 2.0 2.5 outer 3\n"
 class WithFakeGPUs(unittest.TestCase):
     """Ranks whose GPUs the environment states."""
 
+    SYSTEM = SYSTEM
+
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        self.load = "".join(f"plugin unload {kind} {name}\n" for kind, style in (("compute", "coord/gpu"), ("pair", "coord"))
-                            for name in coordtest.names_of(style)) + f"plugin load {self.plugin}\n"
+        styles = [("compute", name) for name in coordtest.names_of("coord/gpu")]
+        styles += [("pair", name) for name in [*coordtest.names_of("coord"), "multisite"]]
+        self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
         """script after SYSTEM, ranks, environment, pattern of the only error"""
-        results = run_all([(self.load + SYSTEM + script + "print 'went on'\n", ranks, environment)
+        results = run_all([(self.load + self.SYSTEM + script + "print 'went on'\n", ranks, environment)
                            for script, ranks, environment, _ in cases])
         for (script, ranks, environment, message), (code, output) in zip(cases, results):
             with self.subTest(script=script, ranks=ranks, **environment):
@@ -248,6 +251,51 @@ class PairStyle(WithFakeGPUs):
                     if copies:
                         self.assertEqual(found, ranks * copies)
                     self.assertGreater(found, 0)
+
+
+MOLECULES = SYSTEM.replace("atom_modify", "atom_style ellipsoid\natom_modify").replace("mass 1 1.0", "set group all mass 1.0\n"
+                                                                                     "set group all shape 1 1 1")
+MOLECULES += "pair_style multisite 3.0 {}\npair_coeff * * components one\n"
+
+
+@unittest.skipIf(coordtest.KOKKOS, "pair_style multisite has no variant with KOKKOS")
+class Multisite(WithFakeGPUs):
+    """The same of pair_style multisite."""
+
+    SYSTEM = ""
+
+    def setUp(self):
+        super().setUp()
+        with open("components", "w") as file:
+            file.write("component one\nmass 1\ncentre 0 0 0 0.01 2.0\ncharge 0 0 0 0.1\n")
+
+    def test_setup_line(self):
+        for words, gpus, who in (("", "1", r"cuda \(Fake, device 0, 2 ranks share it\)"), ("device host", "1", r"host \([^;]+\)"),
+                                 ("", "1,0", r"host \([^;]+, 1 thread per rank; no GPU on rank 1: {fake} none\)"),
+                                 ("device cuda", "2", r"cuda \(Fake, device 0\)")):
+            output = run(self.load + MOLECULES.format(words + " precision mixed") + "run 0\n", 2, FAKE_GPUS=gpus)
+            copied = " copied to the GPU" if who.startswith("cuda") else ""
+            self.assertRegex(output, rf"(?m)^Pair multisite: {who}, precision mixed, engine cells, owned and ghost "
+                                     rf"molecules{copied}$")
+
+    def test_not_every_rank_has_a_gpu(self):
+        message = "Pair_style multisite device cuda: rank {} has no GPU: {{fake}} none - use device host or device auto"
+        self.check_stops([(MOLECULES.format("device cuda"), 2, {"FAKE_GPUS": "1,0"}, message.format(1))])
+
+    def test_backend_cannot_be_made(self):
+        message = "Pair multisite: the GPU of rank {} cannot be used: {{fake}} busy - use device host"
+        self.check_stops([(MOLECULES.format("") + "run 0\n", ranks, {"FAKE_GPUS": "1", "FAKE_INIT": failing},
+                           message.format(rank)) for ranks, failing, rank in ((1, "1", 0), (2, "0,1", 1), (2, "1", 0))])
+
+    def test_evaluation_fails(self):
+        gpu = (r"Pair multisite: rank {} failed with \d+ owned and \d+ ghost molecules: {{fake}} out of memory: 3 GB asked, 1 GB "
+               "free - use device host, more GPUs or fewer ranks per GPU")
+        memory = (r"Pair multisite: out of memory on rank {} with \d+ owned and \d+ ghost molecules - use more ranks or a "
+                  "smaller cutoff")
+        self.check_stops([(MOLECULES.format("") + "run 4\n", ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails, **more},
+                           message.format(rank))
+                          for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "4,0", 0))
+                          for message, more in ((gpu, {}), (memory, {"FAKE_NO_MEMORY": "1"}))])
 
 
 if __name__ == "__main__":

@@ -1,0 +1,196 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// A linear molecule has no inertia about its axis. LAMMPS' ellipsoids have a tiny one there, and the least torque about the axis,
+// from rounding or from a thermostat, would make it spin. Here torque and angular momentum about the axis are taken away.
+
+#include "fix_multisite_linear.h"
+
+#include "multisite_bodies.h"
+#include "multisite_shape.h"
+#include "pair_multisite.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "compute.h"
+#include "error.h"
+#include "force.h"
+#include "group.h"
+#include "math_extra.h"
+#include "modify.h"
+
+#include <cmath>
+
+using namespace LAMMPS_NS;
+using namespace FixConst;
+
+// Rounding leaves some 1e-16 of a torque along the axis after it was taken away.
+static constexpr double ROUNDING = 1e-9;
+
+/* ---------------------------------------------------------------------- */
+
+FixMultisiteLinear::FixMultisiteLinear(LAMMPS *lmp, int narg, char **arg) : Fix(lmp, narg, arg)
+{
+  if (narg > 3) error->all(FLERR, 3, "Fix multisite/linear takes no arguments, but there is '{}'", arg[3]);
+  nevery = 1;
+  respa_level_support = 0;
+  dynamic_group_allow = 1;
+}
+
+int FixMultisiteLinear::setmask()
+{
+  return POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE | END_OF_STEP;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixMultisiteLinear::init()
+{
+  if (!MultisiteBodies(atom))
+    error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}", atom->get_style());
+  const auto *const pair = dynamic_cast<PairMultisite *>(force->pair_match("multisite", 1));
+  if (!pair || !pair->model())
+    error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs pair_style multisite, which says what a molecule is");
+
+  axis.assign(atom->ntypes + 1, -1);
+  bool has_linear = false;
+  for (int type = 1; type <= atom->ntypes; ++type) {
+    const int c = pair->component_of_type(type);
+    if (c < 0) continue;
+    const auto &component = pair->model()->components()[c];
+    axis[type] = MultisiteShape::axis_of_linear(component);
+    if (axis[type] >= 0) has_linear = true;
+    if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) && comm->me == 0)
+      error->warning(FLERR,
+                     "Fix multisite/linear {} leaves component {} of type {} alone: it has no moments of inertia that would say "
+                     "whether it is linear", id, component.name, type);
+  }
+  if (!has_linear && comm->me == 0)
+    error->warning(FLERR, "Fix multisite/linear {} does nothing: no component has moments of inertia of which one is 0", id);
+}
+
+/* ----------------------------------------------------------------------
+   Function: of the atom and of its axis, in the frame of space
+------------------------------------------------------------------------- */
+
+template <typename Function> void FixMultisiteLinear::for_each_molecule(Function function) const
+{
+  const MultisiteBodies bodies(atom);
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const int k = axis[atom->type[i]];
+    if (k < 0 || !(atom->mask[i] & groupbit) || !bodies.has(i)) continue;
+    double axes[3][3];
+    MathExtra::q_to_exyz(bodies.quaternion(i), axes[0], axes[1], axes[2]);
+    function(i, axes[k]);
+  }
+}
+
+static void take_away(double *of, const double *along)
+{
+  const double part = MathExtra::dot3(of, along);
+  for (int k = 0; k < 3; ++k) of[k] -= part * along[k];
+}
+
+/* ---------------------------------------------------------------------- */
+
+void FixMultisiteLinear::setup(int vflag)
+{
+  check_group();
+  check_temperatures();
+  order_is_checked = false;
+  for_each_molecule([this](int i, const double *along) { take_away(atom->angmom[i], along); });
+  post_force(vflag);
+}
+
+void FixMultisiteLinear::min_setup(int vflag)
+{
+  post_force(vflag);
+}
+
+void FixMultisiteLinear::post_force(int)
+{
+  for_each_molecule([this](int i, const double *along) { take_away(atom->torque[i], along); });
+}
+
+void FixMultisiteLinear::post_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
+{
+  post_force(vflag);
+}
+
+void FixMultisiteLinear::min_post_force(int vflag)
+{
+  post_force(vflag);
+}
+
+// what rounding has put there
+void FixMultisiteLinear::end_of_step()
+{
+  if (!order_is_checked) check_order();
+  for_each_molecule([this](int i, const double *along) { take_away(atom->angmom[i], along); });
+}
+
+/* ----------------------------------------------------------------------
+   fixes that come later may add torques after this one took them away
+------------------------------------------------------------------------- */
+
+void FixMultisiteLinear::check_order()
+{
+  order_is_checked = true;
+  int mine = 0, any = 0;
+  for_each_molecule([&](int i, const double *along) {
+    const double *const torque = atom->torque[i];
+    if (std::fabs(MathExtra::dot3(torque, along)) > ROUNDING * MathExtra::len3(torque)) mine = 1;
+  });
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+  if (any)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Fix multisite/linear {}: there are torques about the axes of linear molecules after it has taken them away - "
+               "define it after all fixes that add torques, such as langevin with angmom", id);
+}
+
+/* ----------------------------------------------------------------------
+   linear molecules that are not in the group
+------------------------------------------------------------------------- */
+
+void FixMultisiteLinear::check_group() const
+{
+  bigint mine = 0, all = 0;
+  for (int i = 0; i < atom->nlocal; ++i)
+    if (axis[atom->type[i]] >= 0 && !(atom->mask[i] & groupbit)) ++mine;
+  MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
+  if (all > 0 && comm->me == 0)
+    error->warning(FLERR,
+                   "Fix multisite/linear {}: {} linear molecules are not in group {} and may take up heat by spinning about "
+                   "their axes", id, all, group->names[igroup]);
+}
+
+/* ----------------------------------------------------------------------
+   Compute temp/asphere counts three rotations of each molecule.
+------------------------------------------------------------------------- */
+
+void FixMultisiteLinear::check_temperatures() const
+{
+  for (const auto *const compute : modify->get_compute_by_style("^temp/asphere")) {
+    bigint mine[2] = {0, 0}, all[2];    // molecules of the compute, and linear ones
+    for (int i = 0; i < atom->nlocal; ++i)
+      if (atom->mask[i] & compute->groupbit) {
+        ++mine[0];
+        if (axis[atom->type[i]] >= 0) ++mine[1];
+      }
+    MPI_Allreduce(mine, all, 2, MPI_LMP_BIGINT, MPI_SUM, world);
+    // with keyword 'dof rotate' three a molecule, which only its number of degrees of freedom tells
+    const double most = (compute->dof > 3.0 * all[0] ? 6.0 : 3.0) * all[0];
+    if (all[1] > 0 && compute->dof > most - all[1] + 0.5 && comm->me == 0)
+      error->warning(FLERR,
+                     "Compute temp/asphere {} has {:.8g} degrees of freedom, but {} linear molecules do not turn about their "
+                     "axes, so there are at most {:.8g} and its temperature is too low - give compute_modify {} extra/dof",
+                     compute->id, compute->dof, all[1], most - all[1], compute->id);
+  }
+}

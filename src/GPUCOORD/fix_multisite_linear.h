@@ -1,0 +1,51 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef FIX_CLASS
+// clang-format off
+FixStyle(multisite/linear,FixMultisiteLinear);
+// clang-format on
+#else
+
+#ifndef LMP_FIX_MULTISITE_LINEAR_H
+#define LMP_FIX_MULTISITE_LINEAR_H
+
+#include "fix.h"
+
+#include <vector>
+
+namespace LAMMPS_NS {
+
+class FixMultisiteLinear : public Fix {
+ public:
+  FixMultisiteLinear(class LAMMPS *, int, char **);
+  int setmask() override;
+  void init() override;
+  void setup(int) override;
+  void min_setup(int) override;
+  void post_force(int) override;
+  void post_force_respa(int, int, int) override;
+  void min_post_force(int) override;
+  void end_of_step() override;
+
+ private:
+  template <typename Function> void for_each_molecule(Function) const;
+  void check_group() const;
+  void check_temperatures() const;
+  void check_order();
+
+  std::vector<int> axis;    // [ntypes + 1] of linear molecules, -1: they are not
+  bool order_is_checked = true;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

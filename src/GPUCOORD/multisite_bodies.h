@@ -1,0 +1,66 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+
+#ifndef LMP_MULTISITE_BODIES_H
+#define LMP_MULTISITE_BODIES_H
+
+#include "atom.h"
+#include "atom_vec_ellipsoid.h"
+
+#include <array>
+#include <cmath>
+
+namespace LAMMPS_NS {
+
+// Quaternions and moments of inertia of atoms of atom_style ellipsoid, also of its kind superellipsoid.
+
+class MultisiteBodies {
+ public:
+  explicit MultisiteBodies(Atom *atom_in) :
+      atom(atom_in), avec(dynamic_cast<AtomVecEllipsoid *>(atom->style_match("ellipsoid")))
+  {
+  }
+
+  // none: there is no atom_style ellipsoid, and nothing else may be asked
+  explicit operator bool() const { return avec != nullptr; }
+
+  bool has(int i) const { return atom->ellipsoid[i] >= 0; }
+
+  // w x y z of an atom that has an ellipsoid, owned or ghost
+  double *quaternion(int i) const
+  {
+    const int k = atom->ellipsoid[i];
+    return atom->superellipsoid_flag ? avec->bonus_super[k].quat : avec->bonus[k].quat;
+  }
+
+  static double length(const double *q) { return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]); }
+
+  // about the axes of the ellipsoid, of an owned atom that has one
+  std::array<double, 3> inertia(int i) const
+  {
+    const int k = atom->ellipsoid[i];
+    if (atom->superellipsoid_flag) {
+      const double *const of_bonus = avec->bonus_super[k].inertia;
+      return {of_bonus[0], of_bonus[1], of_bonus[2]};
+    }
+    const double *const s = avec->bonus[k].shape;    // as LAMMPS' integrators have it
+    const double m = 0.2 * atom->rmass[i];
+    return {m * (s[1] * s[1] + s[2] * s[2]), m * (s[0] * s[0] + s[2] * s[2]), m * (s[0] * s[0] + s[1] * s[1])};
+  }
+
+ private:
+  Atom *const atom;
+  AtomVecEllipsoid *const avec;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

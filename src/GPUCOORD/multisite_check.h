@@ -1,0 +1,49 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+
+#ifndef LMP_MULTISITE_CHECK_H
+#define LMP_MULTISITE_CHECK_H
+
+#include "pointers.h"
+
+#include "gpucoord/multisite.h"
+
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// Keyword check of pair_style multisite: the same once more in double, by the host's backend or, where that is what has
+// computed, by the library's plain loops.
+
+class MultisiteCheck : protected Pointers {
+ public:
+  // host null: plain loops
+  MultisiteCheck(LAMMPS *, const gpucoord::MultisiteModel &, gpucoord::Multisite *host, double tolerance);
+
+  // Collective. The same error on all ranks where something differs; results are of this evaluation alone, ids of the
+  // owned molecules.
+  void compare(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteSums &,
+               const gpucoord::MultisiteResults &, const std::vector<tagint> &ids) const;
+
+ private:
+  void compare_vectors(const std::string &what, const double *found, const double *expected,
+                       const std::vector<tagint> &ids) const;
+  void compare_sum(const std::string &what, double found, double expected, double size) const;
+
+  const gpucoord::MultisiteModel &model;
+  gpucoord::Multisite *const host;
+  const double tolerance;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,115 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "multisite_components.h"
+
+#include "broadcast_text.h"
+
+#include "comm.h"
+#include "error.h"
+#include "update.h"
+#include "utils.h"
+
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+
+namespace {
+
+// The words after each UNITS: in comments, the same once. LAMMPS itself looks at the first line of a potential file only.
+std::vector<std::string> units_of(const std::string &text)
+{
+  std::vector<std::string> all;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t hash = line.find('#');
+    std::istringstream comment(hash == std::string::npos ? "" : line.substr(hash + 1));
+    for (std::string word; comment >> word;) {
+      const std::size_t tag = word.find("UNITS:");
+      if (tag == std::string::npos) continue;
+      std::string units = word.substr(tag + 6);    // also without a blank between
+      if (units.empty()) comment >> units;
+      bool is_new = true;
+      for (const auto &other : all) is_new = is_new && other != units;
+      if (is_new) all.push_back(units);
+    }
+  }
+  return all;
+}
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const std::string &style,
+                                                           const std::string &file, int argument)
+{
+  Error *const error = lmp->error;
+  std::string text, failure;
+  if (lmp->comm->me == 0) {
+    const std::string path = utils::get_potential_file_path(file);
+    std::ifstream in(path);
+    if (path.empty() || !in)
+      failure = "it cannot be opened, here or in a folder of LAMMPS_POTENTIALS";
+    else {
+      text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+      if (in.bad()) failure = "it cannot be read";
+    }
+  }
+  broadcast_text(failure, 0, lmp->world);
+  if (!failure.empty()) error->all(FLERR, argument, "{}: file of components {}: {}", style, file, failure);
+  broadcast_text(text, 0, lmp->world);
+
+  const std::string wanted = lmp->update->unit_style;
+  double of_energy = 1.0;
+  const std::vector<std::string> units = units_of(text);
+  if (units.size() > 1)
+    error->all(FLERR, argument, "{}: file of components {} says UNITS: {} and UNITS: {} - use one file for each", style, file,
+               units[0], units[1]);
+  if (!units.empty() && units[0] != wanted) {
+    const bool to_real = units[0] == "metal" && wanted == "real", to_metal = units[0] == "real" && wanted == "metal";
+    if (!to_real && !to_metal)
+      error->all(FLERR, argument, "{}: file of components {} is in units {}, but units {} are in use - convert one of them",
+                 style, file, units[0], wanted);
+    of_energy = utils::get_conversion_factor(utils::ENERGY, to_real ? utils::METAL2REAL : utils::REAL2METAL);
+    if (lmp->comm->me == 0)
+      error->warning(FLERR, "{}: converting file of components {} from units {} to {}", style, file, units[0], wanted);
+  }
+
+  std::vector<gpucoord::Component> components;
+  try {
+    std::istringstream in(text);
+    components = gpucoord::read_components(in, file);
+  } catch (const std::invalid_argument &e) {
+    error->all(FLERR, argument, "{}: {}", style, e.what());
+  }
+  for (auto &component : components)    // lengths, charges and masses are the same in both
+    for (auto &site : component.centres) site.epsilon *= of_energy;
+  return components;
+}
+
+/* ---------------------------------------------------------------------- */
+
+int MultisiteComponents::find(const std::vector<gpucoord::Component> &components, const std::string &name)
+{
+  for (std::size_t k = 0; k < components.size(); ++k)
+    if (components[k].name == name) return static_cast<int>(k);
+  return -1;
+}
+
+std::string MultisiteComponents::names(const std::vector<gpucoord::Component> &components)
+{
+  std::string text;
+  for (const auto &component : components) text += (text.empty() ? "" : ", ") + component.name;
+  return text.empty() ? "none" : text;
+}

@@ -1,0 +1,40 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+
+#ifndef LMP_MULTISITE_COMPONENTS_H
+#define LMP_MULTISITE_COMPONENTS_H
+
+#include "pointers.h"
+
+#include "gpucoord/multisite.h"
+
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// Files of components of rigid molecules, in LAMMPS' units.
+
+namespace MultisiteComponents {
+
+  // Collective: rank 0 reads. Errors begin with the name of the style and point at this argument of the command.
+  // Files in units real and metal are converted to the other.
+  std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file, int argument);
+
+  // of that name, or -1
+  int find(const std::vector<gpucoord::Component> &, const std::string &name);
+
+  std::string names(const std::vector<gpucoord::Component> &);
+
+}    // namespace MultisiteComponents
+}    // namespace LAMMPS_NS
+
+#endif

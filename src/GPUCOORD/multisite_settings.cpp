@@ -1,0 +1,119 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "multisite_settings.h"
+
+#include <cstring>
+#include <limits>
+
+using namespace LAMMPS_NS;
+using CoordWords::position;
+
+namespace {
+
+using Switched = MultisiteSettings::Switched;
+const std::vector<CoordWords::Choice<Switched>> SHIFTS = {
+    {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
+const std::vector<CoordWords::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
+const std::vector<CoordWords::Choice<bool>> CUTOFFS = {{"center", false}, {"site", true}};
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+double MultisiteSettings::number(LAMMPS *lmp, const std::string &what, char *word)
+{
+  if (!utils::is_double(word))
+    lmp->error->all(FLERR, position(lmp->input, word), "{} must be a number, not '{}'", what, word);
+  return utils::numeric(FLERR, word, false, lmp);
+}
+
+/* ---------------------------------------------------------------------- */
+
+MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &device_position)
+{
+  Error *const error = lmp->error;
+  const Input *const input = lmp->input;
+  if (narg < 1) utils::missing_cmd_args(FLERR, "pair_style multisite", error);
+  int iarg = 0;
+  const auto read_cutoff = [&](const char *what) {
+    const double one = number(lmp, fmt::format("Pair_style multisite {}", what), arg[iarg]);
+    if (!(one > 0.0))
+      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
+    ++iarg;
+    return one;
+  };
+  cutoff = cutoff_charge = read_cutoff("cutoff");
+  if (iarg < narg && utils::is_double(arg[iarg])) cutoff_charge = read_cutoff("cutoff of charges");
+
+  while (iarg < narg) {
+    const std::string keyword = arg[iarg], command = "pair_style multisite " + keyword;
+    const auto choose = [&](const auto &choices) {
+      return CoordWords::choose(command, iarg, narg, arg, choices, input, error);
+    };
+    int nvalues = 1;
+    if (keyword == "cutoff")
+      site_cutoff = choose(CUTOFFS);
+    else if (keyword == "shift")
+      shift = choose(SHIFTS);
+    else if (keyword == "tail")
+      tail = choose(TAILS);
+    else if (keyword == "precision")
+      precision = choose(CoordWords::PRECISIONS);
+    else if (keyword == "device") {
+      device = choose(CoordWords::DEVICES);
+      device_position = position(input, arg[iarg + 1]);
+    } else if (keyword == "rf") {
+      if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
+      const bool is_infinite = strcmp(arg[iarg + 1], "inf") == 0 || strcmp(arg[iarg + 1], "INF") == 0;
+      reaction_field = is_infinite ? std::numeric_limits<double>::infinity()
+                                   : number(lmp, "Pair_style multisite rf", arg[iarg + 1]);
+      if (!(reaction_field >= 1.0))
+        error->all(FLERR, position(input, arg[iarg + 1]),
+                   "Pair_style multisite rf is {}, but a dielectric constant is 1 or more, or inf", arg[iarg + 1]);
+    } else if (keyword == "check") {
+      nvalues = 2;
+      if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, command, error);
+      if (utils::is_integer(arg[iarg + 1])) check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp);
+      if (!utils::is_integer(arg[iarg + 1]) || check_every < 1)
+        error->all(FLERR, position(input, arg[iarg + 1]),
+                   "Pair_style multisite check is every {} evaluations, and must be every 1 or more", arg[iarg + 1]);
+      check_tolerance = number(lmp, "Pair_style multisite check tolerance", arg[iarg + 2]);
+      if (!(check_tolerance > 0.0))
+        error->all(FLERR, position(input, arg[iarg + 2]),
+                   "Pair_style multisite check tolerance is {} and must be more than 0", arg[iarg + 2]);
+    } else
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, precision, device, check",
+                 keyword);
+    iarg += 1 + nvalues;
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void MultisiteSettings::write(RestartWriter &out) const
+{
+  for (const double one : {cutoff, cutoff_charge, reaction_field, check_tolerance}) out.write(one);
+  for (const int one : {static_cast<int>(site_cutoff), static_cast<int>(shift), static_cast<int>(tail),
+                        static_cast<int>(precision), static_cast<int>(device), check_every})
+    out.write(one);
+}
+
+MultisiteSettings::MultisiteSettings(RestartReader &in)
+{
+  for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance}) *one = in.read<double>();
+  site_cutoff = in.read<int>() != 0;
+  shift = static_cast<Switched>(in.read<int>());
+  tail = static_cast<Switched>(in.read<int>());
+  precision = static_cast<gpucoord::Precision>(in.read<int>());
+  device = static_cast<CoordWords::Device>(in.read<int>());
+  check_every = in.read<int>();
+}

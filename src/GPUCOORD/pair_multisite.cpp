@@ -1,0 +1,690 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "pair_multisite.h"
+
+#include "coord_backend.h"
+#include "multisite_bodies.h"
+#include "multisite_check.h"
+#include "multisite_components.h"
+#include "multisite_motion.h"
+#include "restart_io.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "domain.h"
+#include "force.h"
+#include "group.h"
+#include "memory.h"
+#include "neighbor.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <new>
+#include <stdexcept>
+#include <utility>
+
+using namespace LAMMPS_NS;
+using CoordWords::position;
+using gpucoord::Component;
+using gpucoord::Mixing;
+using gpucoord::Molecules;
+using gpucoord::MultisiteModel;
+using gpucoord::MultisiteResults;
+using gpucoord::MultisiteSums;
+using gpucoord::MultisiteWant;
+using gpucoord::Precision;
+using Switched = MultisiteSettings::Switched;
+
+// what is worth the start of threads
+static constexpr int MANY = 4096;
+
+// LAMMPS keeps quaternions at length 1 to rounding, and data files have fewer digits.
+static constexpr double LENGTH_TOLERANCE = 1e-6;
+
+namespace {
+
+// which group comm_modify group restricts ghost atoms to; Comm has no accessor
+struct CommGroup : public Comm {
+  static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
+};
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+PairMultisite::PairMultisite(LAMMPS *lmp) : Pair(lmp)
+{
+  single_enable = 0;
+  reinitflag = 0;    // for fix adapt
+  // every owned molecule sums over all its neighbors: ghost atoms get no forces
+  no_virial_fdotr_compute = 1;
+  // forces are not along the vector between two centres of mass
+  centroidstressflag = CENTROID_NOTAVAIL;
+  unit_convert_flag = utils::get_supported_conversions(utils::ENERGY);
+}
+
+PairMultisite::~PairMultisite()
+{
+  if (copymode) return;
+  if (allocated) {
+    memory->destroy(setflag);
+    memory->destroy(cutsq);
+  }
+}
+
+void PairMultisite::allocate()
+{
+  allocated = 1;
+  ntypes = atom->ntypes;
+  memory->create(setflag, ntypes + 1, ntypes + 1, "pair:setflag");
+  memory->create(cutsq, ntypes + 1, ntypes + 1, "pair:cutsq");
+  for (int i = 0; i <= ntypes; ++i)
+    for (int j = 0; j <= ntypes; ++j) {
+      setflag[i][j] = 0;
+      cutsq[i][j] = 0.0;
+    }
+  component_of.assign(ntypes + 1, -1);
+}
+
+/* ----------------------------------------------------------------------
+   pair_style multisite rc [rcCoul] keyword value ...
+------------------------------------------------------------------------- */
+
+void PairMultisite::settings(int narg, char **arg)
+{
+  int device_position = Error::NOLASTLINE;
+  const MultisiteSettings wanted(lmp, narg, arg, device_position);    // an error leaves those of before
+  backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite", device_position);
+  given = wanted;
+  set_switched();
+}
+
+/* ----------------------------------------------------------------------
+   Keywords shift and tail come before what pair_modify says, also later.
+------------------------------------------------------------------------- */
+
+void PairMultisite::set_switched()
+{
+  offset_flag = given.shift == Switched::PAIR ? modified_shift : given.shift == Switched::YES;
+  tail_flag = given.tail == Switched::PAIR ? modified_tail : given.tail == Switched::YES;
+}
+
+void PairMultisite::modify_params(int narg, char **arg)
+{
+  offset_flag = modified_shift;
+  tail_flag = modified_tail;
+  Pair::modify_params(narg, arg);
+  modified_shift = offset_flag;
+  modified_tail = tail_flag;
+  set_switched();
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairMultisite::coeff(int narg, char **arg)
+{
+  if (narg < 3) utils::missing_cmd_args(FLERR, "pair_coeff", error);
+  if (!allocated) allocate();
+  if (strcmp(arg[2], "mix") == 0)
+    give_mixing(narg, arg);
+  else
+    give_components(narg, arg);
+}
+
+/* ----------------------------------------------------------------------
+   pair_coeff * * FILE NAME1 ... NAMEn
+------------------------------------------------------------------------- */
+
+void PairMultisite::give_components(int narg, char **arg)
+{
+  if (strcmp(arg[0], "*") != 0 || strcmp(arg[1], "*") != 0)
+    error->all(FLERR, position(input, arg[0]),
+               "Pair multisite takes * * for the types before a file of components, not {} {}", arg[0], arg[1]);
+  if (narg - 3 != ntypes)
+    error->all(FLERR, position(input, arg[2]),
+               "Pair multisite needs a component, or NULL, for each of the {} atom types, but there {} {} after the file",
+               ntypes, narg - 3 == 1 ? "is" : "are", narg - 3);
+
+  const std::string file = arg[2];
+  const auto of_file = MultisiteComponents::read(lmp, "Pair multisite", file, position(input, arg[2]));
+  std::vector<Component> used;
+  std::vector<int> of_types(ntypes + 1, -1);
+  for (int type = 1; type <= ntypes; ++type) {
+    char *const name = arg[2 + type];
+    if (strcmp(name, "NULL") == 0) {
+      if (force->pair == this)
+        error->all(FLERR, position(input, name),
+                   "Pair multisite: type {} is NULL, which is for types of another style of pair_style hybrid", type);
+      continue;
+    }
+    const int k = MultisiteComponents::find(of_file, name);
+    if (k < 0)
+      error->all(FLERR, position(input, name), "Pair multisite: file of components {} has no component {} - it has {}", file,
+                 name, MultisiteComponents::names(of_file));
+    of_types[type] = MultisiteComponents::find(used, name);
+    if (of_types[type] >= 0) continue;
+    of_types[type] = static_cast<int>(used.size());
+    used.push_back(of_file[k]);
+  }
+  const auto mixing_before = std::exchange(mixing, std::vector<Mixing>(used.size() * used.size()));
+  const std::string failure = make_model(std::move(used));
+  if (!failure.empty()) {
+    mixing = mixing_before;
+    error->all(FLERR, position(input, arg[2]), "Pair multisite: file of components {}: {}", file, failure);
+  }
+  component_of = of_types;
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
+}
+
+/* ----------------------------------------------------------------------
+   pair_coeff I J mix XI ETA: of unlike components
+------------------------------------------------------------------------- */
+
+void PairMultisite::give_mixing(int narg, char **arg)
+{
+  if (narg != 5)
+    error->all(FLERR, position(input, arg[2]), "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0");
+  int ilo, ihi, jlo, jhi;
+  utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
+  utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
+  Mixing of_pair;
+  of_pair.xi = MultisiteSettings::number(lmp, "Pair multisite mix: XI", arg[3]);
+  of_pair.eta = MultisiteSettings::number(lmp, "Pair multisite mix: ETA", arg[4]);
+  if (!(of_pair.xi >= 0.0))
+    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more", arg[3]);
+  if (!(of_pair.eta > 0.0))
+    error->all(FLERR, position(input, arg[4]), "Pair multisite mix: ETA is {} and must be more than 0", arg[4]);
+  if (!the_model)
+    error->all(FLERR, position(input, arg[2]),
+               "Pair multisite mix: types have no components yet - give pair_coeff * * FILE ... first");
+
+  const int n = static_cast<int>(the_model->components().size());
+  bool is_any = false;
+  for (int i = ilo; i <= ihi; ++i)
+    for (int j = jlo; j <= jhi; ++j) {
+      const int a = component_of[i], b = component_of[j];
+      if (a < 0 || b < 0 || a == b) continue;
+      mixing[a * n + b] = mixing[b * n + a] = of_pair;
+      the_model->set_mixing(a, b, of_pair);
+      is_any = true;
+    }
+  if (!is_any)
+    error->all(FLERR, position(input, arg[0]),
+               "Pair multisite mix: types {} {} name no pair of unlike components, which alone mix", arg[0], arg[1]);
+}
+
+/* ----------------------------------------------------------------------
+   the model for settings, units and mixing of now; returns why there is none, and then leaves the one of before
+------------------------------------------------------------------------- */
+
+std::string PairMultisite::make_model(std::vector<Component> components)
+{
+  gpucoord::MultisiteOptions options;
+  options.cutoff = given.cutoff;
+  options.cutoff_charge = given.cutoff_charge;
+  options.site_cutoff = given.site_cutoff;
+  options.shift = offset_flag != 0;
+  options.reaction_field = given.reaction_field;
+  options.coulomb = force->qqrd2e;
+  const int n = static_cast<int>(components.size());
+  try {
+    auto made = std::make_unique<MultisiteModel>(std::move(components), options);
+    for (int a = 0; a < n; ++a)
+      for (int b = a + 1; b < n; ++b) made->set_mixing(a, b, mixing[a * n + b]);
+    the_model = std::move(made);
+    is_ready = false;
+  } catch (const std::invalid_argument &e) {
+    return e.what();
+  }
+  return "";
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairMultisite::init_style()
+{
+  if (!backend)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite has no settings after an earlier error - give pair_style multisite again");
+  if (!MultisiteBodies(atom))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style {}",
+               atom->get_style());
+  check_surroundings();
+  check_exclusions();
+  set_switched();
+  check_tail();
+  const std::string failure = make_model(the_model->components());    // units or settings may have changed
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", failure);
+  all_types = std::find(component_of.begin() + 1, component_of.end(), -1) == component_of.end();
+  if (tail_flag) count_types();
+  has_pair.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0);
+  std::fill(nevaluations, nevaluations + 2, 0);
+
+  std::string text;
+  const auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
+  for (const auto &warning : warnings) text += warning + "\n";
+  if (comm->me == 0 && text != warned)    // once, not at each of many runs
+    for (const auto &warning : warnings) error->warning(FLERR, warning);
+  warned = text;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairMultisite::check_surroundings() const
+{
+  // a dump has no quaternions that rerun would read: molecules would stay turned as they are
+  if (input->command && strcmp(input->command, "rerun") == 0)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite cannot be used in a rerun, which reads positions but no quaternions - use read_restart or "
+               "read_data and run 0 for each configuration");
+  if (comm->mode != Comm::SINGLE)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its "
+               "cutoff - use mode single");
+  if (CommGroup::get(comm) != 0)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by "
+               "comm_modify group all");
+}
+
+/* ----------------------------------------------------------------------
+   cutoff bins hold all molecules: there is no neighbor list that could lack some
+------------------------------------------------------------------------- */
+
+void PairMultisite::check_exclusions() const
+{
+  const auto refuse = [&](const std::string &what) {
+    error->all(FLERR, Error::NOLASTLINE, "Pair multisite computes all pairs of its molecules, but {}", what);
+  };
+  const auto is_ours = [&](int type) { return component_of[type] >= 0; };
+  for (int k = 0; k < neighbor->nex_type; ++k)
+    if (is_ours(neighbor->ex1_type[k]) && is_ours(neighbor->ex2_type[k]))
+      refuse(fmt::format("neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
+                         neighbor->ex1_type[k], neighbor->ex2_type[k]));
+  int mine = 0, groups;    // of molecules
+  for (int i = 0; i < atom->nlocal; ++i)
+    if (is_ours(atom->type[i])) mine |= atom->mask[i];
+  MPI_Allreduce(&mine, &groups, 1, MPI_INT, MPI_BOR, world);
+  for (int k = 0; k < neighbor->nex_group; ++k)
+    if ((groups & group->bitmask[neighbor->ex1_group[k]]) && (groups & group->bitmask[neighbor->ex2_group[k]]))
+      refuse("neigh_modify exclude group leaves some out - use neigh_modify exclude none");
+  for (int k = 0; k < neighbor->nex_mol; ++k)
+    if (groups & group->bitmask[neighbor->ex_mol_group[k]])
+      refuse("neigh_modify exclude molecule leaves some out - use neigh_modify exclude none");
+  if (neighbor->includegroup) refuse("neigh_modify include leaves some out - use neigh_modify include all");
+  if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
+    refuse("pair_style hybrid/molecular wants those within or between the molecules of atoms - use hybrid or hybrid/overlay");
+  const double *const lj = force->special_lj, *const coul = force->special_coul;
+  bool is_weighted = false;
+  for (int k = 1; k <= 3; ++k) is_weighted = is_weighted || lj[k] != 1.0 || coul[k] != 1.0;
+  if (atom->molecular != Atom::ATOMIC && is_weighted)
+    refuse(fmt::format("special_bonds gives bonded pairs the weights {} {} {} (lj) and {} {} {} (coul) - use special_bonds "
+                       "lj/coul 1 1 1", lj[1], lj[2], lj[3], coul[1], coul[2], coul[3]));
+}
+
+/* ----------------------------------------------------------------------
+   LAMMPS checks the same where this is no style of pair_style hybrid, before it comes here.
+------------------------------------------------------------------------- */
+
+void PairMultisite::check_tail() const
+{
+  if (!tail_flag) return;
+  if (offset_flag)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite: a long-range correction is for Lennard-Jones terms that are not shifted - use shift no or "
+               "tail no");
+  if (domain->dimension == 2)
+    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
+  if (force->pair != this) {
+    // of the whole, which adds up the corrections of those that have one
+    if (!force->pair->tail_flag && domain->nonperiodic && comm->me == 0)
+      error->warning(FLERR, "Pair multisite: a long-range correction in a box that is not periodic");
+    force->pair->tail_flag = 1;
+  }
+}
+
+void PairMultisite::count_types()
+{
+  std::vector<double> mine(ntypes + 1, 0.0);
+  for (int i = 0; i < atom->nlocal; ++i) mine[atom->type[i]] += 1.0;
+  ntype.resize(ntypes + 1);
+  MPI_Allreduce(mine.data(), ntype.data(), ntypes + 1, MPI_DOUBLE, MPI_SUM, world);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double PairMultisite::init_one(int i, int j)
+{
+  const int a = component_of[i], b = component_of[j];
+  if (a < 0 || b < 0)    // pair_style hybrid keeps what an earlier pair_coeff has said
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite: pair_style hybrid gives it types {} and {}, but the last pair_coeff gives type {} no "
+               "component - give pair_style again",
+               i, j, a < 0 ? i : j);
+  has_pair[i * (ntypes + 1) + j] = has_pair[j * (ntypes + 1) + i] = 1;
+  etail_ij = ptail_ij = 0.0;
+  if (tail_flag) {
+    try {
+      const gpucoord::TailCorrection tail = the_model->tail(a, b);
+      etail_ij = ntype[i] * ntype[j] * tail.energy;
+      ptail_ij = ntype[i] * ntype[j] * tail.virial;
+    } catch (const std::invalid_argument &e) {
+      error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", e.what());
+    }
+  }
+  return the_model->range(a, b);
+}
+
+/* ----------------------------------------------------------------------
+   what must wait until init_one() has seen all pairs of types. Collective.
+------------------------------------------------------------------------- */
+
+void PairMultisite::begin_run()
+{
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j)
+      if (component_of[i] >= 0 && component_of[j] >= 0 && !has_pair[i * (ntypes + 1) + j])
+        error->all(FLERR, Error::NOLASTLINE,
+                   "Pair multisite computes all pairs of its molecules, but pair_style hybrid gives types {} and {} to another "
+                   "style or none - use hybrid/overlay to add to it, or give one of them to another style altogether",
+                   i, j);
+  backend->reset();
+  backend->init(*the_model, given.precision, "Pair multisite");
+  const bool is_by_reference = !backend->is_cuda() && given.precision == Precision::DOUBLE;
+  host_double.reset();
+  if (given.check_every && !is_by_reference)
+    host_double = gpucoord::make_host_multisite(*the_model, Precision::DOUBLE, comm->nthreads);
+  is_ready = true;
+  if (comm->me != 0) return;
+  const std::string text = setup_text();
+  if (text != printed) utils::logmesg(lmp, text);
+  printed = text;
+}
+
+std::string PairMultisite::setup_text() const
+{
+  std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, owned and ghost molecules{}\n",
+                                 backend->description(), CoordWords::name_of(given.precision, CoordWords::PRECISIONS),
+                                 backend->is_cuda() ? " copied to the GPU" : "");
+  mesg += fmt::format("  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
+                      given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centres of mass");
+  const std::string field = given.reaction_field == 1.0
+      ? "no reaction field"
+      : fmt::format("reaction field of dielectric constant {:.10g}", given.reaction_field);
+  mesg += fmt::format("  Lennard-Jones {} at the cutoff, {} long-range correction; {}\n",
+                      offset_flag ? "shifted to 0" : "not shifted", tail_flag ? "with" : "no", field);
+  const auto &components = the_model->components();
+  const int n = static_cast<int>(components.size());
+  for (const Component &one : components)
+    mesg += fmt::format("  {}: {} Lennard-Jones centres, {} charges, {} dipoles, {} quadrupoles\n", one.name,
+                        one.centres.size(), one.charges.size(), one.dipoles.size(), one.quadrupoles.size());
+  for (int a = 0; a < n; ++a)
+    for (int b = a + 1; b < n; ++b) {
+      const Mixing &of_pair = mixing[a * n + b];
+      if (of_pair.xi != 1.0 || of_pair.eta != 1.0)
+        mesg += fmt::format("  {} and {}: xi {:.10g}, eta {:.10g}\n", components[a].name, components[b].name, of_pair.xi,
+                            of_pair.eta);
+    }
+  if (given.check_every)
+    mesg += fmt::format("  check every {} evaluations against {}\n", given.check_every,
+                        host_double ? "the host in double precision" : "plain loops over all pairs");
+  return mesg;
+}
+
+/* ----------------------------------------------------------------------
+   molecules of this rank and ghosts, which are atoms of types with components
+------------------------------------------------------------------------- */
+
+void PairMultisite::select_molecules()
+{
+  const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  index.clear();
+  x_copy.clear();
+  nowned = 0;
+  for (int i = 0; i < nall; ++i) {
+    if (component_of[atom->type[i]] < 0) continue;
+    index.push_back(i);
+    x_copy.insert(x_copy.end(), atom->x[i], atom->x[i] + 3);
+    if (i < nlocal) ++nowned;
+  }
+}
+
+Molecules PairMultisite::gather()
+{
+  Molecules in;
+  if (all_types) {
+    in.x = atom->nmax ? &atom->x[0][0] : nullptr;
+    in.nlocal = atom->nlocal;
+    in.nall = atom->nlocal + atom->nghost;
+  } else {
+    select_molecules();
+    in.x = x_copy.data();
+    in.nlocal = nowned;
+    in.nall = static_cast<int>(index.size());
+  }
+  quaternion.resize(4 * static_cast<std::size_t>(in.nall));
+  component.resize(in.nall);
+  const MultisiteBodies bodies(atom);
+  int bad = -1;
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (in.nall > MANY) reduction(max : bad)
+  for (int k = 0; k < in.nall; ++k) {
+    const int i = row(k);
+    const double *const x = atom->x[i];
+    if (!bodies.has(i) || !std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2])) {
+      bad = MAX(bad, i);
+      continue;
+    }
+    const double *const q = bodies.quaternion(i);
+    std::copy(q, q + 4, &quaternion[4 * static_cast<std::size_t>(k)]);
+    component[k] = component_of[atom->type[i]];
+    if (!(std::fabs(MultisiteBodies::length(q) - 1.0) <= LENGTH_TOLERANCE)) bad = MAX(bad, i);
+  }
+  if (bad >= 0) refuse_molecule(bad);
+  in.quaternion = quaternion.data();
+  in.component = component.data();
+  return in;
+}
+
+void PairMultisite::refuse_molecule(int bad) const
+{
+  const std::string name = atom->tag_enable ? fmt::format("atom ID {}", atom->tag[bad]) : "an atom";
+  const MultisiteBodies bodies(atom);
+  if (!bodies.has(bad))
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no quaternion - use set_multisite, or "
+               "set shape", name, atom->type[bad]);
+  const double *const x = atom->x[bad], *const q = bodies.quaternion(bad);
+  if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair multisite: the position of {} is not a finite number - the simulation is unstable, or positions were set "
+               "wrongly", name);
+  error->one(FLERR, Error::NOLASTLINE,
+             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {}, which must be 1 - the simulation is unstable, "
+             "or quaternions were set wrongly", name, q[0], q[1], q[2], q[3], MultisiteBodies::length(q));
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PairMultisite::compute(int eflag, int vflag)
+{
+  ev_init(eflag, vflag);
+  if (!is_ready) begin_run();
+  const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
+  const bool is_checked = given.check_every && nevaluations[static_cast<int>(want)]++ % given.check_every == 0;
+  const Molecules in = gather();
+
+  // straight into LAMMPS' arrays where all atoms are molecules
+  const bool by_copies = !all_types || is_checked;
+  const std::size_t n = in.nlocal;
+  MultisiteResults out;
+  if (by_copies) {
+    results_copy.assign(13 * n, 0.0);
+    double *const first = results_copy.data();
+    out = {first, first + 3 * n, nullptr, nullptr};
+    if (want == MultisiteWant::ALL) {
+      out.energy = first + 6 * n;
+      out.virial = first + 7 * n;
+    }
+  } else if (n > 0) {
+    out = {&atom->f[0][0], &atom->torque[0][0], eflag_atom ? eatom : nullptr, vflag_atom ? &vatom[0][0] : nullptr};
+  }
+
+  MultisiteSums sums;
+  try {
+    sums = (*backend)->evaluate(in, want, out);
+  } catch (const gpucoord::DeviceError &e) {
+    backend->reset();    // the next run makes it anew
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair multisite: rank {} failed with {} owned and {} ghost molecules: {} - use device host, more GPUs or fewer "
+               "ranks per GPU",
+               comm->me, in.nlocal, in.nall - in.nlocal, e.what());
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Pair multisite: out of memory on rank {} with {} owned and {} ghost molecules - use more ranks or a smaller "
+               "cutoff",
+               comm->me, in.nlocal, in.nall - in.nlocal);
+  }
+  if (is_checked) {
+    std::vector<tagint> ids(n, 0);
+    for (std::size_t k = 0; k < n && atom->tag_enable; ++k) ids[k] = atom->tag[row(static_cast<int>(k))];
+    MultisiteCheck(lmp, *the_model, host_double.get(), given.check_tolerance).compare(in, want, sums, out, ids);
+  }
+  if (by_copies) add_copies(in.nlocal, out);
+  tally(in.nlocal, sums);
+}
+
+void PairMultisite::add_copies(int n, const MultisiteResults &from)
+{
+  for (int k = 0; k < n; ++k) {
+    const int i = row(k);
+    for (int c = 0; c < 3; ++c) {
+      atom->f[i][c] += from.force[3 * k + c];
+      atom->torque[i][c] += from.torque[3 * k + c];
+    }
+    if (eflag_atom) eatom[i] += from.energy[k];
+    for (int c = 0; c < 6 && vflag_atom; ++c) vatom[i][c] += from.virial[6 * k + c];
+  }
+}
+
+void PairMultisite::tally(int n, const MultisiteSums &sums)
+{
+  if (eflag_global) {
+    eng_vdwl += sums.lennard_jones;
+    eng_coul += sums.electrostatic + sums.reaction_field;
+  }
+  if (vflag_global)
+    for (int c = 0; c < 6; ++c) virial[c] += sums.virial[c];
+  if (!eflag_either) return;
+  std::vector<double> self(the_model->components().size());
+  for (std::size_t c = 0; c < self.size(); ++c) self[c] = the_model->self_energy(static_cast<int>(c));
+  for (int k = 0; k < n; ++k) {
+    if (eflag_global) eng_coul += self[component[k]];
+    if (eflag_atom) eatom[row(k)] += self[component[k]];
+  }
+}
+
+/* ----------------------------------------------------------------------
+   components are in the restart file: the one they are from need not be there
+------------------------------------------------------------------------- */
+
+namespace {
+
+template <typename Sites> void write_rows(RestartWriter &out, const Sites &sites)
+{
+  out.write(static_cast<int>(sites.size()));
+  out.write(sites.data(), sites.size());
+}
+
+template <typename Sites> void read_rows(RestartReader &in, Sites &sites)
+{
+  sites.resize(in.read<int>());
+  in.read(sites.data(), sites.size());
+}
+
+}    // namespace
+
+void PairMultisite::write_restart(FILE *fp)
+{
+  write_restart_settings(fp);
+  RestartWriter out(fp);
+  const int n = the_model ? static_cast<int>(the_model->components().size()) : 0;
+  out.write(n);
+  for (int c = 0; c < n; ++c) {
+    const Component &one = the_model->components()[c];
+    out.write(one.name);
+    out.write(one.mass);
+    out.write(one.inertia);
+    write_rows(out, one.centres);
+    write_rows(out, one.charges);
+    write_rows(out, one.dipoles);
+    write_rows(out, one.quadrupoles);
+  }
+  out.write(mixing.data(), mixing.size());
+  if (n > 0) out.write(component_of.data(), component_of.size());
+}
+
+void PairMultisite::read_restart(FILE *fp)
+{
+  read_restart_settings(fp);
+  allocate();
+  RestartReader in(lmp, fp);
+  const int n = in.read<int>();
+  if (n == 0) return;
+  std::vector<Component> components(n);
+  for (Component &one : components) {
+    one.name = in.text();
+    one.mass = in.read<double>();
+    in.read(&one.inertia, 1);
+    read_rows(in, one.centres);
+    read_rows(in, one.charges);
+    read_rows(in, one.dipoles);
+    read_rows(in, one.quadrupoles);
+  }
+  mixing.resize(static_cast<std::size_t>(n) * n);
+  in.read(mixing.data(), mixing.size());
+  in.read(component_of.data(), component_of.size());
+  const std::string failure = make_model(std::move(components));
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite in the restart file: {}", failure);
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
+}
+
+void PairMultisite::write_restart_settings(FILE *fp)
+{
+  RestartWriter out(fp);
+  given.write(out);
+  out.write(modified_shift);
+  out.write(modified_tail);
+}
+
+void PairMultisite::read_restart_settings(FILE *fp)
+{
+  RestartReader in(lmp, fp);
+  given = MultisiteSettings(in);
+  modified_shift = in.read<int>();
+  modified_tail = in.read<int>();
+  set_switched();
+  backend = std::make_unique<MultisiteBackend>(lmp, given.device, "The run that wrote the restart file says pair_style multisite",
+                                               Error::NOLASTLINE);
+}
+
+/* ---------------------------------------------------------------------- */
+
+double PairMultisite::memory_usage()
+{
+  const std::size_t doubles = quaternion.capacity() + x_copy.capacity() + results_copy.capacity();
+  return Pair::memory_usage() + static_cast<double>(doubles) * sizeof(double) +
+      static_cast<double>(component.capacity() + index.capacity()) * sizeof(int);
+}

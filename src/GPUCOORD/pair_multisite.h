@@ -1,0 +1,102 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+
+#ifdef PAIR_CLASS
+// clang-format off
+PairStyle(multisite,PairMultisite);
+// clang-format on
+#else
+
+#ifndef LMP_PAIR_MULTISITE_H
+#define LMP_PAIR_MULTISITE_H
+
+#include "pair.h"
+
+#include "multisite_settings.h"
+#include "gpucoord/multisite.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class MultisiteBackend;
+
+class PairMultisite : public Pair {
+ public:
+  PairMultisite(class LAMMPS *);
+  ~PairMultisite() override;
+  void compute(int, int) override;
+  void settings(int, char **) override;
+  void coeff(int, char **) override;
+  void modify_params(int, char **) override;
+  void init_style() override;
+  double init_one(int, int) override;
+  void write_restart(FILE *) override;
+  void read_restart(FILE *) override;
+  void write_restart_settings(FILE *) override;
+  void read_restart_settings(FILE *) override;
+  double memory_usage() override;
+
+  // Components that pair_coeff has given to types; null before it did.
+  const gpucoord::MultisiteModel *model() const { return the_model.get(); }
+  // number of its component in the model, -1: it has none
+  int component_of_type(int type) const { return component_of[type]; }
+
+ private:
+  void allocate();
+  void give_components(int narg, char **arg);
+  void give_mixing(int narg, char **arg);
+  void set_switched();
+  std::string make_model(std::vector<gpucoord::Component>);
+  void check_surroundings() const;
+  void check_exclusions() const;
+  void check_tail() const;
+  void count_types();
+  void begin_run();
+  std::string setup_text() const;
+
+  int row(int molecule) const { return all_types ? molecule : index[molecule]; }
+  void select_molecules();
+  gpucoord::Molecules gather();
+  [[noreturn]] void refuse_molecule(int bad) const;
+  void add_copies(int n, const gpucoord::MultisiteResults &);
+  void tally(int n, const gpucoord::MultisiteSums &);
+
+  int ntypes = 0;
+  MultisiteSettings given;
+  int modified_shift = 0, modified_tail = 0;  // what pair_modify says
+  std::vector<int> component_of;              // [ntypes + 1]; -1: none
+  std::vector<gpucoord::Mixing> mixing;       // [components][components]
+  std::unique_ptr<gpucoord::MultisiteModel> the_model;
+  std::vector<double> ntype;                  // [ntypes + 1] atoms of a type
+  std::vector<char> has_pair;                 // [ntypes + 1][ntypes + 1] init_one() was called for
+  bool all_types = false;                     // every type has a component
+
+  std::unique_ptr<MultisiteBackend> backend;
+  std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
+  bool is_ready = false;                      // begin_run() has been there since init_style()
+  std::string printed, warned;
+  bigint nevaluations[2] = {0, 0};            // by what is wanted
+
+  std::vector<double> quaternion;             // [molecules][4]
+  std::vector<int> component;                 // [molecules]
+  // Where some atoms are of other styles: rows of molecules, owned first, and copies. Results are in copies where they
+  // are checked, as well.
+  std::vector<int> index;
+  int nowned = 0;
+  std::vector<double> x_copy, results_copy;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

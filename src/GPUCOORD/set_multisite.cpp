@@ -1,0 +1,89 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "set_multisite.h"
+
+#include "multisite_shape.h"
+#include "pair_multisite.h"
+
+#include "atom.h"
+#include "atom_vec_ellipsoid.h"
+#include "comm.h"
+#include "domain.h"
+#include "error.h"
+#include "force.h"
+#include "group.h"
+
+#include <vector>
+
+using namespace LAMMPS_NS;
+
+/* ----------------------------------------------------------------------
+   set_multisite GROUP: masses and shapes of molecules from their components
+------------------------------------------------------------------------- */
+
+void SetMultisite::command(int narg, char **arg)
+{
+  if (!domain->box_exist)
+    error->all(FLERR, Error::COMMAND, "Set_multisite needs the simulation box - give it after create_box or read_data");
+  if (narg != 1) error->all(FLERR, Error::COMMAND, "Set_multisite needs one group, for example: set_multisite all");
+  const int igroup = group->find(arg[0]);
+  if (igroup < 0) error->all(FLERR, Error::ARGZERO, "Set_multisite: group {} does not exist", arg[0]);
+  const int groupbit = group->bitmask[igroup];
+
+  auto *const avec = dynamic_cast<AtomVecEllipsoid *>(atom->style_match("ellipsoid"));
+  if (!avec)
+    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid, not {}", atom->get_style());
+  if (atom->superellipsoid_flag)
+    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid without superellipsoid");
+  const auto *const pair = dynamic_cast<PairMultisite *>(force->pair_match("multisite", 1));
+  if (!pair || !pair->model())
+    error->all(FLERR, Error::COMMAND,
+               "Set_multisite needs pair_style multisite and its pair_coeff, which say what a molecule is - give them first");
+
+  const auto &components = pair->model()->components();
+  std::vector<bigint> mine(components.size(), 0), count(components.size(), 0);
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const int c = pair->component_of_type(atom->type[i]);
+    if ((atom->mask[i] & groupbit) && c >= 0) ++mine[c];
+  }
+  MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT, MPI_SUM, world);
+
+  // before any atom changes
+  bigint all = 0;
+  for (std::size_t c = 0; c < components.size(); ++c) {
+    all += count[c];
+    if (count[c] > 0 && MultisiteShape::half_axes(components[c])[0] == 0.0 && MultisiteShape::feels_torque(components[c]))
+      error->all(FLERR, Error::COMMAND,
+                 "Set_multisite: component {} has no moments of inertia, but its sites feel torques - give it a line 'inertia "
+                 "Ix Iy Iz' in its file", components[c].name);
+  }
+  if (all == 0)
+    error->all(FLERR, Error::ARGZERO,
+               "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component", arg[0]);
+
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const int c = pair->component_of_type(atom->type[i]);
+    if (!(atom->mask[i] & groupbit) || c < 0) continue;
+    atom->rmass[i] = components[c].mass;
+    auto half = MultisiteShape::half_axes(components[c]);
+    // a body of one site is a sphere of diameter 1, which nothing turns; LAMMPS has no ellipsoid of size 0
+    if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
+    avec->set_shape(i, half[0], half[1], half[2]);
+  }
+  const bigint ellipsoids = avec->nlocal_bonus;
+  MPI_Allreduce(&ellipsoids, &atom->nellipsoids, 1, MPI_LMP_BIGINT, MPI_SUM, world);
+
+  for (std::size_t c = 0; c < components.size(); ++c)
+    if (count[c] > 0 && comm->me == 0)
+      utils::logmesg(lmp, "Set_multisite: {} molecules of {}, mass {:.8g}, moments of inertia {:.8g} {:.8g} {:.8g}\n", count[c],
+                     components[c].name, components[c].mass, components[c].inertia[0], components[c].inertia[1],
+                     components[c].inertia[2]);
+}
