@@ -1,0 +1,376 @@
+"""tools/multisite/convert.py: component files from ls1-MarDyn's formats and from LAMMPS' molecule templates."""
+
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+
+import coordtest
+import errortest
+
+if coordtest.KOKKOS:
+    coordtest.skip("convert.py has nothing to do with KOKKOS")
+
+CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/multisite/convert.py")
+DATA = os.environ.get("GPUCOORD_TEST_DATA", "")
+
+HARTREE, BOHR = 627.5094740631, 0.529177210903    # kcal/mol, Angstrom
+BOLTZMANN = 0.0019872042586    # kcal/mol/K
+COULOMB = 332.0637128    # kcal/mol Angstrom, of two elementary charges
+
+ASCII = """mardyn trunk 20120726
+ Length 30 30 30
+ NumberOfComponents 2   # a comment
+2 1 1 0 0
+0 0 -1 0.02 0.0004 6.5 0 0
+0 0 1 0.02 0.0003 6.0 0 0
+0 0 0 0 0.5
+0 0 0.5 0 0 1 0.9
+0 0 0
+1 0 0 1 0
+0 0 0 0.03 0.0002 5.0 0 0
+0 0 0 1 0 0 -2.5
+0.1 0.1 0
+0.9 1.1
+1e10
+ NumberOfMolecules 2
+ MoleculeFormat ICRVQD
+1 1 1 2 3 0.01 0.02 0.03 2 0 0 0 0.5 0.25 0
+2 2 10 2 3 0.01 0.02 0.03 0.6 0 0.8 0 0 0 0
+"""
+XML = """<?xml version="1.0"?>
+<components>
+ <moleculetype id="1" name="CO2">
+  <site type="LJ126"><coords><x>0</x><y>0</y><z>0</z></coords><mass>12.011</mass>
+   <sigma>2.8137</sigma><epsilon>12.3724</epsilon></site>
+  <site type="LJ126"><coords><z>1.2869</z></coords><mass>15.999</mass><sigma>2.9755</sigma><epsilon>100.493</epsilon></site>
+  <site type="LJ126"><coords><z>-1.2869</z></coords><mass>15.999</mass><sigma>2.9755</sigma><epsilon>100.493</epsilon></site>
+  <site type="Quadrupole"><coords><z>0</z></coords><mass>1</mass>
+   <quadrupolemoment><theta>90</theta><phi>0</phi><abs>-346.69</abs></quadrupolemoment></site>
+ </moleculetype>
+ <moleculetype id="7" name="HCl">
+  <site type="LJ126"><coords><x>0</x></coords><mass>36.46</mass>
+   <sigma>3.3</sigma><epsilon>200</epsilon><shifted>true</shifted></site>
+  <site type="Charge"><coords><y>0.5</y></coords><mass>0</mass><charge>408.78</charge></site>
+  <site type="Dipole"><coords/><dipolemoment><x>3</x><y>0</y><z>4</z></dipolemoment></site>
+  <momentsofinertia><Ixx>2.5</Ixx><Iyy>3.5</Iyy><Izz>4.5</Izz></momentsofinertia>
+ </moleculetype>
+ <mixing><rule type="LB" cid1="1" cid2="7"><eta>1.02</eta><xi>0.95</xi></rule></mixing>
+</components>
+"""
+# SPC/E water, neither centred nor along any axis
+WATER = """# SPC/E water
+
+3 atoms
+2 bonds
+
+Coords
+
+1 1.0 2.0 3.0
+2 1.8 2.6 3.0
+3 0.4 2.8 3.0
+
+Types
+
+1 1
+2 2   # a hydrogen
+3 2
+
+Charges
+
+1 -0.8476
+2 0.4238
+3 0.4238
+
+Bonds
+
+1 1 1 2
+2 1 1 3
+"""
+OF_WATER = ["--lj", "1", "0.1553", "3.166", "--lj", "2", "0", "1", "--mass", "1", "15.9994", "--mass", "2", "1.008"]
+
+
+class Converted:
+    def __init__(self, text, notices):
+        self.text, self.notices = text, notices
+        self.components = {}
+        for line in text.splitlines():
+            words = line.split("#")[0].split()
+            if words[:1] == ["component"]:
+                name = words[1]
+                self.components[name] = {}
+            elif words:
+                self.components[name].setdefault(words[0], []).append([float(word) for word in words[1:]])
+
+
+def write(text, name="input"):
+    path = os.path.join(coordtest.folder(), name)
+    with open(path, "w") as file:
+        file.write(text)
+    return path
+
+
+def run(path, *options):
+    return subprocess.run([sys.executable, CONVERT, path, *options], capture_output=True, text=True)
+
+
+class Convert(unittest.TestCase):
+    maxDiff = None
+
+    def convert(self, text, *options, name="input"):
+        done = run(write(text, name), *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return Converted(done.stdout, re.findall("NOTE: (.*)", done.stderr))
+
+    def error(self, text, *options, name="input"):
+        path = write(text, name)
+        done = run(path, *options)
+        self.assertEqual(done.returncode, 1, done.stderr)
+        self.assertNotIn("Traceback", done.stderr)
+        return done.stderr.strip().splitlines()[-1].replace(path, "FILE")
+
+    def same(self, found, expected, rtol=1e-9):
+        np.testing.assert_allclose(np.array(found, float), np.array(expected, float), rtol=rtol, atol=1e-12)
+
+    # ---------------------------------------------------------------- ls1
+
+    def test_ascii(self):
+        found = self.convert(ASCII, "--units", "real", "--from", "atomic", "--negate-dipoles", "no", "--names", "A,B")
+        self.assertTrue(found.text.startswith("# UNITS: real\n"))
+        a, b = found.components["A"], found.components["B"]
+        self.same(a["mass"], [[40.0]])
+        self.same(a["inertia"], [[40.0 * BOHR**2, 40.0 * BOHR**2, 0]])    # of masses
+        self.same(a["centre"], [[0, 0, -BOHR, 0.0004 * HARTREE, 6.5 * BOHR], [0, 0, BOHR, 0.0003 * HARTREE, 6.0 * BOHR]])
+        self.same(a["charge"], [[0, 0, 0, 0.5]])
+        self.same(a["dipole"], [[0, 0, 0.5 * BOHR, 0, 0, 1, 0.9 * BOHR]])
+        self.same(b["mass"], [[30.0]])
+        self.same(b["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])    # as it says
+        self.same(b["quadrupole"], [[0, 0, 0, 1, 0, 0, -2.5 * BOHR**2]])
+        self.assertIn("# pair_coeff 1 2 mix 0.9 1.1    (type 1 is A, 2 is B)", found.text)
+        self.assertIn("unlike molecules are mixed by: pair_coeff 1 2 mix 0.9 1.1", found.notices)
+        self.assertIn("ls1 has a reaction field of 1e+10 about dipoles - use pair_style multisite with rf 1e+10", found.notices)
+
+    def test_sign(self):
+        options = ["--units", "lj", "--from", "lj"]
+        self.assertEqual(self.error(ASCII, *options),
+                         "ERROR: there are charges and dipoles, between which ls1 has the energy with the other sign - give "
+                         "--negate-dipoles yes to have what ls1 computes, or --negate-dipoles no to have the molecules as the "
+                         "file describes them")
+        for answer, sign in ("yes", -1), ("no", 1):
+            found = self.convert(ASCII, *options, "--negate-dipoles", answer)
+            self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0, sign, 0.9]])
+        self.assertIn("dipoles are negated, as ls1 has them beside charges, but beside quadrupoles they then have the other "
+                      "sign than in ls1",
+                      self.convert(ASCII, *options, "--negate-dipoles", "yes").notices)
+
+    def test_axes_and_shift(self):
+        """ls1 does not normalise axes of its ASCII format."""
+        found = self.convert(ASCII.replace("0 0 1 0.9", "0 3 4 0.9").replace("6.5 0 0", "6.5 35 1"), "--units", "lj", "--from",
+                             "lj",
+                             "--negate-dipoles", "no")
+        self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0.6, 0.8, 4.5]])
+        self.assertEqual(found.notices[:1], ["the axis of a dipole has length 5, as much larger is its moment in ls1 and here"])
+        self.assertIn("there are shifted Lennard-Jones centres - use pair_style multisite with shift yes", found.notices)
+        self.assertEqual(self.error(ASCII.replace("1 0 0 -2.5", "2 0 0 -2.5"), "--units", "lj", "--from", "lj",
+                                    "--negate-dipoles", "no"),
+                         "ERROR: FILE, line 12: the axis of a quadrupole has length 2, of which ls1 makes no quadrupole - it "
+                         "must be 1")
+
+    def test_origin(self):
+        """What is not about the centre of mass stays so, or is moved."""
+        text = ASCII.replace("0 0 1 0.02", "0 1 1 0.02")
+        options = ["--units", "lj", "--from", "lj", "--negate-dipoles", "no"]
+        found = self.convert(text, *options)
+        self.same(found.components["C1"]["centre"], [[0, 0, -1, 0.0004, 6.5], [0, 1, 1, 0.0003, 6.0]])
+        self.assertEqual(found.notices[0], "component C1: masses are about 0 0.5 0, not about the origin, which is what ls1 "
+                                           "takes for the centre of mass, and so is it here - --principal moves the sites")
+        found = self.convert(text, *options, "--principal")
+        half = np.sqrt(5) / 2
+        one = found.components["C1"]
+        places = np.array(one["centre"])[:, :3]
+        self.same(abs(places), [[half, 0, 0]] * 2)
+        self.same(one["inertia"], [[0, 0.04 * half**2, 0.04 * half**2]])
+        # what was at the origin and half a unit above the middle, with the axis along z
+        e, direction = places[0] / half, np.array([0, -0.5, -1]) / half
+        self.same(np.array(one["charge"][0][:3]) @ e, np.dot([0, -0.5, 0], direction))
+        self.same(np.array(one["dipole"][0][3:6]) @ e, np.dot([0, 0, 1], direction))
+        self.assertEqual(len(found.notices), 4)
+
+    def test_xml(self):
+        found = self.convert(XML, "--units", "real", "--from", "kelvin", "--negate-dipoles", "no")
+        co2, hcl = found.components["CO2"], found.components["HCl"]
+        self.same(co2["mass"], [[44.009]])    # quadrupoles have none
+        self.same(co2["inertia"], [[2 * 15.999 * 1.2869**2] * 2 + [0]])
+        self.same(co2["centre"][0], [0, 0, 0, 12.3724 * BOLTZMANN, 2.8137])
+        self.same(co2["quadrupole"], [[0, 0, 0, 1, 0, 0, -346.69 * np.sqrt(BOLTZMANN / COULOMB)]], 1e-8)
+        self.same(hcl["inertia"], [[2.5, 3.5, 4.5]])
+        self.same(hcl["charge"], [[0, 0.5, 0, 1.0]], 1e-4)    # 408.78 is e in these units
+        self.same(hcl["dipole"], [[0, 0, 0, 0.6, 0, 0.8, 5 * np.sqrt(BOLTZMANN / COULOMB)]], 1e-8)
+        self.assertIn("# pair_coeff 1 2 mix 0.95 1.02    (type 1 is CO2, 2 is HCl)", found.text)
+        self.assertIn("there are shifted Lennard-Jones centres - use pair_style multisite with shift yes", found.notices)
+
+    def test_units(self):
+        """Of an energy, a charge, a mass and a dipole, in LAMMPS' systems."""
+        eV = 27.211386245988
+        for units, (length, mass, energy) in {"real": (BOHR, 1000, HARTREE), "metal": (BOHR, 1000, eV),
+                                              "electron": (1, 1000, 1)}.items():
+            found = self.convert(ASCII, "--units", units, "--from", "atomic", "--negate-dipoles", "no")
+            a = found.components["C1"]
+            self.same(a["mass"], [[0.04 * mass]])
+            self.same(a["centre"][0], [0, 0, -length, 0.0004 * energy, 6.5 * length], 1e-8)
+            self.same(a["charge"][0][3], 0.5)
+            self.same(a["dipole"][0][6], 0.9 * length)
+            self.assertIn(f"# UNITS: {units}", found.text)
+
+    @unittest.skipUnless(DATA, "no reference data")
+    def test_energy_of_ls1(self):
+        """CO2 of ls1's tests as a data file in units real: LAMMPS computes ls1's energy and its temperature."""
+        where = coordtest.folder()
+        data, components = (os.path.join(where, name) for name in ("data.co2", "co2.multisite"))
+        done = run(os.path.join(DATA, "ls1/CO2.inp"), "--units", "real", "--from", "atomic", "--names", "CO2", "--data", data,
+                   "-o", components)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("NOTE: IDs begin at 0 in ls1 and at 1 in the data file", done.stderr)
+        with open(os.path.join(DATA, "ls1/CO2.rc33.0702.legacy.txt")) as file:
+            energy = float(file.readline().split()[2])
+        lmp = errortest.start()
+        self.addCleanup(lmp.close)
+        errortest.commands(lmp, f"units real\natom_style ellipsoid\nread_data {data}\npair_style multisite {33.0702 * BOHR!r}\n"
+                           f"pair_coeff * * {components} CO2\ncompute r all temp/asphere dof rotate\ncompute_modify r "
+                           f"extra/dof 2048\n"
+                           "run 0 post no")
+        # LAMMPS' constants have eight digits
+        self.assertLess(abs(lmp.get_thermo("pe") / (energy * HARTREE) - 1), 1e-6)
+        self.assertLess(abs(lmp.get_thermo("temp") / 370.0 - 1), 1e-3)
+        self.assertLess(abs(coordtest.scalar_of(lmp, "r") / 370.0 - 1), 0.02)    # drawn once
+
+    def test_data(self):
+        path = os.path.join(coordtest.folder(), "data.two")
+        self.convert(ASCII, "--units", "lj", "--from", "lj", "--negate-dipoles", "no", "--data", path)
+        with open(path) as file:
+            lines = [line.split() for line in file if line.strip()]
+        of = lambda section, k: lines[next(n for n, line in enumerate(lines) if line[0] == section) + k]
+        self.assertEqual(of("Atoms", 1)[:3] + of("Atoms", 1)[4:], ["1", "1", "1", "1", "2", "3"])
+        self.assertEqual(of("Ellipsoids", 1)[4:], ["1", "0", "0", "0"])    # made one of length 1
+        self.same(of("Velocities", 1)[1:], [0.01, 0.02, 0.03, 0.5, 0.25, 0])
+        self.same(of("Ellipsoids", 1)[3], 2 * np.sqrt(5))    # 2.5 (1 + 1) I / m, twice
+        self.assertEqual(self.error(XML, "--units", "lj", "--from", "lj", "--negate-dipoles", "no", "--data", path),
+                         "ERROR: --data needs a file of ls1 with Length and molecules")
+        self.assertEqual(self.error(ASCII, "--units", "lj", "--from", "lj", "--negate-dipoles", "no", "--data", path,
+                                    "--principal"),
+                         "ERROR: --principal moves sites, so that positions and quaternions of --data would not fit them")
+
+    # ---------------------------------------------------------------- molecule templates
+
+    def test_template(self):
+        found = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
+        water = found.components["water"]
+        self.same(water["mass"], [[18.0154]])
+        self.assertEqual(len(water["centre"]), 1)
+        self.assertEqual(len(water["charge"]), 3)
+        # two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the centre of mass
+        along = 15.9994 * 2.016 / 18.0154 * 0.5
+        self.same(sorted(water["inertia"][0]), [along, 2.016 * 0.5, along + 2.016 * 0.5], 1e-9)
+        places = np.array(water["charge"])[:, :3]
+        self.same(np.linalg.norm(places[1:] - places[0], axis=1), [1, 1])
+        self.same(np.linalg.norm(places[1] - places[2]), np.sqrt(2))
+        masses = np.array([15.9994, 1.008, 1.008])
+        self.same(masses @ places, [0, 0, 0])
+        self.same(places.T @ (masses[:, None] * places) - np.diag((masses[:, None] * places**2).sum(axis=0)), np.zeros((3, 3)))
+        self.assertIn("its centre of mass was at", found.notices[0])
+        self.assertIn("turned to its principal axes", found.notices[1])
+        with_masses = WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n"
+        again = self.convert(with_masses, "--units", "real", *OF_WATER[:8], name="water.txt")
+        self.assertEqual(again.components, found.components)
+
+    def test_template_in_lammps(self):
+        """LAMMPS computes the moments of inertia of the same template."""
+        path, target = write(WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", "water.txt"), os.path.join(coordtest.folder(),
+                                                                                                             "w.multisite")
+        self.assertEqual(run(path, "--units", "real", *OF_WATER[:8], "-o", target).returncode, 0)
+        lmp = errortest.start()
+        self.addCleanup(lmp.close)
+        errortest.commands(lmp, "units real\natom_style ellipsoid\natom_modify map array\nregion box block 0 20 0 20 0 20\n"
+                                "create_box 1 box\n"
+                           f"create_atoms 1 single 5 5 5\npair_style multisite 9.0\npair_coeff * * {target} water\n"
+                           f"set_multisite all\n"
+                           "set atom 1 angmom 1 0 0\ncompute e all erotate/asphere\nrun 0 post no")
+        with_x = coordtest.scalar_of(lmp, "e")
+        errortest.commands(lmp, "clear\nunits real\natom_style full\nregion box block 0 20 0 20 0 20\n"
+                           f"create_box 2 box bond/types 1 extra/bond/per/atom 2 extra/special/per/atom 2\nmass 1 15.9994\n"
+                           f"mass 2 1.008\n"
+                           f"molecule w {path}\ncreate_atoms 0 single 5 5 5 mol w 1\npair_style zero 5.0\npair_coeff * *\n"
+                           f"bond_style zero\n"
+                           "bond_coeff *\ncompute c all chunk/atom molecule\ncompute i all inertia/chunk c\nrun 0 post no")
+        xx, yy, zz, xy, yz, xz = np.array(lmp.numpy.extract_compute("i", 0, 2))[0]
+        moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        self.same(with_x, 0.5 * 48.88821291**2 / moments[0], 1e-4)
+
+    # ---------------------------------------------------------------- errors
+
+    def test_errors(self):
+        ascii_options = ["--units", "real", "--from", "atomic", "--negate-dipoles", "no"]
+        xml_options = ["--units", "real", "--from", "kelvin", "--negate-dipoles", "no"]
+        for (old, new), message in {
+                ("2 1 1 0 0", "2 1 1 0 1"): "FILE, line 4: component 1 has 1 Tersoff sites, which pair_style multisite has not",
+                ("0.0004", "strong"): "FILE, line 5: 'strong' is no number, but x y z m eps sigma rc shift should be here",
+                ("0.0004", "inf"): "FILE, line 5: x y z m eps sigma rc shift is inf, which is not finite",
+                ("0.0004", "-1"): "component C1: a centre has epsilon -1 and sigma 6.5, which must be 0 or more and more than 0",
+                ("0 0 1 0.9", "0 0 0 0.9"): "FILE, line 8: the axis of a dipole has length 0",
+                ("NumberOfComponents 2", "NumberOfThings 2"): "FILE, line 19: there is no NumberOfComponents",
+                ("ICRVQD", "ICQ"): "FILE, line 17: MoleculeFormat is ICQ, but ICRVQD, ICRV and IRV are known",
+                ("2 2 10", "2 3 10"): "FILE, line 19: molecule 2 is of component 3, but there are 2",
+                ("2 0 0 0 0.5", "0 0 0 0 0.5"): "FILE, line 18: the quaternion of molecule 1 has length 0",
+                ("0 0 0 0.03 ", "0 0 0 0 "): "component C2 has no mass",
+                ("0.6 0 0.8 0 0 0 0\n", "0.6 0"): "FILE, line 19: the file ends where its quaternion should be"}.items():
+            with self.subTest(message):
+                self.assertIn(old, ASCII)
+                self.assertEqual(self.error(ASCII.replace(old, new), *ascii_options), "ERROR: " + message)
+        for (old, new), message in {
+                ('type="Charge"', 'type="Tersoff"'):
+                    "FILE, component HCl: a site of type Tersoff, but LJ126, Charge, Dipole and Quadrupole are known",
+                ("<sigma>3.3</sigma>", ""): "FILE, component HCl: there is no sigma",
+                ("<sigma>3.3", "<sigma>wide"): "FILE, component HCl: sigma is 'wide', which is no number",
+                ("<sigma>3.3", '<sigma unit="nm">0.33'):
+                    "FILE, component HCl: sigma has the unit nm, but units of single numbers are not known here - give all "
+                    "numbers in one system",
+                ("<x>3</x><y>0</y><z>4</z>", "<x>0</x>"): "FILE, component HCl: the axis of a dipole has length 0",
+                ('cid2="7"', 'cid2="2"'): "FILE: a mixing rule of component 2, which there is not",
+                ('type="LB"', 'type="LB2"'): "FILE: a mixing rule of type LB2, but LB alone is known",
+                ('name="HCl"', 'name="CO2"'): "the name 'CO2' of a component must be one word and unlike the others - give "
+                                              "--names",
+                ("</components>", ""): "FILE is no XML: no element found: line 20, column 0"}.items():
+            with self.subTest(message):
+                self.assertIn(old, XML)
+                self.assertEqual(self.error(XML.replace(old, new), *xml_options), "ERROR: " + message)
+        self.assertEqual(self.error("<components/>", *xml_options), "ERROR: FILE has no moleculetype")
+        for text, options, message in (
+                (WATER, OF_WATER[4:], "FILE: atom 1 is of type 1, of which no Lennard-Jones parameters are given - use --lj 1 "
+                                      "EPSILON SIGMA, with epsilon 0 where it has none"),
+                (WATER, OF_WATER[:8], "FILE has no section Masses, and no mass of type 1 is given - use --mass 1 M"),
+                (WATER.replace("Types", "Kinds"), OF_WATER, "FILE has no section Types"),
+                (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), OF_WATER, "FILE, line 10: '3 0.4' is no line of section Coords"),
+                (WATER.replace("3 0.4 2.8 3.0", "2 0.4 2.8 3.0"), OF_WATER,
+                 "FILE: section Coords has not each of the 3 atoms once"),
+                (WATER.replace("1.8 2.6", "1.8 far"), OF_WATER, "FILE, Coords of atom 2: 'far' is no finite number"),
+                (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is no finite number"),
+                (ASCII, [*OF_WATER, "--from", "lj"], "--lj, --mass and --charge are of molecule templates, but this is a file "
+                                                     "of ls1"),
+                ("Once upon a time\n", [], "FILE is no molecule template: it has no line 'N atoms'"),
+                (WATER, [*OF_WATER, "--from", "lj"], "--from is of files of ls1; a molecule template is in the units that "
+                                                     "--units says"),
+                (ASCII, ["--negate-dipoles", "no"], "the units of a file of ls1 are not in it - give --from atomic, kelvin or "
+                                                    "lj"),
+                (ASCII, ["--from", "lj"], "units lj cannot be converted to real"),
+                (ASCII, ["--from", "atomic", "--names", "A"], "--names has 1 names, but there are 2 components")):
+            with self.subTest(message):
+                self.assertEqual(self.error(text, "--units", "real", *options), "ERROR: " + message)
+        done = run("/nowhere", "--units", "real")
+        self.assertRegex(done.stderr, "^ERROR: /nowhere cannot be read: .*No such file")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,246 @@
+"""fix multisite/linear: no torque and no angular momentum about the axes of linear molecules, and nothing else changed."""
+
+import os
+import unittest
+
+import numpy as np
+
+import coordtest
+import errortest
+import multisitetest
+
+# along z, along x, planar, of one site
+COMPONENTS = """# UNITS: real
+component along_z
+mass 44.0
+inertia 43.0 43.0 0
+centre 0 0 1.16 0.157 3.05
+centre 0 0 -1.16 0.157 3.05
+component along_x
+mass 28.0
+inertia 0 8.5 8.5
+centre 0.55 0 0 0.07 3.3
+centre -0.55 0 0 0.07 3.3
+component planar
+mass 18.0
+inertia 0.6 1.3 1.9
+centre 0 0.1 0 0.15 3.1
+charge 0.8 -0.5 0 0.4
+charge -0.8 -0.5 0 -0.4
+component unknown
+mass 44.0
+centre 0 0 1.16 0.157 3.05
+centre 0 0 -1.16 0.157 3.05
+component atom
+mass 40.0
+centre 0 0 0 0.238 3.4
+"""
+AXES = {1: 2, 2: 0}    # of linear molecules, by type
+FILE = os.path.join(coordtest.folder(), "linear.multisite")
+with open(FILE, "w") as out:
+    out.write(COMPONENTS)
+
+EDGE = 17.6
+N = 64
+
+
+def system(style="ellipsoid"):
+    return f"""
+units real
+atom_style {style}
+atom_modify map array
+region box block 0 {EDGE} 0 {EDGE} 0 {EDGE}
+create_box 4 box
+lattice sc {EDGE / 4}
+create_atoms 1 box
+set group all type/ratio 2 0.5 1
+set group all type/subset 3 16 2
+set group all type/subset 4 8 3
+""" + STYLE + "set_multisite all\nset group all quat/random 4711\nvelocity all create 300.0 4712\n"
+
+
+STYLE = f"""
+pair_style multisite 8.0
+pair_coeff * * {FILE} along_z along_x planar atom
+"""
+NOISE = "fix noise all langevin 300.0 300.0 100.0 4713 angmom 3.333"
+BODIES = "compute bodies all property/atom quatw quati quatj quatk angmomx angmomy angmomz"
+
+
+def of_axes(quaternions, types):
+    """The axis of each molecule in space; nan: it is not linear."""
+    w, x, y, z = quaternions.T
+    columns = {0: np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]),
+               2: np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])}
+    axes = np.full((len(types), 3), np.nan)
+    for kind, k in AXES.items():
+        axes[types == kind] = columns[k][types == kind]
+    return axes
+
+
+class Linear(unittest.TestCase):
+    def start(self, *lines, style="ellipsoid"):
+        lmp = multisitetest.start()
+        self.addCleanup(lmp.close)
+        errortest.commands(lmp, system(style) if style == "ellipsoid" else style)
+        for line in lines:
+            lmp.command(line)
+        return lmp
+
+    def state(self, lmp):
+        """Torques, angular momenta, axes and types."""
+        bodies = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("bodies", 1, 2))
+        types = np.array(lmp.gather_atoms("type", 0, 1))
+        torques = np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3)
+        return torques, bodies[:, 4:], of_axes(bodies[:, :4], types), types
+
+    def test_torques(self):
+        """Those of a thermostat lose their part along the axis; without the fix they have one."""
+        spin = "set group all angmom 0.1 -0.2 0.3"
+        torques, momenta, axes, types = self.state(self.run_0(self.start(BODIES, NOISE, spin)))
+        is_linear = ~np.isnan(axes[:, 0])
+        self.assertEqual(sorted(set(types[~is_linear])), [3, 4])
+        self.assertGreater(is_linear.sum(), 20)
+        axes[~is_linear] = 0.0
+        along = (torques * axes).sum(axis=1)
+        self.assertGreater(abs(along[is_linear]).max(), 0.1 * abs(torques).max())
+        found, cleaned, *_ = self.state(self.run_0(self.start(BODIES, NOISE, spin, "fix linear all multisite/linear")))
+        np.testing.assert_allclose(found, torques - along[:, None] * axes, rtol=0, atol=1e-13 * abs(torques).max())
+        np.testing.assert_allclose(cleaned, momenta - (momenta * axes).sum(axis=1)[:, None] * axes, rtol=0, atol=1e-15)
+        np.testing.assert_array_equal(found[types == 3], torques[types == 3])
+
+    def run_0(self, lmp):
+        lmp.command("run 0 post no")
+        return lmp
+
+    def test_group(self):
+        torques, momenta, axes, types = self.state(self.run_0(self.start(BODIES, NOISE, "set group all angmom 0.1 -0.2 0.3",
+                                                                         "group some type 1",
+                                                                         "fix linear some multisite/linear")))
+        along = abs((torques * axes).sum(axis=1))
+        self.assertLess(along[types == 1].max(), 1e-13 * abs(torques).max())
+        self.assertGreater(along[types == 2].max(), 0.01)
+        self.assertGreater(abs((momenta * axes).sum(axis=1))[types == 2].max(), 0.01)
+
+    def check_spin(self, lmp, steps):
+        """no spin about axes after so many steps; the largest relative one"""
+        lmp.command(f"run {steps} post no")
+        torques, momenta, axes, types = self.state(lmp)
+        is_linear = ~np.isnan(axes[:, 0])
+        for vectors in torques, momenta:
+            self.assertGreater(np.linalg.norm(vectors[is_linear], axis=1).min(), 0)
+            self.assertLess(abs((vectors * axes).sum(axis=1)[is_linear]).max(), 1e-13 * abs(vectors[is_linear]).max())
+
+    def test_runs(self):
+        """Under integrators, with and without a thermostat of torques; also as a superellipsoid."""
+        nve, nvt = "fix move all nve/asphere", "fix move all nvt/asphere temp 300 300 100"
+        for move in [nve], [nve, NOISE], [nvt], ["run_style respa 2 2 pair 2", nvt]:
+            lmp = self.start(BODIES, *move, "fix linear all multisite/linear", "neigh_modify every 1 delay 0 check yes")
+            self.check_spin(lmp, 200)
+        both = system("ellipsoid superellipsoid").replace("set_multisite all", "\n".join(
+            f"set type {k} shape {shape}\nset type {k} mass {mass}" for k, (shape, mass) in enumerate(
+                [("0.01 0.01 4.4", 44.0), ("2.46 0.01 0.01", 28.0), ("2 1 0.01", 18.0), ("1 1 1", 40.0)], 1)))
+        self.check_spin(self.start(BODIES, "fix move all nve/asphere", "fix linear all multisite/linear", style=both), 20)
+
+    def test_order(self):
+        """Defined before a thermostat of torques, an error of the first step; a thermostat of forces may come later."""
+        lmp = self.start("fix linear all multisite/linear", "fix move all nve/asphere", NOISE)
+        with self.assertRaises(Exception) as caught:
+            lmp.command("run 10 post no")
+        self.assertEqual(errortest.read_error(str(caught.exception))[0], ORDER.format("linear"))
+        self.check_spin(self.start(BODIES, "fix linear all multisite/linear", "fix move all nve/asphere",
+                                   NOISE.replace("angmom 3.333", "")), 50)
+
+    def test_minimization(self):
+        lmp = self.start(BODIES, "fix linear all multisite/linear")
+        lmp.command("minimize 0.0 0.0 5 10")
+        torques, _, axes, _ = self.state(lmp)
+        self.assertLess(np.nanmax(abs((torques * axes).sum(axis=1))), 1e-13 * abs(torques).max())
+
+
+ORDER = ("Fix multisite/linear {}: there are torques about the axes of linear molecules after it has taken them away - define "
+         "it after all fixes that add torques, such as langevin with angmom")
+
+
+class Messages(unittest.TestCase):
+    def warnings(self, text, ranks=1):
+        run = multisitetest.run_lammps((system() + text).splitlines(), ranks)
+        return [line.split("WARNING: ")[1].split(" (src/")[0] for line in run.text.splitlines() if "WARNING: " in line and
+                ("multisite/linear" in line or "temp/asphere" in line)], run
+
+    def test_temperature(self):
+        linear = ("fix move all nve/asphere\nfix linear all multisite/linear\ncompute t all temp/asphere\n"
+                  "compute_modify t extra/dof {}\nrun 1")
+        found, _ = self.warnings(linear.format(3), 2)
+        self.assertEqual(found, ["Compute temp/asphere t has 381 degrees of freedom, but 43 linear molecules do not turn about "
+                                 "their axes, so there are at most 341 and its temperature is too low - give compute_modify t "
+                                 "extra/dof"])
+        self.assertEqual(self.warnings(linear.format(46))[0], [])
+        self.assertEqual(self.warnings(linear.format(43))[0], [])
+        found, _ = self.warnings(linear.replace("temp/asphere", "temp/asphere dof rotate", 1).format(0))
+        self.assertIn("has 192 degrees of freedom", found[0])
+        self.assertEqual(self.warnings(linear.replace("temp/asphere", "temp/asphere dof rotate", 1).format(43))[0], [])
+        # the compute that a thermostat makes
+        found, _ = self.warnings("fix move all nvt/asphere temp 300 300 100\nfix linear all multisite/linear\nrun 1")
+        self.assertIn("Compute temp/asphere move_temp has", found[0])
+
+    def test_group(self):
+        found, _ = self.warnings("group some type 1 3 4\nfix move some nve/asphere\nfix linear some multisite/linear\nrun 1", 2)
+        self.assertRegex(found[0], r"^Fix multisite/linear linear: \d+ linear molecules are not in group some and may take up "
+                                   r"heat by "
+                         "spinning about their axes$")
+
+    def test_nothing(self):
+        found, _ = self.warnings(f"pair_coeff * * {FILE} planar planar planar atom\nset_multisite all\nfix move all nve/asphere\n"
+                                 "fix linear all multisite/linear\nrun 1")
+        self.assertRegex(found[0], "^Fix multisite/linear linear does nothing: no component has moments of inertia of which "
+                                   "one is 0$")
+
+    def test_no_inertia(self):
+        """Nothing is known of such a component, and its motion stays what it is."""
+        found, _ = self.warnings(f"pair_coeff * * {FILE} unknown along_x planar atom\nfix move all nve/asphere\n"
+                                 "fix linear all multisite/linear\nrun 1")
+        self.assertEqual(found, ["Fix multisite/linear linear leaves component unknown of type 1 alone: it has no moments of "
+                                 "inertia that would say whether it is linear"])
+        lmp = multisitetest.start()
+        self.addCleanup(lmp.close)
+        errortest.commands(lmp, system() + f"pair_coeff * * {FILE} unknown along_x planar atom\nset group all angmom 0.1 -0.2 "
+                                           f"0.3\n"
+                           "fix linear all multisite/linear\n" + BODIES + "\nrun 0 post no")
+        momenta = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("bodies", 1, 2))[:, 4:]
+        types = np.array(lmp.gather_atoms("type", 0, 1))
+        np.testing.assert_array_equal(momenta[types != 2], [[0.1, -0.2, 0.3]] * (types != 2).sum())
+
+    def test_order_on_ranks(self):
+        code, output = errortest.run_script(system() + f"fix linear all multisite/linear\nfix move all nve/asphere\n{NOISE}\n"
+                                                       f"run 10\n", 2)
+        self.assertNotEqual(code, 0)
+        self.assertEqual(errortest.errors_in(output), [ORDER.format("linear")])
+
+
+class Errors(errortest.InProcess):
+    SYSTEM = system()
+
+    def test_words(self):
+        self.assertEqual(errortest.error_of(self.lmp, "fix linear all multisite/linear now"),
+                         ("Fix multisite/linear takes no arguments, but there is 'now'", "fix linear all multisite/linear [now]"))
+
+    def test_no_style(self):
+        self.lmp.command("fix linear all multisite/linear")
+        for style in "none", "zero 5.0":
+            self.lmp.command(f"pair_style {style}")
+            if style != "none":
+                self.lmp.command("pair_coeff * *")
+            self.assertEqual(errortest.error_of(self.lmp, "run 0"),
+                             ("Fix multisite/linear needs pair_style multisite, which says what a molecule is", None))
+
+    def test_atom_style(self):
+        errortest.commands(self.lmp, "clear\natom_style atomic\nregion box block 0 9 0 9 0 9\ncreate_box 1 box\ncreate_atoms 1 "
+                                     "single 1 1 1\n"
+                           "mass 1 1.0\npair_style zero 2.0\npair_coeff * *\nfix linear all multisite/linear")
+        self.assertEqual(errortest.error_of(self.lmp, "run 0"),
+                         ("Fix multisite/linear needs atom_style ellipsoid, not atomic", None))
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
