@@ -44,10 +44,11 @@ test: all
 	@cmake/run-tests.sh build
 
 bench: all
-	@cmake --build build --target bench_coordination
+	@cmake --build build --target bench_coordination bench_multisite
 	@$(PYTHON) bench/run.py build
 	@echo; $(PYTHON) bench/bias.py build
 	@echo; $(PYTHON) bench/pair.py build
+	@echo; $(PYTHON) bench/molecules.py build
 	@echo; $(PYTHON) bench/kokkos.py build
 
 clean:
