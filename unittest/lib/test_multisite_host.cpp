@@ -313,16 +313,30 @@ template <class Real> void expect_kept_points()
       EXPECT_EQ(any_outside, outside);
       const int count = kernels.list_kept(n, kept.data(), numbers.data());
       ASSERT_EQ(count, static_cast<int>(expected.size()));
-      const Real *const rows[] = {from.data(), x[1].data()};
-      std::vector<Real> of_x(room);
-      Real *const to[] = {taken.data(), of_x.data()};
-      kernels.take_kept(n, kept.data(), count, numbers.data(), 2, rows, to);
+      kernels.take_kept(n, kept.data(), count, numbers.data(), from.data(), 3, taken.data());
       for (int m = 0; m < count; ++m) {
         EXPECT_EQ(numbers[m], expected[m]);
-        EXPECT_EQ(taken[m], from[expected[m]]);
-        EXPECT_EQ(of_x[m], x[1][expected[m]]);
+        EXPECT_EQ(taken[m], from[expected[m]] - 3);
       }
     }
+}
+
+// record r has the numbers 100 r, 100 r + 1 and so on
+template <class Real> void expect_records()
+{
+  for (const SiteKernels<Real> &kernels : all_kernels<Real>())
+    for (const int nfields : {3, 8, 15, 16, 18, 36})
+      for (const int n : {1, 7, 16, 37}) {
+        const int size = (nfields + RECORD_UNIT<Real> - 1) / RECORD_UNIT<Real> * RECORD_UNIT<Real>, nrecords = 50;
+        const std::size_t stride = n + KEPT_MARGIN;
+        std::vector<Real> records(nrecords * size), to(nfields * stride);
+        for (std::size_t k = 0; k < records.size(); ++k) records[k] = static_cast<Real>(k / size * 100 + k % size);
+        std::vector<int> index;
+        for (int m = 0; m < n; ++m) index.push_back(m * 17 % nrecords);
+        kernels.take_records(n, index.data(), size, nfields, records.data(), stride, to.data());
+        for (int m = 0; m < n; ++m)
+          for (int field = 0; field < nfields; ++field) EXPECT_EQ(to[field * stride + m], 100 * index[m] + field);
+      }
 }
 
 }    // namespace
@@ -331,6 +345,12 @@ TEST(MultisiteHost, PointsThatAreKept)
 {
   expect_kept_points<double>();
   expect_kept_points<float>();
+}
+
+TEST(MultisiteHost, RecordsThatAreTaken)
+{
+  expect_records<double>();
+  expect_records<float>();
 }
 
 // The instruction sets, the newest of which the tests above are of: each gives what the oldest gives, but for rounding.

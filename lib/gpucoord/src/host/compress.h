@@ -11,6 +11,8 @@
 
 #include <immintrin.h>
 
+#include <cstddef>
+
 namespace gpucoord {
 namespace {
 
@@ -147,25 +149,83 @@ namespace {
     return count;
   }
 
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, int nrows, const double *const *from,
-                        double *const *to)
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from, double minus, double *to)
   {
-    for (int k = 0, count = 0; k < n; k += 8) {
+    for (int k = 0; k < n; k += 8) {
       const __mmask8 keep = kept[k / 8];
-      for (int row = 0; row < nrows; ++row)
-        _mm512_storeu_pd(to[row] + count, _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from[row] + k)));
-      count += _mm_popcnt_u32(keep);
+      const __m512d taken = _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(keep, from + k));
+      _mm512_storeu_pd(to, _mm512_sub_pd(taken, _mm512_set1_pd(minus)));
+      to += _mm_popcnt_u32(keep);
     }
   }
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, int nrows, const float *const *from,
-                        float *const *to)
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, const float *from, float minus, float *to)
   {
-    for (int k = 0, count = 0; k < n; k += 16) {
+    for (int k = 0; k < n; k += 16) {
       const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
-      for (int row = 0; row < nrows; ++row)
-        _mm512_storeu_ps(to[row] + count, _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from[row] + k)));
-      count += _mm_popcnt_u32(keep);
+      const __m512 taken = _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(keep, from + k));
+      _mm512_storeu_ps(to, _mm512_sub_ps(taken, _mm512_set1_ps(minus)));
+      to += _mm_popcnt_u32(keep);
     }
+  }
+
+  // 8 or 16 records at a time: as many of their numbers as fit into a vector are turned in registers
+  inline void transpose(__m512d (&v)[8])
+  {
+    __m512d t[8];
+    for (int k = 0; k < 8; k += 2) {
+      t[k] = _mm512_unpacklo_pd(v[k], v[k + 1]);
+      t[k + 1] = _mm512_unpackhi_pd(v[k], v[k + 1]);
+    }
+    for (int k = 0; k < 2; ++k) {
+      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 2], 0x88), b = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0x88);
+      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 2], 0xdd), d = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0xdd);
+      v[k] = _mm512_shuffle_f64x2(a, b, 0x88);
+      v[k + 2] = _mm512_shuffle_f64x2(c, d, 0x88);
+      v[k + 4] = _mm512_shuffle_f64x2(a, b, 0xdd);
+      v[k + 6] = _mm512_shuffle_f64x2(c, d, 0xdd);
+    }
+  }
+  inline void transpose(__m512 (&v)[16])
+  {
+    __m512d t[16];    // pairs of numbers
+    for (int k = 0; k < 16; k += 4) {
+      const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[k], v[k + 1]));
+      const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(v[k], v[k + 1]));
+      const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(v[k + 2], v[k + 3]));
+      const __m512d d = _mm512_castps_pd(_mm512_unpackhi_ps(v[k + 2], v[k + 3]));
+      t[k] = _mm512_unpacklo_pd(a, c);
+      t[k + 1] = _mm512_unpackhi_pd(a, c);
+      t[k + 2] = _mm512_unpacklo_pd(b, d);
+      t[k + 3] = _mm512_unpackhi_pd(b, d);
+    }
+    for (int k = 0; k < 4; ++k) {
+      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 4], 0x88), b = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0x88);
+      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 4], 0xdd), d = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0xdd);
+      v[k] = _mm512_castpd_ps(_mm512_shuffle_f64x2(a, b, 0x88));
+      v[k + 4] = _mm512_castpd_ps(_mm512_shuffle_f64x2(c, d, 0x88));
+      v[k + 8] = _mm512_castpd_ps(_mm512_shuffle_f64x2(a, b, 0xdd));
+      v[k + 12] = _mm512_castpd_ps(_mm512_shuffle_f64x2(c, d, 0xdd));
+    }
+  }
+  inline __m512d load(const double *from) { return _mm512_loadu_pd(from); }
+  inline __m512 load(const float *from) { return _mm512_loadu_ps(from); }
+  inline void store(double *to, __m512d v) { _mm512_storeu_pd(to, v); }
+  inline void store(float *to, __m512 v) { _mm512_storeu_ps(to, v); }
+
+  // see ../multisite/site_kernels.h
+  template <class Real>
+  void take_records(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride, Real *to)
+  {
+    constexpr int WIDTH = 64 / sizeof(Real);
+    for (int m = 0; m < n; m += WIDTH)
+      for (int field = 0; field < nfields; field += WIDTH) {
+        decltype(load(from)) v[WIDTH];
+        for (int k = 0; k < WIDTH; ++k)
+          v[k] = load(from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size + field);
+        transpose(v);
+        for (int k = 0; k < WIDTH; ++k)
+          if (field + k < nfields) store(to + (field + k) * stride + m, v[k]);
+      }
   }
 
   // see pair_kernels.h; the outputs have room for 8 elements more
@@ -277,12 +337,17 @@ namespace {
   }
 
   template <class Real>
-  void take_kept(int, const unsigned char *, int count, const int *numbers, int nrows, const Real *const *from, Real *const *to)
+  void take_kept(int, const unsigned char *, int count, const int *numbers, const Real *from, Real minus, Real *to)
   {
-    for (int row = 0; row < nrows; ++row) {
-      const Real *const from_row = from[row];
-      Real *const to_row = to[row];
-      for (int m = 0; m < count; ++m) to_row[m] = from_row[numbers[m]];
+    for (int m = 0; m < count; ++m) to[m] = from[numbers[m]] - minus;
+  }
+
+  template <class Real>
+  void take_records(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride, Real *to)
+  {
+    for (int m = 0; m < n; ++m) {
+      const Real *const record = from + static_cast<std::size_t>(index[m]) * size;
+      for (int field = 0; field < nfields; ++field) to[field * stride + m] = record[field];
     }
   }
 

@@ -20,24 +20,40 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
-#include <set>
 #include <vector>
 
 namespace gpucoord {
 
 namespace {
 
-  // Molecules of one component, sorted into bins, with their sites: [site][axis][molecule]
+  // Rows of numbers, each beginning where vectors do: a load across two lines of the cache takes twice as long.
+  template <class Real> class Rows {
+   public:
+    void resize(std::size_t nrows, std::size_t n)
+    {
+      row_stride = (n + LINE - 1) / LINE * LINE;
+      if (memory.size() < nrows * row_stride + LINE) memory.resize(2 * (nrows * row_stride + LINE));
+      const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(Real) % LINE;
+      begin = memory.data() + (beyond ? LINE - beyond : 0);
+    }
+    std::size_t stride() const { return row_stride; }
+    Real *operator[](std::size_t row) { return begin + row * row_stride; }
+    const Real *operator[](std::size_t row) const { return begin + row * row_stride; }
+
+   private:
+    static constexpr std::size_t LINE = RECORD_UNIT<Real>;
+    std::vector<Real> memory;
+    std::size_t row_stride = 0;
+    Real *begin = nullptr;
+  };
+
+  // Molecules of one component, sorted into bins, with their sites: a row a molecule, of the arms and axes of its sites
   template <class Real> struct SortedMolecules {
     int component;
     CellBins bins;
-    struct Site {
-      std::vector<Real> arm[3], axis[3];
-    };
-    std::vector<Site> sites;
+    Rows<Real> sites;
   };
 
   // the sites of a component, in one order
@@ -46,6 +62,7 @@ namespace {
     std::array<double, 3> position, axis;
     double strength;
     int number;    // among those of its kind
+    bool has_axis() const { return kind >= DIPOLE; }
   };
 
   std::vector<SiteOf> sites_of(const Component &component)
@@ -74,7 +91,6 @@ namespace {
     double cutoff;         // of pairs of molecules
     bool exact;            // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
     std::vector<PairOfSites<Real>> centres, others;
-    std::vector<int> partner_sites;    // all b
   };
 
   template <class Real> class HostMultisite : public Multisite {
@@ -83,7 +99,16 @@ namespace {
         model(model_in), nthreads(std::max(1, nthreads_in)), traversal(traversal_in), scratch(nthreads)
     {
       const int n = static_cast<int>(model.components().size());
-      for (const Component &c : model.components()) sites.push_back(sites_of(c));
+      for (const Component &c : model.components()) {
+        sites.push_back(sites_of(c));
+        int place = 0;
+        first_field.emplace_back();
+        for (const SiteOf &site : sites.back()) {
+          first_field.back().push_back(place);
+          place += site.has_axis() ? 6 : 3;
+        }
+        fields.push_back(place);
+      }
       pairs.resize(static_cast<std::size_t>(n) * n);
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) make_pairs(i, j);
@@ -163,13 +188,8 @@ namespace {
         of_centres.others = of_others.others;
         of_others.others.clear();
       }
-      for (PairsOfSites<Real> &list : {std::ref(of_centres), std::ref(of_others)}) {
-        std::set<int> seen;
-        for (const auto &pair : list.centres) seen.insert(pair.b);
-        for (const auto &pair : list.others) seen.insert(pair.b);
-        list.partner_sites.assign(seen.begin(), seen.end());
-        if (!seen.empty()) lists.push_back(list);
-      }
+      if (!of_centres.centres.empty() || !of_centres.others.empty()) lists.push_back(of_centres);
+      if (!of_others.others.empty()) lists.push_back(of_others);
     }
 
     void make_bins(const Molecules &all)
@@ -200,25 +220,20 @@ namespace {
     {
       const std::vector<SiteOf> &of_component = sites[sorted.component];
       const std::size_t n = sorted.bins.row.size();
-      sorted.sites.resize(of_component.size());
-      for (std::size_t s = 0; s < of_component.size(); ++s) {
-        auto &to = sorted.sites[s];
-        const bool has_axis = of_component[s].kind >= SiteOf::DIPOLE;
-        for (int k = 0; k < 3; ++k) {
-          to.arm[k].resize(n);
-          to.axis[k].resize(has_axis ? n : 0);
-        }
+      sorted.sites.resize(n, fields[sorted.component]);
 #pragma omp parallel for schedule(static) num_threads(nthreads)
-        for (std::size_t p = 0; p < n; ++p) {
-          const double *const q = quaternion + 4 * static_cast<std::size_t>(sorted.bins.row[p]);
-          const auto turn = [&](const std::array<double, 3> &v, std::vector<Real> *out) {
-            const Vector<double> r = rotated(q, {v[0], v[1], v[2]});
-            out[0][p] = static_cast<Real>(r.x);
-            out[1][p] = static_cast<Real>(r.y);
-            out[2][p] = static_cast<Real>(r.z);
-          };
-          turn(of_component[s].position, to.arm);
-          if (has_axis) turn(of_component[s].axis, to.axis);
+      for (std::size_t p = 0; p < n; ++p) {
+        const double *const q = quaternion + 4 * static_cast<std::size_t>(sorted.bins.row[p]);
+        Real *to = sorted.sites[p];
+        const auto turn = [&](const std::array<double, 3> &v) {
+          const Vector<double> r = rotated(q, {v[0], v[1], v[2]});
+          *to++ = static_cast<Real>(r.x);
+          *to++ = static_cast<Real>(r.y);
+          *to++ = static_cast<Real>(r.z);
+        };
+        for (const SiteOf &site : of_component) {
+          turn(site.position);
+          if (site.has_axis()) turn(site.axis);
         }
       }
     }
@@ -247,37 +262,12 @@ namespace {
       pieces = found;
     }
 
-    // Rows of numbers, each beginning where vectors do: a load across two lines of the cache takes twice as long.
-    class Rows {
-     public:
-      void resize(std::size_t nrows, std::size_t n)
-      {
-        stride = (n + LINE - 1) / LINE * LINE;
-        if (memory.size() < nrows * stride + LINE) memory.resize(2 * (nrows * stride + LINE));
-        const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(Real) % LINE;
-        begin = memory.data() + (beyond ? LINE - beyond : 0);
-      }
-      Real *operator[](std::size_t row) { return begin + row * stride; }
-
-     private:
-      static constexpr std::size_t LINE = 64 / sizeof(Real);
-      std::vector<Real> memory;
-      std::size_t stride = 0;
-      Real *begin = nullptr;
-    };
-
-    // of a site: places, axes and arms
-    static constexpr int POSITION = 0, AXIS = 3, ARM = 6, ROWS_OF_A_SITE = 9;
-
     struct Scratch : CandidateMemory<Real> {
-      std::vector<Real> rest;          // of one coordinate of their centres, what rounding has left
-      Rows candidates;                 // [site][ROWS_OF_A_SITE]; positions are relative to the origin of the candidates
       std::vector<unsigned char> kept;
-      std::vector<int> numbers;        // of partners among the candidates
-      Rows partners;                   // as of the candidates, then their centres
-      std::vector<const Real *> from;  // rows of candidates that are taken
-      std::vector<Real *> to;
+      std::vector<int> numbers;    // of partners among the candidates, then among the sorted molecules
+      Rows<Real> partners;         // x, y, z of their centres relative to that of the molecule, then fields of their sites
       PartnerSums<Real> sums;
+      alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
     };
 
     // what one molecule gets
@@ -309,7 +299,6 @@ namespace {
         for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
           const CellTask &task = tasks.all()[t];
           const CellCandidates found = collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
-          gather_sites(mj, list, found, s);
           for (int p = task.begin; p < task.end; ++p)
             if (mi.bins.owned[p]) add_partners<false>(mi, mj, list, found, 0, p, s, blocks[b]);
         }
@@ -333,8 +322,7 @@ namespace {
             const CellTask &task = tasks.all()[t];
             const CellCandidates found =
                 collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
-            gather_sites(mj, list, found, s);
-            // of two components the first one meets the other in the own row
+              // of two components the first one meets the other in the own row
             int from = mi.component <= mj.component ? found.own_first : found.own_last;
             for (int p = task.begin; p < task.end; ++p) {
               if (&mi == &mj)
@@ -347,37 +335,9 @@ namespace {
       add_up(blocks, total);
     }
 
-    // sites of all candidates
-    static void gather_sites(const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list, const CellCandidates &found,
-                             Scratch &s)
-    {
-      const int n = found.count, *const index = s.index.data();
-      s.candidates.resize(mj.sites.size() * ROWS_OF_A_SITE, static_cast<std::size_t>(n) + KEPT_MARGIN);
-      s.rest.resize(n);
-      const auto gather = [&](const std::vector<Real> &from, Real *to) {
-        const Real *const of_sorted = from.data();
-        for (int m = 0; m < n; ++m) to[m] = of_sorted[index[m]];
-      };
-      for (int k = 0; k < 3; ++k) {
-        // Positions of sites are rounded once: what rounding the centre has left is added to the arm.
-        const double *const of_sorted = (k == 0 ? mj.bins.x : k == 1 ? mj.bins.y : mj.bins.z).data();
-        const Real *const centre = (k == 0 ? s.x : k == 1 ? s.y : s.z).data();
-        Real *const rest = s.rest.data();
-        for (int m = 0; m < n; ++m) rest[m] = static_cast<Real>(of_sorted[index[m]] - found.origin[k] - centre[m]);
-        for (const int b : list.partner_sites) {
-          const std::size_t row = static_cast<std::size_t>(b) * ROWS_OF_A_SITE + k;
-          Real *const position = s.candidates[row + POSITION], *const arm = s.candidates[row + ARM];
-          gather(mj.sites[b].arm[k], arm);
-#pragma omp simd
-          for (int m = 0; m < n; ++m) position[m] = centre[m] + (rest[m] + arm[m]);
-          if (!mj.sites[b].axis[k].empty()) gather(mj.sites[b].axis[k], s.candidates[row + AXIS]);
-        }
-      }
-    }
-
     // Partners of the molecule sorted as p and placed at 'centre' among the candidates numbered from 'from' on; returns how many.
     int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                      const CellCandidates &found, int from, int p, const double *centre, Scratch &s)
+                      const CellCandidates &found, int from, int p, const Real *centre, Scratch &s)
     {
       // Positions are rounded to Real relative to an origin not farther than a few times the cutoff: decided again where that may
       // matter, so that who is a partner depends neither on the precision nor on the origin.
@@ -388,8 +348,7 @@ namespace {
       s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
       kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data() + from, s.y.data() + from,
-                            s.z.data() + from, static_cast<Real>(centre[0]), static_cast<Real>(centre[1]),
-                            static_cast<Real>(centre[2]), s.kept.data(), any_outside);
+                            s.z.data() + from, centre[0], centre[1], centre[2], s.kept.data(), any_outside);
       const int *const index = s.index.data() + from;
       const auto drop = [&](int number) { s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8)); };
       if (&mi == &mj && from <= found.own_first) {    // it is no partner of itself
@@ -411,45 +370,30 @@ namespace {
     void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
                       const CellCandidates &found, int from, int p, Scratch &s, MultisiteSums &block)
     {
-      const double centre[3] = {mi.bins.x[p] - found.origin[0], mi.bins.y[p] - found.origin[1], mi.bins.z[p] - found.origin[2]};
+      const Real centre[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
+                              static_cast<Real>(mi.bins.y[p] - found.origin[1]),
+                              static_cast<Real>(mi.bins.z[p] - found.origin[2])};
       const int count = find_partners(mi, mj, list, found, from, p, centre, s);
       if (count == 0) return;
-      const std::size_t of_centres = mj.sites.size() * ROWS_OF_A_SITE;
-      const bool needs_centres = STORES || wants_all;
-      s.partners.resize(of_centres + 3, static_cast<std::size_t>(count) + KEPT_MARGIN);
-      s.from.clear();
-      s.to.clear();
-      const auto take = [&](const Real *all, std::size_t row) {
-        s.from.push_back(all + from);
-        s.to.push_back(s.partners[row]);
-      };
-      for (const int b : list.partner_sites)
-        for (int k = 0; k < ROWS_OF_A_SITE; ++k) {
-          if (k >= ARM ? !STORES : k >= AXIS && mj.sites[b].axis[0].empty()) continue;
-          const std::size_t of_site = static_cast<std::size_t>(b) * ROWS_OF_A_SITE + k;
-          take(s.candidates[of_site], of_site);
-        }
-      if (needs_centres) {
-        take(s.x.data(), of_centres);
-        take(s.y.data(), of_centres + 1);
-        take(s.z.data(), of_centres + 2);
-      }
-      kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), static_cast<int>(s.from.size()),
-                        s.from.data(), s.to.data());
+      const int nfields = fields[mj.component];
+      s.partners.resize(3 + static_cast<std::size_t>(nfields), static_cast<std::size_t>(count) + KEPT_MARGIN);
+      const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from, s.z.data() + from};
+      for (int k = 0; k < 3; ++k)
+        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), of_candidates[k], centre[k], s.partners[k]);
+      const int *const index = s.index.data() + from;
+      for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
+      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields, mj.sites[0],
+                           s.partners.stride(), s.partners[3]);
+      const bool apart = STORES || wants_all;
       OfMolecule sums;
       for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
         const int n = std::min(PARTNERS_OF_A_CHUNK, count - begin);
-        if (needs_centres) clear(n, s.sums);
-        add_sites<STORES>(mi, list.centres, p, centre, begin, n, s, sums.lennard_jones, sums);
-        add_sites<STORES>(mi, list.others, p, centre, begin, n, s, sums.electrostatic, sums);
-        if (!needs_centres) continue;
-        Real *x[3];
-        for (int k = 0; k < 3; ++k) {
-          x[k] = s.partners[of_centres + k] + begin;
-          for (int m = 0; m < n; ++m) x[k][m] -= static_cast<Real>(centre[k]);
-        }
+        if (apart) clear(n, s.sums);
+        add_sites<STORES>(mi, mj, list.centres, p, begin, n, s, sums.lennard_jones, sums);
+        add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
+        const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin, s.partners[2] + begin};
         if (wants_all) add_virial(n, x, s.sums, sums);
-        if (STORES) store(mj, s.index.data() + from, s.numbers.data() + begin, n, x, s.sums);
+        if (STORES) store(mj, s.numbers.data() + begin, n, x, s.sums);
       }
       const std::size_t row = mi.bins.row[p];
       for (int k = 0; k < 3; ++k) {
@@ -476,34 +420,33 @@ namespace {
     }
 
     template <bool STORES>
-    void add_sites(const SortedMolecules<Real> &mi, const std::vector<PairOfSites<Real>> &list, int p, const double *centre,
-                   int begin, int n, Scratch &s, double &energy, OfMolecule &sums)
+    void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const std::vector<PairOfSites<Real>> &list,
+                   int p, int begin, int n, Scratch &s, double &energy, OfMolecule &sums)
     {
       int a = -1;
       OwnSite<Real> own = {};
-      Vector<double> arm = {};
       for (const PairOfSites<Real> &pair : list) {
         if (pair.a != a) {
           a = pair.a;
-          const auto &site = mi.sites[a];
-          arm = {site.arm[0][p], site.arm[1][p], site.arm[2][p]};
+          const Real *const site = mi.sites[p] + first_field[mi.component][a];
           for (int k = 0; k < 3; ++k) {
-            own.position[k] = static_cast<Real>(centre[k] + site.arm[k][p]);
-            own.axis[k] = site.axis[k].empty() ? Real(0) : site.axis[k][p];
+            own.arm[k] = site[k];
+            own.axis[k] = sites[mi.component][a].has_axis() ? site[3 + k] : Real(0);
           }
         }
-        PartnerSites<Real> sites_of_b;
+        PartnerSites<Real> of_b;
         for (int k = 0; k < 3; ++k) {
-          const std::size_t row = static_cast<std::size_t>(pair.b) * ROWS_OF_A_SITE + k;
-          sites_of_b.position[k] = s.partners[row + POSITION] + begin;
-          sites_of_b.axis[k] = s.partners[row + AXIS] + begin;
-          sites_of_b.arm[k] = s.partners[row + ARM] + begin;
+          const std::size_t row = 3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
+          of_b.centre[k] = s.partners[k] + begin;
+          of_b.arm[k] = s.partners[row] + begin;
+          of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
         }
         SiteSums of;
-        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, sites_of_b, own, of, s.sums);
+        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, of_b, own, of, s.sums);
         energy += of.energy;
         sums.field += of.field;
-        const Vector<double> t = cross(arm, {of.force[0], of.force[1], of.force[2]});
+        const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]}, f = {of.force[0], of.force[1], of.force[2]};
+        const Vector<double> t = cross(arm, f);
         const double torque[3] = {t.x, t.y, t.z};
         for (int k = 0; k < 3; ++k) {
           sums.force[k] += of.force[k];
@@ -526,11 +469,10 @@ namespace {
     }
 
     // to the partners
-    void store(const SortedMolecules<Real> &mj, const int *index, const int *numbers, int n, const Real *const *x,
-               const PartnerSums<Real> &partners)
+    void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x, const PartnerSums<Real> &partners)
     {
       for (int m = 0; m < n; ++m) {
-        const std::size_t row = mj.bins.row[index[numbers[m]]];
+        const std::size_t row = mj.bins.row[index[m]];
         for (int k = 0; k < 3; ++k) {
           results.force[3 * row + k] -= partners.force[k][m];
           results.torque[3 * row + k] += partners.torque[k][m];
@@ -551,6 +493,8 @@ namespace {
     const SiteKernels<Real> kernels = select_site_kernels<Real>();
     std::vector<Scratch> scratch;    // one a thread
     std::vector<std::vector<SiteOf>> sites;
+    std::vector<std::vector<int>> first_field;    // of each site, in the row of a molecule
+    std::vector<int> fields;                      // of such a row
     std::vector<std::vector<PairsOfSites<Real>>> pairs;    // [components][components], by cutoff
 
     // of one evaluation

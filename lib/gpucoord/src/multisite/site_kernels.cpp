@@ -22,17 +22,19 @@ namespace {
   void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n, const PartnerSites<Real> &sites,
                  const OwnSite<Real> &own, SiteSums &sums, PartnerSums<Real> &partners)
   {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
     constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
     Real energy = 0, field = 0, fx = 0, fy = 0, fz = 0, tx = 0, ty = 0, tz = 0;
     // copies: what is stored cannot be one of these
     const SitePairConstants<Real> of_all = c;
     const PartnerSites<Real> others = sites;
-    const Vector<Real> place = {own.position[0], own.position[1], own.position[2]};
-    const Vector<Real> axis = {own.axis[0], own.axis[1], own.axis[2]};
+    const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]}, axis = {own.axis[0], own.axis[1], own.axis[2]};
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
     for (int k = 0; k < n; ++k) {
       // By components: results of operators on three floats would stay in memory, and the loop would not be vectorised.
-      const Vector<Real> d = {place.x - others.position[0][k], place.y - others.position[1][k], place.z - others.position[2][k]};
+      const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
+      const Vector<Real> d = {own_arm.x - other_arm.x - others.centre[0][k], own_arm.y - other_arm.y - others.centre[1][k],
+                              own_arm.z - other_arm.z - others.centre[2][k]};
       Vector<Real> other_axis = {0, 0, 0};
       if constexpr (HAS_AXES) {
         other_axis.x = others.axis[0][k];
@@ -46,7 +48,7 @@ namespace {
       of_pair.shift = is_near ? of_all.shift : Real(0);
       of_pair.field = is_near ? of_all.field : Real(0);
       const OnSite<Real> on =
-          on_site<KIND, REVERSED>(of_pair, d, is_near ? r_sq : std::numeric_limits<Real>::infinity(), axis, other_axis);
+          on_site<KIND, REVERSED>(of_pair, d, is_near ? r_sq : infinity, axis, other_axis);
       fx += on.force.x;
       fy += on.force.y;
       fz += on.force.z;
@@ -67,7 +69,7 @@ namespace {
       if constexpr (STORES) {
         // -force acts at the end of the arm. The torque on the other site itself is what keeps angular momentum: it makes up
         // for that on this site and for d x force.
-        Vector<Real> arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]}, rest = {0, 0, 0};
+        Vector<Real> arm = {other_arm.x, other_arm.y, other_arm.z}, rest = {0, 0, 0};
         if constexpr (HAS_AXES) {
           arm.x += d.x;
           arm.y += d.y;
@@ -122,6 +124,7 @@ namespace {
     kernels.keep_partners = keep_partners;
     kernels.list_kept = list_kept;
     kernels.take_kept = take_kept;
+    kernels.take_records = take_records<Real>;
   }
 
 }    // namespace

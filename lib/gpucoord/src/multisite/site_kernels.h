@@ -5,21 +5,23 @@
 
 #include "../common/site_pair.h"
 
+#include <cstddef>
+
 namespace gpucoord {
 
-// Molecules of one component near a molecule i are its partners; kernels take a chunk of them at a time. Positions are relative
-// to one place near all.
+// Molecules of one component near a molecule i are its partners; kernels take a chunk of them at a time.
 constexpr int PARTNERS_OF_A_CHUNK = 256;
 
 // A site of each partner.
 template <class Real> struct PartnerSites {
-  const Real *position[3], *axis[3];
-  const Real *arm[3];    // from the centre of mass
+  const Real *centre[3];    // of mass, relative to that of i
+  const Real *arm[3];       // from there
+  const Real *axis[3];      // 0 where it has none
 };
 
 // of molecule i, in the frame of space
 template <class Real> struct OwnSite {
-  Real position[3], axis[3];
+  Real arm[3], axis[3];
 };
 
 // What a site of i gets from the same site of all partners of a chunk.
@@ -48,11 +50,18 @@ template <class Real>
 using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
                                       Real yi, Real zi, unsigned char *kept, bool &any_outside);
 
-// Their numbers, and how many; and of rows of numbers those of these points. Outputs have room for KEPT_MARGIN elements more.
+// Their numbers, and how many; and of a row of numbers those of these points, less one. Outputs have room for KEPT_MARGIN more.
 using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
 template <class Real>
-using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers, int nrows,
-                                  const Real *const *from, Real *const *to);
+using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers, const Real *from, Real minus,
+                                  Real *to);
+
+// Of n records of so many numbers, of which the first nfields matter, a row of each of these: to[field * stride + m], with
+// room for KEPT_MARGIN more. The size is a multiple of RECORD_UNIT.
+template <class Real>
+using TakeRecordsFunction = void (*)(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride,
+                                     Real *to);
+template <class Real> constexpr int RECORD_UNIT = 64 / sizeof(Real);
 constexpr int KEPT_MARGIN = 16;
 
 template <class Real> struct SiteKernels {
@@ -62,6 +71,7 @@ template <class Real> struct SiteKernels {
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;
   TakeKeptFunction<Real> take_kept;
+  TakeRecordsFunction<Real> take_records;
 
   SiteKernel<Real> find(SitePairKind kind, bool reversed, bool all, bool stores) const
   {
