@@ -185,3 +185,36 @@ TEST(MultisiteModel, ReachAndRange)
   EXPECT_DOUBLE_EQ(by_site.range(1, 2), 0.0);
   EXPECT_DOUBLE_EQ(by_site.range(), 4.0 + 2.4);
 }
+
+// products of moments in SI and cgs are beyond single precision, those of usual units are not
+TEST(MultisiteModel, WhatFloatHolds)
+{
+  Component c;
+  c.name = "polar";
+  const auto why = [&](const MultisiteOptions &o) -> std::string {
+    try {
+      MultisiteModel({c}, o).check_float();
+      return "";
+    } catch (const std::invalid_argument &e) {
+      return e.what();
+    }
+  };
+  c.dipoles = {{{0, 0, 0}, {0, 0, 1}, 6.2e-30}};    // C m
+  MultisiteOptions o = options(1e-9);
+  o.coulomb = 8.9876e9;
+  EXPECT_EQ(why(o), "component polar: a product of charges, dipoles or quadrupoles is 3.844e-59, and single precision holds "
+                    "1e-30 to 1e+30");
+  c.dipoles[0].moment = 0.387;    // e Angstrom
+  o = options(12.0);
+  o.coulomb = 332.06371;
+  EXPECT_EQ(why(o), "");
+  c.dipoles.clear();
+  c.quadrupoles = {{{0, 0, 0}, {0, 0, 1}, 2e-14}};    // a quadrupole whose square float holds, but not its force
+  o = options(1e2);
+  EXPECT_EQ(why(o), "component polar: an electrostatic force at the cutoff is 4e-40, and single precision holds 1e-30 to 1e+30");
+  c.quadrupoles.clear();
+  c.centres = {{{0, 0, 0}, 1.65e-21, 3.4e-10}};    // J, m
+  EXPECT_EQ(why(o), "");
+  c.centres[0].sigma = 3.4e-16;
+  EXPECT_EQ(why(o), "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
+}

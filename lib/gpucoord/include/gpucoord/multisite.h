@@ -97,6 +97,8 @@ class MultisiteModel {
   double reach(int i) const;           // the farthest site of component i from its centre of mass, distance
   double range(int i, int j) const;    // centres of mass farther apart do not interact, distance
   double range() const;                // the largest of them
+  // Throws std::invalid_argument where single precision cannot hold these energies, lengths and strengths.
+  void check_float() const;
 
  private:
   std::vector<Component> all;

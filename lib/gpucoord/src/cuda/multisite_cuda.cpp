@@ -98,6 +98,8 @@ namespace {
         for (int j = 0; j < n; ++j) pairs.emplace_back().make(*this, i, j, tuning.any_sites);
       total.reserve(1);
       total_host.reserve(1);
+      // the tables must be there before kernels on another stream read them
+      check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");
     }
 
     MultisiteSums evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out) override
@@ -218,7 +220,7 @@ namespace {
     };
 
     // Teams to which the partners of a molecule are shared out until there are enough, and passes, so that each collects
-    // well below a batch at a time.
+    // about a batch at a time.
     std::vector<Launch> plan(const DeviceGrid &grid) const
     {
       std::vector<Launch> all;
@@ -226,7 +228,8 @@ namespace {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
           const OfComponent &ci = components[i], &cj = components[j];
-          if (ci.nowned == 0 || cj.index.empty()) continue;
+          // a component interacts with itself: no row is left without a first launch
+          if (ci.nowned == 0 || cj.index.empty() || model.range(i, j) == 0.0) continue;
           const int warps = (ci.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
           const int enough = std::max(1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));

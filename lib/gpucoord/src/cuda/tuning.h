@@ -53,10 +53,10 @@ namespace tuning {
   // Blocks of 128 threads a multiprocessor for which the registers of the kernels of rigid molecules are limited, in
   // float and in double.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
-  // Rigid molecules: warps, as above, while each gets so many partners; partners that are collected in one pass, well below a
-  // batch; and passes.
+  // Rigid molecules: warps, as above, while each gets so many partners; partners that are collected in one pass, at most
+  // about a batch; and passes.
   constexpr int ENOUGH_WARPS_OF_MOLECULES = 1 << 14;
-  constexpr double FEWEST_MOLECULES_OF_A_TEAM = 128.0, MOLECULES_A_PASS = 350.0;
+  constexpr double FEWEST_MOLECULES_OF_A_TEAM = 128.0, MOLECULES_A_PASS = 440.0;
   constexpr int MAX_PASSES = 32;
   // atoms that are staged or fetched at a time, so that copies and host work overlap
   constexpr int COPY_CHUNK = 1 << 17;

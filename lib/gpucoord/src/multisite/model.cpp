@@ -74,6 +74,7 @@ PairOfCentres MultisiteModel::centres(int i, int a, int j, int b) const
 double MultisiteModel::reaction_field_factor() const
 {
   const double rc = settings.cutoff_charge, epsilon = settings.reaction_field;
+  if (epsilon == 1.0) return 0.0;    // also where rc^3 is no number
   const double of_field = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
   return settings.coulomb * of_field / (rc * rc * rc);
 }
@@ -114,6 +115,40 @@ double MultisiteModel::range() const
   for (int i = 0; i < static_cast<int>(all.size()); ++i)
     for (int j = i; j < static_cast<int>(all.size()); ++j) largest = std::max(largest, range(i, j));
   return largest;
+}
+
+void MultisiteModel::check_float() const
+{
+  // far within the range of float, as kernels multiply and divide by what is between
+  constexpr double LEAST = 1e-30, MOST = 1e30;
+  const auto need = [](double number, const Component &component, const std::string &what) {
+    if (number == 0.0 || (std::fabs(number) >= LEAST && std::fabs(number) <= MOST)) return;
+    check(false, component, what + " is " + in_text(number) + ", and single precision holds " + in_text(LEAST) + " to " + in_text(MOST));
+  };
+  struct Strength {
+    double value;
+    int order;    // of the potential in 1/r: 1 of a charge
+  };
+  std::vector<Strength> strengths;
+  for (const Component &one : all) {
+    for (const LennardJonesSite &site : one.centres) {
+      need(site.epsilon, one, "epsilon");
+      need(site.sigma * site.sigma, one, "sigma squared");
+      need(site.epsilon / (site.sigma * site.sigma), one, "epsilon over sigma squared");
+    }
+    for (const ChargeSite &site : one.charges) strengths.push_back({site.charge, 1});
+    for (const AxialSite &site : one.dipoles) strengths.push_back({site.moment, 2});
+    for (const AxialSite &site : one.quadrupoles) strengths.push_back({site.moment, 3});
+    // with all before it, and its own
+    for (const Strength &a : strengths)
+      for (const Strength &b : strengths) {
+        const double product = a.value * b.value;
+        need(product, one, "a product of charges, dipoles or quadrupoles");
+        need(settings.coulomb * product, one, "a product of charges, dipoles or quadrupoles, times Coulomb's constant,");
+        need(settings.coulomb * product / std::pow(settings.cutoff_charge, a.order + b.order), one,
+             "an electrostatic force at the cutoff");
+      }
+  }
 }
 
 // The mean of r^-n over the orientations of arms t1 and t2 at the ends of R is the sum over k and l of
