@@ -8,7 +8,11 @@ import os
 import sys
 import xml.etree.ElementTree
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError as error:
+    sys.exit(f"ERROR: convert.py needs the Python package numpy, which this Python ({sys.executable}) cannot import ({error}) - "
+             "install numpy for it, or use another Python")
 
 # Of one unit each: Angstrom, u, kcal/mol, elementary charges (CODATA 2018). 'kelvin' is that of ls1's XML files from the
 # MolMod database: Angstrom, u, K, and charges for which 4 pi eps0 is 1.
@@ -336,7 +340,13 @@ def read_xml_site(site, component, found, where):
             component.charges.append((x, charge))
     elif kind in ("Dipole", "Quadrupole"):
         path = kind.lower() + "moment"
-        if site.find(path + "/theta") is not None and site.find(path + "/phi") is not None:
+        if site.find(path) is None:
+            raise Failure(f"{where}: there is no {path} in a site of type {kind}")
+        has_angle, has_vector = (any(site.find(f"{path}/{part}") is not None for part in parts)
+                                 for parts in (("theta", "phi"), ("x", "y", "z")))
+        if not has_angle and not has_vector:
+            raise Failure(f"{where}: {path} has no direction, which is theta and phi, or x, y and z")
+        if has_angle:
             theta, phi = (math.radians(xml_number(site, f"{path}/{angle}", where)) for angle in ("theta", "phi"))
             axis = np.array([math.sin(theta) * math.cos(phi), math.sin(theta) * math.sin(phi), math.cos(theta)])
             moment = xml_number(site, path + "/abs", where)
@@ -354,16 +364,36 @@ def read_xml_site(site, component, found, where):
 
 # ---------------------------------------------------------------- molecule templates of LAMMPS
 
+TAKEN = "Coords", "Types", "Masses", "Charges"
+# These do not matter to a rigid molecule.
+LEFT = ("Molecules", "Fragments", "Bonds", "Angles", "Dihedrals", "Impropers", "Special Bond Counts", "Special Bonds",
+        "Shake Flags", "Shake Atoms", "Shake Bond Types")
+# These do, but atoms become points with a mass, a charge and a Lennard-Jones centre at most.
+REFUSED = "Diameters", "Dipoles", "Lines", "Triangles", "Body Integers", "Body Doubles"
+
+
 def read_template(text, name, options):
-    """Coordinates, types, masses and charges; the rest does not matter to a rigid molecule."""
+    """Coordinates, types, masses and charges."""
     lines = [(number, line.split("#")[0].strip()) for number, line in enumerate(text.splitlines(), 1)][1:]    # after the title
     lines = [(number, line) for number, line in lines if line]
     natoms = next((int(line.split()[0]) for _, line in lines if line.split()[1:] == ["atoms"] and line.split()[0].isdigit()), 0)
     if natoms < 1:
-        raise Failure(f"{name} is no molecule template: it has no line 'N atoms'")
+        words = Words(text, name)
+        if words.more() and words.word("'component'") == "component":
+            raise Failure(f"{name} is a component file of pair_style multisite already, which pair_coeff reads as it is")
+        raise Failure(f"{name} is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "
+                      "format (with a line 'N atoms', N 1 or more)")
     sections = {}
+    for number, line in lines:
+        if line in REFUSED:
+            raise Failure(f"{name}, line {number}: section {line} cannot be converted, only Coords, Types, Masses and Charges of "
+                          "atoms that are points can - remove it if the molecule is to be without")
+        if all(part.isalpha() for part in line.split()) and line not in TAKEN + LEFT:
+            raise Failure(f"{name}, line {number}: '{line}' is no section of a molecule template")
+        if line.split()[-1] in ("mass", "com", "inertia"):
+            notice(f"'{line}' of the template is not taken, but what its atoms have")
     for k, (_, line) in enumerate(lines):
-        if line in ("Coords", "Types", "Masses", "Charges"):
+        if line in TAKEN:
             rows = lines[k + 1:k + 1 + natoms]
             values = {}
             for number, row in rows:
@@ -387,10 +417,25 @@ def read_template(text, name, options):
             raise Failure(f"{where}: '{word}' is no finite number")
         return value
 
-    def by_type(option, given):
-        return {kind: [number(word, f"{option} {kind}") for word in words] for kind, *words in given}
+    types = sorted({kind for kind, in sections["Types"].values()}, key=lambda kind: (len(kind), kind))
 
-    lj, masses, charges = by_type("--lj", options.lj), by_type("--mass", options.mass), by_type("--charge", options.charge)
+    def by_type(option, given, section=None):
+        if given and section in sections:
+            raise Failure(f"{option} {' '.join(given[0])}: {name} has a section {section}, which says it of each atom - leave "
+                          f"{option} out, or remove the section")
+        found = {}
+        for kind, *words in given:
+            if kind not in types:
+                is_number = kind.isdigit() or not all(known.isdigit() for known in types)    # there are labels of types, too
+                what = f"there are no atoms of type {kind}" if is_number else f"{kind} is no atom type number"
+                raise Failure(f"{option} {kind}: {what} - the types in {name} are {', '.join(types)}")
+            if kind in found:
+                raise Failure(f"{option} {kind} is given twice")
+            found[kind] = [number(word, f"{option} {kind}") for word in words]
+        return found
+
+    lj = by_type("--lj", options.lj)
+    masses, charges = by_type("--mass", options.mass, "Masses"), by_type("--charge", options.charge, "Charges")
     found = Description()
     component = Component(os.path.splitext(os.path.basename(name))[0])
     for atom in range(1, natoms + 1):
@@ -408,6 +453,10 @@ def read_template(text, name, options):
             component.centres.append((x, *lj[kind]))
         if charge:
             component.charges.append((x, charge))
+    uncharged = [kind for kind in types if kind not in charges]
+    if "Charges" not in sections and uncharged:
+        notice(f"{name} has no section Charges, and no --charge is given of its types {', '.join(uncharged)}, which have none "
+               "then")
     component.check()
     component.to_principal_axes()
     found.components.append(component)

@@ -90,6 +90,36 @@ Bonds
 1 1 1 2
 2 1 1 3
 """
+# LAMMPS' examples/body/molecule.rod3d
+ROD = """# 2d polygon body: rods Izz = 1/12 m length^2
+
+1 atoms
+3 13 body
+
+Coords
+
+1 0 0 0
+
+Types
+
+1 1
+
+Masses
+
+1 1.0
+
+Body Integers
+
+2 1 0
+
+Body Doubles
+
+1 1 1.333 0 0 0
+-2 0 0
+2 0 0
+0.5
+"""
+OF_CHARGES = "Charges\n\n1 -0.8476\n2 0.4238\n3 0.4238\n\n"
 OF_WATER = ["--lj", "1", "0.1553", "3.166", "--lj", "2", "0", "1", "--mass", "1", "15.9994", "--mass", "2", "1.008"]
 
 
@@ -309,7 +339,65 @@ class Convert(unittest.TestCase):
         moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         self.same(with_x, 0.5 * 48.88821291**2 / moments[0], 1e-4)
 
+    def test_template_without_charges(self):
+        """It says so, and what --charge gives is taken."""
+        self.assertIn(OF_CHARGES, WATER)
+        bare = WATER.replace(OF_CHARGES, "")
+        found = self.convert(bare, "--units", "real", *OF_WATER, name="water.txt")
+        self.assertNotIn("charge", found.components["water"])
+        self.assertRegex(found.notices[0], "water.txt has no section Charges, and no --charge is given of its types 1, 2, which "
+                                           "have none then$")
+        found = self.convert(bare, "--units", "real", *OF_WATER, "--charge", "2", "0.4", name="water.txt")
+        self.same([site[3] for site in found.components["water"]["charge"]], [0.4, 0.4])
+        self.assertRegex(found.notices[0], "no --charge is given of its types 1, which have none then$")
+        options = ["--charge", "1", "-0.8476", "--charge", "2", "0.4238"]
+        found = self.convert(bare, "--units", "real", *OF_WATER, *options, name="water.txt")
+        whole = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
+        self.assertEqual(found.components, whole.components)
+        self.assertEqual(len(found.notices), 2)    # of the centre and the axes alone
+
+    def test_template_with_labels(self):
+        """Of types, which LAMMPS has beside numbers."""
+        labels = WATER.replace("1 1\n2 2   # a hydrogen\n3 2\n", "1 O\n2 H\n3 H\n")
+        options = ["--lj", "O", "0.1553", "3.166", "--lj", "H", "0", "1", "--mass", "O", "15.9994", "--mass", "H", "1.008"]
+        found = self.convert(labels, "--units", "real", *options, name="water.txt")
+        self.assertEqual(found.components, self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt").components)
+        self.assertEqual(self.error(labels, "--units", "real", *options, "--lj", "N", "1", "1"),
+                         "ERROR: --lj N: there are no atoms of type N - the types in FILE are H, O")
+
+    def test_template_with_mass_in_its_header(self):
+        found = self.convert(WATER.replace("2 bonds", "2 bonds\n99.0 mass"), "--units", "real", *OF_WATER, name="water.txt")
+        self.same(found.components["water"]["mass"], [[18.0154]])
+        self.assertEqual(found.notices[0], "'99.0 mass' of the template is not taken, but what its atoms have")
+
     # ---------------------------------------------------------------- errors
+
+    def test_without_numpy(self):
+        """Python alone has no packages with -I -S."""
+        for argument in "-h", "/nowhere":
+            done = subprocess.run([sys.executable, "-I", "-S", CONVERT, argument], capture_output=True, text=True)
+            self.assertEqual(done.returncode, 1)
+            self.assertRegex(done.stderr, r"^ERROR: convert.py needs the Python package numpy, which this Python \(.*\) cannot "
+                                          r"import \(No module named 'numpy'\) - install numpy for it, or use another Python\n$")
+
+    def test_sections_of_templates(self):
+        """What a rigid molecule of points cannot have is not dropped; bonds are."""
+        options = ["--units", "real", *OF_WATER[:4]]
+        cannot = ("cannot be converted, only Coords, Types, Masses and Charges of atoms that are points can - remove it if the "
+                  "molecule is to be without")
+        self.assertEqual(self.error(ROD, *options), "ERROR: FILE, line 18: section Body Integers " + cannot)
+        whole = ROD[:ROD.index("Body Integers")]
+        self.assertEqual(self.convert(whole, *options, name="rod").components["rod"]["mass"], [[1.0]])
+        for section in ("Diameters\n\n1 2.0\n", "Dipoles\n\n1 0 0 1\n", "Lines\n\n1 1 0 0 1 1\n",
+                        "Triangles\n\n1 1 0 0 0 1 1 0 0 1 0 0\n", "Body Doubles\n\n1 1\n"):
+            with self.subTest(section):
+                self.assertEqual(self.error(whole + section, *options),
+                                 f"ERROR: FILE, line 18: section {section.splitlines()[0]} {cannot}")
+        self.assertEqual(self.error(whole + "Charge\n\n1 1.0\n", *options),
+                         "ERROR: FILE, line 18: 'Charge' is no section of a molecule template")
+        for section in ("Molecules\n\n1 1\n", "Special Bond Counts\n\n1 0 0 0\n", "Shake Flags   # none\n\n1 0\n"):
+            with self.subTest(section):
+                self.assertEqual(self.convert(whole + section, *options, name="rod").components["rod"]["mass"], [[1.0]])
 
     def test_errors(self):
         ascii_options = ["--units", "real", "--from", "atomic", "--negate-dipoles", "no"]
@@ -338,6 +426,15 @@ class Convert(unittest.TestCase):
                     "FILE, component HCl: sigma has the unit nm, but units of single numbers are not known here - give all "
                     "numbers in one system",
                 ("<x>3</x><y>0</y><z>4</z>", "<x>0</x>"): "FILE, component HCl: the axis of a dipole has length 0",
+                ("<quadrupolemoment><theta>90</theta><phi>0</phi><abs>-346.69</abs></quadrupolemoment>", ""):
+                    "FILE, component CO2: there is no quadrupolemoment in a site of type Quadrupole",
+                ("<dipolemoment><x>3</x><y>0</y><z>4</z></dipolemoment>", ""):
+                    "FILE, component HCl: there is no dipolemoment in a site of type Dipole",
+                ("<theta>90</theta><phi>0</phi>", ""):
+                    "FILE, component CO2: quadrupolemoment has no direction, which is theta and phi, or x, y and z",
+                ("<phi>0</phi>", ""): "FILE, component CO2: there is no quadrupolemoment/phi",
+                ("<abs>-346.69</abs>", ""): "FILE, component CO2: there is no quadrupolemoment/abs",
+                ("<charge>408.78</charge>", ""): "FILE, component HCl: there is no charge",
                 ('cid2="7"', 'cid2="2"'): "FILE: a mixing rule of component 2, which there is not",
                 ('type="LB"', 'type="LB2"'): "FILE: a mixing rule of type LB2, but LB alone is known",
                 ('name="HCl"', 'name="CO2"'): "the name 'CO2' of a component must be one word and unlike the others - give "
@@ -351,7 +448,19 @@ class Convert(unittest.TestCase):
                 (WATER, OF_WATER[4:], "FILE: atom 1 is of type 1, of which no Lennard-Jones parameters are given - use --lj 1 "
                                       "EPSILON SIGMA, with epsilon 0 where it has none"),
                 (WATER, OF_WATER[:8], "FILE has no section Masses, and no mass of type 1 is given - use --mass 1 M"),
-                (WATER.replace("Types", "Kinds"), OF_WATER, "FILE has no section Types"),
+                (WATER.replace("Types\n\n1 1\n2 2   # a hydrogen\n3 2\n", ""), OF_WATER, "FILE has no section Types"),
+                (WATER, [*OF_WATER, "--lj", "3", "1", "1"], "--lj 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
+                (WATER, [*OF_WATER, "--mass", "3", "1"], "--mass 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
+                (WATER.replace(OF_CHARGES, ""), [*OF_WATER, "--charge", "3", "1"],
+                 "--charge 3: there are no atoms of type 3 - the types in FILE are 1, 2"),
+                (WATER, ["--lj", "O", "0.1553", "3.166"], "--lj O: O is no atom type number - the types in FILE are 1, 2"),
+                (WATER, [*OF_WATER, "--lj", "2", "1", "1"], "--lj 2 is given twice"),
+                (WATER, [*OF_WATER, "--charge", "1", "-0.5"],
+                 "--charge 1 -0.5: FILE has a section Charges, which says it of each atom - leave --charge out, or remove the "
+                 "section"),
+                (WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n", [*OF_WATER[:8], "--mass", "1", "999"],
+                 "--mass 1 999: FILE has a section Masses, which says it of each atom - leave --mass out, or remove the "
+                 "section"),
                 (WATER.replace("3 0.4 2.8 3.0", "3 0.4"), OF_WATER, "FILE, line 10: '3 0.4' is no line of section Coords"),
                 (WATER.replace("3 0.4 2.8 3.0", "2 0.4 2.8 3.0"), OF_WATER,
                  "FILE: section Coords has not each of the 3 atoms once"),
@@ -359,7 +468,12 @@ class Convert(unittest.TestCase):
                 (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is no finite number"),
                 (ASCII, [*OF_WATER, "--from", "lj"], "--lj, --mass and --charge are of molecule templates, but this is a file "
                                                      "of ls1"),
-                ("Once upon a time\n", [], "FILE is no molecule template: it has no line 'N atoms'"),
+                ("Once upon a time\n", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template "
+                                           "in its native format (with a line 'N atoms', N 1 or more)"),
+                ("", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "
+                         "format (with a line 'N atoms', N 1 or more)"),
+                ("# UNITS: real\n\ncomponent A   # methane\nmass 16\ncentre 0 0 0 0.3 3.7\n", [],
+                 "FILE is a component file of pair_style multisite already, which pair_coeff reads as it is"),
                 (WATER, [*OF_WATER, "--from", "lj"], "--from is of files of ls1; a molecule template is in the units that "
                                                      "--units says"),
                 (ASCII, ["--negate-dipoles", "no"], "the units of a file of ls1 are not in it - give --from atomic, kelvin or "

@@ -171,7 +171,7 @@ mass 44.01
 inertia 43.2 43.2 0
 
 centre 0 0 0 1.066e-3 2.8137
-  centre 0 0 1.2869 8.66e-3 2.9755
+  center 0 0 1.2869 8.66e-3 2.9755
 quadrupole 0 0 0  0 0 1  -0.85
 component ion
 mass 23
@@ -216,6 +216,9 @@ TEST(Multisite, BadComponentFiles)
   EXPECT_EQ(message_of("mass 1\n"), "bad, line 1: mass stands before the first component");
   EXPECT_EQ(message_of("component\n"), "bad, line 1: component needs one name");
   EXPECT_EQ(message_of("component A\nmass 1\ncomponent A\n"), "bad, line 3: there is a component A already");
+  EXPECT_EQ(message_of("component A\nmass 1\nmass 2\n"), "bad, line 3: component A has a line mass already");
+  EXPECT_EQ(message_of("component A\ninertia 0 0 0\ninertia 1 1 1\n"), "bad, line 3: component A has a line inertia already");
+  EXPECT_EQ(message_of("component A\ninertia 1 1 1\nmass 1\ncomponent B\ninertia 1 1 1\nmass 1\n"), "");
   EXPECT_EQ(message_of("component A\ncentre 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
   EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 and must be more than 0");
   EXPECT_EQ(message_of("component A\nmass 1 2\n"), "bad, line 2: mass needs M, and there are 2 numbers");

@@ -46,7 +46,7 @@ struct Component {
 //   component NAME
 //   mass M
 //   inertia Ix Iy Iz
-//   centre x y z epsilon sigma
+//   centre x y z epsilon sigma         (or center)
 //   charge x y z q
 //   dipole x y z ex ey ez mu
 //   quadrupole x y z ex ey ez Q

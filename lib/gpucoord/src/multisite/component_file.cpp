@@ -36,6 +36,7 @@ namespace {
    private:
     void take_line()
     {
+      if (words[0] == "center") words[0] = "centre";
       const std::string &keyword = words[0];
       if (keyword == "component") {
         if (words.size() != 2) fail("component needs one name");
@@ -43,6 +44,7 @@ namespace {
         for (const Component &other : all)
           if (other.name == words[1]) fail("there is a component " + words[1] + " already");
         all.emplace_back().name = words[1];
+        has_inertia = false;
         return;
       }
       if (keyword != "mass" && keyword != "inertia" && keyword != "centre" && keyword != "charge" && keyword != "dipole" &&
@@ -50,11 +52,14 @@ namespace {
         fail("'" + keyword + "' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
       if (all.empty()) fail(keyword + " stands before the first component");
       Component &component = all.back();
+      if ((keyword == "mass" && component.mass > 0.0) || (keyword == "inertia" && has_inertia))
+        fail("component " + component.name + " has a line " + keyword + " already");
       if (keyword == "mass") {
         component.mass = numbers("M", 1)[0];
         if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " and must be more than 0");
       } else if (keyword == "inertia") {
         const auto moments = numbers("Ix Iy Iz", 3);
+        has_inertia = true;
         for (int k = 0; k < 3; ++k)
           if (moments[k] < 0.0) fail("the moment of inertia " + words[1 + k] + " must be 0 or more");
         for (int k = 0; k < 3; ++k) {
@@ -105,6 +110,7 @@ namespace {
     int line_number = 0;
     std::vector<std::string> words;
     std::vector<Component> all;
+    bool has_inertia = false;    // the last component
   };
 
 }    // namespace
