@@ -21,7 +21,6 @@
 #include "comm.h"
 #include "compute.h"
 #include "error.h"
-#include "force.h"
 #include "group.h"
 #include "math_extra.h"
 #include "modify.h"
@@ -55,16 +54,15 @@ void FixMultisiteLinear::init()
 {
   if (!MultisiteBodies(atom))
     error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}", atom->get_style());
-  const auto *const pair = dynamic_cast<PairMultisite *>(force->pair_match("multisite", 1));
-  if (!pair || !pair->model())
+  const auto of_type = PairMultisite::components_of_types(lmp);
+  if (of_type.empty())
     error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs pair_style multisite, which says what a molecule is");
 
   axis.assign(atom->ntypes + 1, -1);
   bool has_linear = false;
   for (int type = 1; type <= atom->ntypes; ++type) {
-    const int c = pair->component_of_type(type);
-    if (c < 0) continue;
-    const auto &component = pair->model()->components()[c];
+    if (!of_type[type]) continue;
+    const auto &component = *of_type[type];
     axis[type] = MultisiteShape::axis_of_linear(component);
     if (axis[type] >= 0) has_linear = true;
     if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) && comm->me == 0)
@@ -103,7 +101,6 @@ static void take_away(double *of, const double *along)
 void FixMultisiteLinear::setup(int vflag)
 {
   check_group();
-  check_temperatures();
   order_is_checked = false;
   for_each_molecule([this](int i, const double *along) { take_away(atom->angmom[i], along); });
   post_force(vflag);
@@ -169,28 +166,4 @@ void FixMultisiteLinear::check_group() const
     error->warning(FLERR,
                    "Fix multisite/linear {}: {} linear molecules are not in group {} and may take up heat by spinning about "
                    "their axes", id, all, group->names[igroup]);
-}
-
-/* ----------------------------------------------------------------------
-   Compute temp/asphere counts three rotations of each molecule.
-------------------------------------------------------------------------- */
-
-void FixMultisiteLinear::check_temperatures() const
-{
-  for (const auto *const compute : modify->get_compute_by_style("^temp/asphere")) {
-    bigint mine[2] = {0, 0}, all[2];    // molecules of the compute, and linear ones
-    for (int i = 0; i < atom->nlocal; ++i)
-      if (atom->mask[i] & compute->groupbit) {
-        ++mine[0];
-        if (axis[atom->type[i]] >= 0) ++mine[1];
-      }
-    MPI_Allreduce(mine, all, 2, MPI_LMP_BIGINT, MPI_SUM, world);
-    // with keyword 'dof rotate' three a molecule, which only its number of degrees of freedom tells
-    const double most = (compute->dof > 3.0 * all[0] ? 6.0 : 3.0) * all[0];
-    if (all[1] > 0 && compute->dof > most - all[1] + 0.5 && comm->me == 0)
-      error->warning(FLERR,
-                     "Compute temp/asphere {} has {:.8g} degrees of freedom, but {} linear molecules do not turn about their "
-                     "axes, so there are at most {:.8g} and its temperature is too low - give compute_modify {} extra/dof",
-                     compute->id, compute->dof, all[1], most - all[1], compute->id);
-  }
 }

@@ -38,7 +38,6 @@ class FixMultisiteLinear : public Fix {
  private:
   template <typename Function> void for_each_molecule(Function) const;
   void check_group() const;
-  void check_temperatures() const;
   void check_order();
 
   std::vector<int> axis;    // [ntypes + 1] of linear molecules, -1: they are not

@@ -39,6 +39,7 @@ std::vector<std::string> units_of(const std::string &text)
       if (tag == std::string::npos) continue;
       std::string units = word.substr(tag + 6);    // also without a blank between
       if (units.empty()) comment >> units;
+      units = utils::lowercase(units);
       bool is_new = true;
       for (const auto &other : all) is_new = is_new && other != units;
       if (is_new) all.push_back(units);
@@ -62,8 +63,12 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
     if (path.empty() || !in)
       failure = "it cannot be opened, here or in a folder of LAMMPS_POTENTIALS";
     else {
-      text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
-      if (in.bad()) failure = "it cannot be read";
+      try {
+        text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
+        if (in.bad()) failure = "it cannot be read";
+      } catch (const std::ios_base::failure &) {    // of a folder
+        failure = "it cannot be read - give a file";
+      }
     }
   }
   broadcast_text(failure, 0, lmp->world);
@@ -96,6 +101,48 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   for (auto &component : components)    // lengths, charges and masses are the same in both
     for (auto &site : component.centres) site.epsilon *= of_energy;
   return components;
+}
+
+/* ---------------------------------------------------------------------- */
+
+namespace {
+
+template <typename Sites> void write_rows(RestartWriter &out, const Sites &sites)
+{
+  out.write(static_cast<int>(sites.size()));
+  out.write(sites.data(), sites.size());
+}
+
+template <typename Sites> void read_rows(RestartReader &in, Sites &sites)
+{
+  sites.resize(in.read<int>());
+  in.read(sites.data(), sites.size());
+}
+
+}    // namespace
+
+void MultisiteComponents::write(RestartWriter &out, const gpucoord::Component &one)
+{
+  out.write(one.name);
+  out.write(one.mass);
+  out.write(one.inertia);
+  write_rows(out, one.centres);
+  write_rows(out, one.charges);
+  write_rows(out, one.dipoles);
+  write_rows(out, one.quadrupoles);
+}
+
+gpucoord::Component MultisiteComponents::read(RestartReader &in)
+{
+  gpucoord::Component one;
+  one.name = in.text();
+  one.mass = in.read<double>();
+  in.read(&one.inertia, 1);
+  read_rows(in, one.centres);
+  read_rows(in, one.charges);
+  read_rows(in, one.dipoles);
+  read_rows(in, one.quadrupoles);
+  return one;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -14,6 +14,7 @@
 
 #include "pointers.h"
 
+#include "restart_io.h"
 #include "gpucoord/multisite.h"
 
 #include <string>
@@ -28,6 +29,10 @@ namespace MultisiteComponents {
   // Collective: rank 0 reads. Errors begin with the name of the style and point at this argument of the command.
   // Files in units real and metal are converted to the other.
   std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file, int argument);
+
+  // in a restart file
+  void write(RestartWriter &, const gpucoord::Component &);
+  gpucoord::Component read(RestartReader &);
 
   // of that name, or -1
   int find(const std::vector<gpucoord::Component> &, const std::string &name);

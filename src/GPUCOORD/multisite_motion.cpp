@@ -15,6 +15,8 @@
 
 #include "comm.h"
 #include "compute.h"
+#include "compute_pressure.h"
+#include "domain.h"
 #include "fix.h"
 #include "modify.h"
 #include "update.h"
@@ -35,6 +37,16 @@ struct ExtraDof : public Compute {
   static double get(Compute *compute) { return compute->*(&ExtraDof::extra_dof); }
 };
 
+// whose kinetic energy a compute pressure counts; null: none
+struct PressureOf : public ComputePressure {
+  static const Compute *temperature(Compute *compute, const Modify *modify)
+  {
+    auto *const pressure = dynamic_cast<ComputePressure *>(compute);
+    if (!pressure || !(pressure->*(&PressureOf::keflag)) || !(pressure->*(&PressureOf::id_temp))) return nullptr;
+    return modify->get_compute_by_id(pressure->*(&PressureOf::id_temp));
+  }
+};
+
 }    // namespace
 
 MultisiteMotion::MultisiteMotion(LAMMPS *lmp, const std::vector<gpucoord::Component> &components_in,
@@ -46,8 +58,10 @@ MultisiteMotion::MultisiteMotion(LAMMPS *lmp, const std::vector<gpucoord::Compon
 std::vector<std::string> MultisiteMotion::warnings() const
 {
   std::vector<std::string> found;
+  check_axes(found);
   compare_bodies(found);
   check_temperatures(found);
+  check_pressures(found);
   if (update->whichflag == 1) check_fixes(found);
   if (update->whichflag == 2 && count([this](int i) { return MultisiteShape::feels_torque(*of_atom(i)); }) > 0)
     found.emplace_back("Pair multisite: a minimization moves molecules without turning them");
@@ -75,6 +89,14 @@ bigint MultisiteMotion::count(const std::function<bool(int)> &is_one) const
 
 /* ---------------------------------------------------------------------- */
 
+void MultisiteMotion::check_axes(std::vector<std::string> &found) const
+{
+  for (const auto &component : components) {
+    const std::string why = MultisiteShape::torque_about_axis(component);
+    if (!why.empty()) found.push_back("Pair multisite: " + why);
+  }
+}
+
 void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 {
   const MultisiteBodies bodies(atom);
@@ -99,20 +121,43 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   Compute temp/asphere, also that of a fix, counts three rotations of each molecule; fix multisite/linear warns about
-   those of linear ones.
+   Compute temp/asphere, also that of a fix, counts three rotations of each molecule. Whether it counts translation as well,
+   and whether momentum is conserved, cannot be seen here: both numbers may be right.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 {
+  if (domain->dimension == 2) return;    // there it counts one
   for (Compute *const compute : modify->get_compute_by_style("^temp/asphere")) {
-    const bigint points = count([&](int i) {
-      return (atom->mask[i] & compute->groupbit) && !MultisiteShape::feels_torque(*of_atom(i));
-    });
-    if (points > 0 && ExtraDof::get(compute) < 3.0 * points)
-      found.push_back(fmt::format("Pair multisite: compute {} counts three rotations of each of {} molecules that nothing "
-                                  "turns, and its temperature is too low - give compute_modify {} extra/dof 3 more for each",
-                                  compute->id, points, compute->id));
+    const auto is_in_group = [&](int i) { return (atom->mask[i] & compute->groupbit) != 0; };
+    const bigint linear = count([&](int i) { return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0; });
+    const bigint points = count([&](int i) { return is_in_group(i) && !MultisiteShape::feels_torque(*of_atom(i)); });
+    const double missing = linear + 3.0 * points, extra = ExtraDof::get(compute);
+    const bool is_low = extra < missing;
+    if (is_low || extra > missing + 3.0)
+      found.push_back(fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two "
+                                  "and {} others none: with extra/dof {:.10g} its temperature is too {} - give compute_modify {} "
+                                  "extra/dof {:.10g}, or {:.10g} where it counts translation and momentum is conserved",
+                                  compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing, missing + 3.0));
+  }
+}
+
+/* ----------------------------------------------------------------------
+   The virial is that of centres of mass, with which a kinetic energy of rotation makes no pressure.
+------------------------------------------------------------------------- */
+
+void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
+{
+  for (Compute *const compute : modify->get_compute_by_style("^pressure$")) {
+    const Compute *const temperature = PressureOf::temperature(compute, modify);
+    if (!temperature || !utils::strmatch(temperature->style, "asphere")) continue;
+    const std::string id = compute->id;
+    const auto *const owner = id.size() > 6 && id.substr(id.size() - 6) == "_press" ? modify->get_fix_by_id(id.substr(0, id.size() - 6)) : nullptr;
+    const std::string way_out = owner ? fmt::format("fix_modify {} press thermo_press", owner->id)
+        : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
+                                      : fmt::format("compute {} a temperature of style temp", id);
+    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} in its pressure, which is that of "
+                                "centres of mass - give {}", id, temperature->id, way_out));
   }
 }
 
@@ -131,13 +176,6 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
     if (!turns && moved > 0)
       found.push_back(fmt::format("Pair multisite: fix {} of style {} moves {} molecules without turning them - use "
                                   "nve/asphere, nvt/asphere or npt/asphere", fix->id, fix->style, moved));
-    if ((is("^npt/asphere") || is("^nph/asphere")) && moved > 0) {
-      // which LAMMPS deletes where fix_modify press gives another
-      const std::string press = std::string(fix->id) + "_press";
-      if (modify->get_compute_by_id(press))
-        found.push_back(fmt::format("Pair multisite: fix {} of style {} counts rotation in its pressure, which is that of "
-                                    "centres of mass - give fix_modify {} press thermo_press", fix->id, fix->style, fix->id));
-    }
     if (is("asphere"))
       spinning += count([&](int i) { return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0; });
   }

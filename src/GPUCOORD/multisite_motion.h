@@ -35,8 +35,10 @@ class MultisiteMotion : protected Pointers {
 
  private:
   bigint count(const std::function<bool(int atom)> &) const;
+  void check_axes(std::vector<std::string> &) const;
   void compare_bodies(std::vector<std::string> &) const;
   void check_temperatures(std::vector<std::string> &) const;
+  void check_pressures(std::vector<std::string> &) const;
   void check_fixes(std::vector<std::string> &) const;
 
   const gpucoord::Component *of_atom(int i) const;

@@ -10,6 +10,8 @@
 
 #include "multisite_settings.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 
@@ -22,7 +24,7 @@ using Switched = MultisiteSettings::Switched;
 const std::vector<CoordWords::Choice<Switched>> SHIFTS = {
     {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
 const std::vector<CoordWords::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
-const std::vector<CoordWords::Choice<bool>> CUTOFFS = {{"center", false}, {"site", true}};
+const std::vector<CoordWords::Choice<bool>> CUTOFFS = {{"center", false}, {"centre", false}, {"site", true}};
 
 }    // namespace
 
@@ -32,7 +34,23 @@ double MultisiteSettings::number(LAMMPS *lmp, const std::string &what, char *wor
 {
   if (!utils::is_double(word))
     lmp->error->all(FLERR, position(lmp->input, word), "{} must be a number, not '{}'", what, word);
-  return utils::numeric(FLERR, word, false, lmp);
+  errno = 0;
+  const double value = std::strtod(word, nullptr);
+  if (errno == ERANGE)
+    lmp->error->all(FLERR, position(lmp->input, word),
+                    "{} is {}, and numbers are 0 or {:.2g} to {:.2g} in magnitude - use one within that", what, word,
+                    std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  return value;
+}
+
+static int times(LAMMPS *lmp, const std::string &what, char *word)
+{
+  constexpr int MOST = std::numeric_limits<int>::max();
+  errno = 0;
+  const long long value = utils::is_integer(word) ? std::strtoll(word, nullptr, 10) : 0;
+  if (errno == ERANGE || value < 1 || value > MOST)
+    lmp->error->all(FLERR, position(lmp->input, word), "{} is every {} evaluations, and must be every 1 to {}", what, word, MOST);
+  return static_cast<int>(value);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -72,7 +90,8 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
       device_position = position(input, arg[iarg + 1]);
     } else if (keyword == "rf") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
-      const bool is_infinite = strcmp(arg[iarg + 1], "inf") == 0 || strcmp(arg[iarg + 1], "INF") == 0;
+      const std::string word = utils::lowercase(arg[iarg + 1]);
+      const bool is_infinite = word == "inf" || word == "infinity";
       reaction_field = is_infinite ? std::numeric_limits<double>::infinity()
                                    : number(lmp, "Pair_style multisite rf", arg[iarg + 1]);
       if (!(reaction_field >= 1.0))
@@ -81,18 +100,21 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
     } else if (keyword == "check") {
       nvalues = 2;
       if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, command, error);
-      if (utils::is_integer(arg[iarg + 1])) check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp);
-      if (!utils::is_integer(arg[iarg + 1]) || check_every < 1)
-        error->all(FLERR, position(input, arg[iarg + 1]),
-                   "Pair_style multisite check is every {} evaluations, and must be every 1 or more", arg[iarg + 1]);
+      check_every = times(lmp, "Pair_style multisite check", arg[iarg + 1]);
       check_tolerance = number(lmp, "Pair_style multisite check tolerance", arg[iarg + 2]);
       if (!(check_tolerance > 0.0))
         error->all(FLERR, position(input, arg[iarg + 2]),
                    "Pair_style multisite check tolerance is {} and must be more than 0", arg[iarg + 2]);
-    } else
+    } else if (utils::is_double(arg[iarg]) && iarg == 2)
+      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite has two cutoffs at most, and {} is a third", arg[iarg]);
+    else
       error->all(FLERR, position(input, arg[iarg]),
                  "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, precision, device, check",
                  keyword);
+    if (shift == Switched::YES && tail == Switched::YES)
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not shifted - use one "
+                 "of them");
     iarg += 1 + nvalues;
   }
 }

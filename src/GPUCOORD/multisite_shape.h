@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string>
 
 namespace LAMMPS_NS {
 
@@ -47,6 +48,40 @@ namespace MultisiteShape {
     const auto least = std::min_element(moments.begin(), moments.end());
     const double largest = *std::max_element(moments.begin(), moments.end());
     return *least < NO_INERTIA * largest ? static_cast<int>(least - moments.begin()) : -1;
+  }
+
+  // Why a linear molecule feels torques about its axis, which nothing there can take up: a site beside it, or a dipole or
+  // quadrupole across it. Empty: it does not.
+  inline std::string torque_about_axis(const gpucoord::Component &component)
+  {
+    constexpr double ON_AXIS = 1e-4;    // files have few digits
+    const int k = axis_of_linear(component);
+    if (k < 0) return "";
+    const auto beside = [k](const std::array<double, 3> &v) { return std::hypot(v[(k + 1) % 3], v[(k + 2) % 3]); };
+    const double size = std::sqrt(component.inertia[(k + 1) % 3] / component.mass);
+    std::string why;
+    const auto say = [&](bool is_bad, const char *kind, std::size_t number, const char *what) {
+      if (is_bad && why.empty())
+        why = "component " + component.name + " has no moment of inertia about its axis " + "xyz"[k] + ", but its " + kind +
+            " " + std::to_string(number + 1) + what +
+            ", so that it feels torques that turn nothing - correct its line inertia, or the " + kind;
+    };
+    const auto look = [&](const char *kind, const auto &sites) {
+      for (std::size_t s = 0; s < sites.size(); ++s)
+        say(beside(sites[s].position) > ON_AXIS * size, kind, s, " is not on this axis");
+    };
+    const auto look_along = [&](const char *kind, const auto &sites) {
+      look(kind, sites);
+      for (std::size_t s = 0; s < sites.size(); ++s) {
+        const auto &axis = sites[s].axis;
+        say(beside(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s, " does not point along this axis");
+      }
+    };
+    look("centre", component.centres);
+    look("charge", component.charges);
+    look_along("dipole", component.dipoles);
+    look_along("quadrupole", component.quadrupoles);
+    return why;
   }
 
   // Whether it may turn: a dipole, a quadrupole, or a site off the centre of mass feels torques.

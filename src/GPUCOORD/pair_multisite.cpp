@@ -15,16 +15,14 @@
 #include "multisite_check.h"
 #include "multisite_components.h"
 #include "multisite_motion.h"
+#include "multisite_surroundings.h"
 #include "restart_io.h"
 
 #include "atom.h"
 #include "comm.h"
 #include "domain.h"
 #include "force.h"
-#include "group.h"
 #include "memory.h"
-#include "neighbor.h"
-#include "update.h"
 
 #include <algorithm>
 #include <cmath>
@@ -50,15 +48,6 @@ static constexpr int MANY = 4096;
 
 // LAMMPS keeps quaternions at length 1 to rounding, and data files have fewer digits.
 static constexpr double LENGTH_TOLERANCE = 1e-6;
-
-namespace {
-
-// which group comm_modify group restricts ghost atoms to; Comm has no accessor
-struct CommGroup : public Comm {
-  static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
-};
-
-}    // namespace
 
 /* ---------------------------------------------------------------------- */
 
@@ -107,6 +96,7 @@ void PairMultisite::settings(int narg, char **arg)
   backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite", device_position);
   given = wanted;
   set_switched();
+  stage = Stage::CHANGED;
 }
 
 /* ----------------------------------------------------------------------
@@ -121,12 +111,14 @@ void PairMultisite::set_switched()
 
 void PairMultisite::modify_params(int narg, char **arg)
 {
+  const int offset_before = offset_flag, tail_before = tail_flag;
   offset_flag = modified_shift;
   tail_flag = modified_tail;
   Pair::modify_params(narg, arg);
   modified_shift = offset_flag;
   modified_tail = tail_flag;
   set_switched();
+  if (offset_flag != offset_before || tail_flag != tail_before) stage = Stage::CHANGED;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -135,6 +127,7 @@ void PairMultisite::coeff(int narg, char **arg)
 {
   if (narg < 3) utils::missing_cmd_args(FLERR, "pair_coeff", error);
   if (!allocated) allocate();
+  stage = Stage::CHANGED;
   if (strcmp(arg[2], "mix") == 0)
     give_mixing(narg, arg);
   else
@@ -243,7 +236,6 @@ std::string PairMultisite::make_model(std::vector<Component> components)
     for (int a = 0; a < n; ++a)
       for (int b = a + 1; b < n; ++b) made->set_mixing(a, b, mixing[a * n + b]);
     the_model = std::move(made);
-    is_ready = false;
   } catch (const std::invalid_argument &e) {
     return e.what();
   }
@@ -254,6 +246,7 @@ std::string PairMultisite::make_model(std::vector<Component> components)
 
 void PairMultisite::init_style()
 {
+  stage = Stage::CHANGED;    // also where an error ends this
   if (!backend)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite has no settings after an earlier error - give pair_style multisite again");
@@ -261,77 +254,42 @@ void PairMultisite::init_style()
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style {}",
                atom->get_style());
-  check_surroundings();
-  check_exclusions();
+  MultisiteSurroundings(lmp, component_of).check();
   set_switched();
   check_tail();
   const std::string failure = make_model(the_model->components());    // units or settings may have changed
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", failure);
+  check_precision();
   all_types = std::find(component_of.begin() + 1, component_of.end(), -1) == component_of.end();
   if (tail_flag) count_types();
   has_pair.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0);
-  std::fill(nevaluations, nevaluations + 2, 0);
+  nevaluations = 0;
 
   std::string text;
-  const auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
+  auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
+  const auto &components = the_model->components();
+  if (given.reaction_field != 1.0 &&
+      std::all_of(components.begin(), components.end(), [](const Component &one) { return one.dipoles.empty(); }))
+    warnings.emplace_back("Pair multisite: rf acts between point dipoles, and no component has one: it adds a constant to the energy "
+                          "of molecules whose charges have a dipole moment, and nothing else");
   for (const auto &warning : warnings) text += warning + "\n";
   if (comm->me == 0 && text != warned)    // once, not at each of many runs
     for (const auto &warning : warnings) error->warning(FLERR, warning);
   warned = text;
+  stage = Stage::SET_UP;
 }
 
 /* ---------------------------------------------------------------------- */
 
-void PairMultisite::check_surroundings() const
+void PairMultisite::check_precision() const
 {
-  // a dump has no quaternions that rerun would read: molecules would stay turned as they are
-  if (input->command && strcmp(input->command, "rerun") == 0)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot be used in a rerun, which reads positions but no quaternions - use read_restart or "
-               "read_data and run 0 for each configuration");
-  if (comm->mode != Comm::SINGLE)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its "
-               "cutoff - use mode single");
-  if (CommGroup::get(comm) != 0)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by "
-               "comm_modify group all");
-}
-
-/* ----------------------------------------------------------------------
-   cutoff bins hold all molecules: there is no neighbor list that could lack some
-------------------------------------------------------------------------- */
-
-void PairMultisite::check_exclusions() const
-{
-  const auto refuse = [&](const std::string &what) {
-    error->all(FLERR, Error::NOLASTLINE, "Pair multisite computes all pairs of its molecules, but {}", what);
-  };
-  const auto is_ours = [&](int type) { return component_of[type] >= 0; };
-  for (int k = 0; k < neighbor->nex_type; ++k)
-    if (is_ours(neighbor->ex1_type[k]) && is_ours(neighbor->ex2_type[k]))
-      refuse(fmt::format("neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
-                         neighbor->ex1_type[k], neighbor->ex2_type[k]));
-  int mine = 0, groups;    // of molecules
-  for (int i = 0; i < atom->nlocal; ++i)
-    if (is_ours(atom->type[i])) mine |= atom->mask[i];
-  MPI_Allreduce(&mine, &groups, 1, MPI_INT, MPI_BOR, world);
-  for (int k = 0; k < neighbor->nex_group; ++k)
-    if ((groups & group->bitmask[neighbor->ex1_group[k]]) && (groups & group->bitmask[neighbor->ex2_group[k]]))
-      refuse("neigh_modify exclude group leaves some out - use neigh_modify exclude none");
-  for (int k = 0; k < neighbor->nex_mol; ++k)
-    if (groups & group->bitmask[neighbor->ex_mol_group[k]])
-      refuse("neigh_modify exclude molecule leaves some out - use neigh_modify exclude none");
-  if (neighbor->includegroup) refuse("neigh_modify include leaves some out - use neigh_modify include all");
-  if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    refuse("pair_style hybrid/molecular wants those within or between the molecules of atoms - use hybrid or hybrid/overlay");
-  const double *const lj = force->special_lj, *const coul = force->special_coul;
-  bool is_weighted = false;
-  for (int k = 1; k <= 3; ++k) is_weighted = is_weighted || lj[k] != 1.0 || coul[k] != 1.0;
-  if (atom->molecular != Atom::ATOMIC && is_weighted)
-    refuse(fmt::format("special_bonds gives bonded pairs the weights {} {} {} (lj) and {} {} {} (coul) - use special_bonds "
-                       "lj/coul 1 1 1", lj[1], lj[2], lj[3], coul[1], coul[2], coul[3]));
+  if (given.precision == Precision::DOUBLE) return;
+  try {
+    the_model->check_float();
+  } catch (const std::invalid_argument &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: precision {}: {} - use precision double, or units real or metal",
+               CoordWords::name_of(given.precision, CoordWords::PRECISIONS), e.what());
+  }
 }
 
 /* ----------------------------------------------------------------------
@@ -340,6 +298,9 @@ void PairMultisite::check_exclusions() const
 
 void PairMultisite::check_tail() const
 {
+  if (force->pair != this)    // pair_style hybrid adds up corrections also of styles that have left theirs as they were
+    for (Pair *const style : MultisiteSurroundings::sub_styles(force->pair))
+      if (!style->tail_flag) style->etail_ij = style->ptail_ij = 0.0;
   if (!tail_flag) return;
   if (offset_flag)
     error->all(FLERR, Error::NOLASTLINE,
@@ -406,7 +367,7 @@ void PairMultisite::begin_run()
   host_double.reset();
   if (given.check_every && !is_by_reference)
     host_double = gpucoord::make_host_multisite(*the_model, Precision::DOUBLE, comm->nthreads);
-  is_ready = true;
+  stage = Stage::READY;
   if (comm->me != 0) return;
   const std::string text = setup_text();
   if (text != printed) utils::logmesg(lmp, text);
@@ -504,7 +465,7 @@ void PairMultisite::refuse_molecule(int bad) const
   if (!bodies.has(bad))
     error->one(FLERR, Error::NOLASTLINE,
                "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no quaternion - use set_multisite, or "
-               "set shape", name, atom->type[bad]);
+               "set shape, before the run; a fix that inserts atoms gives them none", name, atom->type[bad]);
   const double *const x = atom->x[bad], *const q = bodies.quaternion(bad);
   if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
     error->one(FLERR, Error::NOLASTLINE,
@@ -520,9 +481,12 @@ void PairMultisite::refuse_molecule(int bad) const
 void PairMultisite::compute(int eflag, int vflag)
 {
   ev_init(eflag, vflag);
-  if (!is_ready) begin_run();
+  if (stage == Stage::CHANGED)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite has changed since the last setup - use run without pre no");
+  if (stage == Stage::SET_UP) begin_run();
   const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
-  const bool is_checked = given.check_every && nevaluations[static_cast<int>(want)]++ % given.check_every == 0;
+  const bool is_checked = given.check_every && nevaluations++ % given.check_every == 0;
   const Molecules in = gather();
 
   // straight into LAMMPS' arrays where all atoms are molecules
@@ -541,9 +505,16 @@ void PairMultisite::compute(int eflag, int vflag)
     out = {&atom->f[0][0], &atom->torque[0][0], eflag_atom ? eatom : nullptr, vflag_atom ? &vatom[0][0] : nullptr};
   }
 
-  MultisiteSums sums;
+  const MultisiteSums sums = evaluate(in, want, out);
+  if (is_checked) check(in, want, sums, out);
+  if (by_copies) add_copies(in.nlocal, out);
+  tally(in.nlocal, sums);
+}
+
+MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out)
+{
   try {
-    sums = (*backend)->evaluate(in, want, out);
+    return (*backend)->evaluate(in, want, out);
   } catch (const gpucoord::DeviceError &e) {
     backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
@@ -556,13 +527,24 @@ void PairMultisite::compute(int eflag, int vflag)
                "cutoff",
                comm->me, in.nlocal, in.nall - in.nlocal);
   }
-  if (is_checked) {
-    std::vector<tagint> ids(n, 0);
-    for (std::size_t k = 0; k < n && atom->tag_enable; ++k) ids[k] = atom->tag[row(static_cast<int>(k))];
-    MultisiteCheck(lmp, *the_model, host_double.get(), given.check_tolerance).compare(in, want, sums, out, ids);
+}
+
+/* ----------------------------------------------------------------------
+   Where an evaluation gives forces alone, another one gives energy and virial, so that 'check' changes no bits of a run.
+------------------------------------------------------------------------- */
+
+void PairMultisite::check(const Molecules &in, MultisiteWant want, const MultisiteSums &sums, const MultisiteResults &out)
+{
+  std::vector<tagint> ids(in.nlocal, 0);
+  for (int k = 0; k < in.nlocal && atom->tag_enable; ++k) ids[k] = atom->tag[row(k)];
+  const MultisiteCheck compared(lmp, *the_model, host_double.get(), given.precision, given.check_tolerance);
+  if (want == MultisiteWant::ALL) {
+    compared.compare(in, sums, out, ids);
+    return;
   }
-  if (by_copies) add_copies(in.nlocal, out);
-  tally(in.nlocal, sums);
+  std::vector<double> force(3 * ids.size(), 0.0), torque(3 * ids.size(), 0.0);
+  const MultisiteSums all = evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr});
+  compared.compare(in, all, out, ids);
 }
 
 void PairMultisite::add_copies(int n, const MultisiteResults &from)
@@ -599,38 +581,13 @@ void PairMultisite::tally(int n, const MultisiteSums &sums)
    components are in the restart file: the one they are from need not be there
 ------------------------------------------------------------------------- */
 
-namespace {
-
-template <typename Sites> void write_rows(RestartWriter &out, const Sites &sites)
-{
-  out.write(static_cast<int>(sites.size()));
-  out.write(sites.data(), sites.size());
-}
-
-template <typename Sites> void read_rows(RestartReader &in, Sites &sites)
-{
-  sites.resize(in.read<int>());
-  in.read(sites.data(), sites.size());
-}
-
-}    // namespace
-
 void PairMultisite::write_restart(FILE *fp)
 {
   write_restart_settings(fp);
   RestartWriter out(fp);
   const int n = the_model ? static_cast<int>(the_model->components().size()) : 0;
   out.write(n);
-  for (int c = 0; c < n; ++c) {
-    const Component &one = the_model->components()[c];
-    out.write(one.name);
-    out.write(one.mass);
-    out.write(one.inertia);
-    write_rows(out, one.centres);
-    write_rows(out, one.charges);
-    write_rows(out, one.dipoles);
-    write_rows(out, one.quadrupoles);
-  }
+  for (int c = 0; c < n; ++c) MultisiteComponents::write(out, the_model->components()[c]);
   out.write(mixing.data(), mixing.size());
   if (n > 0) out.write(component_of.data(), component_of.size());
 }
@@ -643,15 +600,7 @@ void PairMultisite::read_restart(FILE *fp)
   const int n = in.read<int>();
   if (n == 0) return;
   std::vector<Component> components(n);
-  for (Component &one : components) {
-    one.name = in.text();
-    one.mass = in.read<double>();
-    in.read(&one.inertia, 1);
-    read_rows(in, one.centres);
-    read_rows(in, one.charges);
-    read_rows(in, one.dipoles);
-    read_rows(in, one.quadrupoles);
-  }
+  for (Component &one : components) one = MultisiteComponents::read(in);
   mixing.resize(static_cast<std::size_t>(n) * n);
   in.read(mixing.data(), mixing.size());
   in.read(component_of.data(), component_of.size());
@@ -681,6 +630,20 @@ void PairMultisite::read_restart_settings(FILE *fp)
 }
 
 /* ---------------------------------------------------------------------- */
+
+std::vector<const Component *> PairMultisite::components_of_types(LAMMPS *lmp)
+{
+  std::vector<const Component *> found;
+  for (Pair *const style : MultisiteSurroundings::sub_styles(lmp->force->pair)) {
+    const auto *const pair = dynamic_cast<PairMultisite *>(style);
+    if (!pair || !pair->the_model) continue;
+    found.resize(lmp->atom->ntypes + 1, nullptr);
+    for (int type = 1; type <= lmp->atom->ntypes; ++type)
+      if (!found[type] && pair->component_of[type] >= 0)
+        found[type] = &pair->the_model->components()[pair->component_of[type]];
+  }
+  return found;
+}
 
 double PairMultisite::memory_usage()
 {

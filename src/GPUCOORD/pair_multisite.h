@@ -46,10 +46,9 @@ class PairMultisite : public Pair {
   void read_restart_settings(FILE *) override;
   double memory_usage() override;
 
-  // Components that pair_coeff has given to types; null before it did.
-  const gpucoord::MultisiteModel *model() const { return the_model.get(); }
-  // number of its component in the model, -1: it has none
-  int component_of_type(int type) const { return component_of[type]; }
+  // Components of types, [ntypes + 1] null: none. Of pair_style multisite, or of the first sub-style of pair_style hybrid that
+  // has one; empty where no pair_coeff has given any.
+  static std::vector<const gpucoord::Component *> components_of_types(LAMMPS *);
 
  private:
   void allocate();
@@ -57,8 +56,7 @@ class PairMultisite : public Pair {
   void give_mixing(int narg, char **arg);
   void set_switched();
   std::string make_model(std::vector<gpucoord::Component>);
-  void check_surroundings() const;
-  void check_exclusions() const;
+  void check_precision() const;
   void check_tail() const;
   void count_types();
   void begin_run();
@@ -68,6 +66,9 @@ class PairMultisite : public Pair {
   void select_molecules();
   gpucoord::Molecules gather();
   [[noreturn]] void refuse_molecule(int bad) const;
+  gpucoord::MultisiteSums evaluate(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteResults &);
+  void check(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteSums &,
+             const gpucoord::MultisiteResults &);
   void add_copies(int n, const gpucoord::MultisiteResults &);
   void tally(int n, const gpucoord::MultisiteSums &);
 
@@ -83,9 +84,10 @@ class PairMultisite : public Pair {
 
   std::unique_ptr<MultisiteBackend> backend;
   std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
-  bool is_ready = false;                      // begin_run() has been there since init_style()
+  enum class Stage { CHANGED, SET_UP, READY };
+  Stage stage = Stage::CHANGED;               // since init_style(): nothing runs, begin_run() must come, it has
   std::string printed, warned;
-  bigint nevaluations[2] = {0, 0};            // by what is wanted
+  bigint nevaluations = 0;                    // of this run, also those of runs that go on with it
 
   std::vector<double> quaternion;             // [molecules][4]
   std::vector<int> component;                 // [molecules]

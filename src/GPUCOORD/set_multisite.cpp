@@ -18,9 +18,10 @@
 #include "comm.h"
 #include "domain.h"
 #include "error.h"
-#include "force.h"
 #include "group.h"
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 using namespace LAMMPS_NS;
@@ -43,15 +44,22 @@ void SetMultisite::command(int narg, char **arg)
     error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid, not {}", atom->get_style());
   if (atom->superellipsoid_flag)
     error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid without superellipsoid");
-  const auto *const pair = dynamic_cast<PairMultisite *>(force->pair_match("multisite", 1));
-  if (!pair || !pair->model())
+  const auto of_type = PairMultisite::components_of_types(lmp);
+  if (of_type.empty())
     error->all(FLERR, Error::COMMAND,
                "Set_multisite needs pair_style multisite and its pair_coeff, which say what a molecule is - give them first");
 
-  const auto &components = pair->model()->components();
+  std::vector<const gpucoord::Component *> components;    // each once
+  std::vector<int> number(of_type.size(), -1);
+  for (std::size_t type = 1; type < of_type.size(); ++type) {
+    if (!of_type[type]) continue;
+    const auto known = std::find(components.begin(), components.end(), of_type[type]);
+    number[type] = static_cast<int>(known - components.begin());
+    if (known == components.end()) components.push_back(of_type[type]);
+  }
   std::vector<bigint> mine(components.size(), 0), count(components.size(), 0);
   for (int i = 0; i < atom->nlocal; ++i) {
-    const int c = pair->component_of_type(atom->type[i]);
+    const int c = number[atom->type[i]];
     if ((atom->mask[i] & groupbit) && c >= 0) ++mine[c];
   }
   MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT, MPI_SUM, world);
@@ -60,20 +68,22 @@ void SetMultisite::command(int narg, char **arg)
   bigint all = 0;
   for (std::size_t c = 0; c < components.size(); ++c) {
     all += count[c];
-    if (count[c] > 0 && MultisiteShape::half_axes(components[c])[0] == 0.0 && MultisiteShape::feels_torque(components[c]))
+    if (count[c] > 0 && MultisiteShape::half_axes(*components[c])[0] == 0.0 && MultisiteShape::feels_torque(*components[c]))
       error->all(FLERR, Error::COMMAND,
                  "Set_multisite: component {} has no moments of inertia, but its sites feel torques - give it a line 'inertia "
-                 "Ix Iy Iz' in its file", components[c].name);
+                 "Ix Iy Iz' in its file", components[c]->name);
+    const std::string why = MultisiteShape::torque_about_axis(*components[c]);
+    if (count[c] > 0 && !why.empty() && comm->me == 0) error->warning(FLERR, "Set_multisite: {}", why);
   }
   if (all == 0)
     error->all(FLERR, Error::ARGZERO,
                "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component", arg[0]);
 
   for (int i = 0; i < atom->nlocal; ++i) {
-    const int c = pair->component_of_type(atom->type[i]);
+    const int c = number[atom->type[i]];
     if (!(atom->mask[i] & groupbit) || c < 0) continue;
-    atom->rmass[i] = components[c].mass;
-    auto half = MultisiteShape::half_axes(components[c]);
+    atom->rmass[i] = components[c]->mass;
+    auto half = MultisiteShape::half_axes(*components[c]);
     // a body of one site is a sphere of diameter 1, which nothing turns; LAMMPS has no ellipsoid of size 0
     if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
     avec->set_shape(i, half[0], half[1], half[2]);
@@ -84,6 +94,6 @@ void SetMultisite::command(int narg, char **arg)
   for (std::size_t c = 0; c < components.size(); ++c)
     if (count[c] > 0 && comm->me == 0)
       utils::logmesg(lmp, "Set_multisite: {} molecules of {}, mass {:.8g}, moments of inertia {:.8g} {:.8g} {:.8g}\n", count[c],
-                     components[c].name, components[c].mass, components[c].inertia[0], components[c].inertia[1],
-                     components[c].inertia[2]);
+                     components[c]->name, components[c]->mass, components[c]->inertia[0], components[c]->inertia[1],
+                     components[c]->inertia[2]);
 }

@@ -47,6 +47,8 @@ BOUNDS = "Numeric index {} is out of bounds ({}-{})\nFor more information see ht
 KNOWN = "cutoff, shift, rf, tail, precision, device, check"
 MARKED = re.compile(r"\[(\S*?)\](?=\s|$)")
 
+DOUBLES = "and numbers are 0 or 2.2e-308 to 1.8e+308 in magnitude - use one within that"
+
 # Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message.
 STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("[x]", "Pair_style multisite cutoff must be a number, not 'x'"),
@@ -57,20 +59,29 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("[-2.5]", "Pair_style multisite cutoff is -2.5 and must be more than 0"),
     ("2.5 [0]", "Pair_style multisite cutoff of charges is 0 and must be more than 0"),
     ("2.5 [-1] rf 2", "Pair_style multisite cutoff of charges is -1 and must be more than 0"),
-    ("2.5 3.0 [3.5]", f"Unknown pair_style multisite keyword: 3.5 - known are {KNOWN}"),
+    ("2.5 3.0 [3.5]", "Pair_style multisite has two cutoffs at most, and 3.5 is a third"),
+    ("2.5 tail yes [shift] yes", "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not "
+     "shifted - use one of them"),
     ("2.5 [engine] cells", f"Unknown pair_style multisite keyword: engine - known are {KNOWN}"),
     ("2.5 rf 2 [sites]", f"Unknown pair_style multisite keyword: sites - known are {KNOWN}"),
     ("2.5 rf [0.5]", "Pair_style multisite rf is 0.5, but a dielectric constant is 1 or more, or inf"),
     ("2.5 rf [-inf]", "Pair_style multisite rf must be a number, not '-inf'"),
     ("2.5 rf [water]", "Pair_style multisite rf must be a number, not 'water'"),
-    ("2.5 check [0] 1e-6", "Pair_style multisite check is every 0 evaluations, and must be every 1 or more"),
-    ("2.5 check [-5] 1e-6", "Pair_style multisite check is every -5 evaluations, and must be every 1 or more"),
-    ("2.5 check [1.5] 1e-6", "Pair_style multisite check is every 1.5 evaluations, and must be every 1 or more"),
+    ("2.5 check [0] 1e-6", "Pair_style multisite check is every 0 evaluations, and must be every 1 to 2147483647"),
+    ("2.5 check [-5] 1e-6", "Pair_style multisite check is every -5 evaluations, and must be every 1 to 2147483647"),
+    ("2.5 check [1.5] 1e-6", "Pair_style multisite check is every 1.5 evaluations, and must be every 1 to 2147483647"),
+    ("2.5 check [99999999999] 1e-6",
+     "Pair_style multisite check is every 99999999999 evaluations, and must be every 1 to 2147483647"),
+    ("2.5 check [99999999999999999999] 1e-6",
+     "Pair_style multisite check is every 99999999999999999999 evaluations, and must be every 1 to 2147483647"),
+    ("[1e400]", f"Pair_style multisite cutoff is 1e400, {DOUBLES}"),
+    ("2.5 rf [1e400]", f"Pair_style multisite rf is 1e400, {DOUBLES}"),
+    ("2.5 check 1 [1e-400]", f"Pair_style multisite check tolerance is 1e-400, {DOUBLES}"),
     ("2.5 check 1 [0]", "Pair_style multisite check tolerance is 0 and must be more than 0"),
     ("2.5 check 1 [-1e-6]", "Pair_style multisite check tolerance is -1e-6 and must be more than 0"),
     ("2.5 check 1 [yes]", "Pair_style multisite check tolerance must be a number, not 'yes'"),
     ("2.5 check 1", MISSING.format("pair_style multisite check"))]
-for keyword, known in (("cutoff", "center, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
+for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
                        ("precision", "mixed, double, single"), ("device", "auto, cuda, host")):
     STYLES += [(f"2.5 {keyword}", MISSING.format(f"pair_style multisite {keyword}")),
                (f"2.5 rf 2 {keyword} [maybe]",
@@ -116,7 +127,10 @@ COEFFS = [("", MISSING.format("pair_coeff")), ("* *", MISSING.format("pair_coeff
           ("* * good [NULL] linear", "Pair multisite: type 1 is NULL, which is for types of another style of pair_style hybrid"),
           ("* * [nowhere] all linear",
            "Pair multisite: file of components nowhere: it cannot be opened, here or in a folder of LAMMPS_POTENTIALS"),
+          ("* * [folder] all linear", "Pair multisite: file of components folder: it cannot be read - give a file"),
           # mixing
+          ("1 2 mix [1e400] 1.0", f"Pair multisite mix: XI is 1e400, {DOUBLES}"),
+          ("1 2 mix 1.0 [1e-400]", f"Pair multisite mix: ETA is 1e-400, {DOUBLES}"),
           ("1 2 [mix]", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
           ("1 2 [mix] 1.0", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
           ("1 2 [mix] 1.0 1.0 1.0", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
@@ -139,7 +153,8 @@ TWO_STYLES = ALL_PAIRS + ("pair_style hybrid gives types 1 and 2 to another styl
 SHIFTED = "Cannot have both pair_modify shift and tail set to yes"
 UNSTABLE = "the simulation is unstable, or {} were set wrongly"
 NO_ELLIPSOID = ("Pair multisite: atom ID 5 of type 2 is a molecule, but has no ellipsoid and so no quaternion - use "
-                "set_multisite, or set shape")
+                "set_multisite, or set shape, before the run; a fix that inserts atoms gives them none")
+CHANGED = "Pair multisite has changed since the last setup - use run without pre no"
 CHECK = (r"Pair multisite: check: the force on molecule ID \d+ is \S+ \S+ \S+, but \S+ \S+ \S+ by the host in double "
          r"precision: a difference of \S+ of the largest force, more than 1e-12 - use a higher precision, or report a bug")
 TO_NAN = "variable bad atom exp(1000)-exp(1000)\ngroup bad id 12\nvelocity bad set NULL v_bad NULL\nfix move all nve\nrun 1"
@@ -173,10 +188,11 @@ RUNS = {
     "include": (RUN + "atom_modify first a\nneigh_modify include a\nrun 0",
         ALL_PAIRS + "neigh_modify include leaves some out - use neigh_modify include all"),
     "exclude molecules": ("MOLECULAR" + RUN + "neigh_modify exclude molecule/intra all\nrun 0",
-        ALL_PAIRS + "neigh_modify exclude molecule leaves some out - use neigh_modify exclude none"),
-    "special bonds": ("MOLECULAR" + RUN + "special_bonds lj 0 0.5 1 coul 1 1 1\nrun 0",
-        ALL_PAIRS + "special_bonds gives bonded pairs the weights 0 0.5 1 (lj) and 1 1 1 (coul) - use special_bonds lj/coul "
-        "1 1 1"),
+        ALL_PAIRS + "neigh_modify exclude molecule of group all leaves some out - use neigh_modify exclude none, and give "
+        "exclude molecule a group without them"),
+    "special bonds": ("MOLECULAR" + RUN + "create_bonds single/bond 1 1 2\nspecial_bonds lj 0 0.5 1 coul 1 1 1\nrun 0",
+        ALL_PAIRS + "some are bonded, and special_bonds gives bonded pairs the weights 0 0.5 1 (lj) and 1 1 1 (coul) - use "
+        "special_bonds lj/coul 1 1 1"),
     "hybrid/molecular": ("MOLECULARpair_style hybrid/molecular multisite 2.5 multisite 2.5\n"
         + OURS.replace("site", "site 1") + OURS.replace("site", "site 2") + "run 0",
         ALL_PAIRS + "pair_style hybrid/molecular wants those within or between the molecules of atoms - use hybrid or "
@@ -184,10 +200,19 @@ RUNS = {
     "pair of another style": (HYBRID + OURS + "pair_coeff 1 2 lj/cut 1 1\nrun 0", TWO_STYLES),
     "pair of none": (OVER + OURS + "pair_coeff 2 2 lj/cut 1 1\npair_coeff 1 2 none\nrun 0", TWO_STYLES),
 
+    # what only a setup would see
+    "settings changed": (RUN + "run 0\npair_style multisite 2.9 rf 3\nrun 1 pre no", CHANGED),
+    "components changed": (RUN + "run 0\npair_coeff * * good polar atom\nrun 1 pre no", CHANGED),
+    "mixing changed": (RUN + "run 0\npair_coeff 1 2 mix 0.5 1\nrun 1 pre no", CHANGED),
+    "shift changed": (RUN + "run 0\npair_modify shift yes\nrun 1 pre no", CHANGED),
+    "tail changed": (RUN + "run 0\npair_modify tail yes\nrun 1 pre no", CHANGED),
+    "another style": ("pair_style lj/cut 2.5\npair_coeff * * 1 1\nrun 0\n" + RUN + "run 1 pre no", CHANGED),
+    "component taken away from a run": (OVER + OURS + LJ + "run 0\n" + OURS.replace("linear", "NULL") + "run 1 pre no",
+        CHANGED),
+
     # long-range correction
-    "tail and shift": (RUN + "pair_style multisite 2.5 tail yes shift yes\nrun 0", SHIFTED),
     "tail and pair_modify shift": (RUN + "pair_style multisite 2.5 tail yes\npair_modify shift yes\nrun 0", SHIFTED),
-    "tail and shift in hybrid": (OVER.replace("host", "host tail yes shift yes") + OURS + LJ + "run 0",
+    "tail and shift in hybrid": (OVER.replace("host", "host tail yes") + "pair_modify shift yes\n" + OURS + LJ + "run 0",
         "Pair multisite: a long-range correction is for Lennard-Jones terms that are not shifted - use shift no or tail no"),
     "tail in 2d": ("PLANE" + RUN + "pair_style multisite 2.5 tail yes\nrun 0",
         "Cannot use pair tail corrections with 2d simulations"),
@@ -202,7 +227,7 @@ RUNS = {
         "Pair multisite: pair_style hybrid gives it types 1 and 2, but the last pair_coeff gives type 2 no component - give "
         "pair_style again"),
     "hybrid keyword": ("pair_style hybrid lj/cut 2.5 multisite 2.5 cutoff [foo]",
-        "Unknown pair_style multisite cutoff option: foo - known are center, site"),
+        "Unknown pair_style multisite cutoff option: foo - known are center, centre, site"),
     "hybrid component": (HYBRID + "pair_coeff * * multisite good all [foo]",
         "Pair multisite: file of components good has no component foo - it has all, linear, polar, atom",
         "pair_coeff * * * good all [foo]"),
@@ -230,11 +255,13 @@ ONE_RANK = ["no ellipsoid", "position", "quaternion"]    # in one process the ot
 # What the messages name as the way out: commands after which a run succeeds.
 MENDED = {"mix before components": GOOD, "no ellipsoid": "set atom 5 shape 1 1 1", "mode multi": "comm_modify mode single",
           "communication group": "comm_modify group all", "exclude types": "neigh_modify exclude none",
-          "exclude groups": "neigh_modify exclude none", "exclude molecules": "neigh_modify exclude none",
-          "special bonds": "special_bonds lj/coul 1 1 1", "tail and shift": "pair_style multisite 2.5 tail yes shift no",
+          "exclude groups": "neigh_modify exclude none",
+          "exclude molecules": "neigh_modify exclude none\ngroup others empty\nneigh_modify exclude molecule/intra others",
+          "special bonds": "special_bonds lj/coul 1 1 1", "tail and pair_modify shift": "pair_modify shift no",
           "tail and shift in hybrid": OVER.replace("host", "host tail yes shift no") + OURS + LJ,
           "tail in 2d": "pair_style multisite 2.5 tail no",
           "tail and a short cutoff": "pair_style multisite 0.6 tail yes cutoff site",
+          "settings changed": STYLE, "mixing changed": "pair_coeff 1 2 mix 0.5 1", "tail changed": "pair_modify tail yes",
           "component taken away": OVER + OURS.replace("linear", "NULL") + "pair_coeff *2 2 lj/cut 1 1"}
 
 # What is unlikely to be meant: a warning, and the command that takes it away.
@@ -246,17 +273,46 @@ WARNINGS = {
         "set_multisite all"),
     "shapes": (OTHER_BODIES, r"27 molecules have shapes that give other moments of inertia than their components say - "
         r"set_multisite gives them those", "set_multisite all"),
+    "off the axis": (f"{STYLE}\npair_coeff * * bent beside beside\nset_multisite all\nfix l all multisite/linear",
+        r"component beside has no moment of inertia about its axis z, but its charge 2 is not on this axis, so that it feels "
+        r"torques that turn nothing - correct its line inertia, or the charge",
+        "pair_coeff * * good linear linear\nset_multisite all"),
+    "across the axis": (f"{STYLE}\npair_coeff * * bent across across\nset_multisite all\nfix l all multisite/linear",
+        r"component across has no moment of inertia about its axis x, but its dipole 1 does not point along this axis, so that "
+        r"it feels torques that turn nothing - correct its line inertia, or the dipole",
+        "pair_coeff * * good linear linear\nset_multisite all"),
     "nve": (INTEGRATE + "fix move all nve", r"fix move of style nve moves 27 molecules without turning them - use "
         r"nve/asphere, nvt/asphere or npt/asphere", "unfix move\nfix move all nve/asphere"),
-    "npt/asphere": (INTEGRATE + "fix move all npt/asphere temp 1 1 1 iso 0 0 10",
-        r"fix move of style npt/asphere counts rotation in its pressure, which is that of centres of mass - give fix_modify "
-        r"move press thermo_press", "fix_modify move press thermo_press"),
+    "npt/asphere": (INTEGRATE + "fix move all npt/asphere temp 1 1 1 iso 0 0 10\ncompute_modify move_temp extra/dof 16",
+        r"compute move_press counts the rotation of temperature move_temp in its pressure, which is that of centres of mass - "
+        r"give fix_modify move press thermo_press", "fix_modify move press thermo_press"),
+    "pressure of the output": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\nthermo_modify temp t",
+        r"compute thermo_press counts the rotation of temperature t in its pressure, which is that of centres of mass - give "
+        r"thermo_modify temp a compute of style temp", "thermo_modify temp thermo_temp"),
+    "another pressure": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\ncompute p all pressure t",
+        r"compute p counts the rotation of temperature t in its pressure, which is that of centres of mass - give compute p a "
+        r"temperature of style temp", "uncompute p\ncompute p all pressure thermo_temp"),
+    "field without dipoles": (f"pair_style multisite 2.5 rf inf\npair_coeff * * good atom atom\nset_multisite all",
+        r"rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules whose charges "
+        r"have a dipole moment, and nothing else", "pair_style multisite 2.5\npair_coeff * * good atom atom"),
     "rotations of atoms": (f"{STYLE}\npair_coeff * * good atom atom\nset_multisite all\nfix move all nvt/asphere temp 1 1 1",
-        r"compute move_temp counts three rotations of each of 27 molecules that nothing turns, and its temperature is too "
-        r"low - give compute_modify move_temp extra/dof 3 more for each", "compute_modify move_temp extra/dof 84"),
+        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: with "
+        r"extra/dof 3 its temperature is too low - give compute_modify move_temp extra/dof 81, or 84 where it counts translation "
+        r"and momentum is conserved", "compute_modify move_temp extra/dof 84"),
+    "too many missing": (f"{STYLE}\npair_coeff * * good atom atom\nset_multisite all\nfix move all nvt/asphere temp 1 1 1\n"
+        "compute_modify move_temp extra/dof 85",
+        r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: with "
+        r"extra/dof 85 its temperature is too high - give compute_modify move_temp extra/dof 81, or 84 where it counts "
+        r"translation and momentum is conserved", "compute_modify move_temp extra/dof 81"),
     "linear molecules": (NO_AXES + "fix move all nve/asphere",
         r"\d+ linear molecules have no inertia about their axes and take up heat there - use fix multisite/linear, after all "
         r"fixes that act on torques", "fix l all multisite/linear")}
+
+
+BESIDE = Component("beside", 1.5, (0.3, 0.3, 0.0), centres=[((0.0, 0.0, 0.3), 1.0, 0.8)],
+                   charges=[((0.0, 0.0, -0.3), 0.1), ((0.0, 0.01, 0.2), -0.1)])
+ACROSS = Component("across", 1.5, (0.0, 0.3, 0.3), centres=[((0.3, 0.0, 0.0), 1.0, 0.8)],
+                   dipoles=[((0.1, 0.0, 0.0), (1.0, 0.1, 0.0), 0.1)])
 
 
 def tearDownModule():
@@ -349,6 +405,37 @@ class Runs(InProcess):
                 else:
                     self.assertNotEqual(self.energy(), 0.0)
 
+    def test_pre_no(self):
+        """A run without setup goes on where nothing has changed, and the first one after a restart file has its setup."""
+        commands(self.lmp, RUN)
+        before = self.energy()
+        for lines in ("pair_modify shift no tail no",
+                      "write_restart pre_no.restart\nclear\nread_restart pre_no.restart"):
+            commands(self.lmp, f"{lines}\nthermo 1\nrun 1 pre no")
+            self.assertAlmostEqual(self.lmp.get_thermo("pe"), before, delta=1e-12 * abs(before))
+        # a setup that fails is none
+        self.lmp.command("neigh_modify exclude type 1 2")
+        self.check_error("run 0", RUNS["exclude types"][1])
+        self.check_error("run 1 pre no", CHANGED)
+
+    def test_bonds_of_others(self):
+        """special_bonds may weigh the bonded atoms of another style beside the molecules."""
+        system, _ = system_and_script("MOLECULAR")
+        energies = []
+        for weights in "1 1 1", "0 0.5 0.5":
+            self.begin(system)
+            commands(self.lmp, f"set group all type 1\nset group a type 2\n{HYBRID.replace('lj/cut 2.5', 'lj/cut 3.0')}"
+                     "pair_coeff * * multisite good all NULL\npair_coeff *2 2 lj/cut 1 1\n"
+                     f"create_bonds single/bond 1 1 2\nspecial_bonds lj/coul {weights}")
+            energies.append(self.energy())
+        # of the pair, 1-2 neighbors, of which the weight leaves nothing
+        x = np.array(self.lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)[:2]
+        d = x[0] - x[1]
+        d -= 6 * np.round(d / 6)
+        sixth = 1 / (d @ d)**3
+        self.assertLess(d @ d, 3.0**2)
+        self.assertAlmostEqual(energies[0] - energies[1], 4 * (sixth**2 - sixth) / 27, delta=1e-10)
+
     def test_check_every(self):
         """Evaluations 0, 3, ... with energy, and the same of those without."""
         energies = []
@@ -429,6 +516,8 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         write_components("good", [ALL_KINDS, LINEAR, POLAR, ATOM])
+        write_components("bent", [BESIDE, ACROSS])
+        os.mkdir("folder")
         for stem, text in {**{name: text for name, (text, _) in FILES.items()}, "empty": "# UNITS: lj\n",
                            "real": "# UNITS: real\n" + COMPONENT.format("centre 0 0 0 1 1")}.items():
             with open(stem, "w") as file:

@@ -1,6 +1,7 @@
 """fix multisite/linear: no torque and no angular momentum about the axes of linear molecules, and nothing else changed."""
 
 import os
+import re
 import unittest
 
 import numpy as np
@@ -142,6 +143,15 @@ class Linear(unittest.TestCase):
                 [("0.01 0.01 4.4", 44.0), ("2.46 0.01 0.01", 28.0), ("2 1 0.01", 18.0), ("1 1 1", 40.0)], 1)))
         self.check_spin(self.start(BODIES, "fix move all nve/asphere", "fix linear all multisite/linear", style=both), 20)
 
+    def test_two_sub_styles(self):
+        """Of pair_style hybrid, each with linear molecules."""
+        hybrid = ["pair_style hybrid multisite 8.0 multisite 7.0 lj/cut 8.0",
+                  f"pair_coeff * * multisite 1 {FILE} along_z NULL NULL NULL",
+                  f"pair_coeff * * multisite 2 {FILE} NULL along_x planar NULL",
+                  "pair_coeff 1 2*3 lj/cut 0.2 3.3", "pair_coeff * 4 lj/cut 0.2 3.3"]
+        self.check_spin(self.start(BODIES, *hybrid, "fix move all nve/asphere", NOISE, "fix linear all multisite/linear",
+                                   "neigh_modify every 1 delay 0 check yes"), 50)
+
     def test_order(self):
         """Defined before a thermostat of torques, an error of the first step; a thermostat of forces may come later."""
         lmp = self.start("fix linear all multisite/linear", "fix move all nve/asphere", NOISE)
@@ -166,23 +176,32 @@ class Messages(unittest.TestCase):
     def warnings(self, text, ranks=1):
         run = multisitetest.run_lammps((system() + text).splitlines(), ranks)
         return [line.split("WARNING: ")[1].split(" (src/")[0] for line in run.text.splitlines() if "WARNING: " in line and
-                ("multisite/linear" in line or "temp/asphere" in line)], run
+                ("multisite/linear" in line or "three rotations" in line)], run
 
     def test_temperature(self):
         linear = ("fix move all nve/asphere\nfix linear all multisite/linear\ncompute t all temp/asphere\n"
                   "compute_modify t extra/dof {}\nrun 1")
-        found, _ = self.warnings(linear.format(3), 2)
-        self.assertEqual(found, ["Compute temp/asphere t has 381 degrees of freedom, but 43 linear molecules do not turn about "
-                                 "their axes, so there are at most 341 and its temperature is too low - give compute_modify t "
-                                 "extra/dof"])
-        self.assertEqual(self.warnings(linear.format(46))[0], [])
-        self.assertEqual(self.warnings(linear.format(43))[0], [])
+        wrong = ("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two and {} others "
+                 "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} where it counts "
+                 "translation and momentum is conserved")
+        for ranks in 2, 1:    # types are drawn rank by rank
+            count, points = self.atoms("1 2", ranks), self.atoms("4", ranks)
+            missing = count + 3 * points
+            found, _ = self.warnings(linear.format(3), ranks)
+            self.assertEqual(found, [wrong.format("t", count, points, 3, "low", "t", missing, missing + 3)])
+        self.assertEqual(self.warnings(linear.format(missing + 4))[0],
+                         [wrong.format("t", count, points, missing + 4, "high", "t", missing, missing + 3)])
+        for right in missing, missing + 3:
+            self.assertEqual(self.warnings(linear.format(right))[0], [])
         found, _ = self.warnings(linear.replace("temp/asphere", "temp/asphere dof rotate", 1).format(0))
-        self.assertIn("has 192 degrees of freedom", found[0])
-        self.assertEqual(self.warnings(linear.replace("temp/asphere", "temp/asphere dof rotate", 1).format(43))[0], [])
+        self.assertEqual(found, [wrong.format("t", count, points, 0, "low", "t", missing, missing + 3)])
         # the compute that a thermostat makes
         found, _ = self.warnings("fix move all nvt/asphere temp 300 300 100\nfix linear all multisite/linear\nrun 1")
-        self.assertIn("Compute temp/asphere move_temp has", found[0])
+        self.assertEqual(found, [wrong.format("move_temp", count, points, 3, "low", "move_temp", missing, missing + 3)])
+
+    def atoms(self, types, ranks):
+        run = multisitetest.run_lammps((system() + f"group some type {types}").splitlines(), ranks)
+        return int(re.search(r"(\d+) atoms in group some", run.text).group(1))
 
     def test_group(self):
         found, _ = self.warnings("group some type 1 3 4\nfix move some nve/asphere\nfix linear some multisite/linear\nrun 1", 2)

@@ -152,6 +152,19 @@ class Set(unittest.TestCase):
         np.testing.assert_array_equal(diameters[[3, 7]], [[2, 2, 2]] * 2)
 
 
+    def test_two_sub_styles(self):
+        """Types have their components from one or the other."""
+        errortest.commands(self.lmp, "pair_style hybrid multisite 9.0 multisite 8.0 lj/cut 9.0\n"
+                           f"pair_coeff * * multisite 1 {FILE} linear NULL NULL NULL\n"
+                           f"pair_coeff * * multisite 2 {FILE} NULL planar bulky NULL\n"
+                           "pair_coeff 1 2*3 lj/cut 0.2 3.4\npair_coeff * 4 lj/cut 0.2 3.4\n"
+                           "set type 4 shape 2 2 2\nset type 4 mass 7.0\nset_multisite all")
+        mass, inertia, *_ = bodies(self.lmp)
+        np.testing.assert_array_equal(mass, [*MASSES[:3], 7.0] * 2)
+        for k in range(3):
+            np.testing.assert_allclose(inertia[k], INERTIA[k], rtol=0, atol=3e-6 * max(INERTIA[k]))
+
+
 class Ranks(unittest.TestCase):
     SCRIPT = BOX + ATOMS + STYLE + "set type 1 shape 3 2 1\nset atom 5 quat 0 0.6 0.8 70\nset_multisite all\n"
 
@@ -173,6 +186,21 @@ class Ranks(unittest.TestCase):
         code, output = errortest.run_script(BOX + ATOMS + STYLE + "group none empty\nset_multisite none\n", 3)
         self.assertNotEqual(code, 0)
         self.assertEqual(errortest.errors_in(output), [NO_ATOMS.format("none")])
+
+
+class Warnings(unittest.TestCase):
+    def test_sites_off_the_axis(self):
+        """Of a component that is in use."""
+        path = os.path.join(WHERE, "bent.multisite")
+        with open(path, "w") as file:
+            file.write("component bent\nmass 30.0\ninertia 9 9 0\ncentre 0 0 0.7 0.1 3.0\ncentre 0.3 0 -0.7 0.1 3.0\n"
+                       + COMPONENTS)
+        for names, count in (("bent planar bulky atom", 1), ("linear planar bulky atom", 0)):
+            code, output = errortest.run_script(BOX + ATOMS + STYLE + f"pair_coeff * * {path} {names}\nset_multisite all\n", 1)
+            self.assertEqual(code, 0, output)
+            self.assertEqual(output.count(
+                "WARNING: Set_multisite: component bent has no moment of inertia about its axis z, but its centre 2 is not on "
+                "this axis, so that it feels torques that turn nothing - correct its line inertia, or the centre"), count, output)
 
 
 NO_ATOMS = "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component"

@@ -61,6 +61,24 @@ class Energies(MultisiteTest):
         lmp.command("run 0 post no")
         self.check("pair of charges", lmp.get_thermo("pe"), 332.06371 / 4.0 / 5.0, 1e-12)
 
+    def test_small_numbers(self):
+        """In units si and cgs, of which single precision cannot hold all numbers: two dipoles in a line."""
+        # moment, distance, and Coulomb's constant
+        for units, moment, r, coulomb in ("si", 6e-30, 4e-10, 8.9876e9), ("cgs", 1.8e-18, 4e-8, 1.0):
+            box = Box((15 * r,) * 3)
+            molecules = Molecules(box, [[r, r, r], [r, r, 2 * r]], [[1, 0, 0, 0]] * 2, [1, 1])
+            dipole = Component("dipole", 5e-26, dipoles=[((0, 0, 0), (0, 0, 1), moment)])
+            path = multisitetest.write_components(f"{coordtest.folder()}/dipole", [dipole], f"# UNITS: {units}")
+            lmp = self.start(*multisitetest.setup_commands(molecules, units=units, skin=r / 2), f"pair_style multisite {2 * r!r}",
+                             f"pair_coeff * * {path} dipole", "thermo_style custom step pe", "run 0 post no")
+            found, expected = lmp.get_thermo("pe"), -2 * coulomb * moment**2 / r**3
+            self.check(f"units {units}", found / expected, 1.0, 1e-4 if units == "si" else 1e-12)    # digits of LAMMPS' constant
+            for precision in "mixed", "single":
+                lmp.command(f"pair_style multisite {2 * r!r} precision {precision}")
+                with self.assertRaisesRegex(Exception, rf"Pair multisite: precision {precision}: component dipole: .* - use "
+                                            r"precision double, or units real or metal"):
+                    lmp.command("run 0 post no")
+
     def test_converted(self):
         """A file in units metal, used in units real, and the other way round."""
         box = Box((30.0, 30.0, 30.0), periodic=(False,) * 3)
@@ -318,6 +336,30 @@ class Tail(MultisiteTest):
         self.assertEqual(etail(hybrid.format("tail yes"), *rest), full)
         self.assertEqual(etail(hybrid.format(""), *rest, "pair_modify pair multisite tail yes"), full)
         self.assertEqual(etail(hybrid.format("tail no"), *rest, "pair_modify tail yes"), 0.0)
+
+    def test_other_styles_of_hybrid(self):
+        """A correction that another sub-style had and has no more is not added to ours."""
+        molecules = Molecules.random(BOXES["orthogonal"], 1.7, 1, seed=13)
+        one = Model([ATOM], 2.3)
+        lmp = self.start(*multisitetest.setup_commands(molecules), f"pair_style hybrid/overlay {one.style()} tail yes lj/cut 2.0",
+                         *one.coefficients(f"{coordtest.folder()}/components", "multisite"), "pair_coeff * * lj/cut 0.7 0.9",
+                         "thermo_style custom step pe etail", "thermo_modify norm no")
+
+        def closed(epsilon, sigma, cutoff):
+            third = (sigma / cutoff)**3
+            n, volume = len(molecules.x), np.linalg.det(molecules.box.edges)
+            return 8 / 3 * np.pi * n**2 / volume * epsilon * sigma**3 * (third**3 / 3 - third)
+
+        (_, epsilon, sigma), = ATOM.sites["centre"]
+        ours, other = closed(epsilon, sigma, 2.3), closed(0.7, 0.9, 2.0)
+        for words, expected in (("lj/cut tail yes", ours + other), ("lj/cut tail no", ours), ("lj/cut tail yes", ours + other),
+                                ("multisite tail no", ours + other)):
+            commands(lmp, f"pair_modify pair {words}", "run 0 post no")
+            self.check(words, lmp.get_thermo("etail"), expected, 1e-12)
+        commands(lmp, "pair_modify pair lj/cut tail no", f"pair_style hybrid/overlay {one.style()} lj/cut 2.0",
+                 *one.coefficients(f"{coordtest.folder()}/components", "multisite"), "pair_coeff * * lj/cut 0.7 0.9",
+                 "run 0 post no")
+        self.assertEqual(lmp.get_thermo("etail"), 0.0)
 
     def test_shift_by_pair_modify(self):
         molecules = Molecules.random(BOXES["orthogonal"], 1.7, 4, seed=14)
