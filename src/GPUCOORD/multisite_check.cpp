@@ -22,7 +22,7 @@ using namespace LAMMPS_NS;
 using gpucoord::MultisiteResults;
 using gpucoord::MultisiteSums;
 
-static constexpr const char *ADVICE = "use a higher precision, or report a bug";
+static constexpr const char *ADVICE = "use a larger tolerance or a higher precision, or report a bug";
 
 // Of a cutoff: rounding of positions in single precision is less than a tenth of it.
 static constexpr double AT_CUTOFF = 1e-5;

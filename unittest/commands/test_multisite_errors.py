@@ -156,7 +156,8 @@ NO_ELLIPSOID = ("Pair multisite: atom ID 5 of type 2 is a molecule, but has no e
                 "set_multisite, or set shape, before the run; a fix that inserts atoms gives them none")
 CHANGED = "Pair multisite has changed since the last setup - use run without pre no"
 CHECK = (r"Pair multisite: check: the force on molecule ID \d+ is \S+ \S+ \S+, but \S+ \S+ \S+ by the host in double "
-         r"precision: a difference of \S+ of the largest force, more than 1e-12 - use a higher precision, or report a bug")
+         r"precision: a difference of \S+ of the largest force, more than 1e-12 - use a larger tolerance or a higher precision, "
+         r"or report a bug")
 TO_NAN = "variable bad atom exp(1000)-exp(1000)\ngroup bad id 12\nvelocity bad set NULL v_bad NULL\nfix move all nve\nrun 1"
 
 # Scripts of which the last line must fail, after a system, the message, and the command as LAMMPS shows it, where it is
