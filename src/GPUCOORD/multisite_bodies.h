@@ -8,7 +8,6 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-
 #ifndef LMP_MULTISITE_BODIES_H
 #define LMP_MULTISITE_BODIES_H
 

@@ -135,10 +135,11 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
     const double missing = linear + 3.0 * points, extra = ExtraDof::get(compute);
     const bool is_low = extra < missing;
     if (is_low || extra > missing + 3.0)
-      found.push_back(fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two "
-                                  "and {} others none: with extra/dof {:.10g} its temperature is too {} - give compute_modify {} "
-                                  "extra/dof {:.10g}, or {:.10g} where it counts translation and momentum is conserved",
-                                  compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing, missing + 3.0));
+      found.push_back(fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have "
+                                  "two and {} others none: with extra/dof {:.10g} its temperature is too {} - give "
+                                  "compute_modify {} extra/dof {:.10g}, or {:.10g} where it counts translation and momentum is "
+                                  "conserved", compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing,
+                                  missing + 3.0));
   }
 }
 
@@ -151,13 +152,14 @@ void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
   for (Compute *const compute : modify->get_compute_by_style("^pressure$")) {
     const Compute *const temperature = PressureOf::temperature(compute, modify);
     if (!temperature || !utils::strmatch(temperature->style, "asphere")) continue;
-    const std::string id = compute->id;
-    const auto *const owner = id.size() > 6 && id.substr(id.size() - 6) == "_press" ? modify->get_fix_by_id(id.substr(0, id.size() - 6)) : nullptr;
+    const std::string id = compute->id, ending = "_press";
+    const bool ends = id.size() > ending.size() && id.substr(id.size() - ending.size()) == ending;
+    const auto *const owner = ends ? modify->get_fix_by_id(id.substr(0, id.size() - ending.size())) : nullptr;
     const std::string way_out = owner ? fmt::format("fix_modify {} press thermo_press", owner->id)
         : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
                                       : fmt::format("compute {} a temperature of style temp", id);
-    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} in its pressure, which is that of "
-                                "centres of mass - give {}", id, temperature->id, way_out));
+    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} in its pressure, which is that "
+                                "of centres of mass - give {}", id, temperature->id, way_out));
   }
 }
 

@@ -113,8 +113,8 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
                  keyword);
     if (shift == Switched::YES && tail == Switched::YES)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not shifted - use one "
-                 "of them");
+                 "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not shifted - use "
+                 "one of them");
     iarg += 1 + nvalues;
   }
 }

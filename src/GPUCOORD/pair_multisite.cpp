@@ -270,8 +270,8 @@ void PairMultisite::init_style()
   const auto &components = the_model->components();
   if (given.reaction_field != 1.0 &&
       std::all_of(components.begin(), components.end(), [](const Component &one) { return one.dipoles.empty(); }))
-    warnings.emplace_back("Pair multisite: rf acts between point dipoles, and no component has one: it adds a constant to the energy "
-                          "of molecules whose charges have a dipole moment, and nothing else");
+    warnings.emplace_back("Pair multisite: rf acts between point dipoles, and no component has one: it adds a constant to the "
+                          "energy of molecules whose charges have a dipole moment, and nothing else");
   for (const auto &warning : warnings) text += warning + "\n";
   if (comm->me == 0 && text != warned)    // once, not at each of many runs
     for (const auto &warning : warnings) error->warning(FLERR, warning);

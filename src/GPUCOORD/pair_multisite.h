@@ -8,7 +8,6 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-
 #ifdef PAIR_CLASS
 // clang-format off
 PairStyle(multisite,PairMultisite);

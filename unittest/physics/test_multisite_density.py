@@ -2,8 +2,8 @@
 
 TraPPE-UA ethane: two Lennard-Jones centres; by Monte Carlo 469.4 kg/m^3 at 236 K and 1.1 MPa, 434.42 at 256 K and 1.8 MPa (FEASST
 tutorials, cutoff 14 Angstrom with long-range correction, as here).
-Two centres and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of its critical temperature: by the correlation of J.
-Stoll, J. Vrabec, H. Hasse and J. Fischer, Fluid Phase Equilib. 179, 339 (2001), of their simulations of 30 such fluids,
+Two centres and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of its critical temperature: by the correlation
+of J. Stoll, J. Vrabec, H. Hasse and J. Fischer, Fluid Phase Equilib. 179, 339 (2001), of their simulations of 30 such fluids,
 T* = 2.2368, rho* = 0.5340, p* = 0.01255. The same correlation gives 469.3 and 434.1 kg/m^3 for the ethane above.
 """
 
@@ -82,7 +82,8 @@ class Density(unittest.TestCase):
     def check(self, liquid, density, within, uncertain):
         (rho, translation, rotation, pressure), errors = liquid.mean, liquid.error
         print(f"\n{liquid.text}: density {rho:.5g} +- {errors[0]:.2g} ({density}), temperatures {translation:.5g} +- "
-              f"{errors[1]:.2g} and {rotation:.5g} +- {errors[2]:.2g}, pressure {pressure:.4g} +- {errors[3]:.2g} ({liquid.pressure:.4g})", end=" ")
+              f"{errors[1]:.2g} and {rotation:.5g} +- {errors[2]:.2g}, pressure {pressure:.4g} +- {errors[3]:.2g} "
+              f"({liquid.pressure:.4g})", end=" ")
         self.assertLess(errors[0], uncertain * density)
         self.assertLess(abs(rho / density - 1), within)
         for found, error in (translation, errors[1]), (rotation, errors[2]):
