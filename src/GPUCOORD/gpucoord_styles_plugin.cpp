@@ -74,42 +74,32 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   memset(&plugin, 0, sizeof(plugin));
   const auto register_plugin = (lammpsplugin_regfunc) regfunc;
   plugin.version = LAMMPS_VERSION;
-  plugin.style = "compute";
-  plugin.name = "coord/gpu";
-  plugin.info = "GPUCOORD coordination number v0.1";
   plugin.author = "The GPUCOORD developers";
-  plugin.creator.v2 = (lammpsplugin_factory2 *) &compute_coord_gpu_creator;
   plugin.handle = handle;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "fix";
-  plugin.name = "coord/bias";
-  plugin.info = "GPUCOORD bias potential v0.1";
-  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_coord_bias_creator;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "pair";
-  plugin.name = "coord";
-  plugin.info = "GPUCOORD pair potential of a switching function v0.1";
-  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_coord_creator;
-  register_plugin(&plugin, lmp);
-
-  plugin.name = "multisite";
-  plugin.info = "GPUCOORD rigid multi-site molecules v0.1";
-  plugin.creator.v1 = (lammpsplugin_factory1 *) &pair_multisite_creator;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "command";
-  plugin.name = "set_multisite";
-  plugin.info = "GPUCOORD masses and shapes of rigid molecules v0.1";
-  plugin.creator.v1 = (lammpsplugin_factory1 *) &set_multisite_creator;
-  register_plugin(&plugin, lmp);
-
-  plugin.style = "fix";
-  plugin.name = "multisite/linear";
-  plugin.info = "GPUCOORD no rotation of linear molecules about their axes v0.1";
-  plugin.creator.v2 = (lammpsplugin_factory2 *) &fix_multisite_linear_creator;
-  register_plugin(&plugin, lmp);
+  const auto add = [&](const char *style, const char *name, const char *info) {
+    plugin.style = style;
+    plugin.name = name;
+    plugin.info = info;
+    register_plugin(&plugin, lmp);
+  };
+  // computes and fixes are made from words, pair styles and commands are not
+  const auto add_from_words = [&](const char *style, const char *name, const char *info, lammpsplugin_factory2 *creator) {
+    plugin.creator.v2 = creator;
+    add(style, name, info);
+  };
+  const auto add_plain = [&](const char *style, const char *name, const char *info, lammpsplugin_factory1 *creator) {
+    plugin.creator.v1 = creator;
+    add(style, name, info);
+  };
+  add_from_words("compute", "coord/gpu", "GPUCOORD coordination number v0.1", (lammpsplugin_factory2 *) &compute_coord_gpu_creator);
+  add_from_words("fix", "coord/bias", "GPUCOORD bias potential v0.1", (lammpsplugin_factory2 *) &fix_coord_bias_creator);
+  add_plain("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
+            (lammpsplugin_factory1 *) &pair_coord_creator);
+  add_plain("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1", (lammpsplugin_factory1 *) &pair_multisite_creator);
+  add_plain("command", "set_multisite", "GPUCOORD masses and shapes of rigid molecules v0.1",
+            (lammpsplugin_factory1 *) &set_multisite_creator);
+  add_from_words("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1",
+                 (lammpsplugin_factory2 *) &fix_multisite_linear_creator);
 
 #if defined(GPUCOORD_KOKKOS)
   gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);

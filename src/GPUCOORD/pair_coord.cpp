@@ -646,8 +646,9 @@ void PairCoord::write_restart(FILE *fp)
       out.write(epsilon[i][j]);
       out.write(static_cast<int>(o.kind));
       out.write(static_cast<int>(o.stretch));
+      out.write(static_cast<int>(o.expression.size()));
       for (const auto number : NUMBERS) out.write(o.*number);
-      out.write(o.expression);
+      out.write(o.expression.data(), o.expression.size());
     }
 }
 
@@ -664,8 +665,9 @@ void PairCoord::read_restart(FILE *fp)
       epsilon[i][j] = in.read<double>();
       o.kind = static_cast<SwitchKind>(in.read<int>());
       o.stretch = in.read<int>();
+      o.expression.resize(in.read<int>());
       for (const auto number : NUMBERS) o.*number = in.read<double>();
-      o.expression = in.text();
+      in.read(&o.expression[0], o.expression.size());
     }
 }
 

@@ -8,7 +8,6 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-
 #ifndef LMP_RESTART_IO_H
 #define LMP_RESTART_IO_H
 
@@ -16,6 +15,7 @@
 #include "pointers.h"
 #include "utils.h"
 
+#include <cstddef>
 #include <cstdio>
 #include <string>
 
