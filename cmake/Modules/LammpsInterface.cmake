@@ -30,7 +30,7 @@ endif()
 
 # Settings of that build which change what its headers declare
 load_cache("${LAMMPS_BUILD_DIR}" READ_WITH_PREFIX LAMMPS_HAS_
-  CMAKE_HOME_DIRECTORY LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
+  CMAKE_HOME_DIRECTORY CMAKE_CXX_STANDARD LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
   PKG_KOKKOS KOKKOS_PREC KOKKOS_LAYOUT EXTERNAL_KOKKOS DOWNLOAD_KOKKOS Kokkos_DIR)
 file(REAL_PATH "${LAMMPS_SOURCE_DIR}/cmake" lammps_cmake_dir)
 file(REAL_PATH "${LAMMPS_HAS_CMAKE_HOME_DIRECTORY}" built_cmake_dir)
@@ -46,6 +46,15 @@ endif()
 add_library(lammps_interface INTERFACE)
 target_include_directories(lammps_interface SYSTEM INTERFACE
   ${LAMMPS_SOURCE_DIR}/src ${LAMMPS_SOURCE_DIR}/third_party)
+# The one LAMMPS takes: from C++20 on its messages are formatted by the standard library, where that can.
+set(standard 17)
+if(LAMMPS_HAS_PKG_KOKKOS)
+  set(standard 20)
+endif()
+if(LAMMPS_HAS_CMAKE_CXX_STANDARD GREATER standard)
+  set(standard ${LAMMPS_HAS_CMAKE_CXX_STANDARD})
+endif()
+target_compile_features(lammps_interface INTERFACE cxx_std_${standard})
 string(TOUPPER "${LAMMPS_HAS_LAMMPS_SIZES}" sizes)
 target_compile_definitions(lammps_interface INTERFACE LAMMPS_${sizes})
 if(LAMMPS_HAS_LAMMPS_LONGLONG_TO_LONG)
