@@ -20,6 +20,9 @@
 #include "sorted_atoms.cuh"
 #include "warp_reduction.cuh"
 
+#include <cmath>
+#include <cstdint>
+
 namespace gpucoord {
 
 template <class Real> struct alignas(16) Partner {
@@ -123,6 +126,13 @@ __device__ inline double gap(double lo, double hi, double a, double b)
   return fmax(0.0, fmax(a - hi, lo - b));
 }
 
+// the same from [lo, hi] along an axis to a column, of which the outermost ones hold all atoms beyond the grid
+__device__ inline double gap_to_column(const DeviceGrid &grid, int axis, std::int64_t c, double lo, double hi)
+{
+  const double begin = grid.lo[axis] + c * grid.size[axis];
+  return gap(lo, hi, c > 0 ? begin : -HUGE_VAL, c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
+}
+
 // Sorted j-atoms of the t-th column of the neighbourhood of (cy, cz) that can be in range of
 // a box around i-atoms. Exact but for the margin of search_sq.
 __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy, std::int64_t cz,
@@ -133,9 +143,7 @@ __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t
   cy += arg.neighbourhood.dy[t];
   cz += arg.neighbourhood.dz[t];
   if (cy < 0 || cy >= grid.n[1] || cz < 0 || cz >= grid.n[2]) return make_int2(0, 0);
-  const double y = grid.lo[1] + cy * grid.size[1], z = grid.lo[2] + cz * grid.size[2];
-  const double gap_y = gap(lo[1], hi[1], y, y + grid.size[1]);
-  const double gap_z = gap(lo[2], hi[2], z, z + grid.size[2]);
+  const double gap_y = gap_to_column(grid, 1, cy, lo[1], hi[1]), gap_z = gap_to_column(grid, 2, cz, lo[2], hi[2]);
   const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
   if (reach_sq < 0.0) return make_int2(0, 0);
   const double reach = sqrt(reach_sq);
