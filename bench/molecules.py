@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Prints the bench tables of rigid molecules: molecule updates a second, and steps of LAMMPS beside fix rigid/nve/small.
+"""Prints the bench tables of rigid molecules: molecule updates a second, and steps of LAMMPS beside fix rigid/nve/small and,
+where LAMMPS has KOKKOS for CUDA, with it.
 
 bench_multisite's models (its first lines say which) on a jittered lattice with orientations at random, periodic images as
 ghosts, forces and torques alone. ls1-MarDyn's figures are constants, measured on one core.
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+from kokkos import nothing_to_do
 from launch import run_lammps
 from run import head, row, run_program
 
@@ -21,6 +23,7 @@ MODELS = {"lj": "two centres (ethane)", "co2": "three centres, three charges", "
           "water": "a centre, three charges (water)", "n2": "two centres, a quadrupole (nitrogen)"}
 LS1_A_CORE = {"eo": 0.086, "co2": 0.068}    # million updates a second, one EPYC core
 HOST_EDGE = 22
+KOKKOS_EDGES = 16, 46, 100
 TURNS = 3
 
 # Carbon dioxide as TraPPE has it, at half the density of the liquid, where a lattice of parallel molecules does not overlap.
@@ -129,6 +132,36 @@ def gpu_table(program, threads, edges):
             f"{rate * 1e6 * partners:.2g}")
 
 
+def fastest(build, threads, edge, steps, cases):
+    """Milliseconds of a step, and of its pair style, of runs by name: arguments of LAMMPS and a script"""
+    best = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in (("component", COMPONENT), ("template", TEMPLATE)):
+            with open(os.path.join(folder, name), "w") as file:
+                file.write(text)
+        for _ in range(TURNS):
+            for name, (words, script) in cases.items():
+                output = run_lammps(os.path.join(build, "lmp"), folder, script.format(edge=edge, steps=steps, folder=folder),
+                                    *words, threads=threads)
+                second = output[output.index("Loop time", output.index("Loop time") + 1):]
+                took = [1e3 / steps * float(re.search(pattern, second, re.M).group(1))
+                        for pattern in (r"Loop time of (\S+)", r"^Pair \s*\|\s*([0-9.e+-]+)")]
+                best[name] = min(best.get(name, took), took)
+    return best
+
+
+def kokkos_table(build, threads):
+    head("molecules of carbon dioxide", "precision", "multisite, ms a step", "multisite/kk, ms a step", "million updates/s", "times")
+    for edge in KOKKOS_EDGES:
+        steps = int(min(1000, max(50, 20_000_000 // edge**3)))
+        for precision in "mixed", "double":
+            script = MULTISITE.replace("{words}", f"device cuda precision {precision}")
+            took = fastest(build, threads, edge, steps, {"copies": ([], script),
+                                                         "kk": (["-k", "on", "g", "1", "-sf", "kk"], script)})
+            copies, kk = took["copies"][0], took["kk"][0]
+            row(f"{edge**3:,}", precision, copies, kk, edge**3 / kk * 1e-3, copies / kk)
+
+
 def step_table(build, threads, device_is_there, edge):
     steps = max(10, 200_000 // edge**3)
     cases = {"lj/cut/coul/cut, fix rigid/nve/small": ("", RIGID), "lj/cut/coul/cut/omp, fix rigid/nve/small": ("omp", RIGID)}
@@ -137,20 +170,8 @@ def step_table(build, threads, device_is_there, edge):
     if device_is_there:
         for words in "device cuda precision double", "device cuda precision mixed":
             cases[f"multisite, {words}"] = ("", MULTISITE.replace("{words}", words))
-    best = {}
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in (("component", COMPONENT), ("template", TEMPLATE)):
-            with open(os.path.join(folder, name), "w") as file:
-                file.write(text)
-        for _ in range(TURNS):
-            for name, (suffix, script) in cases.items():
-                words = ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else [])
-                output = run_lammps(os.path.join(build, "lmp"), folder, script.format(edge=edge, steps=steps, folder=folder),
-                                    *words, threads=threads)
-                second = output[output.index("Loop time", output.index("Loop time") + 1):]
-                took = [1e3 / steps * float(re.search(pattern, second, re.M).group(1))
-                        for pattern in (r"Loop time of (\S+)", r"^Pair \s*\|\s*([0-9.e+-]+)")]
-                best[name] = min(best.get(name, took), took)
+    words = {name: ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else []) for name, (suffix, _) in cases.items()}
+    best = fastest(build, threads, edge, steps, {name: (words[name], script) for name, (_, script) in cases.items()})
     head("molecules of carbon dioxide", "pair style", "threads", "ms a step", "pair", "million updates/s")
     for name, (loop, pair) in best.items():
         row(f"{edge**3:,}", name, 1 if name.startswith("lj/cut/coul/cut,") else threads, loop, pair, edge**3 / loop * 1e-3)
@@ -172,6 +193,12 @@ def main():
     print("\nSteps of LAMMPS: carbon dioxide as TraPPE has it, cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centres in "
           f"multisite); the\nfastest of {TURNS} runs\n")
     step_table(build, threads, has_gpu, 16)
+    reason = nothing_to_do(os.path.join(build, "lmp"), ["on", "g", "1"])
+    if reason:
+        print(f"\nNo steps with KOKKOS: {reason}")
+    else:
+        print("\nThe same with KOKKOS, where nothing leaves the GPU, beside copies at every step\n")
+        kokkos_table(build, threads)
 
 
 if __name__ == "__main__":

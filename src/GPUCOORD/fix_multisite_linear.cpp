@@ -30,9 +30,6 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// Rounding leaves some 1e-16 of a torque along the axis after it was taken away.
-static constexpr double ROUNDING = 1e-9;
-
 /* ---------------------------------------------------------------------- */
 
 FixMultisiteLinear::FixMultisiteLinear(LAMMPS *lmp, int narg, char **arg) : Fix(lmp, narg, arg)
@@ -90,10 +87,13 @@ template <typename Function> void FixMultisiteLinear::for_each_molecule(Function
   }
 }
 
-static void take_away(double *of, const double *along)
+void FixMultisiteLinear::take_away(Vectors which)
 {
-  const double part = MathExtra::dot3(of, along);
-  for (int k = 0; k < 3; ++k) of[k] -= part * along[k];
+  double **const vectors = which == Vectors::TORQUES ? atom->torque : atom->angmom;
+  for_each_molecule([vectors](int i, const double *along) {
+    const double part = MathExtra::dot3(vectors[i], along);
+    for (int k = 0; k < 3; ++k) vectors[i][k] -= part * along[k];
+  });
 }
 
 /* ---------------------------------------------------------------------- */
@@ -102,7 +102,7 @@ void FixMultisiteLinear::setup(int vflag)
 {
   check_group();
   order_is_checked = false;
-  for_each_molecule([this](int i, const double *along) { take_away(atom->angmom[i], along); });
+  take_away(Vectors::ANGULAR_MOMENTA);
   post_force(vflag);
 }
 
@@ -113,7 +113,7 @@ void FixMultisiteLinear::min_setup(int vflag)
 
 void FixMultisiteLinear::post_force(int)
 {
-  for_each_molecule([this](int i, const double *along) { take_away(atom->torque[i], along); });
+  take_away(Vectors::TORQUES);
 }
 
 void FixMultisiteLinear::post_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
@@ -130,7 +130,7 @@ void FixMultisiteLinear::min_post_force(int vflag)
 void FixMultisiteLinear::end_of_step()
 {
   if (!order_is_checked) check_order();
-  for_each_molecule([this](int i, const double *along) { take_away(atom->angmom[i], along); });
+  take_away(Vectors::ANGULAR_MOMENTA);
 }
 
 /* ----------------------------------------------------------------------
@@ -140,10 +140,11 @@ void FixMultisiteLinear::end_of_step()
 void FixMultisiteLinear::check_order()
 {
   order_is_checked = true;
+  atoms_to_host();
   int mine = 0, any = 0;
   for_each_molecule([&](int i, const double *along) {
     const double *const torque = atom->torque[i];
-    if (std::fabs(MathExtra::dot3(torque, along)) > ROUNDING * MathExtra::len3(torque)) mine = 1;
+    if (std::fabs(MathExtra::dot3(torque, along)) > rounding * MathExtra::len3(torque)) mine = 1;
   });
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (any)
@@ -156,8 +157,9 @@ void FixMultisiteLinear::check_order()
    linear molecules that are not in the group
 ------------------------------------------------------------------------- */
 
-void FixMultisiteLinear::check_group() const
+void FixMultisiteLinear::check_group()
 {
+  atoms_to_host();
   bigint mine = 0, all = 0;
   for (int i = 0; i < atom->nlocal; ++i)
     if (axis[atom->type[i]] >= 0 && !(atom->mask[i] & groupbit)) ++mine;

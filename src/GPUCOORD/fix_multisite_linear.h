@@ -35,12 +35,19 @@ class FixMultisiteLinear : public Fix {
   void min_post_force(int) override;
   void end_of_step() override;
 
- private:
-  template <typename Function> void for_each_molecule(Function) const;
-  void check_group() const;
-  void check_order();
+ protected:
+  enum class Vectors { TORQUES, ANGULAR_MOMENTA };
+  virtual void take_away(Vectors);    // what they have along the axes
+  virtual void atoms_to_host() {}     // before a check reads them there
 
   std::vector<int> axis;    // [ntypes + 1] of linear molecules, -1: they are not
+  double rounding = 1e-9;   // part of a torque that may be left along the axis
+
+ private:
+  template <typename Function> void for_each_molecule(Function) const;
+  void check_group();
+  void check_order();
+
   bool order_is_checked = true;
 };
 

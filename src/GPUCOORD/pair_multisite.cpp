@@ -374,11 +374,15 @@ void PairMultisite::begin_run()
   printed = text;
 }
 
+std::string PairMultisite::data_path() const
+{
+  return backend->is_cuda() ? "owned and ghost molecules copied to the GPU" : "owned and ghost molecules";
+}
+
 std::string PairMultisite::setup_text() const
 {
-  std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, owned and ghost molecules{}\n",
-                                 backend->description(), CoordWords::name_of(given.precision, CoordWords::PRECISIONS),
-                                 backend->is_cuda() ? " copied to the GPU" : "");
+  std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
+                                 CoordWords::name_of(given.precision, CoordWords::PRECISIONS), data_path());
   mesg += fmt::format("  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
                       given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centres of mass");
   const std::string field = given.reaction_field == 1.0
@@ -478,15 +482,20 @@ void PairMultisite::refuse_molecule(int bad) const
 
 /* ---------------------------------------------------------------------- */
 
-void PairMultisite::compute(int eflag, int vflag)
+void PairMultisite::begin_evaluation()
 {
-  ev_init(eflag, vflag);
   if (stage == Stage::CHANGED)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite has changed since the last setup - use run without pre no");
   if (stage == Stage::SET_UP) begin_run();
+}
+
+void PairMultisite::compute(int eflag, int vflag)
+{
+  ev_init(eflag, vflag);
+  begin_evaluation();
   const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
-  const bool is_checked = given.check_every && nevaluations++ % given.check_every == 0;
+  const bool is_checked = is_check_due();
   const Molecules in = gather();
 
   // straight into LAMMPS' arrays where all atoms are molecules
@@ -506,9 +515,13 @@ void PairMultisite::compute(int eflag, int vflag)
   }
 
   const MultisiteSums sums = evaluate(in, want, out);
-  if (is_checked) check(in, want, sums, out);
+  if (is_checked && want == MultisiteWant::ALL) check(in, sums, out);
+  if (is_checked && want == MultisiteWant::FORCES) {    // another evaluation: 'check' changes no bits of a run
+    std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0);
+    check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}), out);
+  }
   if (by_copies) add_copies(in.nlocal, out);
-  tally(in.nlocal, sums);
+  tally(sums);
 }
 
 MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out)
@@ -529,22 +542,13 @@ MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want, c
   }
 }
 
-/* ----------------------------------------------------------------------
-   Where an evaluation gives forces alone, another one gives energy and virial, so that 'check' changes no bits of a run.
-------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------- */
 
-void PairMultisite::check(const Molecules &in, MultisiteWant want, const MultisiteSums &sums, const MultisiteResults &out)
+void PairMultisite::check(const Molecules &in, const MultisiteSums &sums, const MultisiteResults &out) const
 {
   std::vector<tagint> ids(in.nlocal, 0);
   for (int k = 0; k < in.nlocal && atom->tag_enable; ++k) ids[k] = atom->tag[row(k)];
-  const MultisiteCheck compared(lmp, *the_model, host_double.get(), given.precision, given.check_tolerance);
-  if (want == MultisiteWant::ALL) {
-    compared.compare(in, sums, out, ids);
-    return;
-  }
-  std::vector<double> force(3 * ids.size(), 0.0), torque(3 * ids.size(), 0.0);
-  const MultisiteSums all = evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr});
-  compared.compare(in, all, out, ids);
+  MultisiteCheck(lmp, *the_model, host_double.get(), given.precision, given.check_tolerance).compare(in, sums, out, ids);
 }
 
 void PairMultisite::add_copies(int n, const MultisiteResults &from)
@@ -560,7 +564,7 @@ void PairMultisite::add_copies(int n, const MultisiteResults &from)
   }
 }
 
-void PairMultisite::tally(int n, const MultisiteSums &sums)
+void PairMultisite::tally(const MultisiteSums &sums)
 {
   if (eflag_global) {
     eng_vdwl += sums.lennard_jones;
@@ -568,13 +572,21 @@ void PairMultisite::tally(int n, const MultisiteSums &sums)
   }
   if (vflag_global)
     for (int c = 0; c < 6; ++c) virial[c] += sums.virial[c];
-  if (!eflag_either) return;
-  std::vector<double> self(the_model->components().size());
-  for (std::size_t c = 0; c < self.size(); ++c) self[c] = the_model->self_energy(static_cast<int>(c));
-  for (int k = 0; k < n; ++k) {
-    if (eflag_global) eng_coul += self[component[k]];
-    if (eflag_atom) eatom[row(k)] += self[component[k]];
+  if (!eflag_either || !has_self_energy()) return;
+  for (int i = 0; i < atom->nlocal; ++i) {
+    const int c = component_of[atom->type[i]];
+    if (c < 0) continue;
+    const double self = the_model->self_energy(c);
+    if (eflag_global) eng_coul += self;
+    if (eflag_atom) eatom[i] += self;
   }
+}
+
+bool PairMultisite::has_self_energy() const
+{
+  for (std::size_t c = 0; c < the_model->components().size(); ++c)
+    if (the_model->self_energy(static_cast<int>(c)) != 0.0) return true;
+  return false;
 }
 
 /* ----------------------------------------------------------------------

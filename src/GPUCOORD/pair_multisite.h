@@ -49,6 +49,23 @@ class PairMultisite : public Pair {
   // has one; empty where no pair_coeff has given any.
   static std::vector<const gpucoord::Component *> components_of_types(LAMMPS *);
 
+ protected:
+  void begin_evaluation();
+  virtual std::string data_path() const;
+  gpucoord::Molecules gather();
+  [[noreturn]] void refuse_molecule(int bad) const;
+  bool is_check_due() { return given.check_every && nevaluations++ % given.check_every == 0; }
+  // sums: also where the evaluation that is checked gave none
+  void check(const gpucoord::Molecules &, const gpucoord::MultisiteSums &sums, const gpucoord::MultisiteResults &) const;
+  void tally(const gpucoord::MultisiteSums &);
+  bool has_self_energy() const;    // for which tally() reads types
+  int row(int molecule) const { return all_types ? molecule : index[molecule]; }
+
+  MultisiteSettings given;
+  std::unique_ptr<gpucoord::MultisiteModel> the_model;
+  std::vector<int> component_of;              // [ntypes + 1]; -1: none
+  std::unique_ptr<MultisiteBackend> backend;
+
  private:
   void allocate();
   void give_components(int narg, char **arg);
@@ -61,27 +78,17 @@ class PairMultisite : public Pair {
   void begin_run();
   std::string setup_text() const;
 
-  int row(int molecule) const { return all_types ? molecule : index[molecule]; }
   void select_molecules();
-  gpucoord::Molecules gather();
-  [[noreturn]] void refuse_molecule(int bad) const;
   gpucoord::MultisiteSums evaluate(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteResults &);
-  void check(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteSums &,
-             const gpucoord::MultisiteResults &);
   void add_copies(int n, const gpucoord::MultisiteResults &);
-  void tally(int n, const gpucoord::MultisiteSums &);
 
   int ntypes = 0;
-  MultisiteSettings given;
   int modified_shift = 0, modified_tail = 0;  // what pair_modify says
-  std::vector<int> component_of;              // [ntypes + 1]; -1: none
   std::vector<gpucoord::Mixing> mixing;       // [components][components]
-  std::unique_ptr<gpucoord::MultisiteModel> the_model;
   std::vector<double> ntype;                  // [ntypes + 1] atoms of a type
   std::vector<char> has_pair;                 // [ntypes + 1][ntypes + 1] init_one() was called for
   bool all_types = false;                     // every type has a component
 
-  std::unique_ptr<MultisiteBackend> backend;
   std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
   enum class Stage { CHANGED, SET_UP, READY };
   Stage stage = Stage::CHANGED;               // since init_style(): nothing runs, begin_run() must come, it has

@@ -12,8 +12,11 @@
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
+#include "atom_vec_ellipsoid_kokkos.h"
 #include "error.h"
 #include "neighbor.h"
+
+#include <cstddef>
 
 using namespace LAMMPS_NS;
 
@@ -60,22 +63,76 @@ gpucoord::DeviceAtoms CoordDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
+// vectors of atoms
+template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
+{
+  gpucoord::DeviceForces vectors;
+  vectors.f = view.data();
+  vectors.is_float = std::is_same_v<typename View::value_type, float>;
+  vectors.atom_stride = static_cast<std::int64_t>(view.stride(0));
+  vectors.axis_stride = static_cast<std::int64_t>(view.stride(1));
+  return vectors;
+}
+
 gpucoord::DeviceForces CoordDevice::begin_forces() const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   atomKK->sync(Device, F_MASK);
-  const auto f = atomKK->k_f.view<LMPDeviceType>();
-  gpucoord::DeviceForces forces;
-  forces.f = f.data();
-  forces.is_float = std::is_same_v<KK_ACC_FLOAT, float>;
-  forces.atom_stride = static_cast<std::int64_t>(f.stride(0));
-  forces.axis_stride = static_cast<std::int64_t>(f.stride(1));
-  return forces;
+  return vectors_of(atomKK->k_f.view<LMPDeviceType>());
 }
 
 void CoordDevice::end_forces() const
 {
   dynamic_cast<AtomKokkos *>(atom)->modified(Device, F_MASK);
+}
+
+/* ---------------------------------------------------------------------- */
+
+static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
+{
+  return dynamic_cast<AtomVecEllipsoidKokkos *>(atom->style_match("ellipsoid"));
+}
+
+bool CoordDevice::has_bodies() const
+{
+  return ellipsoids_of(atom) && !atom->superellipsoid_flag;    // LAMMPS keeps those on the host
+}
+
+gpucoord::DeviceBodies CoordDevice::bodies() const
+{
+  using Bonus = AtomVecEllipsoid::Bonus;
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, ELLIPSOID_MASK | BONUS_MASK);
+  const auto *const first = ellipsoids_of(atom)->k_bonus.view_device().data();
+  gpucoord::DeviceBodies bodies;
+  bodies.of_atom = atomKK->k_ellipsoid.view<LMPDeviceType>().data();
+  bodies.quaternion = reinterpret_cast<const char *>(first) + offsetof(Bonus, quat);
+  bodies.stride = sizeof(Bonus);
+  return bodies;
+}
+
+gpucoord::DeviceForces CoordDevice::begin_torques() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, TORQUE_MASK);
+  return vectors_of(atomKK->k_torque.view<LMPDeviceType>());
+}
+
+void CoordDevice::end_torques() const
+{
+  dynamic_cast<AtomKokkos *>(atom)->modified(Device, TORQUE_MASK);
+}
+
+gpucoord::DeviceForces CoordDevice::begin_angular_momenta() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, ANGMOM_MASK);
+  return vectors_of(atomKK->k_angmom.view<LMPDeviceType>());
+}
+
+void CoordDevice::end_angular_momenta() const
+{
+  dynamic_cast<AtomKokkos *>(atom)->modified(Device, ANGMOM_MASK);
 }
 
 std::shared_ptr<gpucoord::DevicePairs> CoordDevice::pairs(const gpucoord::SwitchTable &table,

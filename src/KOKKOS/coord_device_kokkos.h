@@ -14,6 +14,7 @@
 #include "kokkos_type.h"
 
 #include "gpucoord/device_coordination.h"
+#include "gpucoord/device_multisite.h"
 #include "pointers.h"
 
 #include <map>
@@ -48,6 +49,14 @@ class CoordDevice : protected Pointers {
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // brings them to the GPU
   gpucoord::DeviceForces begin_forces() const;                          // brings them to the GPU
   void end_forces() const;                                              // they have been changed there
+
+  // The same of atom_style ellipsoid, where it is one that can stay on the GPU.
+  bool has_bodies() const;
+  gpucoord::DeviceBodies bodies() const;
+  gpucoord::DeviceForces begin_torques() const;
+  void end_torques() const;
+  gpucoord::DeviceForces begin_angular_momenta() const;
+  void end_angular_momenta() const;
 
   // pairs of two groups within dmax, shared with all that ask for the same
   std::shared_ptr<gpucoord::DevicePairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision, int bit_a, int bit_b);

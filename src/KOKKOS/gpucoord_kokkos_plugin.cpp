@@ -19,7 +19,9 @@
 // clang-format off
 #include "compute_coord_gpu_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
+#include "fix_multisite_linear_kokkos.h"
 #include "pair_coord_kokkos.h"
+#include "pair_multisite_kokkos.h"
 // clang-format on
 
 namespace LAMMPS_NS {
@@ -63,8 +65,14 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
   plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
 #include "fix_coord_bias_kokkos.h"
 
+  plugin.info = "GPUCOORD rotation of linear molecules, KOKKOS, v0.1";
+#include "fix_multisite_linear_kokkos.h"
+
   plugin.style = "pair";
   plugin.info = "GPUCOORD pair potential of a switching function, KOKKOS, v0.1";
 #include "pair_coord_kokkos.h"
+
+  plugin.info = "GPUCOORD rigid multi-site molecules, KOKKOS, v0.1";
+#include "pair_multisite_kokkos.h"
 }
 }    // namespace LAMMPS_NS

@@ -96,6 +96,8 @@ def rounded(tolerance, growth=5000):
 # What LAMMPS itself cannot do with KOKKOS
 NO_LABELS = "LAMMPS has no label maps there"
 NO_MULTI = "neighbor style multi ends LAMMPS in a segmentation fault there"
+NO_SUPERELLIPSOIDS = "create_atoms ends LAMMPS in a segmentation fault there"
+NO_SAME_GHOSTS = "several threads order ghost atoms differently from run to run there"
 
 
 def names_of(style):

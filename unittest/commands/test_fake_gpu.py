@@ -258,7 +258,6 @@ MOLECULES = SYSTEM.replace("atom_modify", "atom_style ellipsoid\natom_modify").r
 MOLECULES += "pair_style multisite 3.0 {}\npair_coeff * * components one\n"
 
 
-@unittest.skipIf(coordtest.KOKKOS, "pair_style multisite has no variant with KOKKOS")
 class Multisite(WithFakeGPUs):
     """The same of pair_style multisite."""
 

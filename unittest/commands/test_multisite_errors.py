@@ -20,6 +20,9 @@ if coordtest.DEVICE != "host":
     coordtest.skip("words and files are the same on any device")
 
 # 27 molecules with orientations, of two types, in a periodic box of edge 6.
+if coordtest.KOKKOS:
+    coordtest.skip("words and settings, in which KOKKOS changes nothing; what it does change is in test_multisite_kokkos.py")
+
 SYSTEM = """
 units lj
 atom_style {style}

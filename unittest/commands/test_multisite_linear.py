@@ -138,6 +138,8 @@ class Linear(unittest.TestCase):
         for move in [nve], [nve, NOISE], [nvt], ["run_style respa 2 2 pair 2", nvt]:
             lmp = self.start(BODIES, *move, "fix linear all multisite/linear", "neigh_modify every 1 delay 0 check yes")
             self.check_spin(lmp, 200)
+        if coordtest.kokkos_lacks("superellipsoids", coordtest.NO_SUPERELLIPSOIDS):
+            return
         both = system("ellipsoid superellipsoid").replace("set_multisite all", "\n".join(
             f"set type {k} shape {shape}\nset type {k} mass {mass}" for k, (shape, mass) in enumerate(
                 [("0.01 0.01 4.4", 44.0), ("2.46 0.01 0.01", 28.0), ("2 1 0.01", 18.0), ("1 1 1", 40.0)], 1)))
@@ -258,7 +260,7 @@ class Errors(errortest.InProcess):
                                      "single 1 1 1\n"
                            "mass 1 1.0\npair_style zero 2.0\npair_coeff * *\nfix linear all multisite/linear")
         self.assertEqual(errortest.error_of(self.lmp, "run 0"),
-                         ("Fix multisite/linear needs atom_style ellipsoid, not atomic", None))
+                         ("Fix multisite/linear needs atom_style ellipsoid, not atomic" + "/kk" * bool(coordtest.KOKKOS), None))
 
 
 if __name__ == "__main__":

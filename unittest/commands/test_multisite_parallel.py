@@ -113,6 +113,7 @@ class Parallel(MultisiteTest):
         expected = model.energies(box, molecules.x[own], molecules.q[own], molecules.types[own])
         self.check("energies", found[1][far, 13], expected.atoms[far[own]], 10 * DOUBLE)
 
+    @coordtest.not_where(coordtest.KOKKOS, coordtest.NO_SAME_GHOSTS)
     def test_same_bits(self):
         """Any number of threads gives the same bits, in any precision."""
         molecules = Molecules.random(BOXES["triclinic"], 1.9, 4, seed=26)

@@ -2,6 +2,7 @@
 // backend in double, which test_coordination.cpp holds against brute force, and the host's biases.
 
 #include "gpu.h"
+#include "on_gpu.h"
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/device_coordination.h"
@@ -33,29 +34,6 @@ class NeedGpu : public testing::Environment {
   void SetUp() override { need_gpu(); }
 };
 testing::Environment *const need_gpu_first = testing::AddGlobalTestEnvironment(new NeedGpu);
-
-template <class T> class OnGpu {
- public:
-  explicit OnGpu(const std::vector<T> &from) : n(from.size())
-  {
-    cudaMalloc(reinterpret_cast<void **>(&memory), std::max<std::size_t>(1, n) * sizeof(T));
-    set(from);
-  }
-  OnGpu(const OnGpu &) = delete;
-  ~OnGpu() { cudaFree(memory); }
-  void set(const std::vector<T> &from) const { cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice); }
-  std::vector<T> get() const
-  {
-    std::vector<T> to(n);
-    cudaMemcpy(to.data(), memory, n * sizeof(T), cudaMemcpyDeviceToHost);
-    return to;
-  }
-  T *data() const { return memory; }
-
- private:
-  T *memory = nullptr;
-  std::size_t n;
-};
 
 SwitchOptions options(SwitchKind kind, double dmax)
 {

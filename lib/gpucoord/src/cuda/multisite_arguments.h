@@ -8,6 +8,9 @@
 
 #include "gpucoord/multisite.h"
 
+#include <algorithm>
+#include <cstddef>
+
 namespace gpucoord {
 
 template <class Real> struct alignas(16) Four {
@@ -35,6 +38,7 @@ struct MoleculeSums {
 
 // columns of the per-molecule output: force, torque and, with MultisiteWant::ALL, energy and virial
 constexpr int COLUMNS_OF_FORCES = 6, COLUMNS_OF_ALL = 13;
+inline int columns_of(MultisiteWant want) { return want == MultisiteWant::ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES; }
 
 // Owned molecules of one component with all molecules of one, or of another.
 template <class Real> struct MoleculesArguments : CellsSearch {
@@ -55,6 +59,29 @@ template <class Real> struct MoleculeLauncher {
   void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host, const TablesView<Real> &device, MultisiteWant,
               bool site_cutoff, const CellsShape &, cudaStream_t);
 };
+
+// Adds a row of that output to the results of a molecule.
+inline void add_row(const double *columns, int row, MultisiteWant want, const MultisiteResults &out)
+{
+  const auto to = static_cast<std::size_t>(row);
+  for (int c = 0; c < 3; ++c) {
+    if (out.force) out.force[3 * to + c] += columns[c];
+    if (out.torque) out.torque[3 * to + c] += columns[3 + c];
+  }
+  if (want == MultisiteWant::FORCES) return;
+  if (out.energy) out.energy[to] += columns[6];
+  for (int c = 0; out.virial && c < 6; ++c) out.virial[6 * to + c] += columns[7 + c];
+}
+
+inline MultisiteSums sums_of(const MoleculeSums &found)
+{
+  MultisiteSums sums;
+  sums.lennard_jones = found.energy[0];
+  sums.electrostatic = found.energy[1];
+  sums.reaction_field = found.energy[2];
+  std::copy_n(found.virial, 6, sums.virial);
+  return sums;
+}
 
 template <class Sites> void get_molecule_launcher(MoleculeLauncher<float> &);
 template <class Sites> void get_molecule_launcher(MoleculeLauncher<double> &);

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. A build without CUDA leaves no atoms on a GPU.
 
 #include "gpucoord/device_coordination.h"
+#include "gpucoord/device_multisite.h"
 
 namespace gpucoord {
 
@@ -21,6 +22,16 @@ std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &
 }
 
 std::unique_ptr<DeviceBias> make_device_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &, Precision)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -1,0 +1,78 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "fix_multisite_linear_kokkos.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "error.h"
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int narg, char **arg) :
+    FixMultisiteLinear(lmp, narg, arg)
+{
+  kokkosable = 1;
+  atomKK = dynamic_cast<AtomKokkos *>(atom);
+  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques
+  execution_space = Host;
+  datamask_read = EMPTY_MASK;    // done here, for what is on the GPU and what is not
+  datamask_modify = EMPTY_MASK;
+}
+
+template <class DeviceType> bool FixMultisiteLinearKokkos<DeviceType>::stays_on_gpu() const
+{
+  return coord_is_cuda<DeviceType>() && device->has_bodies();
+}
+
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::init()
+{
+  FixMultisiteLinear::init();
+  on_device.reset();
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::take_away(Vectors which)
+{
+  const bool are_torques = which == Vectors::TORQUES;
+  if (!stays_on_gpu()) {
+    atoms_to_host();
+    atomKK->sync(Host, ANGMOM_MASK);
+    FixMultisiteLinear::take_away(which);
+    atomKK->modified(Host, are_torques ? TORQUE_MASK : ANGMOM_MASK);
+    return;
+  }
+  try {
+    if (!on_device) on_device = gpucoord::make_device_axes(axis);
+    on_device->take_away(device->atoms(true, true), device->bodies(), groupbit,
+                         are_torques ? device->begin_torques() : device->begin_angular_momenta(), device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    on_device.reset();
+    error->one(FLERR, Error::NOLASTLINE, "Fix multisite/linear {}: {} - use fix multisite/linear/kk/host", id, e.what());
+  }
+  are_torques ? device->end_torques() : device->end_angular_momenta();
+}
+
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::atoms_to_host()
+{
+  atomKK->sync(Host, TORQUE_MASK | TYPE_MASK | MASK_MASK | ELLIPSOID_MASK | BONUS_MASK);
+}
+
+namespace LAMMPS_NS {
+template class FixMultisiteLinearKokkos<LMPDeviceType>;
+#ifdef LMP_KOKKOS_GPU
+template class FixMultisiteLinearKokkos<LMPHostType>;
+#endif
+}    // namespace LAMMPS_NS

@@ -1,0 +1,50 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef PAIR_CLASS
+// clang-format off
+PairStyle(multisite/kk,PairMultisiteKokkos<LMPDeviceType>);
+PairStyle(multisite/kk/device,PairMultisiteKokkos<LMPDeviceType>);
+PairStyle(multisite/kk/host,PairMultisiteKokkos<LMPHostType>);
+// clang-format on
+#else
+
+#ifndef LMP_PAIR_MULTISITE_KOKKOS_H
+#define LMP_PAIR_MULTISITE_KOKKOS_H
+
+#include "pair_multisite.h"
+
+#include "coord_device_kokkos.h"
+
+namespace LAMMPS_NS {
+
+template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
+ public:
+  PairMultisiteKokkos(class LAMMPS *);
+  void compute(int, int) override;
+  void init_style() override;
+  double memory_usage() override;
+
+ private:
+  std::string data_path() const override;
+  bool stays_on_gpu() const;
+  void compute_on_gpu();
+  void check_on_gpu(gpucoord::MultisiteWant, const gpucoord::DeviceAtoms &, const gpucoord::DeviceBodies &);
+  gpucoord::MultisiteSums result();
+
+  std::int64_t version = -1;    // of atoms' order at the last rebuild
+  std::shared_ptr<CoordDevice> device;
+  std::unique_ptr<gpucoord::DeviceMultisite> on_device;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif
