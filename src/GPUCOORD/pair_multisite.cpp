@@ -17,6 +17,7 @@
 #include "multisite_motion.h"
 #include "multisite_surroundings.h"
 #include "restart_io.h"
+#include "gpucoord/device_multisite.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -45,9 +46,6 @@ using Switched = MultisiteSettings::Switched;
 
 // what is worth the start of threads
 static constexpr int MANY = 4096;
-
-// LAMMPS keeps quaternions at length 1 to rounding, and data files have fewer digits.
-static constexpr double LENGTH_TOLERANCE = 1e-6;
 
 /* ---------------------------------------------------------------------- */
 
@@ -361,6 +359,8 @@ void PairMultisite::begin_run()
                    "Pair multisite computes all pairs of its molecules, but pair_style hybrid gives types {} and {} to another "
                    "style or none - use hybrid/overlay to add to it, or give one of them to another style altogether",
                    i, j);
+  self_energy.resize(the_model->components().size());
+  for (std::size_t c = 0; c < self_energy.size(); ++c) self_energy[c] = the_model->self_energy(static_cast<int>(c));
   backend->reset();
   backend->init(*the_model, given.precision, "Pair multisite");
   const bool is_by_reference = !backend->is_cuda() && given.precision == Precision::DOUBLE;
@@ -454,7 +454,7 @@ Molecules PairMultisite::gather()
     const double *const q = bodies.quaternion(i);
     std::copy(q, q + 4, &quaternion[4 * static_cast<std::size_t>(k)]);
     component[k] = component_of[atom->type[i]];
-    if (!(std::fabs(MultisiteBodies::length(q) - 1.0) <= LENGTH_TOLERANCE)) bad = MAX(bad, i);
+    if (!(std::fabs(MultisiteBodies::length(q) - 1.0) <= gpucoord::QUATERNION_TOLERANCE)) bad = MAX(bad, i);
   }
   if (bad >= 0) refuse_molecule(bad);
   in.quaternion = quaternion.data();
@@ -576,17 +576,14 @@ void PairMultisite::tally(const MultisiteSums &sums)
   for (int i = 0; i < atom->nlocal; ++i) {
     const int c = component_of[atom->type[i]];
     if (c < 0) continue;
-    const double self = the_model->self_energy(c);
-    if (eflag_global) eng_coul += self;
-    if (eflag_atom) eatom[i] += self;
+    if (eflag_global) eng_coul += self_energy[c];
+    if (eflag_atom) eatom[i] += self_energy[c];
   }
 }
 
 bool PairMultisite::has_self_energy() const
 {
-  for (std::size_t c = 0; c < the_model->components().size(); ++c)
-    if (the_model->self_energy(static_cast<int>(c)) != 0.0) return true;
-  return false;
+  return std::any_of(self_energy.begin(), self_energy.end(), [](double self) { return self != 0.0; });
 }
 
 /* ----------------------------------------------------------------------

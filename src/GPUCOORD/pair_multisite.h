@@ -85,6 +85,7 @@ class PairMultisite : public Pair {
   int ntypes = 0;
   int modified_shift = 0, modified_tail = 0;  // what pair_modify says
   std::vector<gpucoord::Mixing> mixing;       // [components][components]
+  std::vector<double> self_energy;            // [components] of this run
   std::vector<double> ntype;                  // [ntypes + 1] atoms of a type
   std::vector<char> has_pair;                 // [ntypes + 1][ntypes + 1] init_one() was called for
   bool all_types = false;                     // every type has a component

@@ -160,11 +160,7 @@ template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_
   if (stays(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
     if (takes_neighbours) text += ", pairs of LAMMPS' neighbor list";
-    const auto *const kokkos = lmp->kokkos;
-    const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
-    if (comm->nprocs > 1)
-      text += through_host ? ", ghost atoms by LAMMPS through the host" : ", ghost atoms by GPU-aware MPI";
-    return text;
+    return text + device->ghosts_path();
   }
   return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }

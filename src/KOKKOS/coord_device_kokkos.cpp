@@ -13,7 +13,9 @@
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "atom_vec_ellipsoid_kokkos.h"
+#include "comm.h"
 #include "error.h"
+#include "kokkos.h"
 #include "neighbor.h"
 
 #include <cstddef>
@@ -88,6 +90,16 @@ void CoordDevice::end_forces() const
 
 /* ---------------------------------------------------------------------- */
 
+std::string CoordDevice::ghosts_path() const
+{
+  const auto *const kokkos = lmp->kokkos;
+  const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
+  if (comm->nprocs == 1) return "";
+  return through_host ? ", ghost atoms by LAMMPS through the host" : ", ghost atoms by GPU-aware MPI";
+}
+
+/* ---------------------------------------------------------------------- */
+
 static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
 {
   return dynamic_cast<AtomVecEllipsoidKokkos *>(atom->style_match("ellipsoid"));
@@ -95,7 +107,7 @@ static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
 
 bool CoordDevice::has_bodies() const
 {
-  return ellipsoids_of(atom) && !atom->superellipsoid_flag;    // LAMMPS keeps those on the host
+  return ellipsoids_of(atom) && !atom->superellipsoid_flag;
 }
 
 gpucoord::DeviceBodies CoordDevice::bodies() const

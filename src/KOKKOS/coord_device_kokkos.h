@@ -50,7 +50,10 @@ class CoordDevice : protected Pointers {
   gpucoord::DeviceForces begin_forces() const;                          // brings them to the GPU
   void end_forces() const;                                              // they have been changed there
 
-  // The same of atom_style ellipsoid, where it is one that can stay on the GPU.
+  // how LAMMPS renews ghost atoms, to be added to what a style says of its data; empty on one rank
+  std::string ghosts_path() const;
+
+  // The same of atom_style ellipsoid, but not of its kind superellipsoid, of which KOKKOS has none.
   bool has_bodies() const;
   gpucoord::DeviceBodies bodies() const;
   gpucoord::DeviceForces begin_torques() const;

@@ -38,12 +38,12 @@ template <class DeviceType> PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos
 
 template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::stays_on_gpu() const
 {
-  return coord_is_cuda<DeviceType>() && backend->is_cuda() && device->has_bodies();
+  return coord_is_cuda<DeviceType>() && backend && backend->is_cuda() && device->has_bodies();
 }
 
 template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_path() const
 {
-  if (stays_on_gpu()) return "molecules, forces and torques stay on the GPU";
+  if (stays_on_gpu()) return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
   return PairMultisite::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
@@ -87,12 +87,17 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute(int ef
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu()
 {
   const auto stream = device->stream();
-  if (!on_device) on_device = gpucoord::make_device_multisite(*the_model, component_of, given.precision);
+  if (!on_device) {
+    on_device = gpucoord::make_device_multisite(*the_model, component_of, given.precision);
+    version = -1;
+  }
   const auto atoms = device->atoms(false, true);
   const auto bodies = device->bodies();
   if (version != device->version()) {
-    on_device->rebuild(atoms, stream);
+    const auto errors = on_device->rebuild(atoms, stream);
     version = device->version();
+    if (errors.types_changed) refuse_new_types();
+    if (errors.bad_atom >= 0) refuse_earlier_molecule();    // atoms have other rows now
   }
   const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
   on_device->evaluate(atoms, bodies, want, device->begin_forces(), device->begin_torques(), stream);
@@ -111,15 +116,33 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu
 template <class DeviceType> MultisiteSums PairMultisiteKokkos<DeviceType>::result()
 {
   const auto found = on_device->result(device->stream());
+  if (found.types_changed) refuse_new_types();
   if (found.bad_atom >= 0) {
     atomKK->sync(Host, X_MASK | TYPE_MASK | TAG_MASK | ELLIPSOID_MASK | BONUS_MASK);
-    refuse_molecule(found.bad_atom);
+    gather();    // ends in an error where some molecule still is what was found
+    refuse_earlier_molecule();
   }
   return found.sums;
 }
 
+template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_earlier_molecule() const
+{
+  error->one(FLERR, Error::NOLASTLINE,
+             "Pair multisite: at a step since the last output or build of neighbor lists, a molecule of rank {} had no ellipsoid, a "
+             "position that was not a finite number or a quaternion of another length than 1 - the simulation is unstable",
+             comm->me);
+}
+
+template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_types() const
+{
+  error->one(FLERR, Error::NOLASTLINE,
+             "Pair multisite: on rank {} the type of a molecule has changed since LAMMPS made its neighbor lists, when it was read "
+             "on the GPU - use device host", comm->me);
+}
+
 /* ----------------------------------------------------------------------
-   Forces and torques of the last evaluation; energy and virial are those of another one where it gave none.
+   Forces and torques of the last evaluation, before they were added; energy and virial are those of another one where it gave
+   none.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>

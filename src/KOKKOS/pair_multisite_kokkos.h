@@ -38,6 +38,8 @@ template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
   void compute_on_gpu();
   void check_on_gpu(gpucoord::MultisiteWant, const gpucoord::DeviceAtoms &, const gpucoord::DeviceBodies &);
   gpucoord::MultisiteSums result();
+  [[noreturn]] void refuse_earlier_molecule() const;
+  [[noreturn]] void refuse_new_types() const;
 
   std::int64_t version = -1;    // of atoms' order at the last rebuild
   std::shared_ptr<CoordDevice> device;

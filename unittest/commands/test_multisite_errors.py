@@ -19,10 +19,10 @@ from multisitetest import ALL_KINDS, ATOM, LINEAR, POLAR, Component, write_compo
 if coordtest.DEVICE != "host":
     coordtest.skip("words and files are the same on any device")
 
-# 27 molecules with orientations, of two types, in a periodic box of edge 6.
 if coordtest.KOKKOS:
-    coordtest.skip("words and settings, in which KOKKOS changes nothing; what it does change is in test_multisite_kokkos.py")
+    coordtest.skip("words and settings; what is another with KOKKOS is in test_multisite_kokkos.py")
 
+# 27 molecules with orientations, of two types, in a periodic box of edge 6.
 SYSTEM = """
 units lj
 atom_style {style}

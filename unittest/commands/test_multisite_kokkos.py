@@ -57,7 +57,7 @@ class Kokkos(MultisiteTest):
             self.check(name, getattr(states["on"], name), getattr(states["off"], name), 1e-7)    # rounding grows
 
     def test_check(self):
-        """It compares what was added on the GPU, at steps with energies and without; a tolerance of nothing stops the run."""
+        """At steps with energies and without; a tolerance of nothing stops the run."""
         lmp = self.start(*MOVE, "thermo 7", "run 20 post no", words="check 2 1e-4 precision mixed")
         self.assertTrue(np.isfinite(lmp.get_thermo("pe")))
         message = self.error_of(*MOVE, "run 1 post no", words="check 1 1e-12 precision mixed")
@@ -80,6 +80,24 @@ class Kokkos(MultisiteTest):
             self.error_of(*MOVE, "unfix linear", "set atom 12 angmom 1e300 1e300 0", "run 1").replace("-nan", "nan"),
             "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan, which must be 1 - the simulation is "
             "unstable, or quaternions were set wrongly")
+
+    def test_changes(self):
+        """After settings that failed, and of types between two builds of neighbor lists"""
+        changed = "Pair multisite has changed since the last setup - use run without pre no"
+        lmp = self.start("pair_style lj/cut 2.5", "pair_coeff * * 1 1", "run 0")
+        for command in "pair_style multisite 2.5 foo", "run 1 pre no":
+            with self.assertRaises(Exception) as caught:
+                lmp.command(command)
+        self.assertEqual(errortest.read_error(str(caught.exception))[0], changed)
+        lmp = self.start(*MOVE, "run 0", "set group all type 1")
+        if not STAYS:
+            lmp.command("run 1 pre no")
+            return
+        with self.assertRaises(Exception) as caught:
+            lmp.command("run 1 pre no")
+        self.assertEqual(errortest.read_error(str(caught.exception))[0],
+                         "Pair multisite: on rank 0 the type of a molecule has changed since LAMMPS made its neighbor lists, when it "
+                         "was read on the GPU - use device host")
 
     def test_thermostat(self):
         """Fix langevin, which has a variant with KOKKOS, acts on torques before fix multisite/linear takes away what is along

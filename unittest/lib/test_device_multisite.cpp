@@ -255,8 +255,30 @@ TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
     EXPECT_EQ(bad_atom_of(a), bad);
     Atoms<double> good(s, 3, true, false);
     EXPECT_EQ(bad_atom_of(good), bad);    // not forgotten
-    on_device->rebuild(good.atoms(), nullptr);
+    EXPECT_EQ(on_device->rebuild(good.atoms(), nullptr).bad_atom, bad);
     EXPECT_EQ(bad_atom_of(good), -1);
+  }
+}
+
+// of those that were molecules at the rebuild
+TEST_F(DeviceMultisites, FindTypesThatChange)
+{
+  const auto kinds = kinds_of_components()[10];
+  const MultisiteModel model(kinds, options(3.0, 3.0));
+  const auto on_device = make_device_multisite(model, {-1, 0, 1, 2, -1}, Precision::MIXED);
+  for (const int type : {1, 4}) {
+    Atoms<double> a(System(300, 3), 3, true, false);
+    EXPECT_FALSE(on_device->rebuild(a.atoms(), nullptr).types_changed);
+    on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, nullptr);
+    EXPECT_FALSE(on_device->result(nullptr).types_changed);
+    ASSERT_EQ(a.type[a.nlocal], 1 + 225 % 3);    // a ghost
+    a.type[a.nlocal] = type == 1 ? 2 : type;
+    a.send();
+    on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, nullptr);
+    EXPECT_TRUE(on_device->result(nullptr).types_changed);
+    EXPECT_TRUE(on_device->rebuild(a.atoms(), nullptr).types_changed);    // until now
+    on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, nullptr);
+    EXPECT_FALSE(on_device->result(nullptr).types_changed);
   }
 }
 

@@ -22,11 +22,17 @@ struct DeviceBodies {
   std::size_t stride = 0;                // bytes from one body to the next
 };
 
-struct DeviceMultisiteResult {
+// Length 1 of a quaternion, to this: callers have rounded it.
+constexpr double QUATERNION_TOLERANCE = 1e-6;
+
+// What was wrong in an evaluation since the last rebuild().
+struct DeviceMultisiteErrors {
+  int bad_atom = -1;             // row of a molecule without a body, a finite position or a quaternion of length 1; -1: none
+  bool types_changed = false;    // a molecule is of another component than at the rebuild
+};
+
+struct DeviceMultisiteResult : DeviceMultisiteErrors {
   MultisiteSums sums;                    // of this rank, with MultisiteWant::ALL; no timings
-  // row of a molecule of any evaluation since the last rebuild() that has no body, or whose position is not finite or whose
-  // quaternion is not of length 1 to 1e-6; -1: none
-  int bad_atom = -1;
 };
 
 class DeviceMultisite {
@@ -34,9 +40,10 @@ class DeviceMultisite {
   virtual ~DeviceMultisite() = default;
 
   // Which atoms are molecules, and of which component: to be called before the first evaluation and whenever atoms were
-  // renumbered. Reads positions and types. Waits. Throws DeviceError, std::bad_alloc.
-  virtual void rebuild(const DeviceAtoms &, DeviceStream) = 0;
-  // Enqueues an evaluation at these positions, and adds to the owned molecules.
+  // renumbered. Reads positions and types. Waits. Returns what was wrong until now, by rows of until now. Throws DeviceError,
+  // std::bad_alloc.
+  virtual DeviceMultisiteErrors rebuild(const DeviceAtoms &, DeviceStream) = 0;
+  // Enqueues an evaluation at these positions, and adds to the owned molecules. Reads types, too.
   virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant, const DeviceForces &force,
                         const DeviceForces &torque, DeviceStream) = 0;
   // The same, and adds to nothing.

@@ -8,10 +8,13 @@
 #include "device_forces.cuh"
 #include "device_positions.cuh"
 #include "molecule_engine.h"
+#include "own_molecule.cuh"
+#include "staging.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
 #include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
 
 #include <algorithm>
 #include <cmath>
@@ -22,7 +25,6 @@ namespace {
 
   constexpr int THREADS = 256;
   constexpr int NO_ATOM = 0x7fffffff;
-  constexpr double LENGTH_TOLERANCE = 1e-6;    // of quaternions
 
   unsigned blocks_of(int n) { return (n + THREADS - 1u) / THREADS; }
 
@@ -38,22 +40,20 @@ namespace {
     }
   };
 
-  Bounds nowhere() { return {{HUGE_VAL, HUGE_VAL, HUGE_VAL}, {-HUGE_VAL, -HUGE_VAL, -HUGE_VAL}}; }
-
   // of an atom that is a molecule
   template <class X> struct BoundsOf {
     const X *x;
     const int *row;
 
-    __device__ Bounds operator()(int k) const
+    __host__ __device__ Bounds operator()(int k) const
     {
-      const double3 p = position_of(x, row[k]);
-      Bounds at = {{p.x, p.y, p.z}, {p.x, p.y, p.z}};
-      for (int c = 0; c < 3; ++c)
-        if (!isfinite(at.lo[c])) {
-          at.lo[c] = HUGE_VAL;
-          at.hi[c] = -HUGE_VAL;
-        }
+      const X *const p = x + 3 * static_cast<std::size_t>(row[k]);
+      Bounds at;
+      for (int c = 0; c < 3; ++c) {
+        const double place = p[c];
+        at.lo[c] = isfinite(place) ? place : HUGE_VAL;
+        at.hi[c] = isfinite(place) ? place : -HUGE_VAL;
+      }
       return at;
     }
   };
@@ -89,31 +89,52 @@ namespace {
     }
   }
 
-  template <class X>
-  __global__ void gather_molecules(const X *x, const int *row_of, int n, const DeviceBodies bodies, double3 anywhere,
-                                   DeviceAtom *molecule, double *quaternion, int *bad_atom)
+  // w x y z of a body
+  __device__ const double *quaternion_of(const DeviceBodies &bodies, int body)
+  {
+    return reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) + bodies.stride * body);
+  }
+
+  struct Errors {
+    int bad_atom;         // NO_ATOM: none
+    int types_changed;
+  };
+
+  struct GatherArguments {
+    const int *type;             // [nall]
+    const int *component_of;     // [types + 1]
+    DeviceBodies bodies;
+    const int *row, *component;  // [n] of the molecules
+    int n;
+    double3 anywhere;            // a place within the bins
+    DeviceAtom *molecule;        // [n]
+    double *quaternion;          // [n][4]
+    Errors *errors;
+  };
+
+  template <class X> __global__ void gather_molecules(const X *x, const GatherArguments arg)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= n) return;
-    const int row = row_of[k];
+    if (k >= arg.n) return;
+    const int row = arg.row[k];
     double3 p = position_of(x, row);
     double q[4] = {1.0, 0.0, 0.0, 0.0};
-    const int body = bodies.of_atom[row];
+    const int body = arg.bodies.of_atom[row];
     bool is_bad = body < 0;
     if (!is_bad) {
-      const auto *const from =
-          reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) + bodies.stride * body);
+      const double *const from = quaternion_of(arg.bodies, body);
       for (int c = 0; c < 4; ++c) q[c] = from[c];
       const double length = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-      is_bad = !(fabs(length - 1.0) <= LENGTH_TOLERANCE);
+      is_bad = !(fabs(length - 1.0) <= QUATERNION_TOLERANCE);
     }
     if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) {
       is_bad = true;
-      p = anywhere;    // bins need a place
+      p = arg.anywhere;
     }
-    if (is_bad) atomicMin(bad_atom, row);
-    molecule[k] = {p.x, p.y, p.z, row};
-    for (int c = 0; c < 4; ++c) quaternion[4 * static_cast<std::size_t>(k) + c] = q[c];
+    if (is_bad) atomicMin(&arg.errors->bad_atom, row);
+    if (arg.component_of[arg.type[row]] != arg.component[k]) arg.errors->types_changed = 1;
+    arg.molecule[k] = {p.x, p.y, p.z, row};
+    for (int c = 0; c < 4; ++c) arg.quaternion[4 * static_cast<std::size_t>(k) + c] = q[c];
   }
 
   __global__ void add_forces_and_torques(const double *sums, int columns, const int *row_of, int n, const DeviceForces force,
@@ -132,40 +153,42 @@ namespace {
         ncomponents(static_cast<int>(model.components().size())), rows(ncomponents)
     {
       engine = make_molecule_engine(model, precision, MultisiteTuning());
-      types.reserve(component_of.size());
-      check(cudaMemcpy(types.data(), component_of.data(), component_of.size() * sizeof(int), cudaMemcpyHostToDevice),
-            "copying to it");
+      send_table(component_of, types);
+      send_table(std::vector<Errors>{NO_ERRORS}, errors);
       rows_device.reserve(ncomponents);
       rows_host.reserve(ncomponents);
       bounds_device.reserve(1);
       bounds_host.reserve(1);
-      bad_atom.reserve(1);
-      bad_atom_host.reserve(1);
+      errors_host.reserve(1);
       total.reserve(1);
     }
 
-    void rebuild(const DeviceAtoms &atoms, DeviceStream stream) override
+    DeviceMultisiteErrors rebuild(const DeviceAtoms &atoms, DeviceStream stream) override
     {
       cudaGetLastError();    // of others: a launch here must not be blamed for it
       n = nowned = 0;
       rows.assign(ncomponents, {});
-      const int none = NO_ATOM;
-      check(cudaMemcpyAsync(bad_atom.data(), &none, sizeof(int), cudaMemcpyHostToDevice, stream), "copying to it");
+      fetch_errors(stream);
       if (atoms.nall > 0) {
         sort(atoms, stream);
         check(cudaMemcpyAsync(rows_host.data(), rows_device.data(), ncomponents * sizeof(ComponentRows), cudaMemcpyDeviceToHost,
                               stream), "copying from it");
       }
       check(cudaStreamSynchronize(stream), "sorting molecules by component");
-      if (atoms.nall == 0) return;
-      rows.assign(rows_host.data(), rows_host.data() + ncomponents);
+      const DeviceMultisiteErrors found = last_errors();
+      errors_host[0] = NO_ERRORS;
+      check(cudaMemcpyAsync(errors.data(), errors_host.data(), sizeof(Errors), cudaMemcpyHostToDevice, stream), "copying to it");
+      if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
       for (const ComponentRows &of : rows) {
         n += of.n;
         nowned += of.nowned;
       }
-      if (nowned == 0) return;
-      find_owned_rows(stream);
-      find_bounds(atoms, stream);
+      if (nowned > 0) {
+        find_owned_rows(stream);
+        find_bounds(atoms, stream);
+      }
+      check(cudaStreamSynchronize(stream), "sorting molecules by component");
+      return found;
     }
 
     void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in, DeviceStream stream) override
@@ -175,11 +198,18 @@ namespace {
       cudaGetLastError();
       molecules.reserve(n);
       quaternions.reserve(4 * static_cast<std::size_t>(n));
-      const double3 anywhere = make_double3(bounds.lo[0], bounds.lo[1], bounds.lo[2]);
-      with_positions(atoms, [&](const auto *x) {
-        gather_molecules<<<blocks_of(n), THREADS, 0, stream>>>(x, order.data(), n, bodies, anywhere, molecules.data(),
-                                                               quaternions.data(), bad_atom.data());
-      });
+      GatherArguments arg = {};
+      arg.type = atoms.type;
+      arg.component_of = types.data();
+      arg.bodies = bodies;
+      arg.row = order.data();
+      arg.component = keys_sorted.data();
+      arg.n = n;
+      arg.anywhere = make_double3(bounds.lo[0], bounds.lo[1], bounds.lo[2]);
+      arg.molecule = molecules.data();
+      arg.quaternion = quaternions.data();
+      arg.errors = errors.data();
+      with_positions(atoms, [&](const auto *x) { gather_molecules<<<blocks_of(n), THREADS, 0, stream>>>(x, arg); });
       check(cudaGetLastError(), "launching gather_molecules");
       engine->enqueue({rows.data(), molecules.data(), quaternions.data(), n, nowned, bounds}, want, stream);
     }
@@ -197,15 +227,13 @@ namespace {
     DeviceMultisiteResult result(DeviceStream stream) override
     {
       const bool has_sums = want == MultisiteWant::ALL && nowned > 0;
-      check(cudaMemcpyAsync(bad_atom_host.data(), bad_atom.data(), sizeof(int), cudaMemcpyDeviceToHost, stream),
-            "copying from it");
+      fetch_errors(stream);
       if (has_sums)
         check(cudaMemcpyAsync(total.data(), engine->total(), sizeof(MoleculeSums), cudaMemcpyDeviceToHost, stream),
               "copying from it");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
-      DeviceMultisiteResult found;
+      DeviceMultisiteResult found = {last_errors(), {}};
       if (has_sums) found.sums = sums_of(total[0]);
-      if (bad_atom_host[0] != NO_ATOM) found.bad_atom = bad_atom_host[0];
       return found;
     }
 
@@ -230,6 +258,18 @@ namespace {
     }
 
    private:
+    static constexpr Errors NO_ERRORS = {NO_ATOM, 0};
+
+    void fetch_errors(cudaStream_t stream)
+    {
+      check(cudaMemcpyAsync(errors_host.data(), errors.data(), sizeof(Errors), cudaMemcpyDeviceToHost, stream), "copying from it");
+    }
+    DeviceMultisiteErrors last_errors() const    // after a wait
+    {
+      const Errors &found = errors_host[0];
+      return {found.bad_atom == NO_ATOM ? -1 : found.bad_atom, found.types_changed != 0};
+    }
+
     // rows of all atoms by component, those that are no molecules last
     void sort(const DeviceAtoms &atoms, cudaStream_t stream)
     {
@@ -273,9 +313,9 @@ namespace {
       with_positions(atoms, [&](const auto *x) {
         using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
         std::size_t bytes = 0;
+        const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), BoundsOf<X>{x, order.data()});
         const auto run = [&](void *memory) {
-          return cub::DeviceReduce::TransformReduce(memory, bytes, thrust::counting_iterator<int>(0), bounds_device.data(), n,
-                                                    Widen(), BoundsOf<X>{x, order.data()}, nowhere(), stream);
+          return cub::DeviceReduce::Reduce(memory, bytes, places, bounds_device.data(), n, Widen(), no_bounds(), stream);
         };
         check(run(nullptr), "planning a reduction");
         workspace.reserve(bytes);
@@ -304,62 +344,52 @@ namespace {
     PinnedBuffer<Bounds> bounds_host;
     DeviceBuffer<DeviceAtom> molecules;
     DeviceBuffer<double> quaternions;
-    DeviceBuffer<int> bad_atom;
-    PinnedBuffer<int> bad_atom_host;
+    DeviceBuffer<Errors> errors;
+    PinnedBuffer<Errors> errors_host;
     PinnedBuffer<MoleculeSums> total;
     DeviceBuffer<char> workspace;
   };
 
-  template <class T>
-  __global__ void take_away_along_axes(const int *type, const int *mask, int nlocal, const int *axis_of, int groupbit,
-                                       const DeviceBodies bodies, T *vectors, std::int64_t atom_stride, std::int64_t axis_stride)
+  struct AxesArguments {
+    const int *type, *mask;    // [nlocal]
+    int nlocal;
+    const int *axis_of;        // [types + 1]
+    int groupbit;
+    DeviceBodies bodies;
+    DeviceForces vectors;
+  };
+
+  template <class T> __global__ void take_away_along_axes(const AxesArguments arg)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= nlocal || !(mask[i] & groupbit)) return;
-    const int k = axis_of[type[i]], body = bodies.of_atom[i];
+    if (i >= arg.nlocal || !(arg.mask[i] & arg.groupbit)) return;
+    const int k = arg.axis_of[arg.type[i]], body = arg.bodies.of_atom[i];
     if (k < 0 || body < 0) return;
-    const auto *const q = reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) + bodies.stride * body);
-    const double w = q[0], x = q[1], y = q[2], z = q[3];
-    // a column of the matrix that turns the body's frame to that of space
-    double axis[3];
-    if (k == 0) {
-      axis[0] = w * w + x * x - y * y - z * z;
-      axis[1] = 2.0 * (x * y + w * z);
-      axis[2] = 2.0 * (x * z - w * y);
-    } else if (k == 1) {
-      axis[0] = 2.0 * (x * y - w * z);
-      axis[1] = w * w - x * x + y * y - z * z;
-      axis[2] = 2.0 * (y * z + w * x);
-    } else {
-      axis[0] = 2.0 * (x * z + w * y);
-      axis[1] = 2.0 * (y * z - w * x);
-      axis[2] = w * w - x * x - y * y + z * z;
-    }
-    T *const v = vectors + atom_stride * i;
-    const double part = v[0] * axis[0] + v[axis_stride] * axis[1] + v[2 * axis_stride] * axis[2];
-    for (int c = 0; c < 3; ++c) v[c * axis_stride] = static_cast<T>(v[c * axis_stride] - part * axis[c]);
+    const double *const q = quaternion_of(arg.bodies, body);
+    const Rotation<double> turned(Four<double>{q[1], q[2], q[3], q[0]});
+    const Vector<double> axis = turned(Four<double>{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0, 0.0});
+    T *const v = static_cast<T *>(arg.vectors.f) + arg.vectors.atom_stride * i;
+    T &x = v[0], &y = v[arg.vectors.axis_stride], &z = v[2 * arg.vectors.axis_stride];
+    const double part = dot(Vector<double>{x, y, z}, axis);
+    x = static_cast<T>(x - part * axis.x);
+    y = static_cast<T>(y - part * axis.y);
+    z = static_cast<T>(z - part * axis.z);
   }
 
   class Axes : public DeviceAxes {
    public:
-    explicit Axes(const std::vector<int> &axis_of)
-    {
-      axes.reserve(axis_of.size());
-      check(cudaMemcpy(axes.data(), axis_of.data(), axis_of.size() * sizeof(int), cudaMemcpyHostToDevice), "copying to it");
-    }
+    explicit Axes(const std::vector<int> &axis_of) { send_table(axis_of, axes); }
     void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit, const DeviceForces &vectors,
                    DeviceStream stream) const override
     {
       if (atoms.nlocal == 0) return;
       cudaGetLastError();
-      const auto run = [&](auto *to) {
-        take_away_along_axes<<<blocks_of(atoms.nlocal), THREADS, 0, stream>>>(
-            atoms.type, atoms.mask, atoms.nlocal, axes.data(), groupbit, bodies, to, vectors.atom_stride, vectors.axis_stride);
-      };
+      const AxesArguments arg = {atoms.type, atoms.mask, atoms.nlocal, axes.data(), groupbit, bodies, vectors};
+      const unsigned blocks = blocks_of(atoms.nlocal);
       if (vectors.is_float)
-        run(static_cast<float *>(vectors.f));
+        take_away_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
       else
-        run(static_cast<double *>(vectors.f));
+        take_away_along_axes<double><<<blocks, THREADS, 0, stream>>>(arg);
       check(cudaGetLastError(), "launching take_away_along_axes");
     }
 

@@ -8,6 +8,7 @@
 #include "device_positions.cuh"
 #include "partner_masks.cuh"
 #include "partner_search.cuh"
+#include "staging.h"
 #include "warp_reduction.cuh"
 
 #include "../common/engine_parts.h"
@@ -313,9 +314,7 @@ DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const do
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
   if (table.ntypes() > 0 && type_classes.size() > 1) {
     const auto &of_type = type_classes.of_types();
-    class_of_type.reserve(of_type.size());
-    check(cudaMemcpy(class_of_type.data(), of_type.data(), of_type.size() * sizeof(int), cudaMemcpyHostToDevice),
-          "copying types to it");
+    send_table(of_type, class_of_type);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "launch.h"
 #include "molecule_shapes.h"
 #include "reduction.h"
+#include "staging.h"
 
 #include <algorithm>
 #include <array>
@@ -29,9 +30,7 @@ namespace {
     void add(const std::array<double, 3> &v, double w) { add(v[0], v[1], v[2], w); }
     void copy()
     {
-      if (host.empty()) return;
-      device.reserve(host.size());
-      check(cudaMemcpy(device.data(), host.data(), host.size() * sizeof(Four<Real>), cudaMemcpyHostToDevice), "copying to it");
+      if (!host.empty()) send_table(host, device);
     }
     const Four<Real> *data(bool of_device) const { return of_device ? device.data() : host.data(); }
 
@@ -94,8 +93,6 @@ namespace {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) pairs.emplace_back().make(*this, i, j, tuning.any_sites);
       the_total.reserve(1);
-      // the tables must be there before kernels on another stream read them
-      check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");
     }
 
     void enqueue(const MoleculesByComponent &in, MultisiteWant want, cudaStream_t stream) override

@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <deque>
 #include <limits>
+#include <vector>
 
 namespace gpucoord {
 
@@ -38,6 +39,14 @@ template <class T, class Fill> void send(Staged<T> &to, std::size_t n, cudaStrea
     check(cudaMemcpyAsync(to.device.data() + first, to.pinned.data() + first, size * sizeof(T), cudaMemcpyHostToDevice,
               stream), "copying to it");
   }
+}
+
+// A table for kernels, and waits: they may read it on any stream.
+template <class T> void send_table(const std::vector<T> &from, DeviceBuffer<T> &to)
+{
+  to.reserve(from.size());
+  check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copying to it");
+  check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");    // which a copy from pageable memory may not do
 }
 
 inline Bounds no_bounds()
