@@ -13,6 +13,9 @@
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "error.h"
+#include "kokkos.h"
+
+#include <utility>
 
 using namespace LAMMPS_NS;
 
@@ -40,6 +43,25 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::init()
 {
   FixMultisiteLinear::init();
   on_device.reset();
+}
+
+/* ----------------------------------------------------------------------
+   What a data or restart file or a command has set on the host may not have been marked as such, as for LAMMPS' own fixes that
+   work there.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::setup(int vflag)
+{
+  const int before = std::exchange(lmp->kokkos->auto_sync, 1);
+  FixMultisiteLinear::setup(vflag);
+  lmp->kokkos->auto_sync = before;
+}
+
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::min_setup(int vflag)
+{
+  const int before = std::exchange(lmp->kokkos->auto_sync, 1);
+  FixMultisiteLinear::min_setup(vflag);
+  lmp->kokkos->auto_sync = before;
 }
 
 /* ---------------------------------------------------------------------- */

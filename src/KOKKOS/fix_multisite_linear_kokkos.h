@@ -29,6 +29,8 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
  public:
   FixMultisiteLinearKokkos(class LAMMPS *, int, char **);
   void init() override;
+  void setup(int) override;
+  void min_setup(int) override;
 
  private:
   void take_away(Vectors) override;
