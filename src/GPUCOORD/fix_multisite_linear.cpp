@@ -24,11 +24,18 @@
 #include "group.h"
 #include "math_extra.h"
 #include "modify.h"
+#include "respa.h"
+#include "update.h"
 
 #include <cmath>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
+
+// Respa has no accessor
+struct RespaLevels : public Respa {
+  static void sum(Respa *respa) { (respa->*(&RespaLevels::sum_flevel_f))(); }
+};
 
 /* ---------------------------------------------------------------------- */
 
@@ -42,7 +49,7 @@ FixMultisiteLinear::FixMultisiteLinear(LAMMPS *lmp, int narg, char **arg) : Fix(
 
 int FixMultisiteLinear::setmask()
 {
-  return POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE | END_OF_STEP;
+  return PRE_NEIGHBOR | POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE | END_OF_STEP;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -98,12 +105,31 @@ void FixMultisiteLinear::take_away(Vectors which)
 
 /* ---------------------------------------------------------------------- */
 
+/* ----------------------------------------------------------------------
+   before the setup of any fix: the friction of a thermostat would be that of a body that spins about its axis with next to no
+   inertia
+------------------------------------------------------------------------- */
+
+void FixMultisiteLinear::setup_pre_neighbor()
+{
+  take_away(Vectors::ANGULAR_MOMENTA);
+}
+
 void FixMultisiteLinear::setup(int vflag)
 {
   check_group();
   order_is_checked = false;
-  take_away(Vectors::ANGULAR_MOMENTA);
-  post_force(vflag);
+  auto *const respa = dynamic_cast<Respa *>(update->integrate);
+  if (!respa) {
+    post_force(vflag);
+    return;
+  }
+  for (int level = 0; level < respa->nlevels; ++level) {    // each of them begins with its own torques
+    respa->copy_flevel_f(level);
+    take_away(Vectors::TORQUES);
+    respa->copy_f_flevel(level);
+  }
+  RespaLevels::sum(respa);
 }
 
 void FixMultisiteLinear::min_setup(int vflag)

@@ -28,6 +28,7 @@ class FixMultisiteLinear : public Fix {
   FixMultisiteLinear(class LAMMPS *, int, char **);
   int setmask() override;
   void init() override;
+  void setup_pre_neighbor() override;
   void setup(int) override;
   void min_setup(int) override;
   void post_force(int) override;

@@ -50,6 +50,13 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::init()
    work there.
 ------------------------------------------------------------------------- */
 
+template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::setup_pre_neighbor()
+{
+  const int before = std::exchange(lmp->kokkos->auto_sync, 1);
+  FixMultisiteLinear::setup_pre_neighbor();
+  lmp->kokkos->auto_sync = before;
+}
+
 template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::setup(int vflag)
 {
   const int before = std::exchange(lmp->kokkos->auto_sync, 1);

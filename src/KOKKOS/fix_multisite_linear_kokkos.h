@@ -29,6 +29,7 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
  public:
   FixMultisiteLinearKokkos(class LAMMPS *, int, char **);
   void init() override;
+  void setup_pre_neighbor() override;
   void setup(int) override;
   void min_setup(int) override;
 
