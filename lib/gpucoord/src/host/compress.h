@@ -102,6 +102,51 @@ namespace {
     return count;
   }
 
+  // Charges whose distance to a segment along x is within a squared range: their x, and their y and z as seen from it. The
+  // segment is around (middle, y0, z0). Returns how many; the outputs have room for a vector more.
+  inline int keep_near_row(double range_sq, int n, const double *x, const double *y, const double *z, const double *q, double middle,
+                           double half, double y0, double z0, double *x_out, double *dy, double *dz, double *q_out)
+  {
+    const __m512d vm = _mm512_set1_pd(middle), vh = _mm512_set1_pd(half), limit = _mm512_set1_pd(range_sq);
+    int count = 0;
+    for (int k = 0; k < n; k += 8) {
+      const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m512d vx = _mm512_maskz_loadu_pd(valid, x + k);
+      const __m512d vy = _mm512_sub_pd(_mm512_set1_pd(y0), _mm512_maskz_loadu_pd(valid, y + k));
+      const __m512d vz = _mm512_sub_pd(_mm512_set1_pd(z0), _mm512_maskz_loadu_pd(valid, z + k));
+      const __m512d e = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(_mm512_sub_pd(vx, vm)), vh), _mm512_setzero_pd());
+      const __m512d r = _mm512_fmadd_pd(e, e, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
+      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, limit, _CMP_LE_OQ);
+      _mm512_storeu_pd(x_out + count, _mm512_maskz_compress_pd(keep, vx));
+      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
+      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
+      _mm512_storeu_pd(q_out + count, _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, q + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+  inline int keep_near_row(float range_sq, int n, const float *x, const float *y, const float *z, const float *q, float middle,
+                           float half, float y0, float z0, float *x_out, float *dy, float *dz, float *q_out)
+  {
+    const __m512 vm = _mm512_set1_ps(middle), vh = _mm512_set1_ps(half), limit = _mm512_set1_ps(range_sq);
+    int count = 0;
+    for (int k = 0; k < n; k += 16) {
+      const __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
+      const __m512 vx = _mm512_maskz_loadu_ps(valid, x + k);
+      const __m512 vy = _mm512_sub_ps(_mm512_set1_ps(y0), _mm512_maskz_loadu_ps(valid, y + k));
+      const __m512 vz = _mm512_sub_ps(_mm512_set1_ps(z0), _mm512_maskz_loadu_ps(valid, z + k));
+      const __m512 e = _mm512_max_ps(_mm512_sub_ps(_mm512_abs_ps(_mm512_sub_ps(vx, vm)), vh), _mm512_setzero_ps());
+      const __m512 r = _mm512_fmadd_ps(e, e, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
+      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, limit, _CMP_LE_OQ);
+      _mm512_storeu_ps(x_out + count, _mm512_maskz_compress_ps(keep, vx));
+      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
+      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
+      _mm512_storeu_ps(q_out + count, _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, q + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+
   // see ../multisite/site_kernels.h
   inline void keep_partners(double range_sq, double inner_sq, int n, const double *x, const double *y, const double *z, double xi,
                             double yi, double zi, unsigned char *kept, bool &any_outside)
@@ -303,6 +348,22 @@ namespace {
       dz[count] = z[k] - zi;
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
       count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
+    }
+    return count;
+  }
+
+  template <class Real>
+  int keep_near_row(Real range_sq, int n, const Real *x, const Real *y, const Real *z, const Real *q, Real middle, Real half, Real y0,
+                    Real z0, Real *x_out, Real *dy, Real *dz, Real *q_out)
+  {
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      x_out[count] = x[k];
+      dy[count] = y0 - y[k];
+      dz[count] = z0 - z[k];
+      q_out[count] = q[k];
+      const Real from = x[k] > middle ? x[k] - middle : middle - x[k], e = from > half ? from - half : Real(0);
+      count += e * e + (dy[count] * dy[count] + dz[count] * dz[count]) <= range_sq ? 1 : 0;
     }
     return count;
   }

@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Chooses the instruction set of the host kernels.
 
+#include "../map/map_kernels.h"
 #include "../multisite/site_kernels.h"
 #include "gpucoord/coordination.h"
 #include "pair_kernels.h"
@@ -14,6 +15,8 @@ namespace gpucoord {
     void get_keep_near_box(KeepNearBoxFunction<double> &);                       \
     void get_site_kernels(SiteKernels<float> &);                                 \
     void get_site_kernels(SiteKernels<double> &);                                \
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);    \
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);   \
   }
 GPUCOORD_DECLARE(isa_baseline)
 #ifdef GPUCOORD_X86_64
@@ -80,6 +83,15 @@ template <class Real> SiteKernels<Real> select_site_kernels()
 }
 template SiteKernels<float> select_site_kernels<float>();
 template SiteKernels<double> select_site_kernels<double>();
+
+template <class Real> MapKernels<Real> select_map_kernels(const MapOptions &options, Precision precision)
+{
+  MapKernels<Real> kernels;
+  GPUCOORD_CALL(get_map_kernels(options, precision, kernels))
+  return kernels;
+}
+template MapKernels<float> select_map_kernels<float>(const MapOptions &, Precision);
+template MapKernels<double> select_map_kernels<double>(const MapOptions &, Precision);
 
 const char *host_instruction_set()
 {

@@ -1,0 +1,244 @@
+// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh: which mesh, splines and factors.
+
+#include "gpucoord/map_far.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr double PI = 3.14159265358979323846;
+  constexpr int ALIASES = 3;    // on either side that count: beyond, (k/(k + 4))^(2 FAR_ORDER) is below any error
+
+  double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(PI * x) / (PI * x); }
+
+  // Of an axis with n points and wave number m: what a charge spread by splines has there, and, of its square with those of all
+  // wave numbers that look the same on the mesh, the part that the others have.
+  struct SplineTransform {
+    double value, aliases;
+
+    SplineTransform(int m, int n)
+    {
+      const double x = static_cast<double>(m) / n;
+      value = std::pow(sinc(x), FAR_ORDER);
+      double others = 0.0;
+      for (int k = 1; k <= ALIASES; ++k)
+        others += std::pow(sinc(x + k), 2 * FAR_ORDER) + std::pow(sinc(x - k), 2 * FAR_ORDER);
+      aliases = others / (value * value + others);
+    }
+  };
+
+  int wave_number(int index, int n) { return 2 * index < n ? index : index - n; }
+
+  double square(double x) { return x * x; }
+
+  void wave_vector(const double (&reciprocal)[3][3], const int m[3], double (&wave)[3])
+  {
+    for (int c = 0; c < 3; ++c) wave[c] = 2.0 * PI * (m[0] * reciprocal[0][c] + m[1] * reciprocal[1][c] + m[2] * reciprocal[2][c]);
+  }
+
+  // of Ewald's far field, for a charge, times the volume
+  double influence(double wave_sq, double alpha)
+  {
+    return 4.0 * PI / wave_sq * std::exp(-wave_sq / (4.0 * alpha * alpha));
+  }
+
+  // Values of the spline at the points from 'first' on.
+  struct Splines {
+    int first;
+    double at[FAR_ORDER];
+
+    explicit Splines(double place)
+    {
+      const double whole = std::floor(place), x = place - whole;
+      first = static_cast<int>(whole) - FAR_ORDER / 2 + 1;
+      at[0] = 1.0 - x;
+      at[1] = x;
+      for (int order = 3; order <= FAR_ORDER; ++order) {
+        at[order - 1] = 0.0;
+        for (int t = order - 1; t >= 0; --t)
+          at[t] = ((t > 0 ? (x + order - 1 - t) * at[t - 1] : 0.0) + (1 + t - x) * at[t]) / (order - 1);
+      }
+    }
+  };
+
+  // Calls use(index in the brick, weight) for the points from z = begin to end of the brick near a place.
+  template <class Use> void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x, int begin, int end,
+                                            const Use &use)
+  {
+    double place[3];
+    for (int a = 2; a >= 0; --a) {
+      place[a] = 0.0;
+      for (int c = 0; c < 3; ++c) place[a] += (x[c] - brick.box.origin[c]) * reciprocal[a][c];
+      place[a] = place[a] * brick.mesh[a] - brick.lo[a];
+      const int from = a == 2 ? begin : 0, to = a == 2 ? end : brick.n[a];
+      if (!(place[a] > from - FAR_ORDER / 2 - 1.0 && place[a] < to + FAR_ORDER / 2 + 1.0)) return;
+    }
+    const Splines sx(place[0]), sy(place[1]), sz(place[2]);
+    const int x_begin = std::max(0, sx.first), x_end = std::min(brick.n[0], sx.first + FAR_ORDER);
+    const int y_begin = std::max(0, sy.first), y_end = std::min(brick.n[1], sy.first + FAR_ORDER);
+    const int z_begin = std::max(begin, sz.first), z_end = std::min(end, sz.first + FAR_ORDER);
+    for (int k = z_begin; k < z_end; ++k)
+      for (int j = y_begin; j < y_end; ++j) {
+        const double of_row = sz.at[k - sz.first] * sy.at[j - sy.first];
+        const std::size_t row = (static_cast<std::size_t>(k) * brick.n[1] + j) * brick.n[0];
+        for (int i = x_begin; i < x_end; ++i) use(row + i, of_row * sx.at[i - sx.first]);
+      }
+  }
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+void FarBox::reciprocal(double (&of_axis)[3][3]) const
+{
+  const double ax = edge[0][0], bx = edge[1][0], by = edge[1][1], cx = edge[2][0], cy = edge[2][1], cz = edge[2][2];
+  const double all[3][3] = {{1.0 / ax, -bx / (ax * by), (bx * cy - by * cx) / (ax * by * cz)},
+                            {0.0, 1.0 / by, -cy / (by * cz)},
+                            {0.0, 0.0, 1.0 / cz}};
+  for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, of_axis[a]);
+}
+
+double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
+{
+  const auto error_of = [&](double alpha) {
+    const double x = alpha * cutoff;
+    return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) / (alpha * alpha * cutoff * std::sqrt(cutoff));
+  };
+  constexpr double LEAST = 0.5, MOST = 5.0;    // of alpha times cutoff: beyond, sums of double round by more than is gained
+  double low = LEAST / cutoff, high = MOST / cutoff;
+  if (error_of(high) > error)
+    throw std::invalid_argument("it is less than what double precision can give within such a cutoff");
+  if (error_of(low) <= error) return low;
+  for (int k = 0; k < 60; ++k) {
+    const double middle = 0.5 * (low + high);
+    (error_of(middle) > error ? low : high) = middle;
+  }
+  return high;
+}
+
+double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_sq)
+{
+  double reciprocal[3][3];
+  box.reciprocal(reciprocal);
+  std::vector<double> aliases[3];
+  double smallest = std::numeric_limits<double>::infinity();    // wave vector that is not on the mesh
+  for (int a = 0; a < 3; ++a) {
+    aliases[a].resize(n[a]);
+    for (int index = 0; index < n[a]; ++index) aliases[a][index] = SplineTransform(wave_number(index, n[a]), n[a]).aliases;
+    const double length = std::sqrt(square(box.edge[a][0]) + square(box.edge[a][1]) + square(box.edge[a][2]));
+    smallest = std::min(smallest, PI * n[a] / length);
+  }
+  double sum = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+  for (int k = 0; k < n[2]; ++k)
+    for (int j = 0; j < n[1]; ++j)
+      for (int i = 0; i < n[0]; ++i) {
+        if (i == 0 && j == 0 && k == 0) continue;
+        const int m[3] = {wave_number(i, n[0]), wave_number(j, n[1]), wave_number(k, n[2])};
+        double wave[3];
+        wave_vector(reciprocal, m, wave);
+        const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
+        const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
+        const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
+        sum += square(influence(wave_sq, alpha)) * part;
+      }
+  const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) * std::exp(-square(smallest / alpha) / 2.0);
+  return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));
+}
+
+FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error)
+{
+  FarMesh mesh = {{multiples_of[0], multiples_of[1], multiples_of[2]}, 0.0};
+  constexpr double COARSEST = 1.5;    // points apart, times alpha: no use to look at the error
+  for (;;) {
+    double widest = 0.0;
+    int axis = 0;
+    for (int a = 0; a < 3; ++a) {
+      const double spacing = std::sqrt(square(box.edge[a][0]) + square(box.edge[a][1]) + square(box.edge[a][2])) / mesh.n[a];
+      if (spacing > widest) axis = a;
+      widest = std::max(widest, spacing);
+    }
+    if (static_cast<double>(mesh.n[0]) * mesh.n[1] * mesh.n[2] > std::numeric_limits<int>::max())
+      throw std::invalid_argument("a mesh of " + std::to_string(mesh.n[0]) + " x " + std::to_string(mesh.n[1]) + " x " +
+                                  std::to_string(mesh.n[2]) + " points would still be too coarse");
+    if (widest * alpha <= COARSEST) {
+      mesh.error = far_error(box, mesh.n, alpha, sum_q_sq);
+      if (mesh.error <= error) return mesh;
+    }
+    mesh.n[axis] += multiples_of[axis];
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthreads, double *density)
+{
+  double reciprocal[3][3];
+  brick.box.reciprocal(reciprocal);
+  const std::size_t plane = static_cast<std::size_t>(brick.n[0]) * brick.n[1];
+  std::fill(density, density + plane * brick.n[2], 0.0);
+  // each thread has planes of its own: nothing is added to by two
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+  for (int thread = 0; thread < nthreads; ++thread) {
+    const int begin = static_cast<int>(static_cast<long long>(brick.n[2]) * thread / nthreads);
+    const int end = static_cast<int>(static_cast<long long>(brick.n[2]) * (thread + 1) / nthreads);
+    for (int k = 0; k < charges.n && begin < end; ++k)
+      for_near_points(brick, reciprocal, charges.x + 3 * static_cast<std::size_t>(k), begin, end,
+                      [&](std::size_t point, double weight) { density[point] += charges.q[k] * weight; });
+  }
+}
+
+void interpolate_mesh(const MeshBrick &brick, const double *potential, const double *x, int n, int nthreads, double *at)
+{
+  double reciprocal[3][3];
+  brick.box.reciprocal(reciprocal);
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+  for (int k = 0; k < n; ++k) {
+    double sum = 0.0;
+    for_near_points(brick, reciprocal, x + 3 * static_cast<std::size_t>(k), 0, brick.n[2],
+                    [&](std::size_t point, double weight) { sum += potential[point] * weight; });
+    at[k] = sum;
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+FarFactors::FarFactors(const FarBox &box, const int mesh[3], double alpha_in) : alpha(alpha_in), volume(box.volume())
+{
+  box.reciprocal(edges);
+  for (int a = 0; a < 3; ++a) {
+    n[a] = mesh[a];
+    // the factor of a spread density whose error is the least, where charges are anywhere
+    for (int index = 0; index < n[a]; ++index) {
+      const SplineTransform spline(wave_number(index, n[a]), n[a]);
+      correction[a].push_back((1.0 - spline.aliases) / spline.value);
+    }
+  }
+}
+
+double FarFactors::spline(const int index[3]) const
+{
+  return correction[0][index[0]] * correction[1][index[1]] * correction[2][index[2]];
+}
+
+double FarFactors::at(const int index[3], double (&wave)[3]) const
+{
+  int m[3];
+  for (int a = 0; a < 3; ++a) m[a] = wave_number(index[a], n[a]);
+  wave_vector(edges, m, wave);
+  const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
+  const double factor = wave_sq > 0.0 ? influence(wave_sq, alpha) / volume * spline(index) : 0.0;
+  for (int a = 0; a < 3; ++a)
+    if (2 * m[a] == -n[a]) m[a] = 0;    // half of it is of the opposite wave
+  wave_vector(edges, m, wave);
+  return factor;
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,40 @@
+// Part of GPUCOORD, GPL-2.0.
+
+#include "gpucoord/potential_map.h"
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+
+namespace gpucoord {
+
+namespace {
+
+  void need_positive(const char *name, double value)
+  {
+    if (value > 0.0 && std::isfinite(value)) return;
+    std::ostringstream text;
+    text << name << " is " << value << " but must be > 0 and finite";
+    throw std::invalid_argument(text.str());
+  }
+
+}    // namespace
+
+void check_map_options(const MapOptions &options)
+{
+  const bool has_cutoff = options.kernel != MapKernel::DIRECT;
+  if (has_cutoff) need_positive("the cutoff", options.cutoff);
+  if (options.kernel == MapKernel::EWALD) need_positive("alpha", options.alpha);
+  if (options.overlap != MapOverlap::SKIP) {
+    need_positive("the radius of overlap", options.radius);
+    if (has_cutoff && options.radius > options.cutoff) {
+      std::ostringstream text;
+      text << "the radius of overlap is " << options.radius << " but may not exceed the cutoff, " << options.cutoff;
+      throw std::invalid_argument(text.str());
+    }
+  }
+  if (!(options.tiny >= 0.0) || !std::isfinite(options.tiny))
+    throw std::invalid_argument("the distance that is none must be 0 or more and finite");
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,303 @@
+// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh, with a Fourier transform by its definition, against sums over wave
+// vectors and potentials of crystals.
+
+#include "gpucoord/map_far.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdio>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+using namespace gpucoord;
+using Complex = std::complex<double>;
+
+namespace {
+
+const double PI = std::acos(-1.0);
+
+// along one axis after the other; sign: of the exponent
+std::vector<Complex> transformed(std::vector<Complex> values, const int n[3], double sign)
+{
+  int stride = 1;
+  for (int a = 0; a < 3; ++a) {
+    std::vector<Complex> phases(n[a]);
+    for (int k = 0; k < n[a]; ++k) phases[k] = std::polar(1.0, sign * 2.0 * PI * k / n[a]);
+    std::vector<Complex> after(values.size());
+    for (std::size_t p = 0; p < values.size(); ++p) {
+      const int k = static_cast<int>(p / stride) % n[a];
+      const std::size_t first = p - static_cast<std::size_t>(k) * stride;
+      for (int j = 0; j < n[a]; ++j) after[p] += values[first + static_cast<std::size_t>(j) * stride] * phases[j * k % n[a]];
+    }
+    values.swap(after);
+    stride *= n[a];
+  }
+  return values;
+}
+
+FarBox box_of(const double (&lengths)[3], double xy = 0.0, double xz = 0.0, double yz = 0.0)
+{
+  FarBox box;
+  box.edge[0][0] = lengths[0];
+  box.edge[1][0] = xy;
+  box.edge[1][1] = lengths[1];
+  box.edge[2][0] = xz;
+  box.edge[2][1] = yz;
+  box.edge[2][2] = lengths[2];
+  const double origin[3] = {-1.3, 0.4, 2.1};
+  std::copy_n(origin, 3, box.origin);
+  return box;
+}
+
+struct Charges {
+  std::vector<double> x, q;
+
+  // with their images around the box, which charges near its faces need
+  Charges with_images(const FarBox &box) const
+  {
+    Charges all;
+    for (std::size_t i = 0; i < q.size(); ++i)
+      for (int image = 0; image < 27; ++image) {
+        const int shift[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
+        for (int c = 0; c < 3; ++c)
+          all.x.push_back(x[3 * i + c] + shift[0] * box.edge[0][c] + shift[1] * box.edge[1][c] + shift[2] * box.edge[2][c]);
+        all.q.push_back(q[i]);
+      }
+    return all;
+  }
+  MapCharges view() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
+  double sum_sq() const
+  {
+    double sum = 0.0;
+    for (const double one : q) sum += one * one;
+    return sum;
+  }
+};
+
+Charges random_charges(const FarBox &box, int n, unsigned seed)
+{
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> uniform;
+  Charges charges;
+  for (int i = 0; i < n; ++i) {
+    const double s[3] = {uniform(random), uniform(random), uniform(random)};
+    for (int c = 0; c < 3; ++c)
+      charges.x.push_back(box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] + s[2] * box.edge[2][c]);
+    charges.q.push_back(uniform(random) - 0.4);
+  }
+  return charges;
+}
+
+// the sum over wave vectors until nothing is added: potential and field
+std::vector<double> exact(const FarBox &box, const Charges &charges, double alpha, const double *at)
+{
+  double reciprocal[3][3];
+  box.reciprocal(reciprocal);
+  int most[3];
+  for (int a = 0; a < 3; ++a) {
+    const double length = std::hypot(box.edge[a][0], box.edge[a][1], box.edge[a][2]);
+    most[a] = static_cast<int>(std::ceil(13.0 * alpha * length / (2.0 * PI)));    // exp(-42)
+  }
+  std::vector<double> sum(4, 0.0);
+  for (int h = -most[0]; h <= most[0]; ++h)
+    for (int k = -most[1]; k <= most[1]; ++k)
+      for (int l = -most[2]; l <= most[2]; ++l) {
+        if (h == 0 && k == 0 && l == 0) continue;
+        double wave[3], wave_sq = 0.0;
+        for (int c = 0; c < 3; ++c) {
+          wave[c] = 2.0 * PI * (h * reciprocal[0][c] + k * reciprocal[1][c] + l * reciprocal[2][c]);
+          wave_sq += wave[c] * wave[c];
+        }
+        const double factor = 4.0 * PI / (wave_sq * box.volume()) * std::exp(-wave_sq / (4.0 * alpha * alpha));
+        if (factor < 1e-18) continue;
+        double cosine = 0.0, sine = 0.0;
+        for (std::size_t i = 0; i < charges.q.size(); ++i) {
+          double phase = 0.0;
+          for (int c = 0; c < 3; ++c) phase += wave[c] * (at[c] - charges.x[3 * i + c]);
+          cosine += charges.q[i] * std::cos(phase);
+          sine += charges.q[i] * std::sin(phase);
+        }
+        sum[0] += factor * cosine;
+        for (int c = 0; c < 3; ++c) sum[1 + c] += factor * wave[c] * sine;
+      }
+  return sum;
+}
+
+// potential and field at the points of a mesh, and the potential at the places of charges
+struct OnMesh {
+  std::vector<double> values[4], at_charges;
+
+  OnMesh(const FarBox &box, const int n[3], const Charges &charges, double alpha)
+  {
+    MeshBrick brick;
+    brick.box = box;
+    for (int a = 0; a < 3; ++a) brick.mesh[a] = brick.n[a] = n[a];
+    const std::size_t npoints = static_cast<std::size_t>(n[0]) * n[1] * n[2];
+    std::vector<double> density(npoints);
+    const Charges all = charges.with_images(box);
+    spread_charges(brick, all.view(), 2, density.data());
+    const auto spectrum = transformed(std::vector<Complex>(density.begin(), density.end()), n, -1.0);
+    const FarFactors factors(box, n, alpha);
+    std::vector<Complex> work[5];
+    for (auto &w : work) w.resize(npoints);
+    for (std::size_t p = 0; p < npoints; ++p) {
+      const int index[3] = {static_cast<int>(p % n[0]), static_cast<int>(p / n[0] % n[1]), static_cast<int>(p / n[0] / n[1])};
+      double wave[3];
+      const double factor = factors.at(index, wave);
+      work[0][p] = factor * spectrum[p];
+      for (int c = 0; c < 3; ++c) work[1 + c][p] = Complex(0.0, -wave[c]) * work[0][p];
+      work[4][p] = factors.spline(index) * work[0][p];
+    }
+    for (int w = 0; w < 5; ++w) {
+      work[w] = transformed(work[w], n, 1.0);
+      if (w < 4)
+        for (const Complex &v : work[w]) values[w].push_back(v.real());
+    }
+    std::vector<double> for_places(npoints), parts(all.q.size());
+    for (std::size_t p = 0; p < npoints; ++p) for_places[p] = work[4][p].real();
+    interpolate_mesh(brick, for_places.data(), all.x.data(), static_cast<int>(all.q.size()), 2, parts.data());
+    for (std::size_t i = 0; i < charges.q.size(); ++i) {
+      at_charges.push_back(0.0);
+      for (int image = 0; image < 27; ++image) at_charges[i] += parts[27 * i + image];
+    }
+  }
+};
+
+std::vector<double> place(const FarBox &box, const int n[3], std::size_t p)
+{
+  const double s[3] = {static_cast<double>(p % n[0]) / n[0], static_cast<double>(p / n[0] % n[1]) / n[1],
+                       static_cast<double>(p / n[0] / n[1]) / n[2]};
+  std::vector<double> x(3);
+  for (int c = 0; c < 3; ++c) x[c] = box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] + s[2] * box.edge[2][c];
+  return x;
+}
+
+std::vector<FarBox> boxes()
+{
+  return {box_of({7.0, 6.0, 8.0}), box_of({7.0, 6.0, 8.0}, 2.0, -1.5, 1.8), box_of({5.0, 9.0, 7.0}, -2.4, 2.0, -4.0)};
+}
+
+}    // namespace
+
+// for every tolerance errors are at most what was asked for, and about what is said; the field is that of the potential
+TEST(MapFar, ErrorsAreThoseThatAreChosen)
+{
+  for (const FarBox &box : boxes())
+    for (const double wanted : {1e-3, 1e-5, 1e-7, 1e-9}) {
+      const Charges charges = random_charges(box, 40, 7);
+      const double alpha = 0.9;
+      const int multiples[3] = {4, 3, 5};
+      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted);
+      for (int a = 0; a < 3; ++a) EXPECT_EQ(mesh.n[a] % multiples[a], 0);
+      EXPECT_LE(mesh.error, wanted);
+      const OnMesh found(box, mesh.n, charges, alpha);
+      double sum_sq = 0.0, field_sq = 0.0, size_sq = 0.0, atoms_sq = 0.0;
+      int n = 0;
+      for (std::size_t p = 0; p < found.values[0].size(); p += 1 + found.values[0].size() / 30, ++n) {
+        const auto expected = exact(box, charges, alpha, place(box, mesh.n, p).data());
+        sum_sq += std::pow(found.values[0][p] - expected[0], 2);
+        for (int c = 0; c < 3; ++c) {
+          field_sq += std::pow(found.values[1 + c][p] - expected[1 + c], 2);
+          size_sq += std::pow(expected[1 + c], 2);
+        }
+      }
+      for (std::size_t i = 0; i < charges.q.size(); ++i)
+        atoms_sq += std::pow(found.at_charges[i] - exact(box, charges, alpha, &charges.x[3 * i])[0], 2);
+      const double error = std::sqrt(sum_sq / n), at_atoms = std::sqrt(atoms_sq / charges.q.size());
+      std::printf("wanted %.0e: mesh %d x %d x %d, estimate %.2e, error %.2e, at charges %.2e, of the field %.2e of its size\n", wanted,
+                  mesh.n[0], mesh.n[1], mesh.n[2], mesh.error, error, at_atoms, std::sqrt(field_sq / size_sq));
+      EXPECT_LT(error, 2.0 * wanted);
+      EXPECT_GT(error, 0.2 * mesh.error);
+      EXPECT_LT(error, 3.0 * mesh.error);
+      EXPECT_LT(at_atoms, 4.0 * wanted);
+      EXPECT_LT(std::sqrt(field_sq / n), 20.0 * alpha * wanted);
+    }
+}
+
+// the mean over a box of charges far from neutral is 0 as well
+TEST(MapFar, NoMean)
+{
+  const FarBox box = boxes()[1];
+  const Charges charges = random_charges(box, 10, 3);
+  const int n[3] = {12, 10, 14};
+  const OnMesh found(box, n, charges, 0.8);
+  double sum = 0.0, size = 0.0;
+  for (const double v : found.values[0]) {
+    sum += v;
+    size += std::fabs(v);
+  }
+  EXPECT_LT(std::fabs(sum), 1e-14 * size);
+}
+
+// at the ions of rock salt, without themselves, the potential is Madelung's
+TEST(MapFar, Madelung)
+{
+  const double distance = 2.0, alpha = 1.1;
+  const FarBox box = box_of({2 * distance, 2 * distance, 2 * distance});
+  Charges ions;
+  for (int i = 0; i < 8; ++i) {
+    const int cell[3] = {i % 2, i / 2 % 2, i / 4};
+    for (int c = 0; c < 3; ++c) ions.x.push_back(box.origin[c] + distance * (cell[c] + 0.3));
+    ions.q.push_back((cell[0] + cell[1] + cell[2]) % 2 ? -1.0 : 1.0);
+  }
+  const int multiples[3] = {1, 1, 1};
+  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11);
+  const OnMesh found(box, mesh.n, ions, alpha);
+  double near = 0.0;    // at the first ion
+  for (int h = -8; h <= 8; ++h)
+    for (int k = -8; k <= 8; ++k)
+      for (int l = -8; l <= 8; ++l) {
+        const double r = distance * std::sqrt(h * h + k * k + l * l);
+        if (r > 0.0) near += ((h + k + l) % 2 ? -1.0 : 1.0) * std::erfc(alpha * r) / r;
+      }
+  const double total = near + found.at_charges[0] - 2.0 * alpha / std::sqrt(PI);
+  EXPECT_NEAR(total * distance, -1.7475645946331822, 1e-9);    // its errors add up: places of ions are not random
+}
+
+TEST(MapFar, AlphaOfTheNearField)
+{
+  const double cutoff = 4.0, volume = 300.0, sum_q_sq = 25.0;
+  double last = 0.0;
+  for (const double error : {1e-2, 1e-4, 1e-6, 1e-8}) {
+    const double alpha = near_alpha(cutoff, sum_q_sq, volume, error);
+    EXPECT_GT(alpha, last);
+    last = alpha;
+    // the root mean square of charges beyond the cutoff: the integral of erfc(alpha r)^2 over space, by a sum
+    double sum = 0.0;
+    const double step = 1e-4;
+    for (double r = cutoff + 0.5 * step; r < 3.0 * cutoff; r += step) sum += 4.0 * PI * std::pow(std::erfc(alpha * r), 2) * step;
+    const double exact_error = std::sqrt(sum_q_sq / volume * sum);
+    EXPECT_LT(exact_error, 1.01 * error);
+    EXPECT_GT(exact_error, 0.6 * error);
+  }
+  EXPECT_THROW(near_alpha(cutoff, sum_q_sq, volume, 1e-19), std::invalid_argument);
+}
+
+// parts of a mesh are those of the whole, to the last bit, with any number of threads
+TEST(MapFar, Bricks)
+{
+  const FarBox box = boxes()[2];
+  const Charges charges = random_charges(box, 200, 11).with_images(box);
+  MeshBrick whole;
+  whole.box = box;
+  const int n[3] = {15, 12, 18};
+  for (int a = 0; a < 3; ++a) whole.mesh[a] = whole.n[a] = n[a];
+  std::vector<double> expected(15 * 12 * 18);
+  spread_charges(whole, charges.view(), 1, expected.data());
+  MeshBrick part = whole;
+  const int lo[3] = {4, 0, 7}, size[3] = {6, 12, 5};
+  std::copy_n(lo, 3, part.lo);
+  std::copy_n(size, 3, part.n);
+  for (const int threads : {1, 2, 7}) {
+    std::vector<double> found(6 * 12 * 5, -1.0);
+    spread_charges(part, charges.view(), threads, found.data());
+    for (int k = 0; k < 5; ++k)
+      for (int j = 0; j < 12; ++j)
+        for (int i = 0; i < 6; ++i) EXPECT_EQ(found[(k * 12 + j) * 6 + i], expected[((k + 7) * 12 + j) * 15 + i + 4]);
+  }
+}

@@ -1,0 +1,586 @@
+// Part of GPUCOORD, GPL-2.0. Potential maps against sums in long double by the published formulas, closed forms and finite
+// differences.
+
+#include "../../lib/gpucoord/src/map/map_kernels.h"
+#include "gpucoord/potential_map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+#define GPUCOORD_TEST_DECLARE(isa)                                               \
+  namespace isa {                                                                \
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);    \
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);   \
+  }
+GPUCOORD_TEST_DECLARE(isa_baseline)
+#ifdef __x86_64__
+GPUCOORD_TEST_DECLARE(isa_avx2)
+GPUCOORD_TEST_DECLARE(isa_avx512)
+#endif
+#undef GPUCOORD_TEST_DECLARE
+}    // namespace gpucoord
+
+using namespace gpucoord;
+
+namespace {
+
+using Long = long double;
+constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
+constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD, MapKernel::DIRECT};
+constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
+const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
+const char *const OVERLAP_NAMES[] = {"skip", "zero", "soft"};
+
+// Of sums of |q/r| terms: what pair terms in float may lose.
+constexpr double FLOAT = 3e-6;
+// and in double, where sums run in another order
+constexpr double DOUBLE = 1e-14;
+
+struct System {
+  std::vector<double> x, q;
+  MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
+  void add(double px, double py, double pz, double charge)
+  {
+    x.insert(x.end(), {px, py, pz});
+    q.push_back(charge);
+  }
+};
+
+struct Values {
+  std::vector<double> phi, field;
+  explicit Values(std::size_t n = 0) : phi(n, NAN), field(3 * n, NAN) {}
+  MapResults out() { return {phi.data(), field.data()}; }
+};
+
+std::size_t size_of(const MapGrid &grid)
+{
+  return static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
+}
+
+System random_system(int n, double length, unsigned seed)
+{
+  System s;
+  std::mt19937 random(seed);
+  std::uniform_real_distribution<double> place(0.0, length), charge(-1.0, 1.0);
+  for (int k = 0; k < n; ++k) {
+    const double px = place(random), py = place(random), pz = place(random);
+    s.add(px, py, pz, charge(random));
+  }
+  return s;
+}
+
+// in restricted triclinic form
+MapGrid grid_of(int nx, int ny, int nz, double step, double tilt)
+{
+  MapGrid grid;
+  const double origin[3] = {-0.7, 0.3, -0.2},
+               steps[3][3] = {{step, 0, 0}, {tilt * step, 1.1 * step, 0}, {-0.5 * tilt * step, 0.7 * tilt * step, 0.9 * step}};
+  const int n[3] = {nx, ny, nz};
+  for (int a = 0; a < 3; ++a) {
+    grid.origin[a] = origin[a];
+    grid.n[a] = n[a];
+    for (int c = 0; c < 3; ++c) grid.step[a][c] = steps[a][c];
+  }
+  return grid;
+}
+
+void place(const MapGrid &grid, std::size_t p, double *x)
+{
+  const int i = static_cast<int>(p % grid.n[0]), j = static_cast<int>(p / grid.n[0] % grid.n[1]),
+            k = static_cast<int>(p / grid.n[0] / grid.n[1]);
+  for (int c = 0; c < 3; ++c) x[c] = grid.origin[c] + i * grid.step[0][c] + j * grid.step[1][c] + k * grid.step[2][c];
+}
+
+// K(r) of a unit charge, as potential-map pages and papers print it, and its derivative by the same
+struct Term {
+  Long value, slope;
+  Long bare, bare_slope;    // of the charge alone: kernels that take something from it lose digits of that
+};
+
+Term term_of(const MapOptions &o, Long r)
+{
+  const Long rc = o.cutoff, pi = 3.14159265358979323846264338327950288L;
+  Long u = 1 / r, du = -1 / (r * r);
+  if (o.overlap == MapOverlap::SOFT && r < o.radius) {
+    const Long big = o.radius;
+    u = (3 - r * r / (big * big)) / (2 * big);
+    du = -r / (big * big * big);
+  }
+  const Long s = r * r / (rc * rc), ds = 2 * r / (rc * rc);
+  const auto term = [=](Long value, Long slope) { return Term{value, slope, u, du}; };
+  switch (o.kernel) {
+    case MapKernel::SMOOTH: return term(u * (1 - s) * (1 - s), du * (1 - s) * (1 - s) - 2 * u * (1 - s) * ds);
+    case MapKernel::TAYLOR:
+      return term(u - (15.0L / 8 - 5.0L / 4 * s + 3.0L / 8 * s * s) / rc, du - (-5.0L / 4 + 3.0L / 4 * s) * ds / rc);
+    case MapKernel::EWALD: {
+      const Long a = o.alpha;
+      if (r == 0) return term(u - 2 * a / std::sqrt(pi), 0);
+      const Long of_erf = std::erf(a * r) / r, gauss = 2 * a / std::sqrt(pi) * std::exp(-a * a * r * r);
+      if (r < o.radius && o.overlap == MapOverlap::SOFT) return term(u - of_erf, du - (gauss - of_erf) / r);
+      const Long of_erfc = std::erfc(a * r) / r;
+      return term(of_erfc, -(of_erfc + gauss) / r);
+    }
+    default: return term(u, du);
+  }
+}
+
+struct Sums {
+  Long phi = 0, field[3] = {}, size = 0, field_size = 0;    // sizes: of the terms of bare charges without signs
+  bool at_a_jump = false;    // a charge is where rounding decides what it adds
+};
+
+Sums sum_at(const MapOptions &o, const System &s, const double *x, int self, bool on_grid)
+{
+  Sums sums;
+  bool is_near = false;
+  for (int j = 0; j < static_cast<int>(s.q.size()); ++j) {
+    if (j == self) continue;
+    Long d[3], r_sq = 0;
+    for (int c = 0; c < 3; ++c) {
+      d[c] = static_cast<Long>(x[c]) - s.x[3 * j + c];
+      r_sq += d[c] * d[c];
+    }
+    const Long r = std::sqrt(r_sq);
+    const bool jumps = o.kernel == MapKernel::CUT || o.kernel == MapKernel::EWALD;
+    if (jumps && std::fabs(r - static_cast<Long>(o.cutoff)) < 1e-5) sums.at_a_jump = true;
+    if (o.overlap == MapOverlap::ZERO && std::fabs(r - static_cast<Long>(o.radius)) < 1e-5) sums.at_a_jump = true;
+    if (o.overlap == MapOverlap::ZERO && r < o.radius) is_near = true;
+    if (o.kernel != MapKernel::DIRECT && r > o.cutoff) continue;
+    if (o.overlap != MapOverlap::SOFT && r <= o.tiny) continue;
+    const Term t = term_of(o, r);
+    sums.phi += s.q[j] * t.value;
+    sums.size += std::fabs(s.q[j] * t.bare);
+    for (int c = 0; c < 3 && r > 0; ++c) sums.field[c] -= s.q[j] * t.slope * d[c] / r;
+    sums.field_size += std::fabs(s.q[j] * t.bare_slope);
+  }
+  if (on_grid && is_near) sums = {0, {}, sums.size, sums.field_size, sums.at_a_jump};
+  return sums;
+}
+
+// the largest error over the size of terms, of potentials and fields
+struct Worst {
+  double phi = 0.0, field = 0.0;
+  int compared = 0;
+};
+
+Worst compare(const MapOptions &o, const System &s, const Values &found, const std::vector<double> &points, const int *self,
+              bool on_grid)
+{
+  Worst worst;
+  for (std::size_t p = 0; p < found.phi.size(); ++p) {
+    const Sums sums = sum_at(o, s, &points[3 * p], self ? self[p] : -1, on_grid);
+    if (sums.at_a_jump) continue;
+    ++worst.compared;
+    const auto error = [](double value, Long expected, Long size) {
+      const double e = static_cast<double>(std::fabs(value - expected) / std::max(size, static_cast<Long>(1e-3)));
+      return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
+    };
+    worst.phi = std::max(worst.phi, error(found.phi[p], sums.phi, sums.size));
+    for (int c = 0; c < 3; ++c)
+      worst.field = std::max(worst.field, error(found.field[3 * p + c], sums.field[c], sums.field_size));
+  }
+  return worst;
+}
+
+std::vector<double> points_of(const MapGrid &grid)
+{
+  std::vector<double> points(3 * size_of(grid));
+  for (std::size_t p = 0; p < size_of(grid); ++p) place(grid, p, &points[3 * p]);
+  return points;
+}
+
+MapOptions options_of(MapKernel kernel, MapOverlap overlap = MapOverlap::SKIP)
+{
+  MapOptions o;
+  o.kernel = kernel;
+  o.cutoff = 3.3;
+  o.alpha = 0.9;
+  o.overlap = overlap;
+  o.radius = 0.6;
+  o.tiny = 1e-5 * o.cutoff;
+  return o;
+}
+
+std::string name_of(const MapOptions &o)
+{
+  return std::string(KERNEL_NAMES[static_cast<int>(o.kernel)]) + " " + OVERLAP_NAMES[static_cast<int>(o.overlap)];
+}
+
+}    // namespace
+
+// every kernel and overlap, orthogonal and tilted grids, sizes that fill no tile, by plain loops and by the backend
+TEST(PotentialMap, IsTheSumOfThePublishedTerms)
+{
+  struct Size {
+    int nx, ny, nz;
+    double tilt;
+  };
+  double worst_phi[3] = {}, worst_field[3] = {};
+  int seed = 0;
+  for (const Size &size :
+       {Size{9, 7, 6, 0.0}, Size{8, 4, 4, 0.4}, Size{1, 1, 1, 0.0}, Size{17, 5, 3, -0.45}, Size{3, 11, 2, 0.2}})
+    for (const MapKernel kernel : KERNELS)
+      for (const MapOverlap overlap : OVERLAPS) {
+        const MapOptions o = options_of(kernel, overlap);
+        SCOPED_TRACE(name_of(o) + " " + std::to_string(size.nx));
+        const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
+        System s = random_system(300, 7.0, ++seed);
+        double on_point[3];    // and one on a point
+        place(grid, size_of(grid) / 2, on_point);
+        s.add(on_point[0], on_point[1], on_point[2], 0.7);
+        const auto points = points_of(grid);
+        Values plain(size_of(grid));
+        reference_map_on_grid(o, grid, s.charges(), plain.out());
+        const Worst of_plain = compare(o, s, plain, points, nullptr, true);
+        EXPECT_LT(of_plain.phi, DOUBLE);
+        EXPECT_LT(of_plain.field, DOUBLE);
+        EXPECT_GE(of_plain.compared, static_cast<int>(0.8 * static_cast<double>(size_of(grid))));
+        for (const Precision precision : PRECISIONS) {
+          Values found(size_of(grid)), potential_alone(size_of(grid));
+          const auto map = make_host_potential_map(o, precision, 2);
+          map->on_grid(grid, s.charges(), found.out());
+          const Worst worst = compare(o, s, found, points, nullptr, true);
+          const double limit = precision == Precision::DOUBLE ? DOUBLE : FLOAT;
+          EXPECT_LT(worst.phi, limit);
+          EXPECT_LT(worst.field, limit);
+          worst_phi[static_cast<int>(precision)] = std::max(worst_phi[static_cast<int>(precision)], worst.phi);
+          worst_field[static_cast<int>(precision)] = std::max(worst_field[static_cast<int>(precision)], worst.field);
+          map->on_grid(grid, s.charges(), {potential_alone.phi.data(), nullptr});
+          for (std::size_t p = 0; p < size_of(grid); ++p)
+            ASSERT_NEAR(potential_alone.phi[p], found.phi[p], limit * std::max(1.0, std::fabs(found.phi[p])));
+        }
+      }
+  for (const Precision precision : PRECISIONS)
+    std::printf("worst errors over the sum of |terms|, precision %d: potential %.2g, field %.2g\n", static_cast<int>(precision),
+                worst_phi[static_cast<int>(precision)], worst_field[static_cast<int>(precision)]);
+}
+
+// potentials at the charges themselves, and anywhere
+TEST(PotentialMap, AtPoints)
+{
+  for (const MapKernel kernel : KERNELS)
+    for (const MapOverlap overlap : OVERLAPS) {
+      const MapOptions o = options_of(kernel, overlap);
+      SCOPED_TRACE(name_of(o));
+      const System s = random_system(400, 8.0, 77);
+      std::vector<double> points = s.x;
+      std::vector<int> self(s.q.size());
+      for (std::size_t k = 0; k < self.size(); ++k) self[k] = static_cast<int>(k);
+      for (const double c : random_system(50, 12.0, 78).x) points.push_back(c - 2.0);
+      self.resize(points.size() / 3, -1);
+      const MapPoints in = {points.data(), self.data(), static_cast<int>(self.size())};
+      Values plain(self.size());
+      reference_map_at_points(o, in, s.charges(), plain.out());
+      const Worst of_plain = compare(o, s, plain, points, self.data(), false);
+      EXPECT_LT(std::max(of_plain.phi, of_plain.field), DOUBLE);
+      for (const Precision precision : PRECISIONS) {
+        Values found(self.size());
+        make_host_potential_map(o, precision, 2)->at_points(in, s.charges(), found.out());
+        const Worst worst = compare(o, s, found, points, self.data(), false);
+        EXPECT_LT(std::max(worst.phi, worst.field), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+      }
+      // null: no charge is left out
+      Values with_self(1), skipped(1);
+      const MapPoints one = {points.data(), nullptr, 1}, without = {points.data(), self.data(), 1};
+      const auto map = make_host_potential_map(o, Precision::DOUBLE, 1);
+      map->at_points(one, s.charges(), with_self.out());
+      map->at_points(without, s.charges(), skipped.out());
+      if (overlap == MapOverlap::SOFT)
+        EXPECT_GT(std::fabs(with_self.phi[0] - skipped.phi[0]), 0.1 * std::fabs(s.q[0]));
+      else    // it is on the point
+        EXPECT_NEAR(with_self.phi[0], skipped.phi[0], DOUBLE * std::fabs(skipped.phi[0]));
+    }
+}
+
+TEST(PotentialMap, OneCharge)
+{
+  System s;
+  s.add(0.0, 0.0, 0.0, 2.0);
+  MapGrid grid = grid_of(5, 1, 1, 1.0, 0.0);
+  std::fill(grid.origin, grid.origin + 3, 0.0);
+  const double rc = 2.5, alpha = 0.8;
+  for (const MapKernel kernel : KERNELS) {
+    MapOptions o = options_of(kernel);
+    o.cutoff = rc;
+    o.alpha = alpha;
+    Values found(5);
+    make_host_potential_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
+    EXPECT_EQ(found.phi[0], 0.0);    // skipped
+    const double expected[][2] = {{2.0, 1.0},
+                                  {2.0 * 0.84 * 0.84, 0.36 * 0.36},
+                                  {2.0 - 2.0 * (1.875 - 0.2 + 0.0096) / 2.5, 1.0 - 2.0 * (1.875 - 0.8 + 0.1536) / 2.5},
+                                  {2.0 * std::erfc(0.8), std::erfc(1.6)},
+                                  {2.0, 1.0}};
+    for (int p = 1; p <= 2; ++p) EXPECT_NEAR(found.phi[p], expected[static_cast<int>(kernel)][p - 1], 1e-14) << name_of(o);
+    EXPECT_NEAR(found.phi[3], kernel == MapKernel::DIRECT ? 2.0 / 3.0 : 0.0, 1e-15);
+    EXPECT_NEAR(found.field[13 - 1], kernel == MapKernel::DIRECT ? 2.0 / 16.0 : 0.0, 1e-15);
+    EXPECT_EQ(found.field[4], 0.0);
+  }
+}
+
+// the erfc behind kernel ewald, over all its range
+TEST(PotentialMap, ScaledErfc)
+{
+  double worst = 0.0, worst_float = 0.0;
+  for (int k = 0; k <= 26000; ++k) {
+    const double x = k / 1000.0;
+    const Long expected = std::erfc(static_cast<Long>(x)) * std::exp(static_cast<Long>(x) * x);
+    worst = std::max(worst, static_cast<double>(std::fabs(scaled_erfc(x) / expected - 1)));
+    const float xf = static_cast<float>(x);
+    const Long expected_float = std::erfc(static_cast<Long>(xf)) * std::exp(static_cast<Long>(xf) * xf);
+    worst_float = std::max(worst_float, static_cast<double>(std::fabs(scaled_erfc(xf) / expected_float - 1)));
+  }
+  EXPECT_LT(worst, 2e-15);
+  EXPECT_LT(worst_float, 6e-7);
+}
+
+// E = -grad phi, by differences of shifted grids; where no charge crosses a jump
+TEST(PotentialMap, FieldIsMinusTheGradient)
+{
+  const double h = 1e-3;
+  for (const MapKernel kernel : {MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::DIRECT, MapKernel::EWALD})
+    for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT}) {
+      MapOptions o = options_of(kernel, overlap);
+      if (kernel == MapKernel::EWALD) o.alpha = 2.0;    // erfc(6.6) at the cutoff
+      SCOPED_TRACE(name_of(o));
+      const System s = random_system(60, 5.0, 11);
+      const MapGrid grid = grid_of(6, 5, 4, 0.8, 0.3);
+      const auto map = make_host_potential_map(o, Precision::DOUBLE, 1);
+      Values at(size_of(grid));
+      map->on_grid(grid, s.charges(), at.out());
+      double largest = 0.0;
+      for (const double e : at.field) largest = std::max(largest, std::fabs(e));
+      for (int c = 0; c < 3; ++c) {
+        Values shifted[4];
+        const double steps[] = {-2 * h, -h, h, 2 * h};
+        for (int m = 0; m < 4; ++m) {
+          MapGrid other = grid;
+          other.origin[c] += steps[m];
+          shifted[m] = Values(size_of(grid));
+          map->on_grid(other, s.charges(), shifted[m].out());
+        }
+        for (std::size_t p = 0; p < size_of(grid); ++p) {
+          const double slope =
+              (8 * (shifted[2].phi[p] - shifted[1].phi[p]) - (shifted[3].phi[p] - shifted[0].phi[p])) / (12 * h);
+          // the second derivative of a ball of charge jumps at its surface
+          EXPECT_NEAR(at.field[3 * p + c], -slope, (overlap == MapOverlap::SOFT ? 1e-3 : 1e-6) * largest);
+        }
+      }
+    }
+}
+
+// value and slope of a soft charge at its radius, and of those kernels that end smoothly at the cutoff
+TEST(PotentialMap, IsContinuous)
+{
+  const double step = 1e-9;
+  for (const MapKernel kernel : KERNELS) {
+    const MapOptions o = options_of(kernel, MapOverlap::SOFT);
+    const MapConstants<double> c = make_map_constants<double>(o);
+    const auto at = [&](double r, double &value, double &slope) {
+      visit_map_kernel(kernel, [&](auto k) { k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope); });
+    };
+    double v[2], w[2];
+    at(o.radius - step, v[0], w[0]);
+    at(o.radius + step, v[1], w[1]);
+    EXPECT_NEAR(v[0], v[1], 2e-8) << name_of(o);
+    EXPECT_NEAR(w[0], w[1], 2e-7) << name_of(o);
+    if (kernel != MapKernel::SMOOTH && kernel != MapKernel::TAYLOR) continue;
+    at(o.cutoff, v[0], w[0]);
+    EXPECT_NEAR(v[0], 0.0, 1e-15) << name_of(o);
+    EXPECT_NEAR(w[0], 0.0, 1e-15) << name_of(o);
+  }
+}
+
+// in a map of many tiles
+TEST(PotentialMap, BitsDoNotDependOnThreads)
+{
+  const System s = random_system(2000, 20.0, 3);
+  const MapGrid grid = grid_of(33, 21, 17, 0.9, 0.3);
+  std::vector<int> self(s.q.size());
+  for (std::size_t k = 0; k < self.size(); ++k) self[k] = static_cast<int>(k);
+  const MapPoints points = {s.x.data(), self.data(), static_cast<int>(s.q.size())};
+  for (const MapKernel kernel : {MapKernel::SMOOTH, MapKernel::DIRECT})
+    for (const Precision precision : PRECISIONS) {
+      const MapOptions o = options_of(kernel);
+      Values one(size_of(grid)), one_at(s.q.size());
+      const auto first = make_host_potential_map(o, precision, 1);
+      first->on_grid(grid, s.charges(), one.out());
+      first->at_points(points, s.charges(), one_at.out());
+      for (const int threads : {2, 3, 5}) {
+        Values more(size_of(grid)), more_at(s.q.size());
+        const auto map = make_host_potential_map(o, precision, threads);
+        map->on_grid(grid, s.charges(), more.out());
+        map->at_points(points, s.charges(), more_at.out());
+        EXPECT_EQ(more.phi, one.phi);
+        EXPECT_EQ(more.field, one.field);
+        EXPECT_EQ(more_at.phi, one_at.phi);
+        EXPECT_EQ(more_at.field, one_at.field);
+      }
+    }
+}
+
+// A point has the same value whatever grid it is in: cut into bricks as ranks have them.
+TEST(PotentialMap, BricksOfAGrid)
+{
+  const System s = random_system(500, 9.0, 13);
+  const MapGrid whole = grid_of(19, 13, 11, 0.5, 0.35);
+  const MapOptions o = options_of(MapKernel::SMOOTH);
+  const auto map = make_host_potential_map(o, Precision::DOUBLE, 1);
+  Values of_whole(size_of(whole));
+  map->on_grid(whole, s.charges(), of_whole.out());
+  for (const auto &[first, last] : {std::pair<int, int>{0, 7}, {7, 8}, {8, 19}}) {
+    MapGrid brick = whole;
+    for (int c = 0; c < 3; ++c) brick.origin[c] += first * whole.step[0][c] + 2 * whole.step[1][c] + 3 * whole.step[2][c];
+    brick.n[0] = last - first;
+    brick.n[1] = 6;
+    brick.n[2] = 5;
+    Values found(size_of(brick));
+    map->on_grid(brick, s.charges(), found.out());
+    std::size_t p = 0;
+    for (int k = 0; k < brick.n[2]; ++k)
+      for (int j = 0; j < brick.n[1]; ++j)
+        for (int i = 0; i < brick.n[0]; ++i, ++p)
+          ASSERT_NEAR(found.phi[p], of_whole.phi[((k + 3) * 13 + j + 2) * 19 + i + first], 1e-12 * 30);
+  }
+}
+
+TEST(PotentialMap, NothingThere)
+{
+  const System none, s = random_system(5, 3.0, 1);
+  for (const MapKernel kernel : KERNELS) {
+    const auto map = make_host_potential_map(options_of(kernel), Precision::MIXED, 2);
+    const MapGrid grid = grid_of(3, 2, 2, 1.0, 0.0);
+    Values empty(size_of(grid));
+    map->on_grid(grid, none.charges(), empty.out());
+    for (const double v : empty.phi) EXPECT_EQ(v, 0.0);
+    for (const double v : empty.field) EXPECT_EQ(v, 0.0);
+    EXPECT_EQ(map->tested(), 0.0);
+    for (int axis = 0; axis < 3; ++axis) {
+      MapGrid flat = grid;
+      flat.n[axis] = 0;
+      map->on_grid(flat, s.charges(), {nullptr, nullptr});
+    }
+    map->at_points({nullptr, nullptr, 0}, s.charges(), {nullptr, nullptr});
+    Values at(5);
+    map->at_points({s.x.data(), nullptr, 5}, none.charges(), at.out());
+    for (const double v : at.phi) EXPECT_EQ(v, 0.0);
+  }
+}
+
+// charges far from the origin, and far from each other
+TEST(PotentialMap, FarFromTheOrigin)
+{
+  const System s = random_system(300, 7.0, 21);
+  System far = s;
+  MapGrid grid = grid_of(9, 7, 6, 0.75, 0.3), far_grid = grid;
+  const double shift[3] = {65536.0, -131072.0, 32768.0};    // exact sums of multiples of 2^-30
+  for (double &x : far.x) x = std::round(x * 1073741824.0) / 1073741824.0;
+  System near = far;
+  for (int c = 0; c < 3; ++c) {
+    grid.origin[c] = std::round(grid.origin[c] * 1024.0) / 1024.0;
+    for (int a = 0; a < 3; ++a) far_grid.step[a][c] = grid.step[a][c] = std::round(grid.step[a][c] * 1024.0) / 1024.0;
+    far_grid.origin[c] = grid.origin[c] + shift[c];
+    for (std::size_t k = 0; k < far.q.size(); ++k) far.x[3 * k + c] += shift[c];
+  }
+  for (const MapKernel kernel : {MapKernel::SMOOTH, MapKernel::DIRECT})
+    for (const Precision precision : PRECISIONS) {
+      const auto map = make_host_potential_map(options_of(kernel), precision, 1);
+      Values a(size_of(grid)), b(size_of(grid));
+      map->on_grid(grid, near.charges(), a.out());
+      map->on_grid(far_grid, far.charges(), b.out());
+      for (std::size_t p = 0; p < size_of(grid); ++p) {
+        ASSERT_NEAR(a.phi[p], b.phi[p], (precision == Precision::DOUBLE ? 1e-8 : 1e-4) * std::max(1.0, std::fabs(a.phi[p])));
+      }
+    }
+}
+
+TEST(PotentialMap, InstructionSetsAgree)
+{
+  for (const MapKernel kernel : KERNELS)
+    for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT}) {
+      const MapOptions o = options_of(kernel, overlap);
+      SCOPED_TRACE(name_of(o));
+      const MapConstants<double> c = make_map_constants<double>(o);
+      const MapConstants<float> cf = make_map_constants<float>(o);
+      const System s = random_system(1100, 6.0, 31);
+      const int n = static_cast<int>(s.q.size());
+      std::vector<double> x(n), y(n), z(n);
+      for (int k = 0; k < n; ++k) x[k] = s.x[3 * k], y[k] = s.x[3 * k + 1], z[k] = s.x[3 * k + 2];
+      const std::vector<float> xf(x.begin(), x.end()), yf(y.begin(), y.end()), zf(z.begin(), z.end()),
+          qf(s.q.begin(), s.q.end());
+      RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_OF_A_ROW};
+      RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_OF_A_ROW};
+      for (int i = 0; i < POINTS_OF_A_ROW; ++i) row_f.x[i] = static_cast<float>(row.x[i] = 1.5 + 0.4 * i);
+      std::vector<std::vector<double>> results;
+      const auto add = [&](const MapKernels<double> &k, const MapKernels<float> &kf) {
+        for (const bool alone : {false, true}) {
+          RowOfPoints<double> r = row;
+          RowOfPoints<float> rf = row_f;
+          if (alone) r.n = rf.n = 1;
+          std::vector<double> sums(POINTS_OF_A_ROW * MAP_VALUES, 0.0), sums_f = sums;
+          k.row[alone][true](c, {n, x.data(), y.data(), z.data(), s.q.data()}, r, sums.data());
+          kf.row[alone][true](cf, {n, xf.data(), yf.data(), zf.data(), qf.data()}, rf, sums_f.data());
+          results.push_back(sums);
+          results.push_back(sums_f);
+        }
+      };
+      MapKernels<double> k;
+      MapKernels<float> kf;
+      isa_baseline::get_map_kernels(o, Precision::DOUBLE, k);
+      isa_baseline::get_map_kernels(o, Precision::MIXED, kf);
+      add(k, kf);
+#ifdef __x86_64__
+      if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+        isa_avx2::get_map_kernels(o, Precision::DOUBLE, k);
+        isa_avx2::get_map_kernels(o, Precision::MIXED, kf);
+        add(k, kf);
+      }
+      if (std::string(host_instruction_set()) == "AVX-512") {
+        isa_avx512::get_map_kernels(o, Precision::DOUBLE, k);
+        isa_avx512::get_map_kernels(o, Precision::MIXED, kf);
+        add(k, kf);
+      }
+#endif
+      for (std::size_t set = 1; set < results.size() / 4; ++set)
+        for (int which = 0; which < 4; ++which)
+          for (int v = 0; v < POINTS_OF_A_ROW * MAP_VALUES; ++v)
+            ASSERT_NEAR(results[4 * set + which][v], results[which][v], which % 2 ? 2e-3 : 1e-10);
+    }
+}
+
+TEST(PotentialMap, RefusesBadOptions)
+{
+  const auto why = [](const MapOptions &o) -> std::string {
+    try {
+      make_host_potential_map(o, Precision::DOUBLE, 1);
+    } catch (const std::invalid_argument &e) {
+      return e.what();
+    }
+    return "";
+  };
+  MapOptions o = options_of(MapKernel::SMOOTH);
+  EXPECT_EQ(why(o), "");
+  o.cutoff = 0.0;
+  EXPECT_EQ(why(o), "the cutoff is 0 but must be > 0 and finite");
+  o.kernel = MapKernel::DIRECT;
+  EXPECT_EQ(why(o), "");
+  o = options_of(MapKernel::EWALD);
+  o.alpha = -1.0;
+  EXPECT_EQ(why(o), "alpha is -1 but must be > 0 and finite");
+  o = options_of(MapKernel::CUT, MapOverlap::SOFT);
+  o.radius = 0.0;
+  EXPECT_EQ(why(o), "the radius of overlap is 0 but must be > 0 and finite");
+  o.radius = 3.5;
+  EXPECT_EQ(why(o), "the radius of overlap is 3.5 but may not exceed the cutoff, 3.3");
+  o.kernel = MapKernel::DIRECT;
+  EXPECT_EQ(why(o), "");
+}
