@@ -31,6 +31,7 @@ endif()
 # Settings of that build which change what its headers declare
 load_cache("${LAMMPS_BUILD_DIR}" READ_WITH_PREFIX LAMMPS_HAS_
   CMAKE_HOME_DIRECTORY CMAKE_CXX_STANDARD LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
+  PKG_KSPACE FFT_SINGLE FFT_USE_HEFFTE
   PKG_KOKKOS KOKKOS_PREC KOKKOS_LAYOUT EXTERNAL_KOKKOS DOWNLOAD_KOKKOS Kokkos_DIR)
 file(REAL_PATH "${LAMMPS_SOURCE_DIR}/cmake" lammps_cmake_dir)
 file(REAL_PATH "${LAMMPS_HAS_CMAKE_HOME_DIRECTORY}" built_cmake_dir)
@@ -74,6 +75,14 @@ if(LAMMPS_HAS_BUILD_OMP)
 endif()
 if(LAMMPS_HAS_PKG_OPENMP)
   target_compile_definitions(lammps_interface INTERFACE LMP_OPENMP)
+endif()
+# Its Fourier transforms; with heFFTe their class has other members
+if(LAMMPS_HAS_PKG_KSPACE AND NOT LAMMPS_HAS_FFT_USE_HEFFTE)
+  target_compile_definitions(lammps_interface INTERFACE GPUCOORD_KSPACE)
+  target_include_directories(lammps_interface SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/KSPACE)
+  if(LAMMPS_HAS_FFT_SINGLE)
+    target_compile_definitions(lammps_interface INTERFACE FFT_SINGLE)
+  endif()
 endif()
 
 # What LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself is never linked: it is in

@@ -13,6 +13,7 @@
 #include "coord_arguments.h"
 #include "coord_backend.h"
 #include "coord_gather.h"
+#include "ghost_atoms.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -43,11 +44,6 @@ using Image = CoordArguments::Image;
 using Engine = CoordArguments::Engine;
 
 namespace {
-
-// which group comm_modify group restricts ghost atoms to; Comm has no accessor
-struct CommGroup : public Comm {
-  static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
-};
 
 std::string at_dmax(const gpucoord::Switch &function)
 {
@@ -274,20 +270,17 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
                "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify mode multi - use mode "
                "single, or engine allpairs with image minimum",
                id);
-  if (CommGroup::get(comm) != 0)
+  if (GhostAtoms::are_of_a_group(comm))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
                "use engine allpairs with image minimum",
                id);
   const double need = table->dmax() + neighbor->skin;
-  if (need > cutghost * (1.0 + 1e-9)) {
-    // advice of four digits that is enough when typed
-    const double digit = pow(10.0, floor(log10(need)) - 3.0);
+  if (need > cutghost * (1.0 + 1e-9))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
-               "comm_modify cutoff {:.10g} or more",
-               id, args->of_longest(), need, cutghost, ceil(need / digit - 1e-6) * digit);
-  }
+               "comm_modify cutoff {} or more",
+               id, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
 /* ----------------------------------------------------------------------

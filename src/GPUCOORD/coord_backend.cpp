@@ -133,6 +133,11 @@ void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Pre
   });
 }
 
+void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int) { return gpucoord::make_host_potential_map(options, precision, comm->nthreads); });
+}
+
 /* ---------------------------------------------------------------------- */
 
 std::string DeviceChoice::description() const

@@ -16,6 +16,7 @@
 #include "coord_words.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/potential_map.h"
 
 #include <functional>
 #include <memory>
@@ -101,6 +102,14 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
 
   // The same.
   void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
+};
+
+class MapBackend : public BackendOf<gpucoord::PotentialMap> {
+ public:
+  using BackendOf::BackendOf;
+
+  // The same.
+  void init(const gpucoord::MapOptions &, gpucoord::Precision, const std::string &owner);
 };
 
 }    // namespace LAMMPS_NS

@@ -13,11 +13,13 @@
 #include "lammpsplugin.h"
 
 #include "compute_coord_gpu.h"
+#include "compute_potential_grid.h"
 #include "fix_coord_bias.h"
 #include "fix_multisite_linear.h"
 #include "pair_coord.h"
 #include "pair_multisite.h"
 #include "set_multisite.h"
+#include "write_grid.h"
 
 #include "version.h"
 
@@ -35,6 +37,11 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
 static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
 {
   return new ComputeCoordGPU(lmp, narg, arg);
+}
+
+static Compute *compute_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new ComputePotentialGrid(lmp, narg, arg);
 }
 
 static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
@@ -60,6 +67,11 @@ static Fix *fix_multisite_linear_creator(LAMMPS *lmp, int narg, char **arg)
 static Command *set_multisite_creator(LAMMPS *lmp)
 {
   return new SetMultisite(lmp);
+}
+
+static Command *write_grid_creator(LAMMPS *lmp)
+{
+  return new WriteGrid(lmp);
 }
 
 // Hidden where it is in the plugin itself: of two plugins in one process each must call its own.
@@ -92,12 +104,16 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
     add(style, name, info);
   };
   add_from_words("compute", "coord/gpu", "GPUCOORD coordination number v0.1", (lammpsplugin_factory2 *) &compute_coord_gpu_creator);
+  add_from_words("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1",
+                 (lammpsplugin_factory2 *) &compute_potential_grid_creator);
   add_from_words("fix", "coord/bias", "GPUCOORD bias potential v0.1", (lammpsplugin_factory2 *) &fix_coord_bias_creator);
   add_plain("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
             (lammpsplugin_factory1 *) &pair_coord_creator);
   add_plain("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1", (lammpsplugin_factory1 *) &pair_multisite_creator);
   add_plain("command", "set_multisite", "GPUCOORD masses and shapes of rigid molecules v0.1",
             (lammpsplugin_factory1 *) &set_multisite_creator);
+  add_plain("command", "write_grid", "GPUCOORD files of per-grid data for VMD and PyMOL v0.1",
+            (lammpsplugin_factory1 *) &write_grid_creator);
   add_from_words("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1",
                  (lammpsplugin_factory2 *) &fix_multisite_linear_creator);
 

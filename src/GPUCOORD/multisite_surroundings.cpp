@@ -10,6 +10,8 @@
 
 #include "multisite_surroundings.h"
 
+#include "ghost_atoms.h"
+
 #include "atom.h"
 #include "atom_vec.h"
 #include "comm.h"
@@ -28,12 +30,7 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// which group comm_modify group restricts ghost atoms to; Comm has no accessor
-struct CommGroup : public Comm {
-  static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
-};
-
-// PairHybrid has none either
+// PairHybrid has no accessor
 struct SubStyles : public PairHybrid {
   static std::vector<Pair *> get(PairHybrid *hybrid)
   {
@@ -71,7 +68,7 @@ void MultisiteSurroundings::check() const
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its "
                "cutoff - use mode single");
-  if (CommGroup::get(comm) != 0)
+  if (GhostAtoms::are_of_a_group(comm))
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by "
                "comm_modify group all");

@@ -24,6 +24,10 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
+STYLES = [["command", "set_multisite"], ["command", "write_grid"], ["compute", "coord/gpu"], ["compute", "potential/grid"],
+          ["fix", "coord/bias"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
+
+
 class Plugin(unittest.TestCase):
     OPTIONS = "precision double"
 
@@ -84,6 +88,19 @@ class Plugin(unittest.TestCase):
         third.close()
         first.close()
 
+    def test_styles(self):
+        path = plugin_file()
+        with coordtest.start() as lmp:
+            self.assertEqual(sorted(style for style in lmp.available_plugins() if "/kk" not in style[1]), STYLES)
+            for style, name in STYLES[:2]:
+                lmp.command(f"plugin unload {style} {name}")
+                with self.assertRaisesRegex(Exception, f"Unknown command: {name}"):
+                    lmp.command(name)
+            lmp.command(f"plugin load {path}")
+            self.assertIn(["command", "write_grid"], lmp.available_plugins())
+            with self.assertRaisesRegex(Exception, "Write_grid needs the simulation box"):
+                lmp.command("write_grid c_phi:grid:phi phi.dx")
+
     def test_unload_and_load_while_in_use(self):
         path = plugin_file()
         with coordtest.start() as lmp:
@@ -105,6 +122,25 @@ class Plugin(unittest.TestCase):
                 self.check(lmp, x, f"loaded again, turn {turn}")
             lmp.command(f"plugin load {path}")    # a second load of what is loaded
             self.check(lmp, x, "loaded twice")
+
+    def test_potential_grid_is_unloaded_and_loaded(self):
+        path = plugin_file()
+        with coordtest.start() as lmp:
+            for line in ("units metal", "atom_style charge", "region b block 0 9 0 9 0 9", "create_box 1 b",
+                         "create_atoms 1 single 3 3 3", "mass 1 1.0", "set atom 1 charge 1.0", "pair_style zero 4.0",
+                         "pair_coeff * *"):
+                lmp.command(line)
+            for turn in range(2):
+                lmp.command("compute phi all potential/grid 3 3 3 cutoff 3.0")
+                lmp.command("dump d all grid 1 none.dump c_phi:grid:phi")
+                lmp.command("run 0")
+                lmp.command("undump d")
+                self.assertIn(["compute", "potential/grid"], lmp.available_plugins())
+                lmp.command("plugin unload compute potential/grid")
+                self.assertNotIn("phi", lmp.available_ids("compute"))
+                with self.assertRaisesRegex(Exception, "potential/grid"):
+                    lmp.command("compute phi all potential/grid 3 3 3 cutoff 3.0")
+                lmp.command(f"plugin load {path}")
 
 
 if __name__ == "__main__":

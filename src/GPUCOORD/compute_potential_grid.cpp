@@ -1,0 +1,669 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// The grid is LAMMPS' Grid3d with its default rule: a rank has the points whose cell centers are in its part of the box. Then
+// fix ave/grid and dump grid, which make such grids of their own, have the same points on each rank, with align corner as well,
+// where the points themselves may be outside of the rank's part by half a cell.
+
+#include "compute_potential_grid.h"
+
+#include "coord_backend.h"
+#include "ghost_atoms.h"
+#include "potential_far.h"
+#include "potential_grid_settings.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "domain.h"
+#include "error.h"
+#include "force.h"
+#include "grid3d.h"
+#include "group.h"
+#include "memory.h"
+#include "neighbor.h"
+#include "pair.h"
+#include "region.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <new>
+#include <stdexcept>
+
+#if !defined(_WIN32)
+#include <unistd.h>
+#endif
+
+using namespace LAMMPS_NS;
+
+// A charge is on a point where it is nearer than this, over the cutoff, or over the longest edge of the box for kernel direct:
+// far more than float rounds distances by, and far less than distances that happen by chance.
+static constexpr double ON_A_POINT = 1e-5;
+
+// names of what other commands can ask for; there is one grid
+enum { PHI, FIELD, NEAR, FAR };
+
+// of the sum of magnitudes: charges that are neutral but for rounding of what a user has set
+static constexpr double NEUTRAL = 1e-6;
+
+/* ---------------------------------------------------------------------- */
+
+ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
+    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
+{
+  settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
+  if (!atom->q_flag)
+    error->all(
+        FLERR, Error::COMMAND,
+        "Compute potential/grid needs atoms with charges, which atom_style {} has none of - use atom_style charge or full",
+        atom->get_style());
+  if (domain->dimension != 3)
+    error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
+  for (int k = 3; k < narg; ++k)
+    if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
+  backend = std::make_unique<MapBackend>(lmp, CoordWords::Device::HOST, "Compute potential/grid", Error::NOLASTLINE);
+
+  pergrid_flag = 1;
+  peratom_flag = 1;
+  size_peratom_cols = 0;
+  if (settings->has_far()) {
+    comm_reverse = 1;
+    try {
+      potential_far = std::make_unique<PotentialFar>(lmp, settings->map.cutoff, settings->far_tolerance, settings->n, settings->at_corners);
+    } catch (const std::runtime_error &e) {
+      error->all(FLERR, settings->far_position, "Compute potential/grid {}", e.what());
+    }
+  }
+  allocate_grid();
+}
+
+ComputePotentialGrid::~ComputePotentialGrid()
+{
+  memory->destroy(vector_atom);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputePotentialGrid::init()
+{
+  const std::string why = settings->why_not_in(settings->units);
+  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: {}", id, why);
+  check_box(Error::NOLASTLINE);
+  if (!settings->is_direct()) {
+    // Neighbor and Comm take up their cutoffs after the computes
+    double cutghost = comm->cutghostuser;
+    if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
+    check_ghost_shell(cutghost);
+  }
+  settings->map.tiny = distance_that_is_none();
+  evaluated_at = -1;    // a run may begin at the step of the last one
+  if (!settings->reference.empty() && !domain->get_region_by_id(settings->reference))
+    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: its reference, region {}, is no longer there", id,
+               settings->reference);
+  is_set_up = false;
+  if (!potential_far) set_up();
+}
+
+/* ----------------------------------------------------------------------
+   when all is known. Collective.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::set_up()
+{
+  backend->reset();
+  backend->init(settings->map, settings->precision, fmt::format("Compute potential/grid {}", id));
+  if (comm->me == 0) print_setup();
+  is_set_up = true;
+}
+
+double ComputePotentialGrid::distance_that_is_none() const
+{
+  return ON_A_POINT * (settings->is_direct() ? std::max({domain->xprd, domain->yprd, domain->zprd}) : settings->map.cutoff);
+}
+
+/* ----------------------------------------------------------------------
+   argument: of the command, to point at
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_box(int argument) const
+{
+  if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
+    error->all(FLERR, argument,
+               "Compute potential/grid far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
+               "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic");
+  if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic)) return;
+  error->all(
+      FLERR, argument,
+      "Compute potential/grid kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
+      "smooth or taylor with a cutoff, or boundary f f f");
+}
+
+/* ----------------------------------------------------------------------
+   distance between opposite faces of the box
+------------------------------------------------------------------------- */
+
+double ComputePotentialGrid::height_of_box(int axis) const
+{
+  if (!domain->triclinic) return domain->prd[axis];
+  const double *const h_inv = domain->h_inv;
+  const double normal[3][3] = {{h_inv[0], h_inv[5], h_inv[4]}, {h_inv[1], h_inv[3], 0.0}, {h_inv[2], 0.0, 0.0}};
+  const double *const v = normal[axis];
+  return 1.0 / std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+}
+
+/* ----------------------------------------------------------------------
+   how far points of any rank are outside of its part of the box
+------------------------------------------------------------------------- */
+
+double ComputePotentialGrid::protrusion() const
+{
+  double most = 0.0;
+  for (int c = 0; c < 3; ++c) most = MAX(most, outside[c] * height_of_box(c));
+  return most;
+}
+
+/* ----------------------------------------------------------------------
+   every charge within the cutoff of a point must be an owned or ghost atom
+   of this rank, until atoms have moved by the skin. The shell of ghost atoms
+   is around the rank's part of the box, in which points are anywhere.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_ghost_shell(double cutghost) const
+{
+  if (comm->mode != Comm::SINGLE)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify mode multi - use mode single", id);
+  if (GhostAtoms::are_of_a_group(comm))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify group - use comm_modify group all", id);
+  const double extra = protrusion(), need = settings->map.cutoff + neighbor->skin + extra;
+  if (need > cutghost * (1.0 + 1e-9))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: cutoff plus skin {}{:.10g} exceeds the ghost atom range {:.10g} - use comm_modify "
+               "cutoff {} or more",
+               id,
+               extra > 0.0
+                   ? fmt::format("plus {:.10g}, by which points at corners are outside of a rank's part of the box, ", extra)
+                   : "",
+               need, cutghost, GhostAtoms::in_four_digits(need));
+}
+
+/* ----------------------------------------------------------------------
+   the same for charges that are spread to points of the mesh, which are up
+   to a cell of the grid outside of the rank's part of the box
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_ghost_shell_of_far() const
+{
+  double cell = 0.0;
+  for (int c = 0; c < 3; ++c) cell = MAX(cell, height_of_box(c) / settings->n[c]);
+  const double cutghost = MAX(comm->cutghostuser, neighbor->cutneighmax);
+  const double need = potential_far->reach() + neighbor->skin + cell;
+  if (need > cutghost * (1.0 + 1e-9))
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: charges up to {:.10g} away reach the mesh of far fft on this rank, which exceeds the ghost atom "
+               "range {:.10g} - use comm_modify cutoff {} or more, or a smaller tolerance",
+               id, need, cutghost, GhostAtoms::in_four_digits(need));
+}
+
+/* ----------------------------------------------------------------------
+   once, and again where it has changed
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::print_setup()
+{
+  const std::string range = settings->is_direct() ? "" : fmt::format(", cutoff {:.10g}", settings->map.cutoff);
+  const std::string mesg = fmt::format(
+      "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
+      "  {} x {} x {} points at {} of cells, units {}{}\n",
+      id, backend->description(), CoordWords::name_of(settings->precision, CoordWords::PRECISIONS), settings->kernel_name(),
+      range, settings->overlap_in_words(), settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms",
+      settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
+      settings->field ? ", with field" : "") + far_in_words();
+  if (mesg != printed) utils::logmesg(lmp, mesg);
+  printed = mesg;
+}
+
+std::string ComputePotentialGrid::far_in_words() const
+{
+  if (!potential_far) return "";
+  const auto &mesh = potential_far->mesh();
+  return fmt::format("  far field by Fourier transforms of a mesh of {} x {} x {}, alpha {:.6g}, tolerance {:.6g}\n", mesh.n[0],
+                     mesh.n[1], mesh.n[2], potential_far->alpha(), settings->far_tolerance);
+}
+
+/* ----------------------------------------------------------------------
+   Collective
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::allocate_grid()
+{
+  const int *const n = settings->n;
+  for (GridValues *const values : {&phi, &field, &near, &far}) values->clear();
+  grid = std::make_unique<Grid3d>(lmp, world, n[0], n[1], n[2]);
+  int ghost[6];
+  grid->setup_grid(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2], ghost[0], ghost[1], ghost[2], ghost[3], ghost[4], ghost[5]);
+
+  // the part of the box that this rank has, as Grid3d takes it
+  const double *const splits[3] = {comm->xsplit, comm->ysplit, comm->zsplit};
+  const double shift = settings->at_corners ? 0.0 : 0.5;
+  double mine[3] = {0.0, 0.0, 0.0};
+  for (int c = 0; c < 3; ++c) {
+    if (hi[c] < lo[c]) continue;
+    const bool is_tiled = comm->layout == Comm::LAYOUT_TILED;
+    const double from = is_tiled ? comm->mysplit[c][0] : splits[c][comm->myloc[c]];
+    const double to = is_tiled ? comm->mysplit[c][1] : splits[c][comm->myloc[c] + 1];
+    constexpr double ROUNDING = 1e-12;
+    const double most = MAX(from - (lo[c] + shift) / n[c], (hi[c] + shift) / n[c] - to);
+    if (most > ROUNDING) mine[c] = most;
+  }
+  MPI_Allreduce(mine, outside, 3, MPI_DOUBLE, MPI_MAX, world);
+
+  if (potential_far) potential_far->set_points(lo, hi);
+  check_memory();
+  try {
+    phi.create(lo, hi, 0);
+    if (settings->field) field.create(lo, hi, 3);
+    if (potential_far) {
+      near.create(lo, hi, 0);
+      far.create(lo, hi, 0);
+    }
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: out of memory on rank {} for its part of a grid of {} x {} x {} points - use a "
+               "coarser grid or more ranks",
+               id, comm->me, n[0], n[1], n[2]);
+  }
+}
+
+/* ----------------------------------------------------------------------
+   Operating systems promise more memory than there is, and end a process
+   that uses it.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_memory() const
+{
+#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
+  constexpr double GIB = 1024.0 * 1024.0 * 1024.0;
+  double npoints = 1.0;
+  for (int c = 0; c < 3; ++c) npoints *= MAX(0, hi[c] - lo[c] + 1);
+  const double all[2] = {npoints * sizeof(double) * ((settings->field ? 4 : 1) + (potential_far ? 2 : 0)),
+                         -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+  double worst[2];    // the most that a rank needs, and the least that one has
+  MPI_Allreduce(all, worst, 2, MPI_DOUBLE, MPI_MAX, world);
+  if (worst[0] > -worst[1])
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute potential/grid {}: a grid of {} x {} x {} points{} needs {:.1f} GiB on a rank, and its machine has {:.1f} GiB "
+        "- use a coarser grid or more ranks on more machines",
+        id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", worst[0] / GIB,
+        -worst[1] / GIB);
+#endif
+}
+
+/* ----------------------------------------------------------------------
+   parts of the box have changed: load balancing
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::reset_grid()
+{
+  allocate_grid();
+  evaluated_at = -1;
+}
+
+/* ---------------------------------------------------------------------- */
+
+int ComputePotentialGrid::get_grid_by_name(const std::string &name, int &dim)
+{
+  dim = 3;
+  return name == "grid" ? 0 : -1;
+}
+
+void *ComputePotentialGrid::get_grid_by_index(int index)
+{
+  return index == 0 ? grid.get() : nullptr;
+}
+
+int ComputePotentialGrid::get_griddata_by_name(int igrid, const std::string &name, int &ncol)
+{
+  if (igrid == 0 && name == "phi") {
+    ncol = 0;
+    return PHI;
+  }
+  if (igrid == 0 && name == "efield" && settings->field) {
+    ncol = 3;
+    return FIELD;
+  }
+  if (igrid == 0 && potential_far && (name == "near" || name == "far")) {
+    ncol = 0;
+    return name == "near" ? NEAR : FAR;
+  }
+  return -1;
+}
+
+/* ----------------------------------------------------------------------
+   fix ave/grid asks whether the compute was invoked, but never clears that
+   flag for the next step: without a look at the step it would average one
+   map over and over. All commands that read a grid do so on all ranks.
+------------------------------------------------------------------------- */
+
+void *ComputePotentialGrid::get_griddata_by_index(int index)
+{
+  if (is_initialized() && evaluated_at != update->ntimestep) compute_pergrid();
+  if (index == PHI) return phi.for_lammps();
+  if (index == FIELD) return field.for_lammps();
+  if (index == NEAR) return near.for_lammps();
+  if (index == FAR) return far.for_lammps();
+  return nullptr;
+}
+
+bool ComputePotentialGrid::is_at_corners() const
+{
+  return settings->at_corners;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputePotentialGrid::begin_evaluation()
+{
+  if (!is_initialized())
+    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {} is used before a run has set it up - use run 0 first", id);
+  if (!settings->is_direct()) {
+    check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
+    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a step: ghost atoms are then those of
+    // the old box
+    if (domain->box_change) comm->forward_comm();
+  }
+  Sums mine, sums;
+  const bigint bad = select_charges(mine);
+  mine.bad = bad ? 1.0 : 0.0;
+  MPI_Allreduce(&mine, &sums, sizeof(Sums) / sizeof(double), MPI_DOUBLE, MPI_SUM, world);
+  if (sums.bad > 0.0) {
+    bigint any_bad;
+    MPI_Allreduce(&bad, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute potential/grid {}: the position or the charge of {} is not a finite number - the simulation is unstable, or "
+        "they were set wrongly",
+        id, any_bad > 0 ? fmt::format("atom ID {}", any_bad) : std::string("an atom"));
+  }
+  // atoms of a dynamic group come and go
+  if (sums.charged == 0.0 && !group->dynamic[igroup])
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use another group", id,
+               group->names[igroup]);
+  if (settings->is_direct()) gather_charges();
+  if (potential_far) begin_far(sums);
+}
+
+void ComputePotentialGrid::begin_far(const Sums &sums)
+{
+  if (sums.charged == 0.0) {    // of a dynamic group
+    if (!is_set_up) set_up();
+    return;
+  }
+  try {
+    if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
+      settings->map.alpha = potential_far->alpha();
+      set_up();
+    }
+  } catch (const std::invalid_argument &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: far fft {}: {} - use a larger tolerance or cutoff", id,
+               settings->far_tolerance, e.what());
+  }
+  check_ghost_shell_of_far();
+  if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
+    error->warning(FLERR,
+                   "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic potential is that with a uniform "
+                   "background that makes them neutral",
+                   id, group->names[igroup], sums.q);
+  has_warned = has_warned || std::fabs(sums.q) > NEUTRAL * sums.size;
+}
+
+/* ----------------------------------------------------------------------
+   those of the group, owned first, and sums over the owned ones. Returns the ID of an atom without a position, or 0.
+------------------------------------------------------------------------- */
+
+bigint ComputePotentialGrid::select_charges(Sums &sums)
+{
+  const int nlocal = atom->nlocal, nall = settings->is_direct() ? nlocal : nlocal + atom->nghost;
+  bigint bad = 0;
+  x.clear();
+  q.clear();
+  owned.clear();
+  first_owned = 0;
+  for (int i = 0; i < nall; ++i) {
+    if (!(atom->mask[i] & groupbit)) continue;
+    const double *const xi = atom->x[i];
+    if (!std::isfinite(xi[0] + xi[1] + xi[2]) || !std::isfinite(atom->q[i])) bad = atom->tag_enable ? atom->tag[i] : -1;
+    x.insert(x.end(), xi, xi + 3);
+    q.push_back(atom->q[i]);
+    if (i < nlocal) {
+      owned.push_back(i);
+      if (atom->q[i] != 0.0) sums.charged += 1.0;
+      sums.q += atom->q[i];
+      sums.q_sq += atom->q[i] * atom->q[i];
+      sums.size += std::fabs(atom->q[i]);
+    }
+  }
+  return bad;
+}
+
+/* ----------------------------------------------------------------------
+   of all ranks, in their order
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::gather_charges()
+{
+  if (comm->nprocs == 1) return;
+  const int mine = static_cast<int>(q.size());
+  std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
+  MPI_Allgather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
+  bigint total = 0;
+  for (int r = 0; r < comm->nprocs; ++r) {
+    total += counts[r];
+    if (total > MAXSMALLINT)
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Compute potential/grid {}: kernel direct has more than {} atoms to gather on every rank - use a smaller group, or a "
+          "kernel with a cutoff",
+          id, MAXSMALLINT);
+    first[r + 1] = static_cast<int>(total);
+  }
+  first_owned = first[comm->me];
+  MPI_Datatype position;
+  MPI_Type_contiguous(3, MPI_DOUBLE, &position);
+  MPI_Type_commit(&position);
+  std::vector<double> all_x(3 * static_cast<std::size_t>(total)), all_q(total);
+  MPI_Allgatherv(x.data(), mine, position, all_x.data(), counts.data(), first.data(), position, world);
+  MPI_Allgatherv(q.data(), mine, MPI_DOUBLE, all_q.data(), counts.data(), first.data(), MPI_DOUBLE, world);
+  MPI_Type_free(&position);
+  x.swap(all_x);
+  q.swap(all_q);
+}
+
+/* ----------------------------------------------------------------------
+   this rank's points in the box of this moment
+------------------------------------------------------------------------- */
+
+gpucoord::MapGrid ComputePotentialGrid::brick() const
+{
+  const bool tilted = domain->triclinic != 0;
+  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
+                              {tilted ? domain->xy : 0.0, domain->yprd, 0.0},
+                              {tilted ? domain->xz : 0.0, tilted ? domain->yz : 0.0, domain->zprd}};
+  const double shift = settings->at_corners ? 0.0 : 0.5;
+  gpucoord::MapGrid points;
+  for (int c = 0; c < 3; ++c) points.origin[c] = domain->boxlo[c];
+  for (int a = 0; a < 3; ++a) {
+    points.n[a] = MAX(0, hi[a] - lo[a] + 1);
+    for (int c = 0; c < 3; ++c) {
+      points.step[a][c] = edges[a][c] / settings->n[a];
+      points.origin[c] += (lo[a] + shift) / settings->n[a] * edges[a][c];
+    }
+  }
+  return points;
+}
+
+template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &evaluate_map)
+{
+  try {
+    begin_evaluation();
+    evaluate_map(gpucoord::MapCharges{x.data(), q.data(), static_cast<int>(q.size())});
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: out of memory on rank {} with {} charges - use more ranks{}", id, comm->me, q.size(),
+               settings->is_direct() ? "" : " or a smaller cutoff");
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputePotentialGrid::compute_pergrid()
+{
+  invoked_pergrid = evaluated_at = update->ntimestep;
+  evaluate([this](const gpucoord::MapCharges &charges) {
+    const bool has_field = settings->field && field.size() > 0;
+    (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
+    if (potential_far) add_far(charges);
+  });
+  const double scale = settings->scale();
+  for (GridValues *const values : {&phi, &field, &near, &far})
+    for (std::size_t k = 0; k < values->size(); ++k) values->data()[k] *= scale;
+  if (!settings->reference.empty()) set_reference();
+}
+
+void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
+{
+  std::fill_n(far.data(), far.size(), 0.0);
+  if (potential_far->alpha() > 0.0) {    // there have been charges
+    std::vector<double> of_far(field.size());
+    potential_far->on_grid(charges, far.data(), settings->field ? of_far.data() : nullptr);
+    for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
+    for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
+    if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
+  }
+  for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
+}
+
+/* ----------------------------------------------------------------------
+   what the near field has left out of the sum of a point
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCharges &charges)
+{
+  const gpucoord::MapGrid points = brick();
+  const double tiny_sq = settings->map.tiny * settings->map.tiny;
+  for (int k = 0; k < charges.n; ++k) {
+    double d[3];
+    for (int c = 0; c < 3; ++c) d[c] = charges.x[3 * static_cast<std::size_t>(k) + c] - points.origin[c];
+    std::size_t point = 0;
+    bool is_here = true;
+    for (int a = 2; a >= 0; --a) {    // step a has nothing beyond axis a
+      const double nearest = std::round(d[a] / points.step[a][a]);
+      is_here = is_here && nearest >= 0.0 && nearest < points.n[a];
+      if (!is_here) break;
+      point = point * points.n[a] + static_cast<std::size_t>(nearest);
+      for (int c = 0; c <= a; ++c) d[c] -= nearest * points.step[a][c];
+    }
+    if (is_here && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < tiny_sq)
+      far.data()[point] -= charges.q[k] * potential_far->of_itself();
+  }
+}
+
+/* ----------------------------------------------------------------------
+   a periodic potential is known but for a constant
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::set_reference()
+{
+  const auto region = domain->get_region_by_id(settings->reference);
+  region->prematch();
+  const gpucoord::MapGrid points = brick();
+  double mine[2] = {0.0, 0.0}, all[2];    // sum and number of points
+  std::size_t p = 0;
+  for (int k = 0; k < points.n[2]; ++k)
+    for (int j = 0; j < points.n[1]; ++j)
+      for (int i = 0; i < points.n[0]; ++i, ++p) {
+        double at[3];
+        for (int c = 0; c < 3; ++c) at[c] = points.origin[c] + i * points.step[0][c] + j * points.step[1][c] + k * points.step[2][c];
+        if (!region->match(at[0], at[1], at[2])) continue;
+        mine[0] += phi.data()[p];
+        mine[1] += 1.0;
+      }
+  MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, world);
+  if (all[1] == 0.0)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: no point of its grid is in region {}, its reference - use a larger region or a finer grid", id,
+               settings->reference);
+  reference_value = all[0] / all[1];
+  for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] -= reference_value;
+}
+
+/* ----------------------------------------------------------------------
+   at the atoms of the group, each without its own charge
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::compute_peratom()
+{
+  invoked_peratom = update->ntimestep;
+  if (atom->nmax > nmax) {
+    memory->destroy(vector_atom);
+    nmax = atom->nmax;
+    memory->create(vector_atom, nmax, "potential/grid:vector_atom");
+  }
+  if (!settings->reference.empty() && evaluated_at != update->ntimestep) compute_pergrid();    // it is a mean over the grid
+  std::vector<double> at_atoms;
+  evaluate([&](const gpucoord::MapCharges &charges) {
+    const int n = static_cast<int>(owned.size());
+    std::vector<int> self(n);
+    for (int k = 0; k < n; ++k) self[k] = first_owned + k;
+    at_atoms.resize(n);
+    (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n}, charges,
+                          {at_atoms.data(), nullptr});
+    if (potential_far && potential_far->alpha() > 0.0) add_far_at_atoms(charges, at_atoms);
+  });
+  std::fill(vector_atom, vector_atom + atom->nlocal, 0.0);
+  const double scale = settings->scale();
+  for (std::size_t k = 0; k < owned.size(); ++k) vector_atom[owned[k]] = scale * at_atoms[k] - reference_value;
+}
+
+/* ----------------------------------------------------------------------
+   Points of this rank add to the owned and ghost atoms near them, and what ghost atoms have got goes to those that they are of.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges, std::vector<double> &at_atoms)
+{
+  const int nall = atom->nlocal + atom->nghost;
+  at_all.resize(nall);
+  potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data());
+  comm->reverse_comm(this);
+  for (std::size_t k = 0; k < owned.size(); ++k)
+    at_atoms[k] += at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
+}
+
+int ComputePotentialGrid::pack_reverse_comm(int n, int first, double *buf)
+{
+  std::copy_n(at_all.begin() + first, n, buf);
+  return n;
+}
+
+void ComputePotentialGrid::unpack_reverse_comm(int n, int *list, double *buf)
+{
+  for (int k = 0; k < n; ++k) at_all[list[k]] += buf[k];
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputePotentialGrid::memory_usage()
+{
+  return phi.bytes() + field.bytes() + near.bytes() + far.bytes() + static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) +
+      static_cast<double>(owned.capacity()) * sizeof(int);
+}

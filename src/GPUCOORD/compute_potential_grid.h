@@ -1,0 +1,107 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(potential/grid,ComputePotentialGrid);
+// clang-format on
+#else
+
+#ifndef LMP_COMPUTE_POTENTIAL_GRID_H
+#define LMP_COMPUTE_POTENTIAL_GRID_H
+
+#include "compute.h"
+
+#include "grid_values.h"
+#include "gpucoord/potential_map.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class MapBackend;
+class PotentialFar;
+class PotentialGridSettings;
+
+class ComputePotentialGrid : public Compute {
+ public:
+  ComputePotentialGrid(class LAMMPS *, int, char **);
+  ~ComputePotentialGrid() override;
+  void init() override;
+  void compute_pergrid() override;
+  void compute_peratom() override;
+  void reset_grid() override;
+  int get_grid_by_name(const std::string &, int &) override;
+  void *get_grid_by_index(int) override;
+  int get_griddata_by_name(int, const std::string &, int &) override;
+  void *get_griddata_by_index(int) override;
+  int pack_reverse_comm(int, int, double *) override;
+  void unpack_reverse_comm(int, int *, double *) override;
+  double memory_usage() override;
+
+  bool is_at_corners() const;    // where points are in their cells
+
+ private:
+  void allocate_grid();
+  void check_memory() const;
+  void check_box(int argument) const;
+  void check_ghost_shell(double cutghost) const;
+  void check_ghost_shell_of_far() const;
+  double height_of_box(int axis) const;
+  double protrusion() const;
+  double distance_that_is_none() const;
+  void set_up();
+  void print_setup();
+  std::string far_in_words() const;
+
+  struct Sums {
+    double charged = 0.0, bad = 0.0;    // atoms with a charge, and those that are nowhere
+    double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
+  };
+  void begin_evaluation();
+  void begin_far(const Sums &);
+  bigint select_charges(Sums &);
+  void gather_charges();
+  gpucoord::MapGrid brick() const;
+  void add_far(const gpucoord::MapCharges &);
+  void take_charges_from_their_points(const gpucoord::MapCharges &);
+  void set_reference();
+  void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
+  template <class Evaluate> void evaluate(const Evaluate &);
+
+  std::unique_ptr<PotentialGridSettings> settings;
+  std::unique_ptr<MapBackend> backend;
+  std::unique_ptr<PotentialFar> potential_far;    // null: none
+  bool is_set_up;             // in this run: alpha of a far field is known
+  bool has_warned;
+  std::string printed;
+
+  std::unique_ptr<class Grid3d> grid;
+  int lo[3], hi[3];           // points of this rank, hi included
+  double outside[3];          // how far points of any rank are from its part of the box, as a fraction of its edges
+  GridValues phi, field;
+  GridValues near, far;       // of which phi is the sum, where there is a far field
+  double reference_value;     // that was taken from phi
+  std::vector<double> at_all; // [nlocal + nghost] far field that this rank's points add at atoms
+  int nmax;
+  bigint evaluated_at;        // step of phi and field; -1: none
+
+  // of this evaluation: charges that this rank's points see, those of owned atoms first or, for kernel direct, from first_owned
+  // on
+  std::vector<double> x, q;
+  int first_owned;
+  std::vector<int> owned;     // rows of the atoms that these are
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

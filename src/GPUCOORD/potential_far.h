@@ -1,0 +1,75 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_POTENTIAL_FAR_H
+#define LMP_POTENTIAL_FAR_H
+
+#include "pointers.h"
+
+#include "gpucoord/map_far.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// The far field of compute potential/grid by LAMMPS' Fourier transforms. Every rank has the points of its part of the grid, and
+// spreads to them all charges that are near, ghost atoms being the periodic images: nothing is sent but by the transforms.
+
+class PotentialFar : protected Pointers {
+ public:
+  // error: root mean square of the potential, charge/distance. Throws std::runtime_error where this LAMMPS has no transforms.
+  PotentialFar(LAMMPS *, double cutoff, double error, const int n[3], bool at_corners);
+  ~PotentialFar() override;
+
+  // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha is another one than before.
+  // Throws std::invalid_argument.
+  bool prepare(double sum_q_sq, double sum_q);
+  // Points of this rank, hi included, have changed. Collective.
+  void set_points(const int *lo, const int *hi);
+
+  double alpha() const { return the_alpha; }
+  // distance from this rank's part of the box to charges that it must know
+  double reach() const;
+  const gpucoord::FarMesh &mesh() const { return the_mesh; }
+
+  // Collective. Of these charges at this rank's points; field may be null.
+  void on_grid(const gpucoord::MapCharges &, double *phi, double *field);
+  // Collective. What this rank's points add at n places, after on_grid() or alone: their sum over ranks is the potential.
+  void at_places(const gpucoord::MapCharges &, const double *x, int n, double *phi);
+  // The same everywhere: of the background that makes charges neutral, with the near field.
+  double background() const;
+  // What a charge of 1 adds in its own place.
+  double of_itself() const;
+
+ private:
+  gpucoord::FarBox box_now() const;
+  gpucoord::MeshBrick brick() const;
+  void spread(const gpucoord::MapCharges &);
+
+  const double cutoff, error_wanted;
+  int points[3];
+  const bool at_corners;
+  int lo[3], hi[3];                    // of this rank, in points of the grid
+
+  double the_alpha = 0.0, charge = 0.0;
+  double chosen_sum_q_sq = 0.0;
+  gpucoord::FarBox chosen_box;         // for which alpha and mesh were chosen
+  gpucoord::FarMesh the_mesh = {};
+
+  class Transform;
+  std::unique_ptr<Transform> transform;
+  std::vector<double> values;          // of the mesh points of this rank
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,276 @@
+"""compute potential/grid ... far fft: the potential of all periodic images, against Ewald sums in numpy with another splitting,
+potentials of crystals that are known, and LAMMPS' kspace_style ewald."""
+
+import math
+import unittest
+
+import numpy as np
+
+import coordtest
+import errortest
+from coordtest import Box
+from test_potential_grid import COULOMB, SKIN, Map, charges, output, read_grid, setup, system, write_data
+
+ORTHOGONAL = Box((8.0, 7.0, 6.5), lo=(-1.0, 0.5, 2.0))
+TILTED = Box((8.0, 7.0, 6.5), tilt=(2.5, -1.5, 2.0), lo=(-1.0, 0.5, 2.0))
+GRID = (7, 6, 5)
+N = 40
+
+
+def ewald(box, points, x, q, alpha=1.2, itself=False):
+    """Potentials and fields at points, of charges and a background that makes them neutral; itself: without the charge there,
+    where points are those of the charges."""
+    points, x, q = np.asarray(points, float), box.wrap(np.asarray(x, float)), np.asarray(q, float)
+    volume = abs(np.linalg.det(box.edges))
+    phi, field = np.full(len(points), -np.pi * q.sum() / (alpha**2 * volume)), np.zeros((len(points), 3))
+    erfc = np.vectorize(math.erfc, otypes=[float])
+    for image in box.images(6.3 / alpha):
+        d = points[:, None] - x - image
+        r = np.linalg.norm(d, axis=2)
+        i, j = np.nonzero((r < 6.3 / alpha) & (r > 1e-6))
+        r, d = r[i, j], d[i, j]
+        near = erfc(alpha * r) / r
+        np.add.at(phi, i, q[j] * near)
+        slope = near / r + 2 * alpha / np.sqrt(np.pi) * np.exp(-(alpha * r) ** 2) / r
+        np.add.at(field, i, (q[j] * slope / r)[:, None] * d)
+    reciprocal = 2 * np.pi * np.linalg.inv(box.edges)    # columns
+    reach = 12.6 * alpha
+    most = [int(np.ceil(reach * np.linalg.norm(edge) / (2 * np.pi))) for edge in box.edges]
+    m = np.stack(np.meshgrid(*(np.arange(-k, k + 1) for k in most), indexing="ij"), -1).reshape(-1, 3)
+    waves = m @ reciprocal.T
+    size = (waves**2).sum(axis=1)
+    waves, size = waves[(size > 0) & (size < reach**2)], size[(size > 0) & (size < reach**2)]
+    factor = 4 * np.pi / (volume * size) * np.exp(-size / (4 * alpha**2))
+    density = np.exp(-1j * (waves @ x.T)) @ q
+    phases = np.exp(1j * (points @ waves.T))
+    phi += (phases @ (factor * density)).real
+    for c in range(3):
+        field[:, c] -= (phases @ (1j * waves[:, c] * factor * density)).real
+    if itself:
+        phi -= 2 * alpha / np.sqrt(np.pi) * q
+    return phi, field
+
+
+def rms(error):
+    return float(np.sqrt((np.asarray(error) ** 2).mean()))
+
+
+class Far(unittest.TestCase):
+    def run_far(self, box, data, words, ranks=1, grid=GRID, corner=False, first=(), shell=None, cutoff=3.0, units="lj", later=(),
+                group="all"):
+        align = "corner" if corner else "center"
+        lines = [f"compute m {group} potential/grid {grid[0]} {grid[1]} {grid[2]} cutoff {cutoff} field yes align {align} precision double "
+                 f"{words}"]
+        dump = output([("m", True, corner)], grid)
+        dump = [line.replace("efield[*]", "efield[*] c_m:grid:near c_m:grid:far") if line.startswith("dump m ") else line for line in dump]
+        run = coordtest.run_lammps([*setup(box, data, units, first, shell or cutoff + SKIN + 1.6), *later, *lines, *dump, "run 0"], ranks)
+        return run, coordtest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
+
+    def test_ewald(self):
+        """Errors are what the tolerance says, whatever the cutoff and the number of ranks."""
+        for box, corner in (ORTHOGONAL, False), (TILTED, True):
+            data = system(box, 5, n=N)
+            q = charges(N, 5)
+            expected = None
+            for tolerance, cutoff, ranks in ((1e-3, 3.0, 1), (1e-5, 2.2, 2), (1e-5, 3.4, 4), (1e-8, 3.2, 1), (1e-8, 3.2, 4)):
+                with self.subTest(tilted=box.tilted, tolerance=tolerance, cutoff=cutoff, ranks=ranks):
+                    _, atoms, grid = self.run_far(box, data, f"far fft {tolerance}", ranks, corner=corner, cutoff=cutoff)
+                    if expected is None:
+                        expected = ewald(box, grid.places, atoms.x(), q)
+                        at_atoms = ewald(box, atoms.x(), atoms.x(), q, itself=True)[0]
+                    error = rms(grid.phi - expected[0])
+                    print(f"\ntolerance {tolerance:.0e}, cutoff {cutoff}: error {error:.1e}, at atoms {rms(atoms['c_m'] - at_atoms):.1e}, "
+                          f"of the field {rms(grid.field - expected[1]):.1e}", end=" ")
+                    self.assertLess(error, 1.2 * tolerance)
+                    self.assertGreater(error, 1e-3 * tolerance)
+                    self.assertLess(rms(atoms["c_m"] - at_atoms), 2 * tolerance)
+                    self.assertLess(rms(grid.field - expected[1]), 20 * tolerance)
+                    near, far = grid.more.T
+                    np.testing.assert_allclose(near + far, grid.phi, 0, 1e-12)
+                    self.assertGreater(rms(far), 0.1)
+
+    def crystal(self, kind, distance):
+        """Rock salt or caesium chloride, of which a site is at the origin."""
+        if kind == "NaCl":
+            cells = np.indices((4, 4, 4)).reshape(3, -1).T
+            box = Box((4 * distance,) * 3)
+            return box, cells * distance, np.where(cells.sum(axis=1) % 2, -1.0, 1.0)
+        edge = 2 * distance / np.sqrt(3)
+        cells = np.indices((3, 3, 3)).reshape(3, -1).T
+        return Box((3 * edge,) * 3), np.concatenate([cells, cells + 0.5]) * edge, np.repeat([1.0, -1.0], len(cells))
+
+    def test_crystals(self):
+        """At sites without the ion there; and between them, in Volt."""
+        for kind, madelung in ("NaCl", -1.7475645946331822), ("CsCl", -1.7626747730709903):
+            distance = 2.82
+            box, x, q = self.crystal(kind, distance)
+            data = f"{coordtest.folder()}/{kind}"
+            write_data(data, x, q, box)
+            n = 8 if kind == "NaCl" else 6    # points at sites and half way between
+            _, atoms, grid = self.run_far(box, data, "far fft 1e-9 units volt", grid=(n, n, n), corner=True, cutoff=6.0, units="metal",
+                                          shell=9.0)
+            potential = COULOMB * madelung / distance
+            np.testing.assert_allclose(atoms["c_m"] * q, potential, 1e-7)
+            d = box.wrap(grid.places)[:, None] - x
+            d -= np.round(d / box.edges[0, 0]) * box.edges[0, 0]
+            r = np.linalg.norm(d, axis=2)
+            at_site, ion = np.nonzero(r < 1e-6)
+            self.assertEqual(len(at_site), len(x))
+            np.testing.assert_allclose(grid.phi[at_site] * q[ion], potential, 1e-7)
+            self.assertLess(np.abs(grid.field[at_site]).max(), 1e-6)
+            if kind == "NaCl":    # the middle of a small cube
+                middle = np.isclose(r.min(axis=1), np.sqrt(3) / 2 * distance)
+                self.assertEqual(middle.sum(), 64)
+                self.assertLess(np.abs(grid.phi[middle]).max(), 1e-7)
+
+    def test_one_charge(self):
+        """With a background: what a cubic lattice of charges adds at one of them; and a warning."""
+        box = Box((5.0, 5.0, 5.0))
+        data = f"{coordtest.folder()}/one"
+        write_data(data, np.array([[1.2, 3.4, 0.7]]), np.array([1.0]), box)
+        run, atoms, _ = self.run_far(box, data, "far fft 1e-8")
+        self.assertAlmostEqual(atoms["c_m"][0], -2.837297479480620 / 5.0, 7)
+        self.assertIn("WARNING: Compute potential/grid m: charges of group all add up to 1: its periodic potential is that with a uniform "
+                      "background that makes them neutral", run.text)
+
+    def test_energy_of_lammps(self):
+        """Half the sum of q phi at the atoms is the energy of pair_style coul/long with kspace_style ewald and pppm."""
+        for box, style, ranks in (ORTHOGONAL, "ewald 1e-9", 1), (TILTED, "pppm 1e-6", 2):
+            data = system(box, 6, n=N)
+            q = charges(N, 6)
+            neutral = q - q.mean()
+            write_data(data, coordtest.random_positions(np.random.default_rng(6), box, N), neutral, box)
+            theirs = coordtest.run_lammps([*setup(box, data, shell=5.0)[:-4], "pair_style coul/long 3.0", "pair_coeff * *",
+                                           f"kspace_style {style}", "thermo_style custom step pe", "thermo_modify norm no format float %.15g",
+                                           "run 0"], ranks)
+            _, atoms, _ = self.run_far(box, data, "far fft 1e-9", ranks)
+            ours = 0.5 * (neutral * atoms["c_m"]).sum()
+            size = 0.5 * np.abs(neutral * atoms["c_m"]).sum()
+            self.assertLess(abs(ours - theirs.tables[0]["PotEng"][0]), (1e-8 if "ewald" in style else 1e-5) * size)
+
+    def test_probe(self):
+        """The potential at a grid point is the energy of a small charge there over the charge, by LAMMPS' kspace_style ewald, but
+        for what the charge does with its own images."""
+        box = ORTHOGONAL
+        rng = np.random.default_rng(8)
+        x, q = coordtest.random_positions(rng, box, N), charges(N, 8)
+        q -= q.mean()
+        data = f"{coordtest.folder()}/salt"
+        write_data(data, x, q, box)
+        _, _, grid = self.run_far(box, data, "far fft 1e-9")
+        for point in 3, 100, 207:
+            energies = []
+            for probe in 1e-3, -1e-3:
+                with_probe = f"{coordtest.folder()}/probe"
+                write_data(with_probe, np.vstack([x, grid.places[point]]), np.append(q, probe), box)
+                run = coordtest.run_lammps([*setup(box, with_probe, shell=5.0)[:-4], "pair_style coul/long 3.2", "pair_coeff * *",
+                                            "kspace_style ewald 1e-9", "thermo_style custom step pe",
+                                                "thermo_modify norm no format float %.15g", "run 0"])
+                energies.append(run.tables[0]["PotEng"][0])
+            self.assertAlmostEqual((energies[0] - energies[1]) / 2e-3, grid.phi[point], 5)
+
+    def test_reference(self):
+        """The mean over a region is 0; differences stay, at atoms, too."""
+        data = system(ORTHOGONAL, 5, n=N)
+        _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-6")
+        region = ["region r block 1.0 4.0 1.0 5.0 3.0 7.0 units box"]
+        for ranks in 1, 4:
+            _, shifted_atoms, shifted = self.run_far(ORTHOGONAL, data, "far fft 1e-6 reference r", ranks, later=region)
+            inside = ((grid.places > [1, 1, 3]) & (grid.places < [4, 5, 7])).all(axis=1)
+            self.assertGreater(inside.sum(), 5)
+            shift = grid.phi[inside].mean()
+            self.assertGreater(abs(shift), 1e-3)
+            np.testing.assert_allclose(shifted.phi, grid.phi - shift, 0, 1e-9)
+            np.testing.assert_allclose(shifted_atoms["c_m"], atoms["c_m"] - shift, 0, 1e-9)
+        # also of a map of near charges
+        lines = [*setup(ORTHOGONAL, data), *region, "compute m all potential/grid 7 6 5 cutoff 3.0 reference r precision double",
+                 *output([("m", False, False)]), "run 0"]
+        grid = read_grid(coordtest.run_lammps(lines).path("m.grid"))[0]
+        self.assertLess(abs(grid.phi[inside].mean()), 1e-12)
+
+    def test_soft(self):
+        """Charges that are balls near points, of which the far field knows nothing."""
+        data = system(ORTHOGONAL, 5, n=N)
+        soft = 0.8
+        _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-7 overlap soft 0.8")
+        x, q = atoms.x(), charges(N, 5)
+        expected = ewald(ORTHOGONAL, grid.places, x, q)[0]
+        bare = Map(ORTHOGONAL, grid.places, x, q, kernel="cut", cutoff=soft)
+        ball = Map(ORTHOGONAL, grid.places, x, q, kernel="cut", cutoff=soft, soft=soft)
+        self.assertGreater(np.abs(ball.phi - bare.phi).max(), 0.1)
+        self.assertLess(rms(grid.phi - (expected + ball.phi - bare.phi).astype(float)), 2e-7)
+
+    def test_changing_box(self):
+        """Under a barostat and fix deform, with load balancing"""
+        data = system(ORTHOGONAL, 5, n=N, speed=1.0)
+        q = charges(N, 5)
+        for fixes in ["fix b all npt temp 1.0 1.0 0.1 aniso 0.3 0.3 1.0"], ["fix b all nve", "fix c all deform 1 x scale 1.06 y scale 0.96"]:
+            lines = ["compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-6 precision double",
+                     *output([("m", False, False)], every=10), "timestep 0.01", *fixes, "fix l all balance 10 1.0 shift xyz 5 1.0", "run 20"]
+            for ranks in 1, 4:
+                run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=6.5), *lines], ranks)
+                frames = coordtest.read_dump(run.path("atoms.dump"))
+                change = np.abs(np.diag(frames[-1].box.edges) / np.diag(frames[0].box.edges) - 1).max()
+                self.assertGreater(change, 0.01)    # so that alpha is another one
+                self.assertLess(change, 0.3)
+                for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
+                    self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-6)
+
+
+NEEDS_FAR = "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5"
+COMMANDS = {
+    "cutoff 3.0 kernel [ewald]": NEEDS_FAR,
+    "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft is what kernel ewald leaves out, and of kernel smooth nothing "
+        "is - use kernel ewald, or far none",
+    "cutoff 3.0 far [foo]": "Unknown compute potential/grid far option: foo - known are none, fft",
+    "cutoff 3.0 far fft [0]": "Compute potential/grid far fft tolerance is 0 but must be > 0 and finite",
+    "cutoff 3.0 far fft [x]": "Compute potential/grid far fft tolerance must be a number, not 'x'",
+    "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0 that the far field does not know - "
+        "use overlap skip or soft with far fft",
+    "cutoff 3.0 reference [foo]": "Compute potential/grid reference: there is no region foo"}
+
+
+class Errors(errortest.InProcess):
+    SYSTEM = "\n".join(setup(ORTHOGONAL, system(ORTHOGONAL, 9, n=N), shell=6.0))
+
+    def check(self, command, message):
+        marked = command.replace("[", "").replace("]", "")
+        found, shown = errortest.error_of(self.lmp, marked)
+        self.assertEqual(found, message)
+        if "[" in command:
+            self.assertEqual(shown, command)
+
+    def test_words(self):
+        for words, message in COMMANDS.items():
+            with self.subTest(words):
+                self.check(f"compute m all potential/grid 7 6 5 {words}", message)
+
+    def test_boundaries(self):
+        errortest.commands(self.lmp, "change_box all boundary p p f")
+        self.check("compute m all potential/grid 7 6 5 cutoff 3.0 [far] fft 1e-5",
+                   "Compute potential/grid far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
+                   "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic")
+
+    def test_runs(self):
+        errortest.commands(self.lmp, "compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-16\n"
+                                     f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
+        self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
+                         "Compute potential/grid m: far fft 1e-16: it is less than what double precision can give within such a cutoff - "
+                         "use a larger tolerance or cutoff")
+        errortest.commands(self.lmp, "undump m\nuncompute m\nregion r block 100 101 0 1 0 1 units box\n"
+                                     "compute m all potential/grid 7 6 5 cutoff 3.0 reference r\n"
+                                     f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
+        self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
+                         "Compute potential/grid m: no point of its grid is in region r, its reference - use a larger region or a finer grid")
+
+    def test_ghost_shell(self):
+        errortest.commands(self.lmp, "comm_modify cutoff 2.5\n"
+                                     "compute m all potential/grid 2 2 2 cutoff 2.0 far fft 0.3\n"
+                                     f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
+        message = errortest.error_of(self.lmp, "run 0")[0]
+        self.assertRegex(message, r"^Compute potential/grid m: charges up to \S+ away reach the mesh of far fft on this rank, which exceeds the "
+                         r"ghost atom range 2.5 - use comm_modify cutoff \S+ or more, or a smaller tolerance$")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
