@@ -100,6 +100,9 @@ void MultisiteMotion::check_axes(std::vector<std::string> &found) const
 void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 {
   const MultisiteBodies bodies(atom);
+  const bigint without = count([&](int i) { return !bodies.has(i); });
+  if (without > 0)
+    found.push_back(fmt::format("Pair multisite: {} molecules have no ellipsoid - set_multisite gives them one", without));
   const bigint of_mass = count([&](int i) {
     return std::fabs(atom->rmass[i] - of_atom(i)->mass) > MASS_TOLERANCE * of_atom(i)->mass;
   });
