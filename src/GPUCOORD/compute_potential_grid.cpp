@@ -56,7 +56,7 @@ static constexpr double NEUTRAL = 1e-6;
 /* ---------------------------------------------------------------------- */
 
 ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
+    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), is_empty(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
 {
   settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
   if (!atom->q_flag)
@@ -76,7 +76,8 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   if (settings->has_far()) {
     comm_reverse = 1;
     try {
-      potential_far = std::make_unique<PotentialFar>(lmp, settings->map.cutoff, settings->far_tolerance, settings->n, settings->at_corners);
+      potential_far = std::make_unique<PotentialFar>(lmp, settings->map.cutoff, settings->far_error(), settings->n,
+                                                     settings->at_corners);
     } catch (const std::runtime_error &e) {
       error->all(FLERR, settings->far_position, "Compute potential/grid {}", e.what());
     }
@@ -209,7 +210,7 @@ void ComputePotentialGrid::check_ghost_shell_of_far() const
   if (need > cutghost * (1.0 + 1e-9))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: charges up to {:.10g} away reach the mesh of far fft on this rank, which exceeds the ghost atom "
-               "range {:.10g} - use comm_modify cutoff {} or more, or a smaller tolerance",
+               "range {:.10g} - use comm_modify cutoff {} or more, or a grid of more points",
                id, need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
@@ -405,10 +406,8 @@ void ComputePotentialGrid::begin_evaluation()
 
 void ComputePotentialGrid::begin_far(const Sums &sums)
 {
-  if (sums.charged == 0.0) {    // of a dynamic group
-    if (!is_set_up) set_up();
-    return;
-  }
+  is_empty = sums.charged == 0.0;    // of a dynamic group
+  if (is_empty) return;
   try {
     if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
       settings->map.alpha = potential_far->alpha();
@@ -530,6 +529,10 @@ void ComputePotentialGrid::compute_pergrid()
 {
   invoked_pergrid = evaluated_at = update->ntimestep;
   evaluate([this](const gpucoord::MapCharges &charges) {
+    if (is_empty) {    // alpha may not be known yet
+      for (GridValues *const values : {&phi, &field, &near, &far}) std::fill_n(values->data(), values->size(), 0.0);
+      return;
+    }
     const bool has_field = settings->field && field.size() > 0;
     (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
     if (potential_far) add_far(charges);
@@ -542,14 +545,11 @@ void ComputePotentialGrid::compute_pergrid()
 
 void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 {
-  std::fill_n(far.data(), far.size(), 0.0);
-  if (potential_far->alpha() > 0.0) {    // there have been charges
-    std::vector<double> of_far(field.size());
-    potential_far->on_grid(charges, far.data(), settings->field ? of_far.data() : nullptr);
-    for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
-    for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
-    if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
-  }
+  std::vector<double> of_far(field.size());
+  potential_far->on_grid(charges, far.data(), settings->field, of_far.data());
+  for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
+  for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
   for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
 }
 
@@ -614,6 +614,11 @@ void ComputePotentialGrid::set_reference()
 void ComputePotentialGrid::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
+  if (potential_far && !force->newton)    // LAMMPS then has no room for what ghost atoms send back
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials at "
+               "atoms with far fft need - use newton on",
+               id);
   if (atom->nmax > nmax) {
     memory->destroy(vector_atom);
     nmax = atom->nmax;
@@ -625,10 +630,11 @@ void ComputePotentialGrid::compute_peratom()
     const int n = static_cast<int>(owned.size());
     std::vector<int> self(n);
     for (int k = 0; k < n; ++k) self[k] = first_owned + k;
-    at_atoms.resize(n);
+    at_atoms.assign(n, 0.0);
+    if (is_empty) return;
     (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n}, charges,
                           {at_atoms.data(), nullptr});
-    if (potential_far && potential_far->alpha() > 0.0) add_far_at_atoms(charges, at_atoms);
+    if (potential_far) add_far_at_atoms(charges, at_atoms);
   });
   std::fill(vector_atom, vector_atom + atom->nlocal, 0.0);
   const double scale = settings->scale();
@@ -647,6 +653,31 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
     at_atoms[k] += at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
+  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_in_one_place(at_atoms);
+}
+
+/* ----------------------------------------------------------------------
+   the near field of an atom has left out others that are in its place, such as shells on their cores
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const
+{
+  std::vector<std::size_t> along_x(q.size());
+  for (std::size_t k = 0; k < along_x.size(); ++k) along_x[k] = k;
+  std::sort(along_x.begin(), along_x.end(), [this](std::size_t a, std::size_t b) { return x[3 * a] < x[3 * b]; });
+  const double tiny = settings->map.tiny;
+  const auto take = [&](std::size_t from, std::size_t charge) {
+    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();
+  };
+  for (std::size_t i = 0; i < along_x.size(); ++i)
+    for (std::size_t j = i + 1; j < along_x.size(); ++j) {
+      const double *const a = &x[3 * along_x[i]], *const b = &x[3 * along_x[j]];
+      if (b[0] - a[0] >= tiny) break;
+      const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
+      if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= tiny * tiny) continue;
+      take(along_x[i], along_x[j]);
+      take(along_x[j], along_x[i]);
+    }
 }
 
 int ComputePotentialGrid::pack_reverse_comm(int n, int first, double *buf)

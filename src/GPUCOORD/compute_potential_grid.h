@@ -74,6 +74,7 @@ class ComputePotentialGrid : public Compute {
   void add_far(const gpucoord::MapCharges &);
   void take_charges_from_their_points(const gpucoord::MapCharges &);
   void set_reference();
+  void take_charges_in_one_place(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
 
@@ -82,6 +83,7 @@ class ComputePotentialGrid : public Compute {
   std::unique_ptr<PotentialFar> potential_far;    // null: none
   bool is_set_up;             // in this run: alpha of a far field is known
   bool has_warned;
+  bool is_empty;              // no charge at all in this evaluation
   std::string printed;
 
   std::unique_ptr<class Grid3d> grid;

@@ -10,6 +10,8 @@
 
 #include "potential_far.h"
 
+#include "broadcast_text.h"
+
 #include "comm.h"
 #include "domain.h"
 
@@ -152,15 +154,37 @@ bool PotentialFar::prepare(double sum_q_sq, double sum_q)
       has_changed = has_changed || std::fabs(box.edge[a][c] - chosen_box.edge[a][c]) > BOX_CHANGE * box.edge[a][a];
   if (!has_changed) return false;
 
-  const double half = error_wanted / std::sqrt(2.0);    // near and far
-  constexpr double AT_ATOMS = 3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
   const double alpha_before = the_alpha;
-  the_alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
-  the_mesh = gpucoord::choose_far_mesh(box, points, the_alpha, sum_q_sq, half / AT_ATOMS);
+  choose(box, sum_q_sq);
   chosen_box = box;
   chosen_sum_q_sq = sum_q_sq;
   transform.reset();
   return the_alpha != alpha_before;
+}
+
+// by rank 0: ranks on other machines might choose otherwise by rounding
+void PotentialFar::choose(const FarBox &box, double sum_q_sq)
+{
+  struct {
+    double alpha = 0.0;
+    gpucoord::FarMesh mesh = {};
+  } chosen;
+  std::string failure;
+  if (comm->me == 0) {
+    const double half = error_wanted / std::sqrt(2.0);    // near and far
+    constexpr double AT_ATOMS = 3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
+    try {
+      chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
+      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS);
+    } catch (const std::invalid_argument &e) {
+      failure = e.what();
+    }
+  }
+  broadcast_text(failure, 0, world);
+  if (!failure.empty()) throw std::invalid_argument(failure);
+  MPI_Bcast(&chosen, sizeof(chosen), MPI_BYTE, 0, world);
+  the_alpha = chosen.alpha;
+  the_mesh = chosen.mesh;
 }
 
 void PotentialFar::set_points(const int *lo_in, const int *hi_in)
@@ -185,7 +209,7 @@ double PotentialFar::reach() const
 
 double PotentialFar::background() const
 {
-  return -PI * charge / (the_alpha * the_alpha * box_now().volume());
+  return charge * gpucoord::near_background(cutoff, the_alpha) / box_now().volume();
 }
 
 double PotentialFar::of_itself() const
@@ -219,14 +243,14 @@ template <class Use> static void for_each_wave(const MeshBrick &b, double alpha,
       }
 }
 
-void PotentialFar::on_grid(const MapCharges &charges, double *phi, double *field)
+void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_field, double *field)
 {
   spread(charges);
   const MeshBrick mine = brick();
-  std::vector<double> of_wave(values.size()), waves(field ? 3 * values.size() : 0);
+  std::vector<double> of_wave(values.size()), waves(with_field ? 3 * values.size() : 0);
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *wave, double factor, double) {
     of_wave[p] = factor;
-    if (field) std::copy_n(wave, 3, &waves[3 * p]);
+    if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
   int fold[3], n[3];
   for (int a = 0; a < 3; ++a) {
@@ -246,13 +270,13 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, double *field
     im *= of_wave[p];
   }, values);
   take(phi, 1);
-  for (int c = 0; c < 3 && field; ++c) {    // - d phi/dx: times - i k
+  for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx: times - i k
     transform->backward([&](std::size_t p, double &re, double &im) {
       const double k = waves[3 * p + c] * of_wave[p], was = re;
       re = k * im;
       im = -k * was;
     }, values);
-    take(field + c, 3);
+    if (!values.empty()) take(field + c, 3);
   }
 }
 

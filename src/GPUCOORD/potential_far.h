@@ -31,7 +31,7 @@ class PotentialFar : protected Pointers {
   ~PotentialFar() override;
 
   // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha is another one than before.
-  // Throws std::invalid_argument.
+  // Throws std::invalid_argument, on all ranks.
   bool prepare(double sum_q_sq, double sum_q);
   // Points of this rank, hi included, have changed. Collective.
   void set_points(const int *lo, const int *hi);
@@ -41,8 +41,8 @@ class PotentialFar : protected Pointers {
   double reach() const;
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
 
-  // Collective. Of these charges at this rank's points; field may be null.
-  void on_grid(const gpucoord::MapCharges &, double *phi, double *field);
+  // Collective. Of these charges at this rank's points. with_field: the same on all ranks
+  void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
   // Collective. What this rank's points add at n places, after on_grid() or alone: their sum over ranks is the potential.
   void at_places(const gpucoord::MapCharges &, const double *x, int n, double *phi);
   // The same everywhere: of the background that makes charges neutral, with the near field.
@@ -53,6 +53,7 @@ class PotentialFar : protected Pointers {
  private:
   gpucoord::FarBox box_now() const;
   gpucoord::MeshBrick brick() const;
+  void choose(const gpucoord::FarBox &, double sum_q_sq);
   void spread(const gpucoord::MapCharges &);
 
   const double cutoff, error_wanted;

@@ -214,6 +214,12 @@ std::string PotentialGridSettings::why_not_in(Units wanted) const
   return "";
 }
 
+// as LAMMPS measures errors of its kspace styles: by two elementary charges 1 Angstrom apart
+double PotentialGridSettings::far_error() const
+{
+  return far_tolerance * force->qelectron / force->angstrom;
+}
+
 double PotentialGridSettings::scale() const
 {
   const double native = force->qqrd2e / dielectric;

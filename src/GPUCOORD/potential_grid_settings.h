@@ -28,6 +28,7 @@ class PotentialGridSettings : protected Pointers {
 
   enum class Units { NATIVE, VOLT, KT };
 
+  double far_error() const;    // charge/distance in the units of now
   // Of the units of now: what a sum of charge/distance is multiplied by.
   double scale() const;
   // why maps cannot be had in these units, or ""

@@ -217,6 +217,66 @@ class Far(unittest.TestCase):
                     self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-6)
 
 
+    def test_ranks_without_points(self):
+        """With a field, of which all ranks transform what few have."""
+        data = system(ORTHOGONAL, 5, n=N)
+        q = charges(N, 5)
+        for grid in (1, 1, 1), (1, 2, 1):
+            _, atoms, found = self.run_far(ORTHOGONAL, data, "far fft 1e-6", 4, grid=grid, shell=15.0)
+            expected = ewald(ORTHOGONAL, found.places, atoms.x(), q)
+            self.assertLess(np.abs(found.phi - expected[0]).max(), 1e-5)
+            self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
+
+    def test_one_sign(self):
+        """A background that counts; and the same system in other units, in which the tolerance is as much."""
+        box, n = Box((6.0, 6.0, 6.0)), 60
+        x = coordtest.random_positions(np.random.default_rng(3), box, n)
+        data = f"{coordtest.folder()}/sign"
+        write_data(data, x, np.ones(n), box)
+        _, atoms, grid = self.run_far(box, data, "far fft 1e-5")
+        error = grid.phi - ewald(box, grid.places, atoms.x(), np.ones(n))[0]
+        self.assertLess(rms(error), 1.2e-5)
+        self.assertLess(abs(error.mean()), 5e-6)
+        angstrom, charge = 1e-10, 1.6021765e-19
+        si = Box((6.0 * angstrom,) * 3)
+        write_data(data, x * angstrom, np.full(n, charge), si)
+        lines = [f"compute m all potential/grid 7 6 5 cutoff {3.0 * angstrom} field yes far fft 1e-5 precision double"]
+        script = [line.replace(f"neighbor {SKIN}", f"neighbor {SKIN * angstrom}").replace("zero 1.0", f"zero {angstrom}")
+                  for line in setup(si, data, "si", shell=0.0)]
+        script = [f"comm_modify cutoff {5.0 * angstrom}" if "comm_modify" in line else line for line in script]
+        found = read_grid(coordtest.run_lammps([*script, *lines, *output([("m", True, False)]), "run 0"]).path("m.grid"))[0]
+        constant = 8.9876e9 * charge / angstrom    # Volt
+        np.testing.assert_allclose(found.phi / constant, grid.phi, 0, 2e-5 + 1e-4 * np.abs(grid.phi).max())
+
+    def test_one_place(self):
+        """Atoms that are where others are, which their potentials do not count."""
+        box = Box((6.0, 6.0, 6.0))
+        x = coordtest.random_positions(np.random.default_rng(4), box, 20)
+        q = charges(20, 4)
+        data = f"{coordtest.folder()}/place"
+        write_data(data, np.vstack([x, x[:5]]), np.append(q, [0.3] * 5), box)
+        found = {}
+        for cutoff in 2.5, 3.3:
+            _, atoms, _ = self.run_far(box, data, "far fft 1e-7", 2, cutoff=cutoff)
+            found[cutoff] = atoms["c_m"]
+        np.testing.assert_allclose(found[2.5], found[3.3], 0, 2e-6)
+        whole = np.append(q, [0.3] * 5)
+        everywhere = ewald(box, np.vstack([x, x[:5]]), np.vstack([x, x[:5]]), whole)[0]
+        of_place = whole.copy()
+        of_place[:5] += 0.3
+        of_place[20:] += q[:5]
+        np.testing.assert_allclose(found[3.3], everywhere - 2 * 1.2 / np.sqrt(np.pi) * of_place, 0, 2e-6)
+
+    def test_dynamic_group(self):
+        """Which has no charge, then some, then none."""
+        data = system(ORTHOGONAL, 5, n=N)
+        lines = ["variable here atom step==2", "group some dynamic all var here every 1", "timestep 1e-9", "fix move all nve",
+                 "compute m some potential/grid 7 6 5 cutoff 3.0 far fft 1e-5 precision double", *output([("m", False, False)]), "run 4"]
+        run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=5.0), *lines], 2)
+        for step, grid in enumerate(read_grid(run.path("m.grid"))):
+            self.assertEqual(bool(grid.phi.any()), step == 2, step)
+
+
 NEEDS_FAR = "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5"
 COMMANDS = {
     "cutoff 3.0 kernel [ewald]": NEEDS_FAR,
@@ -263,13 +323,20 @@ class Errors(errortest.InProcess):
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
                          "Compute potential/grid m: no point of its grid is in region r, its reference - use a larger region or a finer grid")
 
+    def test_newton(self):
+        errortest.commands(self.lmp, "clear\nnewton off\n" + self.SYSTEM + "\ncompute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-5\n"
+                                     f"dump m all custom 1 {coordtest.folder()}/none.dump id c_m")
+        self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
+                         "Compute potential/grid m: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials "
+                         "at atoms with far fft need - use newton on")
+
     def test_ghost_shell(self):
         errortest.commands(self.lmp, "comm_modify cutoff 2.5\n"
                                      "compute m all potential/grid 2 2 2 cutoff 2.0 far fft 0.3\n"
                                      f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
         message = errortest.error_of(self.lmp, "run 0")[0]
         self.assertRegex(message, r"^Compute potential/grid m: charges up to \S+ away reach the mesh of far fft on this rank, which exceeds the "
-                         r"ghost atom range 2.5 - use comm_modify cutoff \S+ or more, or a smaller tolerance$")
+                         r"ghost atom range 2.5 - use comm_modify cutoff \S+ or more, or a grid of more points$")
 
 
 if __name__ == "__main__":

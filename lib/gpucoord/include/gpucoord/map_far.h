@@ -31,10 +31,14 @@ struct FarBox {
 // std::invalid_argument where there is none.
 double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
 
+// What makes the mean of the near field of a charge of 1 zero, times the volume, distance^2: minus the integral of
+// erfc(alpha r)/r over the ball of the cutoff.
+double near_background(double cutoff, double alpha);
+
 // Root mean square of what a mesh of n points adds to the potential by mistake, of charges at random places.
 double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
-// The coarsest mesh of multiples of these numbers of points with an error no larger. Throws std::invalid_argument where it
+// A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be. Throws std::invalid_argument where it
 // would have more than 2^31 - 1 points.
 struct FarMesh {
   int n[3];

@@ -135,8 +135,8 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
     const double length = std::sqrt(square(box.edge[a][0]) + square(box.edge[a][1]) + square(box.edge[a][2]));
     smallest = std::min(smallest, PI * n[a] / length);
   }
-  double sum = 0.0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
+  std::vector<double> of_planes(n[2], 0.0);    // added in their order, whatever the number of threads
+#pragma omp parallel for schedule(static)
   for (int k = 0; k < n[2]; ++k)
     for (int j = 0; j < n[1]; ++j)
       for (int i = 0; i < n[0]; ++i) {
@@ -147,10 +147,20 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
         const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
-        sum += square(influence(wave_sq, alpha)) * part;
+        of_planes[k] += square(influence(wave_sq, alpha)) * part;
       }
+  double sum = 0.0;
+  for (const double of_plane : of_planes) sum += of_plane;
   const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) * std::exp(-square(smallest / alpha) / 2.0);
   return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));
+}
+
+double near_background(double cutoff, double alpha)
+{
+  const double x = alpha * cutoff;
+  const double integral = 0.5 * square(cutoff) * std::erfc(x) + std::erf(x) / (4.0 * square(alpha)) -
+      cutoff * std::exp(-square(x)) / (2.0 * alpha * std::sqrt(PI));
+  return -4.0 * PI * integral;
 }
 
 FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error)
@@ -172,7 +182,8 @@ FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alp
       mesh.error = far_error(box, mesh.n, alpha, sum_q_sq);
       if (mesh.error <= error) return mesh;
     }
-    mesh.n[axis] += multiples_of[axis];
+    constexpr int PARTS = 32;    // in steps of some 3 %, as looks at large meshes take long
+    mesh.n[axis] += multiples_of[axis] * std::max(1, mesh.n[axis] / (PARTS * multiples_of[axis]));
   }
 }
 
