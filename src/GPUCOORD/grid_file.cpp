@@ -21,7 +21,6 @@
 #include "fmt/format.h"
 
 #include <cstdio>
-#include <iterator>
 
 using namespace LAMMPS_NS;
 
@@ -108,7 +107,7 @@ void GridFile::add(const double *values, std::size_t count)
   const std::size_t a_line = format == Format::DX ? 3 : 6;
   for (std::size_t k = 0; file && k < count; ++k) {
     if (in_line > 0) text += ' ';
-    fmt::format_to(std::back_inserter(text), "{:16.9e}", values[k]);
+    text += fmt::format("{:16.9e}", values[k]);
     if (++in_row == row) in_row = 0;
     if (++in_line == a_line || (format == Format::CUBE && in_row == 0)) {
       text += '\n';
