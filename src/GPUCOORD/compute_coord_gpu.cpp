@@ -10,6 +10,7 @@
 
 #include "compute_coord_gpu.h"
 
+#include "box_edges.h"
 #include "coord_arguments.h"
 #include "coord_backend.h"
 #include "coord_gather.h"
@@ -202,10 +203,8 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
 
 gpucoord::Box ComputeCoordGPU::current_box() const
 {
-  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
-                              {domain->triclinic ? domain->xy : 0.0, domain->yprd, 0.0},
-                              {domain->triclinic ? domain->xz : 0.0,
-                               domain->triclinic ? domain->yz : 0.0, domain->zprd}};
+  double edges[3][3];
+  get_box_edges(domain, edges);
   const bool periodic[3] = {domain->xperiodic != 0, domain->yperiodic != 0,
                             domain->zperiodic != 0 && domain->dimension == 3};
   try {

@@ -14,6 +14,7 @@
 
 #include "compute_potential_grid.h"
 
+#include "box_edges.h"
 #include "coord_backend.h"
 #include "ghost_atoms.h"
 #include "potential_far.h"
@@ -494,10 +495,8 @@ void ComputePotentialGrid::gather_charges()
 
 gpucoord::MapGrid ComputePotentialGrid::brick() const
 {
-  const bool tilted = domain->triclinic != 0;
-  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
-                              {tilted ? domain->xy : 0.0, domain->yprd, 0.0},
-                              {tilted ? domain->xz : 0.0, tilted ? domain->yz : 0.0, domain->zprd}};
+  double edges[3][3];
+  get_box_edges(domain, edges);
   const double shift = settings->at_corners ? 0.0 : 0.5;
   gpucoord::MapGrid points;
   for (int c = 0; c < 3; ++c) points.origin[c] = domain->boxlo[c];

@@ -10,6 +10,7 @@
 
 #include "potential_far.h"
 
+#include "box_edges.h"
 #include "broadcast_text.h"
 
 #include "comm.h"
@@ -116,17 +117,11 @@ PotentialFar::~PotentialFar() = default;
 
 FarBox PotentialFar::box_now() const
 {
-  const bool tilted = domain->triclinic != 0;
   FarBox box;
-  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
-                              {tilted ? domain->xy : 0.0, domain->yprd, 0.0},
-                              {tilted ? domain->xz : 0.0, tilted ? domain->yz : 0.0, domain->zprd}};
+  get_box_edges(domain, box.edge);
   for (int c = 0; c < 3; ++c) {
     box.origin[c] = domain->boxlo[c];
-    for (int a = 0; a < 3; ++a) {
-      box.edge[a][c] = edges[a][c];
-      if (!at_corners) box.origin[c] += 0.5 * edges[a][c] / points[a];
-    }
+    for (int a = 0; a < 3 && !at_corners; ++a) box.origin[c] += 0.5 * box.edge[a][c] / points[a];
   }
   return box;
 }
@@ -219,13 +214,14 @@ double PotentialFar::of_itself() const
 
 /* ---------------------------------------------------------------------- */
 
-void PotentialFar::spread(const MapCharges &charges)
+MeshBrick PotentialFar::spread(const MapCharges &charges)
 {
   const MeshBrick mine = brick();
   if (!transform) transform = std::make_unique<Transform>(lmp, world, mine);
   values.resize(static_cast<std::size_t>(mine.n[0]) * mine.n[1] * mine.n[2]);
   gpucoord::spread_charges(mine, charges, comm->nthreads, values.data());
   transform->forward(values);
+  return mine;
 }
 
 // Calls use(point of this rank, wave vector, factor, factor of splines).
@@ -245,8 +241,7 @@ template <class Use> static void for_each_wave(const MeshBrick &b, double alpha,
 
 void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_field, double *field)
 {
-  spread(charges);
-  const MeshBrick mine = brick();
+  const MeshBrick mine = spread(charges);
   std::vector<double> of_wave(values.size()), waves(with_field ? 3 * values.size() : 0);
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *wave, double factor, double) {
     of_wave[p] = factor;
@@ -282,8 +277,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
 
 void PotentialFar::at_places(const MapCharges &charges, const double *x, int n, double *phi)
 {
-  spread(charges);
-  const MeshBrick mine = brick();
+  const MeshBrick mine = spread(charges);
   std::vector<double> of_wave(values.size());
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) { of_wave[p] = factor * spline; });
   transform->backward([&](std::size_t p, double &re, double &im) {

@@ -54,7 +54,7 @@ class PotentialFar : protected Pointers {
   gpucoord::FarBox box_now() const;
   gpucoord::MeshBrick brick() const;
   void choose(const gpucoord::FarBox &, double sum_q_sq);
-  void spread(const gpucoord::MapCharges &);
+  gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // and transforms; returns brick()
 
   const double cutoff, error_wanted;
   int points[3];

@@ -18,6 +18,7 @@
 #define MPI_Ssend MPI_Send
 #endif
 
+#include "box_edges.h"
 #include "broadcast_text.h"
 #include "chemical_elements.h"
 #include "compute_potential_grid.h"
@@ -141,10 +142,8 @@ void WriteGrid::stop_at(const GridFile *file, const std::string &name) const
 
 GridFile::Header WriteGrid::header(const PergridSource &source, bool at_corners, double unit) const
 {
-  const bool tilted = domain->triclinic != 0;
-  const double edges[3][3] = {{domain->xprd, 0.0, 0.0},
-                              {tilted ? domain->xy : 0.0, domain->yprd, 0.0},
-                              {tilted ? domain->xz : 0.0, tilted ? domain->yz : 0.0, domain->zprd}};
+  double edges[3][3];
+  get_box_edges(domain, edges);
   GridFile::Header head;
   source.grid()->get_size(head.n[0], head.n[1], head.n[2]);
   for (int c = 0; c < 3; ++c) {
