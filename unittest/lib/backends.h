@@ -9,6 +9,7 @@
 #include "gpu.h"
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/potential_map.h"
 #ifdef GPUCOORD_HAS_CUDA
 #include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
 #endif
@@ -49,6 +50,14 @@ inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Swit
   }
 #endif
   throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() + ", which this build has not");
+}
+
+// any processor: maps have one
+inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options, gpucoord::Precision precision,
+                                                        int nthreads)
+{
+  return on_host() ? gpucoord::make_host_potential_map(options, precision, nthreads)
+                   : gpucoord::make_cuda_potential_map(options, precision, 0, nthreads);
 }
 
 // Not at the start of main: tests can be listed without a GPU.

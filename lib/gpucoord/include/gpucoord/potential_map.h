@@ -85,6 +85,10 @@ class PotentialMap {
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
 std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads);
 
+// The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
+// std::invalid_argument and, also from its functions, DeviceError.
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads);
+
 // Plain loops over all pairs in double, to check backends against.
 void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &, const MapResults &);
 void reference_map_at_points(const MapOptions &, const MapPoints &, const MapCharges &, const MapResults &);

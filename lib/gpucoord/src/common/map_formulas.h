@@ -56,13 +56,21 @@ template <class Real> struct BarePotential {
   Real value, slope;    // K and K'/r of the charge alone
 };
 
-template <bool SOFT, class Real> GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real r_sq)
+// of a charge farther away than 'tiny', not in a ball
+template <class Real> GPUCOORD_HD BarePotential<Real> bare_potential_apart(Real r_sq)
 {
   BarePotential<Real> bare;
   bare.r_sq = r_sq;
-  bare.inv_r = inverse_root(r_sq > c.tiny_sq ? r_sq : c.tiny_sq);
+  bare.inv_r = inverse_root(r_sq);
   bare.value = bare.inv_r;
   bare.slope = -bare.inv_r * bare.inv_r * bare.inv_r;
+  return bare;
+}
+
+template <bool SOFT, class Real> GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real r_sq)
+{
+  BarePotential<Real> bare = bare_potential_apart(r_sq > c.tiny_sq ? r_sq : c.tiny_sq);
+  bare.r_sq = r_sq;
   if (SOFT) {
     const bool in_ball = r_sq < c.radius_sq;
     bare.value = in_ball ? c.ball_top - c.ball_curve * r_sq : bare.value;
@@ -103,7 +111,8 @@ GPUCOORD_HD float scaled_erfc_series(float t)
 }
 template <class Real> GPUCOORD_HD Real scaled_erfc(Real x)
 {
-  return scaled_erfc_series((x - Real(3)) / (x + Real(3))) / (Real(1) + Real(2) * x);
+  const Real a = x + Real(3), b = Real(1) + Real(2) * x, inverse = reciprocal(a * b);    // one division for two
+  return scaled_erfc_series((x - Real(3)) * (b * inverse)) * (a * inverse);
 }
 
 namespace map_kernel {

@@ -2,6 +2,7 @@
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/potential_map.h"
 
 namespace gpucoord {
 
@@ -27,6 +28,11 @@ std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precis
 }
 
 std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -1,0 +1,83 @@
+// Part of GPUCOORD, GPL-2.0. What the kernels of potential maps are given.
+
+#ifndef GPUCOORD_MAP_ARGUMENTS_H
+#define GPUCOORD_MAP_ARGUMENTS_H
+
+#include "../common/map_formulas.h"
+#include "device_bins.h"
+
+#include <cuda_runtime.h>
+
+namespace gpucoord {
+
+struct alignas(16) MapCharge {
+  double x, y, z;    // distance
+  double q;          // charge
+};
+
+// Charges in the order of their cells, of which rows along x are neighbours in memory.
+struct SortedCharges {
+  const MapCharge *charge;    // [n]
+  SortedAtoms order;          // atom is not looked at
+  DeviceGrid cells;
+  double range;               // in which cells are searched; of MapKernel::DIRECT without limit
+};
+
+// A warp takes a tile of points: TILE_X of a row along x, and as many rows as it has pairs of lanes. A subtile is 2 along x.
+constexpr int TILE_X = 8, TILE_Y = 4, TILE_Z = 4, SUBTILES = TILE_X / 2;
+// A block takes a cube of CUBE points along each axis.
+constexpr int CUBE = 8, MAP_WARPS = (CUBE / TILE_Y) * (CUBE / TILE_Z);
+static_assert(TILE_X == CUBE && TILE_Y * TILE_Z == 16, "32 lanes have the points of a subtile");
+
+// In kernels the unit of length is 'length': the cutoff, or the extent of all for MapKernel::DIRECT.
+template <class Real> struct MapArguments {
+  MapConstants<Real> constants;    // in that unit
+  Real reach_sq;                   // squared distance from points beyond which no charge is taken: no less than the cutoff
+  Real on_point;                   // charges farther from a point are not nearer to it than 'tiny', whatever the rounding
+  double length, inverse_length;
+  Real unit;                       // inverse_length
+  SortedCharges charges;
+  unsigned long long *tested;      // to which numbers of distances are added
+};
+
+// Boxes around points, relative to the middle of a tile.
+template <class Real> struct TileShape {
+  Real half[3];             // edges of the box around the tile
+  Real x_begin, x_end;      // of that around the first subtile
+  Real per_subtile;         // 1 over what is from one to the next, along x
+  Real step[3][3];          // of the grid
+};
+
+template <class Real> struct MapGridArguments {
+  MapArguments<Real> map;
+  MapGrid grid;
+  TileShape<Real> tile;
+  int cubes[2];                  // along x and y
+  int first_cube;                // of the launch, x fastest
+  const unsigned char *zero;     // [points] whether they are 0; null: none is
+  bool add;                      // to what is there
+  double *phi, *field;
+};
+
+template <class Real> struct MapPointsArguments {
+  MapArguments<Real> map;
+  const DeviceAtom *point;       // [n] in the order of cells, whose id is its own charge or -1
+  const int *place;              // [n] of the results
+  const int *where;              // [charges] among the sorted ones
+  int n;
+  double *phi, *field;
+};
+
+// Each enqueues one kernel; of cubes or points > 0. Throws DeviceError.
+template <class Real> struct MapLaunchers {
+  void (*grid[2][2])(const MapGridArguments<Real> &, int cubes, cudaStream_t);    // [soft][with field]
+  void (*points[2][2])(const MapPointsArguments<Real> &, cudaStream_t);
+};
+
+// of a class in map_kernel
+template <class Kernel> void get_map_launchers(MapLaunchers<float> &);
+template <class Kernel> void get_map_launchers(MapLaunchers<double> &);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,248 @@
+// Part of GPUCOORD, GPL-2.0. Potential maps of charges in device memory: bins, and which kernels run.
+//
+// Launch of the kernels here: one thread a charge, 256 a block. No shared memory.
+
+#include "map_engine.h"
+
+#include "map_arguments.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 256;
+  constexpr unsigned blocks_for(int n) { return (n + THREADS - 1u) / THREADS; }
+
+  // where: of charges among the sorted ones, by their rows
+  __global__ void gather_charges(const DeviceAtom *sorted, const double *q, int n, MapCharge *charge, int *where)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n) return;
+    const DeviceAtom a = sorted[k];
+    charge[k] = {a.x, a.y, a.z, q[a.id]};
+    where[a.id] = k;
+  }
+
+  // points that are nearer to a charge than radius
+  __global__ void mark_near(const DeviceAtom *atom, int n, MapGrid grid, double radius, unsigned char *near)
+  {
+    const int a = blockIdx.x * THREADS + threadIdx.x;
+    if (a >= n) return;
+    const double d[3] = {atom[a].x - grid.origin[0], atom[a].y - grid.origin[1], atom[a].z - grid.origin[2]};
+    const auto first = [&](double x, double step) { return static_cast<int>(fmax(0.0, ceil((x - radius) / step))); };
+    const auto last = [&](double x, double step, int size) {
+      return static_cast<int>(fmin(size - 1.0, floor((x + radius) / step)));
+    };
+    const double step_x = grid.step[0][0], step_y = grid.step[1][1], step_z = grid.step[2][2];
+    for (int k = first(d[2], step_z); k <= last(d[2], step_z, grid.n[2]); ++k) {
+      const double y = d[1] - k * grid.step[2][1], z = d[2] - k * step_z;
+      for (int j = first(y, step_y); j <= last(y, step_y, grid.n[1]); ++j) {
+        const double x = d[0] - k * grid.step[2][0] - j * grid.step[1][0];
+        for (int i = first(x, step_x); i <= last(x, step_x, grid.n[0]); ++i) {
+          const double dx = x - i * step_x, dy = y - j * step_y;
+          if (dx * dx + dy * dy + z * z < radius * radius)
+            near[(static_cast<std::size_t>(k) * grid.n[1] + j) * grid.n[0] + i] = 1;
+        }
+      }
+    }
+  }
+
+  template <class Real> class Engine : public MapEngine {
+   public:
+    explicit Engine(const MapOptions &options_in) : options(options_in)
+    {
+      check_kernels();
+      visit_map_kernel(options.kernel, [&](auto kernel) { get_map_launchers<decltype(kernel)>(launchers); });
+      tested_on_device.reserve(1);
+    }
+
+    void begin(const Bounds &of_points, const ChargesOnDevice &in, cudaStream_t stream) override
+    {
+      charges = in;
+      points = of_points;
+      const bool is_direct = options.kernel == MapKernel::DIRECT;
+      double extent = 0.0, volume = 1.0;
+      DeviceGrid cells;
+      for (int c = 0; c < 3; ++c) {
+        cells.lo[c] = points.lo[c] - (is_direct ? 0.0 : options.cutoff);
+        const double size = points.hi[c] - points.lo[c] + (is_direct ? 0.0 : 2.0 * options.cutoff);
+        extent = std::max(extent, size);
+        volume *= size;
+      }
+      length = is_direct ? (extent > 0.0 ? extent : 1.0) : options.cutoff;
+      for (int c = 0; c < 3; ++c) {
+        // one cell for all where there is no cutoff
+        const double width = is_direct ? 1e100 : cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
+        const double size = points.hi[c] + options.cutoff - cells.lo[c];
+        cells.size[c] = std::max(width, size / MAX_CELLS);
+        cells.inverse_size[c] = 1.0 / cells.size[c];
+        cells.n[c] = is_direct ? 1 : static_cast<std::int64_t>(size / cells.size[c]) + 1;
+      }
+      check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream), "clearing a number");
+      sorted = {};
+      sorted.cells = cells;
+      sorted.range = is_direct ? 1e150 : options.cutoff * (1.0 + 1e-6);
+      if (in.n == 0) return;
+      sorted.order = bins.sort(cells, in.atom, in.n, in.n, stream);
+      sorted_charges.reserve(in.n);
+      where.reserve(in.n);
+      gather_charges<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order.atom, in.q, in.n, sorted_charges.data(), where.data());
+      check(cudaGetLastError(), "launching gather_charges");
+      sorted.charge = sorted_charges.data();
+    }
+
+    int layers(const MapGrid &grid) const override { return (grid.n[2] + CUBE - 1) / CUBE; }
+
+    void on_grid(const MapGrid &grid, int first_layer, int end_layer, bool add, double *phi, double *field,
+                 cudaStream_t stream) override
+    {
+      const std::int64_t n = static_cast<std::int64_t>(grid.n[0]) * grid.n[1] * grid.n[2];
+      if (n == 0) return;
+      MapGridArguments<Real> arg = {};
+      set(arg.map);
+      arg.grid = grid;
+      arg.tile = tile_shape(grid);
+      for (int a = 0; a < 2; ++a) arg.cubes[a] = (grid.n[a] + CUBE - 1) / CUBE;
+      if (options.overlap == MapOverlap::ZERO) {
+        if (first_layer == 0) mark(grid, n, stream);
+        arg.zero = near.data();
+      }
+      const int cubes_of_a_layer = arg.cubes[0] * arg.cubes[1];
+      arg.first_cube = first_layer * cubes_of_a_layer;
+      arg.add = add;
+      arg.phi = phi;
+      arg.field = field;
+      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * cubes_of_a_layer, stream);
+    }
+
+    void at_points(const DeviceAtom *at, int n, double *phi, double *field, cudaStream_t stream) override
+    {
+      if (n == 0) return;
+      MapPointsArguments<Real> arg = {};
+      set(arg.map);
+      const SortedAtoms order = bins_of_points.sort(sorted.cells, at, n, n, stream);
+      arg.point = order.atom;
+      arg.place = order.place;
+      arg.n = n;
+      arg.where = where.data();
+      arg.phi = phi;
+      arg.field = field;
+      launchers.points[is_soft()][field != nullptr](arg, stream);
+    }
+
+    double tested(cudaStream_t stream) override
+    {
+      unsigned long long n = 0;
+      check(cudaMemcpyAsync(&n, tested_on_device.data(), sizeof(n), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaStreamSynchronize(stream), "computing potentials");
+      return static_cast<double>(n);
+    }
+
+    std::size_t bytes() const override
+    {
+      return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() + where.bytes() + near.bytes();
+    }
+
+   private:
+    static constexpr double MAX_CELLS = 1 << 20;    // along one axis: three fit into a key
+
+    bool is_soft() const { return options.overlap == MapOverlap::SOFT; }
+
+    // A few charges in a cube of it: then cells near a tile hold hardly more than what is near.
+    double cell_width(double density) const
+    {
+      constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
+      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_OF_A_CUBE / density), LEAST * options.cutoff, options.cutoff)
+                           : options.cutoff;
+    }
+
+    void set(MapArguments<Real> &arg) const
+    {
+      MapOptions scaled = options;
+      scaled.cutoff = options.kernel == MapKernel::DIRECT ? 0.0 : 1.0;
+      scaled.alpha *= length;
+      scaled.radius /= length;
+      scaled.tiny /= length;
+      arg.constants = make_map_constants<Real>(scaled);
+      arg.reach_sq = arg.constants.cutoff_sq * Real(1.00001);    // no charge is lost by rounding
+      arg.on_point = static_cast<Real>(2.0 * scaled.tiny + 2e-6);
+      arg.length = length;
+      arg.inverse_length = 1.0 / length;
+      arg.unit = static_cast<Real>(arg.inverse_length);
+      arg.charges = sorted;
+      arg.tested = tested_on_device.data();
+    }
+
+    TileShape<Real> tile_shape(const MapGrid &grid) const
+    {
+      MapGrid tile = grid, subtile = grid;
+      const int points[3] = {TILE_X, TILE_Y, TILE_Z};
+      std::copy_n(points, 3, tile.n);
+      std::copy_n(points, 3, subtile.n);
+      subtile.n[0] = TILE_X / SUBTILES;
+      const Bounds box = bounds_of(tile), of_subtile = bounds_of(subtile);
+      TileShape<Real> shape;
+      for (int c = 0; c < 3; ++c) {
+        shape.half[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length);
+        for (int a = 0; a < 3; ++a) shape.step[a][c] = static_cast<Real>(grid.step[a][c] / length);
+      }
+      shape.x_begin = -shape.half[0];
+      shape.x_end = shape.x_begin + static_cast<Real>((of_subtile.hi[0] - of_subtile.lo[0]) / length);
+      shape.per_subtile = static_cast<Real>(length / (subtile.n[0] * grid.step[0][0]));
+      return shape;
+    }
+
+    void mark(const MapGrid &grid, std::int64_t n, cudaStream_t stream)
+    {
+      near.reserve(n);
+      check(cudaMemsetAsync(near.data(), 0, n, stream), "clearing marks");
+      if (charges.n == 0) return;
+      mark_near<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, charges.n, grid, options.radius, near.data());
+      check(cudaGetLastError(), "launching mark_near");
+    }
+
+    const MapOptions options;
+    MapLaunchers<Real> launchers;
+    ChargesOnDevice charges = {};
+    Bounds points = {};
+    double length = 1.0;
+    SortedCharges sorted = {};
+    DeviceBins bins, bins_of_points;
+    DeviceBuffer<MapCharge> sorted_charges;
+    DeviceBuffer<int> where;
+    DeviceBuffer<unsigned char> near;
+    DeviceBuffer<unsigned long long> tested_on_device;
+  };
+
+}    // namespace
+
+int points_of_a_layer()
+{
+  return CUBE;
+}
+
+Bounds bounds_of(const MapGrid &grid)
+{
+  Bounds bounds;
+  for (int c = 0; c < 3; ++c) {
+    bounds.lo[c] = bounds.hi[c] = grid.origin[c];
+    for (int a = 0; a < 3; ++a) {
+      const double edge = std::max(0, grid.n[a] - 1) * grid.step[a][c];
+      bounds.lo[c] += std::min(edge, 0.0);
+      bounds.hi[c] += std::max(edge, 0.0);
+    }
+  }
+  return bounds;
+}
+
+std::unique_ptr<MapEngine> make_map_engine(const MapOptions &options, Precision precision)
+{
+  check_map_options(options);
+  if (precision == Precision::DOUBLE) return std::make_unique<Engine<double>>(options);
+  return std::make_unique<Engine<float>>(options);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,169 @@
+// Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: what is copied. Layers of the grid come back while the GPU
+// computes the next ones.
+
+#include "map_engine.h"
+#include "staging.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // about: enough to keep a GPU busy
+
+  // Makes the GPU current for every call.
+  class CudaMap : public PotentialMap {
+   public:
+    CudaMap(const MapOptions &options, Precision precision, int device_in, int nthreads_in) :
+        device(device_in), nthreads(std::max(1, nthreads_in))
+    {
+      use_device(device);
+      memory = std::make_unique<Memory>();
+      memory->engine = make_map_engine(options, precision);
+    }
+    ~CudaMap() override
+    {
+      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
+      memory.reset();
+    }
+
+    void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
+    {
+      use_device(device);
+      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      distances = 0.0;
+      const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1], n = layer * grid.n[2];
+      if (n == 0) return;
+      Memory &m = *memory;
+      m.engine->begin(bounds_of(grid), stage_charges(charges), m.stream);
+      reserve(n, out.field != nullptr);
+      const int layers = m.engine->layers(grid), at_once = std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
+      std::vector<std::size_t> ends;    // points that are there after each launch
+      for (int first = 0; first < layers; first += at_once) {
+        const int end = std::min(layers, first + at_once);
+        m.engine->on_grid(grid, first, end, false, m.phi.device.data(), out.field ? m.field.device.data() : nullptr, m.stream);
+        const std::size_t begin = ends.empty() ? 0 : ends.back();
+        ends.push_back(std::min(n, layer * points_of_a_layer() * end));
+        fetch(ends.size() - 1, begin, ends.back(), out.field != nullptr);
+      }
+      for (std::size_t k = 0; k < ends.size(); ++k) {
+        check(cudaEventSynchronize(m.arrived[k]), "computing potentials");
+        take(k == 0 ? 0 : ends[k - 1], ends[k], out);
+      }
+      distances = m.engine->tested(m.stream);
+    }
+
+    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    {
+      use_device(device);
+      cudaGetLastError();
+      distances = 0.0;
+      if (points.n == 0) return;
+      Memory &m = *memory;
+      const Bounds bounds = stage(points.x, points.n, [&](int p) { return points.self ? points.self[p] : -1; }, m.points);
+      m.engine->begin(bounds, stage_charges(charges), m.stream);
+      reserve(points.n, out.field != nullptr);
+      m.engine->at_points(m.points.device.data(), points.n, m.phi.device.data(), out.field ? m.field.device.data() : nullptr,
+                          m.stream);
+      fetch(0, 0, points.n, out.field != nullptr);
+      check(cudaEventSynchronize(m.arrived[0]), "computing potentials");
+      take(0, points.n, out);
+      distances = m.engine->tested(m.stream);
+    }
+
+    double tested() const override { return distances; }
+
+   private:
+    // what is freed while the GPU is current
+    struct Memory {
+      Stream stream, copies;
+      Staged<DeviceAtom> charges, points;
+      Staged<double> q, phi, field;
+      std::deque<Event> computed, arrived;    // of each launch
+      std::unique_ptr<MapEngine> engine;
+    };
+
+    ChargesOnDevice stage_charges(const MapCharges &charges)
+    {
+      Memory &m = *memory;
+      stage(charges.x, charges.n, [](int row) { return row; }, m.charges);
+      send(m.q, charges.n, m.stream, [&](std::size_t begin, std::size_t end) {
+        std::copy(charges.q + begin, charges.q + end, m.q.pinned.data() + begin);
+      });
+      return {m.charges.device.data(), m.q.device.data(), charges.n};
+    }
+
+    // n positions with what id_of(number) says; returns their bounds
+    template <class IdOf> Bounds stage(const double *x, int n, const IdOf &id_of, Staged<DeviceAtom> &to)
+    {
+      Bounds bounds = no_bounds();
+      auto &lo = bounds.lo, &hi = bounds.hi;
+      send(to, n, memory->stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) reduction(min : lo[:3]) \
+    reduction(max : hi[:3])
+        for (std::size_t k = begin; k < end; ++k) {
+          const double *const p = x + 3 * k;
+          to.pinned[k] = {p[0], p[1], p[2], id_of(static_cast<int>(k))};
+          for (int c = 0; c < 3; ++c) {
+            lo[c] = std::min(lo[c], p[c]);
+            hi[c] = std::max(hi[c], p[c]);
+          }
+        }
+      });
+      return bounds;
+    }
+
+    void reserve(std::size_t n, bool with_field)
+    {
+      memory->phi.reserve(n);
+      if (with_field) memory->field.reserve(3 * n);
+    }
+
+    // enqueues the copies of points begin to end - 1, of this launch
+    void fetch(std::size_t launch, std::size_t begin, std::size_t end, bool with_field)
+    {
+      Memory &m = *memory;
+      while (m.arrived.size() <= launch) {
+        m.computed.emplace_back();
+        m.arrived.emplace_back();
+      }
+      m.computed[launch].record(m.stream);
+      check(cudaStreamWaitEvent(m.copies, m.computed[launch]), "waiting for a kernel");
+      const auto copy = [&](Staged<double> &values, std::size_t columns) {
+        check(cudaMemcpyAsync(values.pinned.data() + columns * begin, values.device.data() + columns * begin,
+                              columns * (end - begin) * sizeof(double), cudaMemcpyDeviceToHost, m.copies),
+              "copying from it");
+      };
+      copy(m.phi, 1);
+      if (with_field) copy(m.field, 3);
+      m.arrived[launch].record(m.copies);
+    }
+
+    void take(std::size_t begin, std::size_t end, const MapResults &out) const
+    {
+      const auto copy = [&](const Staged<double> &values, std::size_t columns, double *to) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+        for (std::size_t k = columns * begin; k < columns * end; ++k) to[k] = values.pinned[k];
+      };
+      copy(memory->phi, 1, out.phi);
+      if (out.field) copy(memory->field, 3, out.field);
+    }
+
+    const int device, nthreads;
+    double distances = 0.0;
+    std::unique_ptr<Memory> memory;
+  };
+
+}    // namespace
+
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads)
+{
+  return std::make_unique<CudaMap>(options, precision, device, nthreads);
+}
+
+}    // namespace gpucoord

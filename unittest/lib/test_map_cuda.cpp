@@ -1,0 +1,230 @@
+// Part of GPUCOORD, GPL-2.0. Potential maps on a GPU against the host backend in double, which test_potential_map.cpp holds
+// against published formulas, closed forms and finite differences; that program runs on a GPU, too.
+
+#include "gpu.h"
+
+#include "gpucoord/potential_map.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace gpucoord;
+
+namespace {
+
+constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD, MapKernel::DIRECT};
+constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
+const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
+
+// of the largest value
+constexpr double DOUBLE = 1e-12, FLOAT = 1e-4;
+
+class NeedGpu : public testing::Environment {
+ public:
+  void SetUp() override { need_gpu(); }
+};
+testing::Environment *const need = testing::AddGlobalTestEnvironment(new NeedGpu);
+
+struct System {
+  std::vector<double> x, q;
+  System(int n, const double *length, unsigned seed)
+  {
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> place(0.0, 1.0), charge(-1.0, 1.0);
+    for (int k = 0; k < n; ++k) {
+      for (int c = 0; c < 3; ++c) x.push_back(length[c] * place(random));
+      q.push_back(charge(random));
+    }
+  }
+  MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
+  std::vector<int> everyone() const
+  {
+    std::vector<int> all(q.size());
+    for (std::size_t k = 0; k < all.size(); ++k) all[k] = static_cast<int>(k);
+    return all;
+  }
+};
+
+struct Values {
+  std::vector<double> phi, field;
+  explicit Values(std::size_t n) : phi(n, NAN), field(3 * n, NAN) {}
+  MapResults out() { return {phi.data(), field.data()}; }
+};
+
+std::size_t size_of(const MapGrid &grid)
+{
+  return static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
+}
+
+MapGrid grid_of(const int *n, const double *length, double tilt)
+{
+  MapGrid grid;
+  for (int a = 0; a < 3; ++a) {
+    grid.n[a] = n[a];
+    grid.step[a][a] = length[a] / n[a];
+    grid.origin[a] = 0.3 * grid.step[a][a];
+  }
+  grid.step[1][0] = tilt * grid.step[0][0];
+  grid.step[2][0] = -0.7 * tilt * grid.step[0][0];
+  grid.step[2][1] = 0.9 * tilt * grid.step[1][1];
+  return grid;
+}
+
+MapOptions options_of(MapKernel kernel, MapOverlap overlap, double cutoff)
+{
+  MapOptions o;
+  o.kernel = kernel;
+  o.cutoff = cutoff;
+  o.alpha = 3.0 / cutoff;
+  o.overlap = overlap;
+  o.radius = 0.12 * cutoff;
+  o.tiny = 1e-5 * cutoff;
+  return o;
+}
+
+// largest difference over the largest value
+double difference(const std::vector<double> &found, const std::vector<double> &expected)
+{
+  double worst = 0.0, largest = 1e-300;
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const double d = std::fabs(found[k] - expected[k]);
+    worst = std::isfinite(d) ? std::max(worst, d) : INFINITY;
+    largest = std::max(largest, std::fabs(expected[k]));
+  }
+  return worst / largest;
+}
+
+// At a jump of the kernel rounding in float decides whether a charge counts.
+bool jumps(MapKernel kernel)
+{
+  return kernel == MapKernel::CUT || kernel == MapKernel::EWALD;
+}
+
+}    // namespace
+
+// all kernels; grids of less than a tile, of many, long and flat ones; none, one and many charges
+TEST(MapOnGpu, EqualsTheHost)
+{
+  struct Case {
+    int n[3];
+    double length[3];
+    int charges;
+    double cutoff, tilt;
+  };
+  const Case cases[] = {{{1, 2, 1}, {9, 9, 9}, 20, 4.0, 0.0},         {{8, 8, 8}, {8, 8, 8}, 1, 3.0, 0.2},
+                        {{7, 9, 17}, {10, 9, 14}, 900, 3.5, -0.4},    {{40, 3, 2}, {60, 5, 4}, 500, 5.0, 0.3},
+                        {{2, 33, 21}, {4, 30, 20}, 2500, 6.0, 0.0},   {{50, 41, 37}, {25, 20, 18}, 900, 6.0, 0.45},
+                        {{64, 64, 64}, {32, 32, 32}, 3000, 4.0, 0.0}, {{5, 6, 7}, {60, 70, 80}, 20000, 12.0, 0.1},
+                        {{30, 30, 30}, {60, 60, 60}, 20000, 12.0, 0.0}, {{3, 4, 5}, {3, 4, 5}, 3000, 20.0, 0.0}};
+  double worst_phi[2] = {}, worst_field[2] = {};
+  unsigned seed = 0;
+  for (const Case &c : cases)
+    for (const MapKernel kernel : KERNELS)
+      for (const MapOverlap overlap : OVERLAPS) {
+        if (kernel == MapKernel::DIRECT && c.charges > 5000) continue;
+        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", overlap " + std::to_string(static_cast<int>(overlap)) +
+                     ", " + std::to_string(c.n[0]) + " points along x, " + std::to_string(c.charges) + " charges");
+        const MapOptions o = options_of(kernel, overlap, c.cutoff);
+        const MapGrid grid = grid_of(c.n, c.length, c.tilt);
+        const System s(c.charges, c.length, ++seed);
+        const auto self = s.everyone();
+        const MapPoints points = {s.x.data(), self.data(), std::min(c.charges, 3000)};
+        Values expected(size_of(grid)), expected_at(points.n);
+        const auto host = make_host_potential_map(o, Precision::DOUBLE, 2);
+        host->on_grid(grid, s.charges(), expected.out());
+        host->at_points(points, s.charges(), expected_at.out());
+        for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+          const bool is_double = precision == Precision::DOUBLE;
+          const double limit = is_double ? DOUBLE : jumps(kernel) ? 2e-2 : FLOAT;
+          const auto cuda = make_cuda_potential_map(o, precision, 0, 2);
+          Values found(size_of(grid)), found_at(points.n), alone(size_of(grid));
+          cuda->on_grid(grid, s.charges(), found.out());
+          EXPECT_LT(difference(found.phi, expected.phi), limit);
+          EXPECT_LT(difference(found.field, expected.field), limit);
+          EXPECT_GT(cuda->tested(), 0.0);
+          cuda->on_grid(grid, s.charges(), {alone.phi.data(), nullptr});
+          EXPECT_LT(difference(alone.phi, expected.phi), limit);
+          cuda->at_points(points, s.charges(), found_at.out());
+          EXPECT_LT(difference(found_at.phi, expected_at.phi), limit);
+          EXPECT_LT(difference(found_at.field, expected_at.field), limit);
+          if (!is_double && jumps(kernel)) continue;
+          worst_phi[!is_double] = std::max({worst_phi[!is_double], difference(found.phi, expected.phi),
+                                            difference(found_at.phi, expected_at.phi)});
+          worst_field[!is_double] = std::max({worst_field[!is_double], difference(found.field, expected.field),
+                                              difference(found_at.field, expected_at.field)});
+        }
+      }
+  std::printf("worst difference over the largest value: double %.2g, field %.2g; mixed %.2g, field %.2g\n", worst_phi[0],
+              worst_field[0], worst_phi[1], worst_field[1]);
+}
+
+// A crystal whose ions are all on points of the grid, the first of them at the origin.
+TEST(MapOnGpu, ChargesOnPoints)
+{
+  const int edge = 12, n[3] = {2 * edge, 2 * edge, 2 * edge};
+  const double length[3] = {24.0, 24.0, 24.0};
+  System s(0, length, 1);
+  for (int k = 0; k < edge; ++k)
+    for (int j = 0; j < edge; ++j)
+      for (int i = 0; i < edge; ++i) {
+        s.x.insert(s.x.end(), {2.0 * i, 2.0 * j, 2.0 * k});
+        s.q.push_back((i + j + k) % 2 ? -1.0 : 1.0);
+      }
+  MapGrid grid = grid_of(n, length, 0.0);
+  for (double &c : grid.origin) c = 0.0;
+  for (const MapKernel kernel : {MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::DIRECT}) {
+    const MapOptions o = options_of(kernel, MapOverlap::SKIP, 7.3);
+    Values expected(size_of(grid)), found(size_of(grid));
+    make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
+    for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
+      make_cuda_potential_map(o, precision, 0, 1)->on_grid(grid, s.charges(), found.out());
+      EXPECT_LT(difference(found.phi, expected.phi), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+      EXPECT_LT(difference(found.field, expected.field), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+    }
+  }
+}
+
+// more points than one launch takes, whose layers come back one after the other; and what was there before is forgotten
+TEST(MapOnGpu, ManyLaunches)
+{
+  const int n[3] = {160, 150, 140}, few[3] = {5, 5, 5};
+  const double length[3] = {80.0, 75.0, 70.0};
+  const System s(3000, length, 5);
+  const MapOptions o = options_of(MapKernel::SMOOTH, MapOverlap::ZERO, 5.0);
+  const auto cuda = make_cuda_potential_map(o, Precision::DOUBLE, 0, 2), host = make_host_potential_map(o, Precision::DOUBLE, 2);
+  for (const int *points : {n, few, n}) {
+    const MapGrid grid = grid_of(points, length, 0.1);
+    Values expected(size_of(grid)), found(size_of(grid));
+    host->on_grid(grid, s.charges(), expected.out());
+    cuda->on_grid(grid, s.charges(), found.out());
+    EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
+    EXPECT_LT(difference(found.field, expected.field), DOUBLE);
+  }
+}
+
+TEST(MapOnGpu, SaysWhenThereIsNoMemory)
+{
+  const int n[3] = {2000000000, 100, 1};
+  const double length[3] = {100.0, 100.0, 100.0};
+  const System s(3, length, 1);
+  const auto map = make_cuda_potential_map(options_of(MapKernel::CUT, MapOverlap::SKIP, 5.0), Precision::MIXED, 0, 1);
+  double nothing = 0.0;
+  try {
+    map->on_grid(grid_of(n, length, 0.0), s.charges(), {&nothing, nullptr});
+    FAIL() << "no error";
+  } catch (const DeviceError &e) {
+    EXPECT_NE(std::string(e.what()).find("no memory for"), std::string::npos) << e.what();
+  }
+  const int few[3] = {4, 4, 4};    // and goes on
+  const MapGrid grid = grid_of(few, length, 0.0);
+  Values found(size_of(grid));
+  map->on_grid(grid, s.charges(), found.out());
+  EXPECT_TRUE(std::isfinite(found.phi[63]));
+}
