@@ -209,6 +209,37 @@ TEST(MapOnGpu, ManyLaunches)
   }
 }
 
+// Both kinds of bins agree, with hardly any and with much overflow, taken by the GPU or by the host, which has the same charges in
+// its bins.
+TEST(MapOnGpu, FixedBins)
+{
+  const int n[3] = {150, 90, 95};
+  const double length[3] = {75.0, 45.0, 48.0};
+  const System s(9000, length, 9);
+  const MapGrid grid = grid_of(n, length, 0.2);
+  for (const MapKernel kernel : {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD})
+    for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT})
+      for (const MapBins &bins : {MapBins{true, 4.0, 8, false}, MapBins{true, 4.0, 8, true}, MapBins{true, 3.1, 1, false},
+                                  MapBins{true, 3.1, 1, true}, MapBins{true, 60.0, 20000, true}}) {
+        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", size " + std::to_string(bins.size));
+        const MapOptions o = options_of(kernel, overlap, 6.0);
+        Values expected(size_of(grid)), found(size_of(grid));
+        const auto host = make_host_potential_map(o, Precision::DOUBLE, 2, bins),
+                   cuda = make_cuda_potential_map(o, Precision::DOUBLE, 0, 2, bins);
+        make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
+        cuda->on_grid(grid, s.charges(), found.out());
+        EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
+        EXPECT_LT(difference(found.field, expected.field), DOUBLE);
+        host->on_grid(grid, s.charges(), found.out());
+        EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
+        EXPECT_EQ(cuda->overflow().charges, 9000.0);
+        EXPECT_EQ(cuda->overflow().overflowing, host->overflow().overflowing);
+        EXPECT_EQ(cuda->overflow().deepest, host->overflow().deepest);
+        EXPECT_EQ(cuda->overflow().better_depth, host->overflow().better_depth);
+        EXPECT_EQ(cuda->overflow().overflowing > 0.0, bins.depth < 20000);
+      }
+}
+
 TEST(MapOnGpu, SaysWhenThereIsNoMemory)
 {
   const int n[3] = {2000000000, 100, 1};

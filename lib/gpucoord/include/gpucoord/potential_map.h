@@ -42,8 +42,25 @@ struct MapOptions {
   double tiny = 0.0;
 };
 
+// How charges are found that are near to points of a grid.
+struct MapBins {
+  bool are_fixed = false;     // cubes with room for so many charges each, in place of charges that are sorted
+  double size = 0.0;          // of such a cube, distance
+  int depth = 0;              // charges
+  bool on_host = false;       // what finds no room: host threads take it while a GPU takes the rest
+};
+
+struct MapOverflow {
+  double charges = 0.0, overflowing = 0.0;    // in bins, and of these the ones that find no room
+  int deepest = 0;                            // charges in the fullest bin
+  int better_depth = 0;                       // of which 1 % overflow at most
+};
+
 // Throws std::invalid_argument where a number that the kernel or the overlap needs is not positive and finite.
 void check_map_options(const MapOptions &);
+// Fixed bins are for kernels with a cutoff, and not for MapOverlap::ZERO, which has to know all charges at once. Throws
+// std::invalid_argument.
+void check_map_bins(const MapBins &, const MapOptions &);
 
 // Points origin + i a + j b + k c, i < n[0] and so on.
 struct MapGrid {
@@ -71,7 +88,7 @@ struct MapResults {
 };
 
 // The potential of the charges of one rank at its points. Not thread-safe; it threads by itself. Positions must be finite;
-// nothing is checked here.
+// nothing is checked here. on_grid() throws std::invalid_argument where fixed bins have too many places.
 class PotentialMap {
  public:
   virtual ~PotentialMap() = default;
@@ -79,15 +96,18 @@ class PotentialMap {
   virtual void at_points(const MapPoints &, const MapCharges &, const MapResults &) = 0;
   // Distances of a point and a charge computed by the last call, for the bench.
   virtual double tested() const = 0;
+  // of the last map on a grid by fixed bins
+  virtual MapOverflow overflow() const { return {}; }
 };
 
 // Pair terms are float in MIXED and in SINGLE, of positions relative to a local origin; MIXED adds up chunks of some hundred
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
-std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads);
+std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
 // The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
 // std::invalid_argument and, also from its functions, DeviceError.
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads);
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads,
+                                                      const MapBins & = {});
 
 // Plain loops over all pairs in double, to check backends against.
 void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &, const MapResults &);

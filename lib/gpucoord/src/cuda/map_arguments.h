@@ -17,9 +17,10 @@ struct alignas(16) MapCharge {
 
 // Charges in the order of their cells, of which rows along x are neighbours in memory.
 struct SortedCharges {
-  const MapCharge *charge;    // [n]
+  const MapCharge *charge;    // [n], or [cells][depth]
   SortedAtoms order;          // atom is not looked at
   DeviceGrid cells;
+  int depth;                  // places of each cell; 0: there are no gaps
   double range;               // in which cells are searched; of MapKernel::DIRECT without limit
 };
 

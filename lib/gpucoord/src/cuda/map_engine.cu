@@ -4,10 +4,16 @@
 
 #include "map_engine.h"
 
+#include "../map/fixed_bins.h"
 #include "map_arguments.h"
+#include "sorted_atoms.cuh"
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace gpucoord {
 
@@ -24,6 +30,34 @@ namespace {
     const DeviceAtom a = sorted[k];
     charge[k] = {a.x, a.y, a.z, q[a.id]};
     where[a.id] = k;
+  }
+
+  __global__ void clear_places(int n, MapCharge *place)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) place[k] = {0.0, 0.0, 0.0, 0.0};
+  }
+
+  // The first charges of each bin have places there. of_size: numbers of bins with so many charges, and the largest of these.
+  __global__ void place_in_bins(SortedAtoms order, const MapCharge *charge, int depth, MapCharge *place, unsigned char *overflows,
+                                int *of_size, int *deepest)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= order.n) return;
+    const std::uint64_t bin = order.key[k];
+    const int2 range = atoms_of_cells(order, bin, bin + 1);
+    const int rank = k - range.x;
+    if (rank < depth) place[bin * depth + rank] = charge[k];
+    overflows[k] = rank >= depth;
+    if (rank > 0) return;
+    atomicAdd(of_size + (range.y - range.x), 1);
+    atomicMax(deepest, range.y - range.x);
+  }
+
+  __global__ void gather_atoms(const DeviceAtom *sorted, const int *index, int n, DeviceAtom *gathered)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) gathered[k] = sorted[index[k]];
   }
 
   // points that are nearer to a charge than radius
@@ -61,37 +95,76 @@ namespace {
 
     void begin(const Bounds &of_points, const ChargesOnDevice &in, cudaStream_t stream) override
     {
-      charges = in;
-      points = of_points;
       const bool is_direct = options.kernel == MapKernel::DIRECT;
-      double extent = 0.0, volume = 1.0;
-      DeviceGrid cells;
+      double size[3], extent = 0.0, volume = 1.0;
       for (int c = 0; c < 3; ++c) {
-        cells.lo[c] = points.lo[c] - (is_direct ? 0.0 : options.cutoff);
-        const double size = points.hi[c] - points.lo[c] + (is_direct ? 0.0 : 2.0 * options.cutoff);
-        extent = std::max(extent, size);
-        volume *= size;
+        size[c] = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
+        extent = std::max(extent, of_points.hi[c] - of_points.lo[c]);
+        volume *= size[c];
       }
-      length = is_direct ? (extent > 0.0 ? extent : 1.0) : options.cutoff;
+      DeviceGrid cells;
       for (int c = 0; c < 3; ++c) {
         // one cell for all where there is no cutoff
         const double width = is_direct ? 1e100 : cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
-        const double size = points.hi[c] + options.cutoff - cells.lo[c];
-        cells.size[c] = std::max(width, size / MAX_CELLS);
+        cells.lo[c] = of_points.lo[c] - options.cutoff;
+        cells.size[c] = std::max(width, size[c] / MAX_CELLS);
         cells.inverse_size[c] = 1.0 / cells.size[c];
-        cells.n[c] = is_direct ? 1 : static_cast<std::int64_t>(size / cells.size[c]) + 1;
+        cells.n[c] = static_cast<std::int64_t>(size[c] * cells.inverse_size[c]) + 1;
       }
-      check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream), "clearing a number");
-      sorted = {};
-      sorted.cells = cells;
+      length = !is_direct ? options.cutoff : extent > 0.0 ? extent : 1.0;
+      sort(cells, in, stream);
       sorted.range = is_direct ? 1e150 : options.cutoff * (1.0 + 1e-6);
-      if (in.n == 0) return;
-      sorted.order = bins.sort(cells, in.atom, in.n, in.n, stream);
-      sorted_charges.reserve(in.n);
-      where.reserve(in.n);
-      gather_charges<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order.atom, in.q, in.n, sorted_charges.data(), where.data());
-      check(cudaGetLastError(), "launching gather_charges");
-      sorted.charge = sorted_charges.data();
+    }
+
+    ChargesOnDevice begin(const MapGrid &grid, const MapBins &wanted, const ChargesOnDevice &in, MapOverflow &overflow,
+                          cudaStream_t stream) override
+    {
+      const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
+      DeviceGrid cells;
+      for (int c = 0; c < 3; ++c) {
+        cells.lo[c] = fixed.lo[c];
+        cells.size[c] = wanted.size;
+        cells.inverse_size[c] = 1.0 / wanted.size;
+        cells.n[c] = fixed.n[c];
+      }
+      length = options.cutoff;
+      sort(cells, in, stream);
+      sorted.range = options.cutoff * (1.0 + 1e-6);
+      sorted.depth = wanted.depth;
+      const auto nplaces = static_cast<int>(fixed.count() * wanted.depth);
+      places.reserve(nplaces);
+      clear_places<<<blocks_for(nplaces), THREADS, 0, stream>>>(nplaces, places.data());
+      check(cudaGetLastError(), "launching clear_places");
+      sorted.charge = places.data();
+      overflow = {};
+      if (in.n == 0) return {};
+
+      overflows.reserve(in.n);
+      sizes.reserve(in.n + 3);    // of bins; then the largest of these, and the number of charges that overflow
+      int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
+      check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
+      place_in_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order, sorted_charges.data(), wanted.depth, places.data(),
+                                                              overflows.data(), sizes.data(), deepest);
+      check(cudaGetLastError(), "launching place_in_bins");
+      chosen.reserve(in.n);
+      const thrust::counting_iterator<int> numbers(0);
+      std::size_t bytes = 0;
+      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, overflows.data(), chosen.data(), number, in.n, stream),
+            "planning a selection");
+      workspace.reserve(bytes);
+      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, overflows.data(), chosen.data(), number, in.n, stream),
+            "selecting charges");
+      int counts[2];
+      check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaStreamSynchronize(stream), "sorting charges");
+      std::vector<int> of_size(counts[0] + 1);
+      check(cudaMemcpy(of_size.data(), sizes.data(), of_size.size() * sizeof(int), cudaMemcpyDeviceToHost), "copying from it");
+      overflow = find_overflow({of_size.begin(), of_size.end()}, wanted.depth);
+      if (counts[1] == 0) return {};
+      overflowing.reserve(counts[1]);
+      gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(sorted.order.atom, chosen.data(), counts[1], overflowing.data());
+      check(cudaGetLastError(), "launching gather_atoms");
+      return {overflowing.data(), in.q, counts[1]};
     }
 
     int layers(const MapGrid &grid) const override { return (grid.n[2] + CUBE - 1) / CUBE; }
@@ -143,11 +216,27 @@ namespace {
 
     std::size_t bytes() const override
     {
-      return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() + where.bytes() + near.bytes();
+      return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() + places.bytes() + overflowing.bytes() +
+          where.bytes() + sizes.bytes() + chosen.bytes() + near.bytes() + overflows.bytes() + workspace.bytes();
     }
 
    private:
     static constexpr double MAX_CELLS = 1 << 20;    // along one axis: three fit into a key
+
+    void sort(const DeviceGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
+    {
+      charges = in;
+      sorted = {};
+      sorted.cells = cells;
+      check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream), "clearing a number");
+      if (in.n == 0) return;
+      sorted.order = bins.sort(cells, in.atom, in.n, in.n, stream);
+      sorted_charges.reserve(in.n);
+      where.reserve(in.n);
+      gather_charges<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order.atom, in.q, in.n, sorted_charges.data(), where.data());
+      check(cudaGetLastError(), "launching gather_charges");
+      sorted.charge = sorted_charges.data();
+    }
 
     bool is_soft() const { return options.overlap == MapOverlap::SOFT; }
 
@@ -207,13 +296,14 @@ namespace {
     const MapOptions options;
     MapLaunchers<Real> launchers;
     ChargesOnDevice charges = {};
-    Bounds points = {};
     double length = 1.0;
     SortedCharges sorted = {};
     DeviceBins bins, bins_of_points;
-    DeviceBuffer<MapCharge> sorted_charges;
-    DeviceBuffer<int> where;
-    DeviceBuffer<unsigned char> near;
+    DeviceBuffer<MapCharge> sorted_charges, places;
+    DeviceBuffer<DeviceAtom> overflowing;
+    DeviceBuffer<int> where, sizes, chosen;
+    DeviceBuffer<unsigned char> near, overflows;
+    DeviceBuffer<char> workspace;
     DeviceBuffer<unsigned long long> tested_on_device;
   };
 
@@ -227,14 +317,7 @@ int points_of_a_layer()
 Bounds bounds_of(const MapGrid &grid)
 {
   Bounds bounds;
-  for (int c = 0; c < 3; ++c) {
-    bounds.lo[c] = bounds.hi[c] = grid.origin[c];
-    for (int a = 0; a < 3; ++a) {
-      const double edge = std::max(0, grid.n[a] - 1) * grid.step[a][c];
-      bounds.lo[c] += std::min(edge, 0.0);
-      bounds.hi[c] += std::max(edge, 0.0);
-    }
-  }
+  find_bounds(grid, bounds.lo, bounds.hi);
   return bounds;
 }
 

@@ -27,6 +27,10 @@ class MapEngine {
   // DeviceError.
   virtual void begin(const Bounds &of_points, const ChargesOnDevice &, cudaStream_t) = 0;
 
+  // The same by fixed bins, for points of a grid, and waits. Returns the charges that overflow: the map is without them. They are
+  // there until the next call. Throws std::invalid_argument.
+  virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &, MapOverflow &, cudaStream_t) = 0;
+
   // Layers of points, some of which a launch takes.
   virtual int layers(const MapGrid &) const = 0;
   // of layers first to end - 1; add: to what is there. phi and field are those of the whole grid.

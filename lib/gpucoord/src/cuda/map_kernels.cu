@@ -230,8 +230,9 @@ namespace {
       if (reach_sq < 0.0) return make_int2(0, 0);
       const double reach = sqrt(reach_sq);
       const std::uint64_t cell = cells.column(cy, cz) * cells.n[0];
-      return atoms_of_cells(charges.order, cell + cells.coordinate(0, box.lo[0] - reach),
-                            cell + cells.coordinate(0, box.hi[0] + reach) + 1);
+      const std::uint64_t begin = cell + cells.coordinate(0, box.lo[0] - reach), end = cell + cells.coordinate(0, box.hi[0] + reach) + 1;
+      if (charges.depth > 0) return make_int2(begin * charges.depth, end * charges.depth);
+      return atoms_of_cells(charges.order, begin, end);
     }
 
    private:

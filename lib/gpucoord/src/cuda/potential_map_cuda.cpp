@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: what is copied. Layers of the grid come back while the GPU
-// computes the next ones.
+// computes the next ones, and charges that overflow fixed bins may be summed by the host meanwhile.
 
 #include "map_engine.h"
 #include "staging.h"
@@ -19,12 +19,18 @@ namespace {
   // Makes the GPU current for every call.
   class CudaMap : public PotentialMap {
    public:
-    CudaMap(const MapOptions &options, Precision precision, int device_in, int nthreads_in) :
-        device(device_in), nthreads(std::max(1, nthreads_in))
+    CudaMap(const MapOptions &options, Precision precision, int device_in, int nthreads_in, const MapBins &bins_in) :
+        device(device_in), nthreads(std::max(1, nthreads_in)), bins(bins_in)
     {
+      check_map_bins(bins, options);
       use_device(device);
       memory = std::make_unique<Memory>();
       memory->engine = make_map_engine(options, precision);
+      if (!bins.are_fixed) return;
+      if (bins.on_host)
+        host = make_host_potential_map(options, precision, nthreads);
+      else
+        memory->engine_of_overflow = make_map_engine(options, precision);
     }
     ~CudaMap() override
     {
@@ -40,22 +46,37 @@ namespace {
       const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1], n = layer * grid.n[2];
       if (n == 0) return;
       Memory &m = *memory;
-      m.engine->begin(bounds_of(grid), stage_charges(charges), m.stream);
+      const ChargesOnDevice staged = stage_charges(charges);
+      ChargesOnDevice others = {};    // that overflow
+      if (bins.are_fixed)
+        others = m.engine->begin(grid, bins, staged, found, m.stream);
+      else
+        m.engine->begin(bounds_of(grid), staged, m.stream);
+      const bool on_device = others.n > 0 && !host;
+      if (on_device) m.engine_of_overflow->begin(bounds_of(grid), others, m.stream);
       reserve(n, out.field != nullptr);
       const int layers = m.engine->layers(grid), at_once = std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
-      std::vector<std::size_t> ends;    // points that are there after each launch
+      std::vector<Slab> slabs;
       for (int first = 0; first < layers; first += at_once) {
         const int end = std::min(layers, first + at_once);
-        m.engine->on_grid(grid, first, end, false, m.phi.device.data(), out.field ? m.field.device.data() : nullptr, m.stream);
-        const std::size_t begin = ends.empty() ? 0 : ends.back();
-        ends.push_back(std::min(n, layer * points_of_a_layer() * end));
-        fetch(ends.size() - 1, begin, ends.back(), out.field != nullptr);
+        double *const field = out.field ? m.field.device.data() : nullptr;
+        m.engine->on_grid(grid, first, end, false, m.phi.device.data(), field, m.stream);
+        if (on_device) m.engine_of_overflow->on_grid(grid, first, end, true, m.phi.device.data(), field, m.stream);
+        const int z[2] = {first * points_of_a_layer(), std::min(grid.n[2], end * points_of_a_layer())};
+        slabs.push_back({z[0], z[1] - z[0], layer * z[0], layer * z[1]});
+        fetch(slabs.size() - 1, slabs.back().begin, slabs.back().end, out.field != nullptr);
       }
-      for (std::size_t k = 0; k < ends.size(); ++k) {
+      const bool on_host = others.n > 0 && host;
+      Overflow overflow;
+      if (on_host) overflow = fetch_overflow(others, charges);
+      for (std::size_t k = 0; k < slabs.size(); ++k) {
+        if (on_host) sum_overflow(grid, slabs[k], overflow, out.field != nullptr);    // while the GPU is busy
         check(cudaEventSynchronize(m.arrived[k]), "computing potentials");
-        take(k == 0 ? 0 : ends[k - 1], ends[k], out);
+        take(slabs[k].begin, slabs[k].end, out);
+        if (on_host) add_overflow(slabs[k], out);
       }
-      distances = m.engine->tested(m.stream);
+      distances += m.engine->tested(m.stream);
+      if (on_device) distances += m.engine_of_overflow->tested(m.stream);
     }
 
     void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
@@ -77,15 +98,25 @@ namespace {
     }
 
     double tested() const override { return distances; }
+    MapOverflow overflow() const override { return found; }
 
    private:
+    // layers of the grid that are computed by one launch
+    struct Slab {
+      int first, n;              // along z
+      std::size_t begin, end;    // points
+    };
+    struct Overflow {
+      std::vector<double> x, q;
+    };
+
     // what is freed while the GPU is current
     struct Memory {
       Stream stream, copies;
       Staged<DeviceAtom> charges, points;
       Staged<double> q, phi, field;
       std::deque<Event> computed, arrived;    // of each launch
-      std::unique_ptr<MapEngine> engine;
+      std::unique_ptr<MapEngine> engine, engine_of_overflow;
     };
 
     ChargesOnDevice stage_charges(const MapCharges &charges)
@@ -154,16 +185,53 @@ namespace {
       if (out.field) copy(memory->field, 3, out.field);
     }
 
+    Overflow fetch_overflow(const ChargesOnDevice &others, const MapCharges &charges)
+    {
+      std::vector<DeviceAtom> atoms(others.n);
+      check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom), cudaMemcpyDeviceToHost, memory->copies),
+            "copying from it");
+      check(cudaStreamSynchronize(memory->copies), "copying from it");
+      Overflow overflow;
+      for (const DeviceAtom &a : atoms) {
+        overflow.x.insert(overflow.x.end(), {a.x, a.y, a.z});
+        overflow.q.push_back(charges.q[a.id]);
+      }
+      return overflow;
+    }
+
+    void sum_overflow(const MapGrid &grid, const Slab &slab, const Overflow &overflow, bool with_field)
+    {
+      MapGrid part = grid;
+      part.n[2] = slab.n;
+      for (int c = 0; c < 3; ++c) part.origin[c] += slab.first * grid.step[2][c];
+      phi_of_overflow.resize(slab.end - slab.begin);
+      field_of_overflow.resize(with_field ? 3 * phi_of_overflow.size() : 0);
+      host->on_grid(part, {overflow.x.data(), overflow.q.data(), static_cast<int>(overflow.q.size())},
+                    {phi_of_overflow.data(), with_field ? field_of_overflow.data() : nullptr});
+      distances += host->tested();
+    }
+
+    void add_overflow(const Slab &slab, const MapResults &out) const
+    {
+      for (std::size_t k = 0; k < phi_of_overflow.size(); ++k) out.phi[slab.begin + k] += phi_of_overflow[k];
+      for (std::size_t k = 0; k < field_of_overflow.size(); ++k) out.field[3 * slab.begin + k] += field_of_overflow[k];
+    }
+
     const int device, nthreads;
+    const MapBins bins;
+    MapOverflow found;
+    std::unique_ptr<PotentialMap> host;    // for what overflows, or null
+    std::vector<double> phi_of_overflow, field_of_overflow;
     double distances = 0.0;
     std::unique_ptr<Memory> memory;
   };
 
 }    // namespace
 
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads)
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads,
+                                                      const MapBins &bins)
 {
-  return std::make_unique<CudaMap>(options, precision, device, nthreads);
+  return std::make_unique<CudaMap>(options, precision, device, nthreads, bins);
 }
 
 }    // namespace gpucoord

@@ -32,7 +32,7 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int)
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int, const MapBins &)
 {
   throw DeviceError(NOT_BUILT);
 }

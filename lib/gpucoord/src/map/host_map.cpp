@@ -9,6 +9,7 @@
 #include "gpucoord/potential_map.h"
 
 #include "../host/cell_tasks.h"
+#include "fixed_bins.h"
 #include "map_kernels.h"
 
 #include <omp.h>
@@ -18,6 +19,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 #include <vector>
 
 namespace gpucoord {
@@ -291,11 +293,17 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &options, Precision precision, int nthreads)
+std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &options, Precision precision, int nthreads,
+                                                      const MapBins &bins)
 {
   check_map_options(options);
-  if (precision == Precision::DOUBLE) return std::make_unique<HostMap<double>>(options, precision, nthreads);
-  return std::make_unique<HostMap<float>>(options, precision, nthreads);
+  check_map_bins(bins, options);
+  std::unique_ptr<PotentialMap> map;
+  if (precision == Precision::DOUBLE)
+    map = std::make_unique<HostMap<double>>(options, precision, nthreads);
+  else
+    map = std::make_unique<HostMap<float>>(options, precision, nthreads);
+  return bins.are_fixed ? make_fixed_bins_map(std::move(map), options.cutoff, bins) : std::move(map);
 }
 
 }    // namespace gpucoord

@@ -37,4 +37,14 @@ void check_map_options(const MapOptions &options)
     throw std::invalid_argument("the distance that is none must be 0 or more and finite");
 }
 
+void check_map_bins(const MapBins &bins, const MapOptions &options)
+{
+  if (!bins.are_fixed) return;
+  need_positive("the size of bins", bins.size);
+  need_positive("the depth of bins", bins.depth);
+  if (options.kernel == MapKernel::DIRECT) throw std::invalid_argument("kernel direct has no cutoff, and no bins");
+  if (options.overlap == MapOverlap::ZERO)
+    throw std::invalid_argument("fixed bins are for overlap skip and soft: what overflows does not know the other charges");
+}
+
 }    // namespace gpucoord
