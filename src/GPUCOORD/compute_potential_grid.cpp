@@ -57,7 +57,7 @@ static constexpr double NEUTRAL = 1e-6;
 /* ---------------------------------------------------------------------- */
 
 ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), is_empty(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
+    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), has_warned_of_overflow(false), is_empty(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
 {
   settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
   if (!atom->q_flag)
@@ -69,7 +69,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
     if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
-  backend = std::make_unique<MapBackend>(lmp, CoordWords::Device::HOST, "Compute potential/grid", Error::NOLASTLINE);
+  backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid", settings->device_position);
 
   pergrid_flag = 1;
   peratom_flag = 1;
@@ -120,9 +120,10 @@ void ComputePotentialGrid::init()
 void ComputePotentialGrid::set_up()
 {
   backend->reset();
-  backend->init(settings->map, settings->precision, fmt::format("Compute potential/grid {}", id));
+  backend->init(settings->map, settings->precision, settings->bins, fmt::format("Compute potential/grid {}", id));
   if (comm->me == 0) print_setup();
   is_set_up = true;
+  has_warned_of_overflow = false;
 }
 
 double ComputePotentialGrid::distance_that_is_none() const
@@ -226,11 +227,33 @@ void ComputePotentialGrid::print_setup()
       "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
       "  {} x {} x {} points at {} of cells, units {}{}\n",
       id, backend->description(), CoordWords::name_of(settings->precision, CoordWords::PRECISIONS), settings->kernel_name(),
-      range, settings->overlap_in_words(), settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms",
+      range, settings->overlap_in_words() + settings->bins_in_words(), settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms",
       settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
       settings->field ? ", with field" : "") + far_in_words();
-  if (mesg != printed) utils::logmesg(lmp, mesg);
+  if (mesg == printed) return;
+  utils::logmesg(lmp, mesg);
   printed = mesg;
+  const int *const n = settings->n;
+  if (backend->is_cuda() && std::min({n[0], n[1], n[2]}) < gpucoord::MAP_TILE_OF_GPU)
+    error->warning(FLERR,
+                   "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the GPU, {} x {} x {} points: "
+                   "{:.0f} % of its work is for points that are not there - device host may be faster",
+                   id, n[0], n[1], n[2], gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU,
+                   100.0 * (1.0 - share_of_tiles()));
+}
+
+/* ----------------------------------------------------------------------
+   of the points that tiles of a GPU would have
+------------------------------------------------------------------------- */
+
+double ComputePotentialGrid::share_of_tiles() const
+{
+  double share = 1.0;
+  for (const int n : settings->n) {
+    constexpr int TILE = gpucoord::MAP_TILE_OF_GPU;
+    share *= n / (TILE * std::ceil(static_cast<double>(n) / TILE));
+  }
+  return share;
 }
 
 std::string ComputePotentialGrid::far_in_words() const
@@ -522,6 +545,49 @@ template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &ev
   }
 }
 
+/* ----------------------------------------------------------------------
+   Collective: a failure of one rank stops all
+------------------------------------------------------------------------- */
+
+template <class Run> void ComputePotentialGrid::run_backend(const Run &run)
+{
+  std::string failure;
+  const auto failed = [&](const std::string &what, const std::string &way_out) {
+    failure = fmt::format("Compute potential/grid {}: {} on rank {} with {} charges - {}", id, what, comm->me, q.size(), way_out);
+  };
+  try {
+    run();
+  } catch (const gpucoord::DeviceError &e) {
+    failed(e.what(), "use device host, more GPUs or fewer ranks per GPU");
+  } catch (const std::invalid_argument &e) {
+    failed(e.what(), "see keyword bins");
+  } catch (const std::bad_alloc &) {
+    failed("out of memory", fmt::format("use more ranks{}", settings->is_direct() ? "" : " or a smaller cutoff"));
+  }
+  int any;
+  const int mine = failure.empty() ? 0 : 1;
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+  if (any) backend->stop(failure);
+}
+
+void ComputePotentialGrid::check_overflow()
+{
+  constexpr double BEARABLE = 0.05;
+  const gpucoord::MapOverflow mine = (*backend)->overflow();
+  const double counts[2] = {mine.charges, mine.overflowing};
+  double sums[2];
+  int better_depth;
+  MPI_Allreduce(counts, sums, 2, MPI_DOUBLE, MPI_SUM, world);
+  MPI_Allreduce(&mine.better_depth, &better_depth, 1, MPI_INT, MPI_MAX, world);
+  if (sums[1] <= BEARABLE * sums[0] || has_warned_of_overflow) return;
+  has_warned_of_overflow = true;
+  if (comm->me == 0)
+    error->warning(FLERR,
+                   "Compute potential/grid {}: {:.2f} % of charges overflow bins of size {:.10g} and depth {}, which takes time - use "
+                   "bins fixed {:.10g} {}",
+                   id, 100.0 * sums[1] / sums[0], settings->bins.size, settings->bins.depth, settings->bins.size, better_depth);
+}
+
 /* ---------------------------------------------------------------------- */
 
 void ComputePotentialGrid::compute_pergrid()
@@ -533,7 +599,10 @@ void ComputePotentialGrid::compute_pergrid()
       return;
     }
     const bool has_field = settings->field && field.size() > 0;
-    (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
+    run_backend([&] {
+      (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
+    });
+    if (settings->bins.are_fixed) check_overflow();
     if (potential_far) add_far(charges);
   });
   const double scale = settings->scale();
@@ -631,8 +700,10 @@ void ComputePotentialGrid::compute_peratom()
     for (int k = 0; k < n; ++k) self[k] = first_owned + k;
     at_atoms.assign(n, 0.0);
     if (is_empty) return;
-    (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n}, charges,
-                          {at_atoms.data(), nullptr});
+    run_backend([&] {
+      (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n}, charges,
+                            {at_atoms.data(), nullptr});
+    });
     if (potential_far) add_far_at_atoms(charges, at_atoms);
   });
   std::fill(vector_atom, vector_atom + atom->nlocal, 0.0);

@@ -77,12 +77,15 @@ class ComputePotentialGrid : public Compute {
   void take_charges_in_one_place(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
+  template <class Run> void run_backend(const Run &);
+  void check_overflow();
+  double share_of_tiles() const;
 
   std::unique_ptr<PotentialGridSettings> settings;
   std::unique_ptr<MapBackend> backend;
   std::unique_ptr<PotentialFar> potential_far;    // null: none
   bool is_set_up;             // in this run: alpha of a far field is known
-  bool has_warned;
+  bool has_warned, has_warned_of_overflow;
   bool is_empty;              // no charge at all in this evaluation
   std::string printed;
 

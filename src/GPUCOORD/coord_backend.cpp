@@ -133,9 +133,13 @@ void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Pre
   });
 }
 
-void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision, const std::string &owner)
+void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision, const gpucoord::MapBins &bins,
+                      const std::string &owner)
 {
-  init_by(owner, [&](int) { return gpucoord::make_host_potential_map(options, precision, comm->nthreads); });
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_potential_map(options, precision, device, comm->nthreads, bins)
+                     : gpucoord::make_host_potential_map(options, precision, comm->nthreads, bins);
+  });
 }
 
 /* ---------------------------------------------------------------------- */

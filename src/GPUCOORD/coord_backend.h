@@ -109,7 +109,7 @@ class MapBackend : public BackendOf<gpucoord::PotentialMap> {
   using BackendOf::BackendOf;
 
   // The same.
-  void init(const gpucoord::MapOptions &, gpucoord::Precision, const std::string &owner);
+  void init(const gpucoord::MapOptions &, gpucoord::Precision, const gpucoord::MapBins &, const std::string &owner);
 };
 
 }    // namespace LAMMPS_NS

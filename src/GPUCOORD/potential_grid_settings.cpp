@@ -38,6 +38,8 @@ const std::vector<Choice<MapOverlap>> OVERLAPS = {
 const std::vector<Choice<bool>> PLACES = {{"center", false}, {"corner", true}};
 const std::vector<Choice<bool>> FAR_FIELDS = {{"none", false}, {"fft", true}};
 const std::vector<Choice<Units>> UNITS = {{"native", Units::NATIVE}, {"volt", Units::VOLT}, {"kT", Units::KT}};
+const std::vector<Choice<bool>> BINS = {{"sorted", false}, {"fixed", true}};
+const std::vector<Choice<bool>> TAKERS = {{"device", false}, {"host", true}};
 const std::vector<Choice<bool>> SWITCHES = {{"yes", true}, {"no", false}};
 
 // Volt of a unit of energy over a unit of charge. These of 'real' are those of LAMMPS' own conversion of energies.
@@ -57,7 +59,8 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
 {
   read_grid(narg, arg);
   bool have_cutoff = false;
-  int kernel_position = 0, units_position = 0, temp_position = 0, cutoff_position = 0, overlap_position = 0;
+  int kernel_position = 0, units_position = 0, temp_position = 0, cutoff_position = 0, overlap_position = 0,
+      bins_position = 0, overflow_position = 0;
   int iarg = 6;
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "compute potential/grid " + keyword;
@@ -103,15 +106,19 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
     else if (keyword == "precision")
       precision = choose(CoordWords::PRECISIONS);
     else if (keyword == "device") {
-      if (choose(CoordWords::DEVICES) == CoordWords::Device::CUDA)
-        error->all(
-            FLERR, iarg + 1,
-            "Compute potential/grid device cuda: this version computes maps on the host only - use device host or device "
-            "auto");
+      device = choose(CoordWords::DEVICES);
+      device_position = iarg + 1;
+    } else if (keyword == "bins") {
+      bins_position = iarg;
+      read_bins(iarg, narg, arg);
+      continue;
+    } else if (keyword == "overflow") {
+      bins.on_host = choose(TAKERS);
+      overflow_position = iarg;
     } else
       error->all(FLERR, iarg,
                  "Unknown compute potential/grid keyword: {} - known are cutoff, kernel, far, overlap, align, units, temp, dielectric, "
-                 "reference, field, precision, device",
+                 "reference, field, bins, overflow, precision, device",
                  keyword);
     iarg += 2;
   }
@@ -142,6 +149,15 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
     error->all(FLERR, overlap_position + 2,
                "Compute potential/grid overlap {} radius is {:.10g} but may not exceed the cutoff, {:.10g}",
                CoordWords::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
+  if (bins.are_fixed && is_direct())
+    error->all(FLERR, bins_position, "Compute potential/grid kernel direct sums over all atoms and has no bins - leave bins out");
+  if (bins.are_fixed && map.overlap == MapOverlap::ZERO)
+    error->all(FLERR, bins_position,
+               "Compute potential/grid bins fixed cannot have overlap zero: what overflows does not know the other charges - use "
+               "bins sorted, or overlap skip or soft");
+  if (overflow_position != 0 && !bins.are_fixed)
+    error->all(FLERR, overflow_position,
+               "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use for example: bins fixed 4.0 8");
   if (units == Units::KT && temp_position == 0)
     error->all(FLERR, units_position, "Compute potential/grid units kT needs a temperature, for example: temp 300.0");
   if (units != Units::KT && temp_position != 0)
@@ -204,6 +220,22 @@ void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
   ++iarg;
 }
 
+void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
+{
+  bins.are_fixed = CoordWords::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
+  iarg += 2;
+  if (!bins.are_fixed) return;
+  if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
+  bins.size = positive(iarg, arg[iarg], "bins fixed size");
+  constexpr int MOST = 1 << 20;
+  const double depth = positive(iarg + 1, arg[iarg + 1], "bins fixed depth");
+  if (!utils::is_integer(arg[iarg + 1]) || depth > MOST)
+    error->all(FLERR, iarg + 1, "Compute potential/grid bins fixed depth is {} but must be a number of charges from 1 to {}",
+               arg[iarg + 1], MOST);
+  bins.depth = static_cast<int>(depth);
+  iarg += 2;
+}
+
 /* ---------------------------------------------------------------------- */
 
 std::string PotentialGridSettings::why_not_in(Units wanted) const
@@ -239,6 +271,13 @@ std::string PotentialGridSettings::overlap_in_words() const
 {
   const std::string name = CoordWords::name_of(map.overlap, OVERLAPS);
   return map.overlap == MapOverlap::SKIP ? name : fmt::format("{} {:.10g}", name, map.radius);
+}
+
+std::string PotentialGridSettings::bins_in_words() const
+{
+  if (!bins.are_fixed) return "";
+  return fmt::format(", bins of size {:.10g} and depth {}, whose overflow the {} takes", bins.size, bins.depth,
+                     bins.on_host ? "host" : "device");
 }
 
 std::string PotentialGridSettings::units_in_words() const

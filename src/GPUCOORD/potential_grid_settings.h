@@ -38,6 +38,7 @@ class PotentialGridSettings : protected Pointers {
   bool has_far() const { return far_tolerance > 0.0; }
   const char *kernel_name() const;
   std::string overlap_in_words() const;
+  std::string bins_in_words() const;
   std::string units_in_words() const;
 
   int n[3];                           // points along the edges of the box
@@ -50,13 +51,17 @@ class PotentialGridSettings : protected Pointers {
   double temperature = 0.0;           // of KT
   double dielectric = 1.0;
   bool field = false;
+  gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
+  CoordWords::Device device = CoordWords::Device::AUTO;
+  int device_position = 0;            // of the word in the command
 
  private:
   void read_grid(int narg, char **arg);
   double positive(int iarg, const char *text, const std::string &what) const;
   void read_far(int &iarg, int narg, char **arg);
   void read_overlap(int &iarg, int narg, char **arg);
+  void read_bins(int &iarg, int narg, char **arg);
 };
 
 }    // namespace LAMMPS_NS

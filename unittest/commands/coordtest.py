@@ -178,7 +178,7 @@ def lmp_program(ranks=1, threads=1):
     return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
 
 
-# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu and pair_style coord,
+# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu, potential/grid and pair_style coord,
 # also as a sub-style, in a command that names no device.
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
@@ -194,7 +194,7 @@ def on_device(command):
     """A LAMMPS command as it is on the device of these tests."""
     if re.search(r"\sdevice\s", command):
         return command
-    if re.match(r"\s*compute\s+\S+\s+\S+\s+coord/gpu\s", command):
+    if re.match(r"\s*compute\s+\S+\s+\S+\s+(coord/gpu|potential/grid)\s", command):
         return f"{command} device {DEVICE}"
     if re.match(r"\s*pair_style\s", command):    # not at the end, where another sub-style may be
         return re.sub(r"(?<=\s)coord(?!\S)", f"coord device {DEVICE}", command)

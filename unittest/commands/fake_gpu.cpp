@@ -7,6 +7,7 @@
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/potential_map.h"
 
 #include <mpi.h>
 
@@ -111,6 +112,28 @@ namespace {
     Evaluations evaluations;
   };
 
+  class FakeMap : public PotentialMap {
+   public:
+    explicit FakeMap(std::unique_ptr<PotentialMap> host_in) : host(std::move(host_in)) {}
+
+    void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
+    {
+      evaluations.count();
+      host->on_grid(grid, charges, out);
+    }
+    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    {
+      evaluations.count();
+      host->at_points(points, charges, out);
+    }
+    double tested() const override { return host->tested(); }
+    MapOverflow overflow() const override { return host->overflow(); }
+
+   private:
+    std::unique_ptr<PotentialMap> host;
+    Evaluations evaluations;
+  };
+
   void start(int device)
   {
     fprintf(stderr, "fake GPU: device %d\n", device);
@@ -141,6 +164,13 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
 {
   start(device);
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
+}
+
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads,
+                                                      const MapBins &bins)
+{
+  start(device);
+  return std::make_unique<FakeMap>(make_host_potential_map(options, precision, nthreads, bins));
 }
 
 }    // namespace gpucoord

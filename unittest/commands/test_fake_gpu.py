@@ -8,6 +8,7 @@ import unittest
 
 import coordtest
 import errortest
+import test_potential_grid_errors
 from errortest import PRINT_S, SYSTEM, errors_in, run_program
 from test_device import AUTO, COMPUTE, CUDA, GATHERED, OWNED, PATHS, run, run_all, setup_line
 
@@ -24,7 +25,7 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        styles = [("compute", name) for name in coordtest.names_of("coord/gpu")]
+        styles = [("compute", name) for name in [*coordtest.names_of("coord/gpu"), "potential/grid"]]
         styles += [("pair", name) for name in [*coordtest.names_of("coord"), "multisite"]]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
@@ -132,6 +133,45 @@ class FakeGPU(WithFakeGPUs):
                     if copies:
                         self.assertEqual(found, 2 * ranks * copies)
                     self.assertGreater(found, 0)
+
+
+class PotentialGrid(WithFakeGPUs):
+    """The same of compute potential/grid."""
+
+    SYSTEM = test_potential_grid_errors.SYSTEM
+    COMPUTE = "compute c all potential/grid {} cutoff 3.0 device {} {}\nvariable phi atom c_c\n"
+    # the map twice, and the potential at atoms
+    OUTPUT = "dump g all grid 1 grid.dump c_c:grid:phi\ndump a all custom 2 atom.dump id v_phi\n"
+
+    def test_devices(self):
+        self.check_stops([(self.COMPUTE.format("9 9 9", "cuda", ""), 2, {"FAKE_GPUS": "1,0"},
+                           "Compute potential/grid device cuda: rank 1 has no GPU: {fake} none - use device host or device auto"),
+                          (self.COMPUTE.format("9 9 9", "auto", "") + "run 0\n", 2, {"FAKE_GPUS": "1", "FAKE_INIT": "0,1"},
+                           "Compute potential/grid c: the GPU of rank 1 cannot be used: {fake} busy - use device host")])
+        for words, gpus, line in (("auto", "1", r"cuda \(Fake, device 0\)"), ("host", "1", r"host \([^;]*, 1 thread per rank\)"),
+                                  ("auto", "0", r"host \(.*, 1 thread per rank; no GPU: {fake} none\)")):
+            output = run(self.load + self.SYSTEM + self.COMPUTE.format("9 9 9", words, "") + "run 0\n", FAKE_GPUS=gpus)
+            self.assertRegex(output, rf"(?m)^Compute potential/grid c: {line}, precision mixed, ")
+
+    def test_evaluation_fails(self):
+        message = (r"Compute potential/grid c: {} on rank {} with \d+ charges - {}")
+        gpu = "{{fake}} out of memory: 3 GB asked, 1 GB free", "use device host, more GPUs or fewer ranks per GPU"
+        script = self.COMPUTE.format("9 9 9", "cuda", "") + self.OUTPUT + "run 3\n"
+        far = "comm_modify cutoff 4.5\n" + self.COMPUTE.format("9 9 9", "cuda", "far fft 1e-3") + self.OUTPUT + "run 3\n"
+        cases = [(script, ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(gpu[0], rank, gpu[1]).replace("{{", "{").replace("}}", "}"))
+                 for script in (script, far)
+                 for ranks, fails, rank in ((1, "1", 0), (2, "0,1", 1), (2, "3,0", 0), (3, "4,3,3", 1))]
+        cases.append((script, 2, {"FAKE_GPUS": "1", "FAKE_FAILS": "0,2", "FAKE_NO_MEMORY": "1"},
+                      message.format("out of memory", 1, "use more ranks or a smaller cutoff")))
+        self.check_stops(cases)
+
+    def test_grid_smaller_than_a_tile(self):
+        warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 8 x 8 x 8 points: {} % of "
+                   "its work is for points that are not there - device host may be faster")
+        for grid, device, share in (("4 9 16", "cuda", 72), ("8 8 8", "cuda", None), ("7 8 8", "cuda", 12), ("4 4 4", "host", None)):
+            output = run(self.load + self.SYSTEM + self.COMPUTE.format(grid, device, "") + "run 0\nrun 0\n", FAKE_GPUS="1")
+            self.assertEqual(output.count(warning.format(grid.replace(" ", " x "), share)), 0 if share is None else 1, output)
+            self.assertEqual("smaller than a tile" in output, share is not None)
 
 
 class PairStyle(WithFakeGPUs):

@@ -22,6 +22,7 @@ OPEN = Box((8.0, 7.0, 6.5), periodic=(False, False, False))
 SLAB = Box((8.0, 7.0, 6.5), periodic=(True, True, False))
 DOUBLE, FLOAT = 1e-11, 3e-6    # of the sum of |q|/r over the charges of a point
 LD = np.longdouble
+DEVICE_LINE = r"host \(.*, 1 thread per rank\)" if coordtest.DEVICE == "host" else r"cuda \(.*\)"
 # CODATA 2018: 1/(4 pi epsilon_0) in V Angstrom per elementary charge
 COULOMB = 14.3996454784
 
@@ -398,10 +399,10 @@ class PotentialGrid(unittest.TestCase):
         run = coordtest.run_lammps([*setup(OPEN, system(OPEN), shell=5.0), *lines])
         found = re.findall(r"^Compute potential/grid (?:.*\n)(?:  .*\n)", run.text, re.MULTILINE)
         self.assertEqual(len(found), 2, "once each")
-        self.assertRegex(found[0], r"^Compute potential/grid c: host \(.*, 1 thread per rank\), precision mixed, kernel smooth, "
+        self.assertRegex(found[0], rf"^Compute potential/grid c: {DEVICE_LINE}, precision mixed, kernel smooth, "
                          r"cutoff 3\.1, overlap soft 0\.5, owned and ghost atoms\n"
                          r"  7 x 6 x 5 points at corners of cells, units native, dielectric 2, with field\n$")
-        self.assertRegex(found[1], r"^Compute potential/grid d: host \(.*, 1 thread per rank\), precision single, kernel direct, "
+        self.assertRegex(found[1], rf"^Compute potential/grid d: {DEVICE_LINE}, precision single, kernel direct, "
                          r"overlap skip, atoms gathered over ranks\n  2 x 3 x 4 points at centers of cells, units native\n$")
 
 

@@ -31,7 +31,7 @@ group empty id 0
 """
 COMPUTE = "compute c a potential/grid 4 4 4 "
 GOOD = "compute c all potential/grid 4 4 4 cutoff 3.0"
-KNOWN = "known are cutoff, kernel, far, overlap, align, units, temp, dielectric, reference, field, precision, device"
+KNOWN = "known are cutoff, kernel, far, overlap, align, units, temp, dielectric, reference, field, bins, overflow, precision, device"
 POINTS = "must be a number of grid points from 1 to 2147483647"
 DIRECT = ("Compute potential/grid kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
           "smooth or taylor with a cutoff, or boundary f f f")
@@ -50,8 +50,20 @@ ARGUMENTS = [
     ("cutoff 3.0 field [on]", "Unknown compute potential/grid field option: on - known are yes, no"),
     ("cutoff 3.0 precision [half]", "Unknown compute potential/grid precision option: half - known are mixed, double, single"),
     ("cutoff 3.0 device [gpu]", "Unknown compute potential/grid device option: gpu - known are auto, cuda, host"),
-    ("cutoff 3.0 device [cuda]",
-     "Compute potential/grid device cuda: this version computes maps on the host only - use device host or device auto"),
+    ("cutoff 3.0 bins [round]", "Unknown compute potential/grid bins option: round - known are sorted, fixed"),
+    ("cutoff 3.0 bins fixed [0] 8", "Compute potential/grid bins fixed size is 0 but must be > 0 and finite"),
+    ("cutoff 3.0 bins fixed [x] 8", "Compute potential/grid bins fixed size must be a number, not 'x'"),
+    ("cutoff 3.0 bins fixed 4.0 [0]", "Compute potential/grid bins fixed depth is 0 but must be > 0 and finite"),
+    ("cutoff 3.0 bins fixed 4.0 [2.5]",
+     "Compute potential/grid bins fixed depth is 2.5 but must be a number of charges from 1 to 1048576"),
+    ("cutoff 3.0 bins fixed 4.0 [2000000]",
+     "Compute potential/grid bins fixed depth is 2000000 but must be a number of charges from 1 to 1048576"),
+    ("cutoff 3.0 [bins] fixed 4.0 8 overlap zero 0.5",
+     "Compute potential/grid bins fixed cannot have overlap zero: what overflows does not know the other charges - use bins sorted, "
+     "or overlap skip or soft"),
+    ("cutoff 3.0 overflow [gpu]", "Unknown compute potential/grid overflow option: gpu - known are device, host"),
+    ("cutoff 3.0 [overflow] host",
+     "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use for example: bins fixed 4.0 8"),
     ("[compute] c a potential/grid 4 4 4",
      "Compute potential/grid kernel smooth needs a cutoff, for example: cutoff 12.0 - or use kernel direct in a box that is not "
      "periodic"),

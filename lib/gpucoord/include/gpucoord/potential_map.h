@@ -104,6 +104,8 @@ class PotentialMap {
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
 std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
+constexpr int MAP_TILE_OF_GPU = 8;    // points along each axis that a GPU takes together at least
+
 // The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
 // std::invalid_argument and, also from its functions, DeviceError.
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads,

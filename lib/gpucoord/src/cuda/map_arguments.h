@@ -27,7 +27,7 @@ struct SortedCharges {
 // A warp takes a tile of points: TILE_X of a row along x, and as many rows as it has pairs of lanes. A subtile is 2 along x.
 constexpr int TILE_X = 8, TILE_Y = 4, TILE_Z = 4, SUBTILES = TILE_X / 2;
 // A block takes a cube of CUBE points along each axis.
-constexpr int CUBE = 8, MAP_WARPS = (CUBE / TILE_Y) * (CUBE / TILE_Z);
+constexpr int CUBE = MAP_TILE_OF_GPU, MAP_WARPS = (CUBE / TILE_Y) * (CUBE / TILE_Z);
 static_assert(TILE_X == CUBE && TILE_Y * TILE_Z == 16, "32 lanes have the points of a subtile");
 
 // In kernels the unit of length is 'length': the cutoff, or the extent of all for MapKernel::DIRECT.
