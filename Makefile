@@ -44,11 +44,12 @@ test: all
 	@cmake/run-tests.sh build
 
 bench: all
-	@cmake --build build --target bench_coordination bench_multisite
+	@cmake --build build --target bench_coordination bench_map bench_multisite
 	@$(PYTHON) bench/run.py build
 	@echo; $(PYTHON) bench/bias.py build
 	@echo; $(PYTHON) bench/pair.py build
 	@echo; $(PYTHON) bench/molecules.py build
+	@echo; $(PYTHON) bench/maps.py build
 	@echo; $(PYTHON) bench/kokkos.py build
 
 clean:

@@ -1,12 +1,13 @@
 // Part of GPUCOORD, GPL-2.0. Times potential maps of a jittered lattice of charges of both signs, 0.1 of them a cubic
 // Angstrom as in water, in a periodic box.
 //
-// Usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats
+// Usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats [size depth device|host]
 // backend: host or cuda. kernel: cut, smooth, taylor, ewald. atoms: in the box; images are added. spacing: of points,
 // Angstrom. precision: double, mixed. field: no, yes.
-// Prints: atoms, points, milliseconds of a map in the memory of who computes it, of these the ones of the sort (GPU), the
-// same to and from host arrays (GPU), pairs within the cutoff, distances computed, and pairs within the cutoff a second.
-// Times are medians over repeats; pairs within the cutoff are those expected of the density.
+// size, depth: bins of fixed depth, and who takes what overflows.
+// Prints: atoms, points, milliseconds of a map in the memory of who computes it (sorted bins), of these the ones of the sort
+// (GPU), milliseconds to and from host arrays (GPU), pairs within the cutoff, distances computed, and the share of charges that
+// overflow. Times are medians over repeats; pairs within the cutoff are those expected of the density.
 
 #include "gpucoord/potential_map.h"
 
@@ -131,8 +132,8 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
 
 int main(int argc, char **argv)
 {
-  if (argc != 10) {
-    std::fprintf(stderr, "usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats\n");
+  if (argc != 10 && argc != 13) {
+    std::fprintf(stderr, "usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats [size depth taker]\n");
     return 1;
   }
   const std::string backend = argv[1], kernel = argv[2], words = argv[6];
@@ -154,6 +155,8 @@ int main(int argc, char **argv)
   const Precision precision = words == "double" ? Precision::DOUBLE : Precision::MIXED;
   const bool field = std::string(argv[7]) == "yes";
   const int threads = std::atoi(argv[8]), repeats = std::atoi(argv[9]);
+  MapBins bins;
+  if (argc == 13) bins = {true, std::atof(argv[10]), std::atoi(argv[11]), std::string(argv[12]) == "host"};
 
   const System s = make_system(std::atoi(argv[3]), options.cutoff);
   MapGrid grid;
@@ -169,23 +172,26 @@ int main(int argc, char **argv)
   const double useful = n * DENSITY * 4.0 / 3.0 * PI * std::pow(options.cutoff, 3);
   Times times;
   double tested = 0.0;
+  MapOverflow overflow;
   if (backend == "host") {
-    const auto map = make_host_potential_map(options, precision, threads);
+    const auto map = make_host_potential_map(options, precision, threads, bins);
     time_host(*map, grid, s, out, repeats, times.all);
     times.sort = times.with_copies = {0.0};
     tested = map->tested();
+    overflow = map->overflow();
   }
 #ifdef GPUCOORD_HAS_CUDA
   else if (backend == "cuda") {
-    const auto map = make_cuda_potential_map(options, precision, 0, threads);
+    const auto map = make_cuda_potential_map(options, precision, 0, threads, bins);
     time_host(*map, grid, s, out, repeats, times.with_copies);
+    overflow = map->overflow();
     tested = time_cuda(options, precision, grid, s, field, repeats, times);
   }
 #endif
   else
     stop("backend", backend, "host or cuda");
-  const double all = median(times.all);
-  std::printf("%.0f %zu %.4f %.4f %.4f %.4e %.4e %.4e\n", DENSITY * std::pow(s.length, 3), n, all, median(times.sort),
-              median(times.with_copies), useful, tested, useful / (1e-3 * all));
+  std::printf("%.0f %zu %.4f %.4f %.4f %.4e %.4e %.4f\n", DENSITY * std::pow(s.length, 3), n, median(times.all),
+              median(times.sort), median(times.with_copies), useful, tested,
+              overflow.charges > 0.0 ? overflow.overflowing / overflow.charges : 0.0);
   return 0;
 }

@@ -23,8 +23,8 @@ constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::T
 constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
 const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
 
-// of the largest value
-constexpr double DOUBLE = 1e-12, FLOAT = 1e-4;
+// of the largest value; more of fields, of which steep terms cancel
+constexpr double DOUBLE = 1e-12, DOUBLE_FIELD = 4e-12, FLOAT = 1e-4;
 
 class NeedGpu : public testing::Environment {
  public:
@@ -205,7 +205,7 @@ TEST(MapOnGpu, ManyLaunches)
     host->on_grid(grid, s.charges(), expected.out());
     cuda->on_grid(grid, s.charges(), found.out());
     EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
-    EXPECT_LT(difference(found.field, expected.field), DOUBLE);
+    EXPECT_LT(difference(found.field, expected.field), DOUBLE_FIELD);
   }
 }
 
@@ -229,7 +229,7 @@ TEST(MapOnGpu, FixedBins)
         make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
         cuda->on_grid(grid, s.charges(), found.out());
         EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
-        EXPECT_LT(difference(found.field, expected.field), DOUBLE);
+        EXPECT_LT(difference(found.field, expected.field), DOUBLE_FIELD);
         host->on_grid(grid, s.charges(), found.out());
         EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
         EXPECT_EQ(cuda->overflow().charges, 9000.0);

@@ -151,7 +151,7 @@ namespace map_kernel {
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
     {
       const Real x = c.alpha * bare.r_sq * bare.inv_r;
-      const Real gaussian = exponential(-c.alpha_sq * bare.r_sq), erfc_over_r = gaussian * scaled_erfc(x) * bare.inv_r;
+      const Real gaussian = quick_exponential(-c.alpha_sq * bare.r_sq), erfc_over_r = gaussian * scaled_erfc(x) * bare.inv_r;
       value = erfc_over_r;
       slope = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
       if (!SOFT) return;

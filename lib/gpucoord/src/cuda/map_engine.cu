@@ -22,14 +22,19 @@ namespace {
   constexpr int THREADS = 256;
   constexpr unsigned blocks_for(int n) { return (n + THREADS - 1u) / THREADS; }
 
-  // where: of charges among the sorted ones, by their rows
-  __global__ void gather_charges(const DeviceAtom *sorted, const double *q, int n, MapCharge *charge, int *where)
+  __global__ void gather_charges(const DeviceAtom *sorted, const double *q, int n, MapCharge *charge)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
     const DeviceAtom a = sorted[k];
     charge[k] = {a.x, a.y, a.z, q[a.id]};
-    where[a.id] = k;
+  }
+
+  // where: of charges among the sorted ones, by their rows
+  __global__ void invert(const DeviceAtom *sorted, int n, int *where)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) where[sorted[k].id] = k;
   }
 
   __global__ void clear_places(int n, MapCharge *place)
@@ -200,6 +205,11 @@ namespace {
       arg.point = order.atom;
       arg.place = order.place;
       arg.n = n;
+      if (charges.n > 0) {
+        where.reserve(charges.n);
+        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(sorted.order.atom, charges.n, where.data());
+        check(cudaGetLastError(), "launching invert");
+      }
       arg.where = where.data();
       arg.phi = phi;
       arg.field = field;
@@ -232,8 +242,7 @@ namespace {
       if (in.n == 0) return;
       sorted.order = bins.sort(cells, in.atom, in.n, in.n, stream);
       sorted_charges.reserve(in.n);
-      where.reserve(in.n);
-      gather_charges<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order.atom, in.q, in.n, sorted_charges.data(), where.data());
+      gather_charges<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted.order.atom, in.q, in.n, sorted_charges.data());
       check(cudaGetLastError(), "launching gather_charges");
       sorted.charge = sorted_charges.data();
     }
