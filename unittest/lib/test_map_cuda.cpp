@@ -3,7 +3,10 @@
 
 #include "gpu.h"
 
+#include "gpucoord/device_map.h"
 #include "gpucoord/potential_map.h"
+
+#include <cuda_runtime.h>
 
 #include <gtest/gtest.h>
 
@@ -238,6 +241,108 @@ TEST(MapOnGpu, FixedBins)
         EXPECT_EQ(cuda->overflow().better_depth, host->overflow().better_depth);
         EXPECT_EQ(cuda->overflow().overflowing > 0.0, bins.depth < 20000);
       }
+}
+
+template <class T> class OnGpu {
+ public:
+  explicit OnGpu(const std::vector<T> &values)
+  {
+    EXPECT_EQ(cudaMalloc(&place, values.size() * sizeof(T)), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+  }
+  ~OnGpu() { cudaFree(place); }
+  const T *data() const { return place; }
+
+ private:
+  T *place = nullptr;
+};
+
+// of atoms in device memory, in double and float, a group of them, and the sum of maps
+template <class Real> void check_device_map(const MapBins &bins)
+{
+  const int n[3] = {21, 19, 30}, few[3] = {3, 3, 3}, nlocal = 700;
+  const double length[3] = {20.0, 18.0, 30.0};
+  System s(1500, length, 21);
+  std::vector<int> mask(s.q.size());
+  for (std::size_t k = 0; k < mask.size(); ++k) mask[k] = k % 3 == 0 ? 5 : 2;
+  for (double &x : s.x) x = static_cast<Real>(x);
+  for (double &q : s.q) q = static_cast<Real>(q);
+  s.q[1] = 0.0;
+  const MapGrid grid = grid_of(n, length, 0.2);
+  const OnGpu<Real> x(std::vector<Real>(s.x.begin(), s.x.end())), q(std::vector<Real>(s.q.begin(), s.q.end()));
+  const OnGpu<int> on_gpu(mask);
+  DeviceCharges charges;
+  charges.atoms.x = x.data();
+  charges.q = q.data();
+  charges.atoms.x_is_float = charges.q_is_float = sizeof(Real) == sizeof(float);
+  charges.atoms.nlocal = nlocal;
+  charges.atoms.nall = 1500;
+  const MapOptions o = options_of(MapKernel::TAYLOR, MapOverlap::SOFT, 6.0);
+  const auto map = make_device_potential_map(o, Precision::DOUBLE, bins);
+  const auto host = make_host_potential_map(o, Precision::DOUBLE, 2);
+  map->set_sum(std::vector<double>(size_of(grid), 3.0).data(), size_of(grid), nullptr);
+  std::vector<double> sum(size_of(grid), 3.0);
+  for (const int group : {-1, 2, 4, 8}) {
+    System chosen(0, length, 1);
+    ChargeSums expected_sums;
+    for (std::size_t k = 0; k < mask.size(); ++k) {
+      if (!(mask[k] & group)) continue;
+      chosen.x.insert(chosen.x.end(), &s.x[3 * k], &s.x[3 * k] + 3);
+      chosen.q.push_back(s.q[k]);
+      if (k >= nlocal) continue;
+      expected_sums.charged += s.q[k] != 0.0;
+      expected_sums.q += s.q[k];
+      expected_sums.q_sq += s.q[k] * s.q[k];
+      expected_sums.size += std::fabs(s.q[k]);
+    }
+    charges.atoms.mask = group == -1 ? nullptr : on_gpu.data();
+    charges.groupbit = group;
+    const ChargeSums sums = map->begin(charges, nullptr);
+    EXPECT_EQ(sums.charged, expected_sums.charged);
+    EXPECT_NEAR(sums.q, expected_sums.q, 1e-10);
+    EXPECT_NEAR(sums.q_sq, expected_sums.q_sq, 1e-10);
+    EXPECT_NEAR(sums.size, expected_sums.size, 1e-10);
+    EXPECT_EQ(sums.bad_atom, -1);
+    Values expected(size_of(grid)), found(size_of(grid));
+    host->on_grid(grid, chosen.charges(), expected.out());
+    for (std::size_t p = 0; p < size_of(grid); ++p) {
+      expected.phi[p] *= 2.5;
+      sum[p] += expected.phi[p];
+    }
+    map->on_grid(grid, true, 2.5, nullptr);
+    map->add_to_sum(nullptr);
+    map->fetch(found.out(), nullptr);
+    if (group == 8)
+      EXPECT_EQ(*std::max_element(found.phi.begin(), found.phi.end()), 0.0);
+    else
+      EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
+    for (double &e : expected.field) e *= 2.5;
+    if (group != 8) EXPECT_LT(difference(found.field, expected.field), DOUBLE_FIELD);
+  }
+  std::vector<double> found_sum(size_of(grid));
+  map->fetch_sum(found_sum.data(), nullptr);
+  EXPECT_LT(difference(found_sum, sum), DOUBLE);
+
+  std::vector<Real> bad(s.x.begin(), s.x.end());
+  bad[3 * 1200 + 1] = NAN;    // a ghost atom
+  const OnGpu<Real> bad_x(bad);
+  charges.atoms.x = bad_x.data();
+  charges.atoms.mask = nullptr;
+  EXPECT_EQ(map->begin(charges, nullptr).bad_atom, 1200);
+  charges.atoms = {};
+  EXPECT_EQ(map->begin(charges, nullptr).charged, 0.0);
+  Values none(27);
+  map->on_grid(grid_of(few, length, 0.0), false, 1.0, nullptr);
+  map->fetch({none.phi.data(), nullptr}, nullptr);
+  for (const double v : none.phi) EXPECT_EQ(v, 0.0);
+}
+
+TEST(MapOnGpu, OfAtomsInDeviceMemory)
+{
+  for (const MapBins &bins : {MapBins(), MapBins{true, 4.0, 2, false}}) {
+    check_device_map<double>(bins);
+    check_device_map<float>(bins);
+  }
 }
 
 TEST(MapOnGpu, SaysWhenThereIsNoMemory)

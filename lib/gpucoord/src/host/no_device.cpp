@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. A build without CUDA leaves no atoms on a GPU.
 
 #include "gpucoord/device_coordination.h"
+#include "gpucoord/device_map.h"
 #include "gpucoord/device_multisite.h"
 
 namespace gpucoord {
@@ -22,6 +23,11 @@ std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &
 }
 
 std::unique_ptr<DeviceBias> make_device_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &)
 {
   throw DeviceError(NOT_BUILT);
 }
