@@ -21,6 +21,9 @@
 
 using namespace LAMMPS_NS;
 
+// of data, which styles do not list but can be asked for: those of compute potential/grid, and those of LAMMPS
+static const char *const NAMES[] = {"phi", "near", "far", "efield", "data", "count"};
+
 /* ---------------------------------------------------------------------- */
 
 PergridSource::PergridSource(LAMMPS *lmp, const std::string &command, const std::string &word, int iarg) :
@@ -70,8 +73,13 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
   igrid = source->get_grid_by_name(grid_name, dimension);
   if (igrid < 0) error->all(FLERR, iarg, "{}: {} has no grid named '{}'", command, kind, grid_name);
   idata = source->get_griddata_by_name(igrid, data_name, ncolumns);
-  if (idata < 0)
-    error->all(FLERR, iarg, "{}: {} has no data named '{}' on its grid {}", command, kind, data_name, grid_name);
+  if (idata < 0) {
+    std::string known;
+    int any;
+    for (const char *const name : NAMES)
+      if (source->get_griddata_by_name(igrid, name, any) >= 0) known += (known.empty() ? " - known are " : ", ") + std::string(name);
+    error->all(FLERR, iarg, "{}: {} has no data named '{}' on its grid {}{}", command, kind, data_name, grid_name, known);
+  }
   if (has_column && ncolumns == 0)
     error->all(FLERR, iarg, "{}: data {} of {} has one number a point and no columns - leave out [{}]", command, data_name, kind,
                column);

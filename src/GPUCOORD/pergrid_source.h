@@ -31,6 +31,7 @@ class PergridSource : protected Pointers {
   double value(int ix, int iy, int iz) const { return column ? array[iz][iy][ix][column - 1] : vector[iz][iy][ix]; }
 
   const class Compute *from_compute() const { return compute; }    // or null
+  const class Fix *from_fix() const { return fix; }
 
  private:
   template <class Style>

@@ -102,15 +102,19 @@ void WriteGrid::command(int narg, char **arg)
   const bool is_converted = format == GridFile::Format::CUBE && units != "lj" && units != "electron";
   const double unit = is_converted ? 1.0 / (force->angstrom * ANGSTROM_OF_BOHR) : 1.0;
   GridFile::Header head = header(source, at_corners, unit);
-  head.title = fmt::format("{} of LAMMPS at timestep {}, units {}", arg[0], update->ntimestep, units);
+  head.title = fmt::format("{} of LAMMPS at timestep {}", arg[0], update->ntimestep);
+  if (format == GridFile::Format::DX) head.title += fmt::format(", lengths in units {}", units);
   head.length_unit = units == "lj" ? "sigma" : "Bohr";
   if (groupbit) head.atoms = gather_atoms(groupbit, unit);
   if (head.atoms.empty())    // a file of 0 atoms is read as one of orbitals
     head.atoms.push_back({0, {unit * domain->boxlo[0], unit * domain->boxlo[1], unit * domain->boxlo[2]}});
   if (file) file->begin(head);
-  gather_values(source, file.get());
+  const bool is_zero = gather_values(source, file.get());
   if (file) file->end();
   stop_at(file.get(), name);
+  if (source.from_fix() && is_zero && comm->me == 0)
+    error->warning(FLERR, "Write_grid: all numbers of {} are 0 - a fix that averages has none before its first average is complete",
+                   arg[0]);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -200,10 +204,10 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
 }
 
 /* ----------------------------------------------------------------------
-   file: of rank 0, or null
+   file: of rank 0, or null. Returns, on rank 0, whether all values are 0.
 ------------------------------------------------------------------------- */
 
-void WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
+bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
 {
   struct Brick {
     int lo[3], hi[3];    // hi included; a rank without points has hi < lo
@@ -227,12 +231,13 @@ void WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
       pack(ix);
       MPI_Ssend(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, 0, 0, world);
     }
-    return;
+    return false;
   }
 
   int n[3];
   source.grid()->get_size(n[0], n[1], n[2]);
   std::vector<double> plane(static_cast<std::size_t>(n[1]) * n[2]);
+  bool is_zero = true;
   for (int ix = 0; ix < n[0]; ++ix) {
     for (int rank = 0; rank < comm->nprocs; ++rank) {
       const Brick &brick = bricks[rank];
@@ -250,5 +255,7 @@ void WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
     }
     // a failure is for later: other ranks send on
     file->add(plane.data(), plane.size());
+    is_zero = is_zero && std::all_of(plane.begin(), plane.end(), [](double v) { return v == 0.0; });
   }
+  return is_zero;
 }

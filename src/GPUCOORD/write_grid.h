@@ -36,7 +36,7 @@ class WriteGrid : public Command {
   GridFile::Format format_of(const std::string &name) const;
   GridFile::Header header(const PergridSource &, bool at_corners, double unit) const;
   std::vector<GridFile::Atom> gather_atoms(int groupbit, double unit) const;
-  void gather_values(const PergridSource &, GridFile *) const;
+  bool gather_values(const PergridSource &, GridFile *) const;
   void stop_at(const GridFile *, const std::string &name) const;
 };
 

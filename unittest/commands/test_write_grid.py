@@ -208,6 +208,18 @@ class Fixes(unittest.TestCase):
             self.assertAlmostEqual(read(done.path("count.dx")).values.sum(), 50, delta=1e-6)    # atoms
 
 
+    def test_no_average_yet(self):
+        """Which LAMMPS has as zeros."""
+        for ranks in 1, 2:
+            done = run(system("orthogonal") + COMPUTES.format(4, 5, 6, "") + "fix nve all nve\n"
+                       "fix mean all ave/grid 1 4 4 4 5 6 c_phi:grid:phi\nrun 2\nwrite_grid f_mean:grid:data zero.dx\n"
+                       "run 2\nwrite_grid f_mean:grid:data mean.dx", ranks)
+            self.assertFalse(read(done.path("zero.dx")).values.any())
+            self.assertTrue(read(done.path("mean.dx")).values.any())
+            self.assertEqual(done.text.count("WARNING: Write_grid: all numbers of f_mean:grid:data are 0 - a fix that averages has none "
+                                             "before its first average is complete"), 1)
+
+
 class Times(unittest.TestCase):
     def test_during_a_run(self):
         """Every so many steps, by 'run every', which goes on as it would without; and a fix gets values of its own steps."""
@@ -219,7 +231,8 @@ class Times(unittest.TestCase):
             for kind in "dx", "cube":
                 found = read(done.path(f"t.{step}.{kind}"))
                 same(found.values, frames[step][1])
-                self.assertEqual(found.title, f"c_phi:grid:phi of LAMMPS at timestep {step}, units real")
+                self.assertEqual(found.title, f"c_phi:grid:phi of LAMMPS at timestep {step}" +
+                                 (", lengths in units real" if kind == "dx" else ""))
         self.assertGreater(np.abs(frames[5][1] - frames[10][1]).max(), 1e-3)
         # without write_grid, the dump is the same
         other = read_grid_dump(run(script + "run 15", 2).path("dump.grid"))
@@ -281,7 +294,7 @@ class Cubes(errortest.InProcess):
                 np.testing.assert_allclose(found.step, bohr * np.diag([6, 3, 2]), atol=PLACES)
                 np.testing.assert_allclose(found.origin, bohr * np.array([2, 1.5, 3.0]), atol=PLACES)
                 np.testing.assert_allclose(found.x, bohr * x[::-1], atol=2e-9)    # in the order of IDs
-                self.assertEqual(found.title, f"c_id:grid:data of LAMMPS at timestep 0, units {units}")
+                self.assertEqual(found.title, "c_id:grid:data of LAMMPS at timestep 0")
                 self.assertEqual(found.second, f"x is the outer, y the middle, z the inner loop; lengths are in {name}")
 
     def test_rows(self):
@@ -338,6 +351,7 @@ pair_style zero 5.0
 pair_coeff * *
 comm_modify cutoff 8.0
 compute phi all potential/grid 4 5 6 cutoff 4.0 field yes
+compute full all potential/grid 4 5 6 cutoff 4.0 far fft 1e-4
 compute ke all ke
 fix nve all nve
 fix mean all ave/grid 1 1 1 4 5 6 density/number
@@ -358,8 +372,9 @@ fix mean all ave/grid 1 1 1 4 5 6 density/number
                               ("f_nve:grid:phi", "fix nve has no per-grid data"),
                               ("c_phi:lattice:phi", "compute phi has no grid named 'lattice'"),
                               ("f_mean:lattice:data", "fix mean has no grid named 'lattice'"),
-                              ("c_phi:grid:psi", "compute phi has no data named 'psi' on its grid grid"),
-                              ("f_mean:grid:psi", "fix mean has no data named 'psi' on its grid grid"),
+                              ("c_phi:grid:psi", "compute phi has no data named 'psi' on its grid grid - known are phi, efield"),
+                              ("c_full:grid:data", "compute full has no data named 'data' on its grid grid - known are phi, near, far"),
+                              ("f_mean:grid:psi", "fix mean has no data named 'psi' on its grid grid - known are data, count"),
                               ("c_phi:grid:phi[1]", "data phi of compute phi has one number a point and no columns - leave out [1]"),
                               ("c_phi:grid:efield", "data efield of compute phi has 3 columns - choose one by [1] to [3]"),
                               ("c_phi:grid:efield[0]", "data efield of compute phi has columns 1 to 3, and none of that number"),
