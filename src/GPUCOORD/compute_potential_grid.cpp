@@ -137,15 +137,18 @@ double ComputePotentialGrid::distance_that_is_none() const
 
 void ComputePotentialGrid::check_box(int argument) const
 {
+  const std::string self = argument == Error::NOLASTLINE ? fmt::format(" {}:", id) : "";
   if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
     error->all(FLERR, argument,
-               "Compute potential/grid far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
-               "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic");
+               "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
+               "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
+               self);
   if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic)) return;
   error->all(
       FLERR, argument,
-      "Compute potential/grid kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
-      "smooth or taylor with a cutoff, or boundary f f f");
+      "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
+      "smooth or taylor with a cutoff, or boundary f f f",
+      self);
 }
 
 /* ----------------------------------------------------------------------

@@ -126,8 +126,8 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
   if (has_far() && kernel_position == 0) map.kernel = MapKernel::EWALD;
   if (has_far() && map.kernel != MapKernel::EWALD)
     error->all(FLERR, kernel_position,
-               "Compute potential/grid far fft is what kernel ewald leaves out, and of kernel {} nothing is - use kernel ewald, or far "
-               "none", kernel_name());
+               "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, and not with kernel {} - leave out the "
+               "kernel, or far fft", kernel_name());
   if (!has_far() && map.kernel == MapKernel::EWALD)
     error->all(FLERR, kernel_position,
                "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5");
@@ -135,7 +135,13 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
     error->all(FLERR, overlap_position + 1,
                "Compute potential/grid overlap zero sets points to 0 that the far field does not know - use overlap skip or soft with far "
                "fft");
+  if (!reference.empty() && map.overlap == MapOverlap::ZERO)
+    error->all(FLERR, overlap_position + 1,
+               "Compute potential/grid overlap zero sets points to 0, which a reference would shift - use overlap skip or soft with "
+               "reference");
 
+  if (has_far() && !have_cutoff)
+    error->all(FLERR, Error::COMMAND, "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0");
   if (!is_direct() && !have_cutoff)
     error->all(
         FLERR, Error::COMMAND,
@@ -204,7 +210,8 @@ void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
   const bool wanted = CoordWords::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
   iarg += 2;
   if (!wanted) return;
-  if (iarg >= narg) utils::missing_cmd_args(FLERR, "compute potential/grid far fft", error);
+  if (iarg >= narg)
+    error->all(FLERR, iarg - 1, "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4");
   far_tolerance = positive(iarg, arg[iarg], "far fft tolerance");
   ++iarg;
 }

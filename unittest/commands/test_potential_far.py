@@ -280,18 +280,22 @@ class Far(unittest.TestCase):
 NEEDS_FAR = "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5"
 COMMANDS = {
     "cutoff 3.0 kernel [ewald]": NEEDS_FAR,
-    "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft is what kernel ewald leaves out, and of kernel smooth nothing "
-        "is - use kernel ewald, or far none",
+    "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, and not with "
+        "kernel smooth - leave out the kernel, or far fft",
+    "cutoff 3.0 far [fft]": "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4",
+    "far fft 1e-4": "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0",
     "cutoff 3.0 far [foo]": "Unknown compute potential/grid far option: foo - known are none, fft",
     "cutoff 3.0 far fft [0]": "Compute potential/grid far fft tolerance is 0 but must be > 0 and finite",
     "cutoff 3.0 far fft [x]": "Compute potential/grid far fft tolerance must be a number, not 'x'",
     "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0 that the far field does not know - "
         "use overlap skip or soft with far fft",
-    "cutoff 3.0 reference [foo]": "Compute potential/grid reference: there is no region foo"}
+    "cutoff 3.0 reference [foo]": "Compute potential/grid reference: there is no region foo",
+    "cutoff 3.0 reference whole overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0, which a reference would shift - "
+        "use overlap skip or soft with reference"}
 
 
 class Errors(errortest.InProcess):
-    SYSTEM = "\n".join(setup(ORTHOGONAL, system(ORTHOGONAL, 9, n=N), shell=6.0))
+    SYSTEM = "\n".join([*setup(ORTHOGONAL, system(ORTHOGONAL, 9, n=N), shell=6.0), "region whole block EDGE EDGE EDGE EDGE EDGE EDGE"])
 
     def check(self, command, message):
         marked = command.replace("[", "").replace("]", "")
@@ -310,6 +314,11 @@ class Errors(errortest.InProcess):
         self.check("compute m all potential/grid 7 6 5 cutoff 3.0 [far] fft 1e-5",
                    "Compute potential/grid far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
                    "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic")
+
+    def test_boundaries_of_a_later_run(self):
+        errortest.commands(self.lmp, "compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-5\nrun 0\nchange_box all boundary p p f")
+        self.check("run 0", "Compute potential/grid m: far fft is for boxes that are periodic in all directions, also beside kspace_modify "
+                   "slab - use boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic")
 
     def test_runs(self):
         errortest.commands(self.lmp, "compute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-16\n"
