@@ -201,26 +201,13 @@ void ComputePotentialGrid::check_ghost_shell(double cutghost) const
                need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
-/* ----------------------------------------------------------------------
-   the same for charges that are spread to points of the mesh, which are up
-   to a cell of the grid outside of the rank's part of the box
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::check_ghost_shell_of_far() const
+double ComputePotentialGrid::ghost_range() const
 {
-  double cell = 0.0;
-  for (int c = 0; c < 3; ++c) cell = MAX(cell, height_of_box(c) / settings->n[c]);
-  const double cutghost = MAX(comm->cutghostuser, neighbor->cutneighmax);
-  const double need = potential_far->reach() + neighbor->skin + cell;
-  if (need > cutghost * (1.0 + 1e-9))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: charges up to {:.10g} away reach the mesh of far fft on this rank, which exceeds the ghost atom "
-               "range {:.10g} - use comm_modify cutoff {} or more, or a grid of more points",
-               id, need, cutghost, GhostAtoms::in_four_digits(need));
+  return MAX(comm->cutghostuser, neighbor->cutneighmax);
 }
 
 /* ----------------------------------------------------------------------
-   once, and again where it has changed
+   once, and again where it has changed by more than alpha, which follows the box and the charges
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::print_setup()
@@ -232,10 +219,14 @@ void ComputePotentialGrid::print_setup()
       id, backend->description(), CoordWords::name_of(settings->precision, CoordWords::PRECISIONS), settings->kernel_name(),
       range, settings->overlap_in_words() + settings->bins_in_words(), settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms",
       settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
-      settings->field ? ", with field" : "") + far_in_words();
-  if (mesg == printed) return;
-  utils::logmesg(lmp, mesg);
-  printed = mesg;
+      settings->field ? ", with field" : "");
+  const std::string mesh = mesh_in_words(), far_field = potential_far
+      ? fmt::format("  far field by Fourier transforms of {}, alpha {:.6g}, tolerance {:.6g}\n", mesh, potential_far->alpha(),
+                    settings->far_tolerance)
+      : "";
+  if (mesg + mesh == printed) return;
+  utils::logmesg(lmp, mesg + far_field);
+  printed = mesg + mesh;
   const int *const n = settings->n;
   if (backend->is_cuda() && std::min({n[0], n[1], n[2]}) < gpucoord::MAP_TILE_OF_GPU)
     error->warning(FLERR,
@@ -259,12 +250,23 @@ double ComputePotentialGrid::share_of_tiles() const
   return share;
 }
 
-std::string ComputePotentialGrid::far_in_words() const
+std::string ComputePotentialGrid::mesh_in_words() const
 {
   if (!potential_far) return "";
-  const auto &mesh = potential_far->mesh();
-  return fmt::format("  far field by Fourier transforms of a mesh of {} x {} x {}, alpha {:.6g}, tolerance {:.6g}\n", mesh.n[0],
-                     mesh.n[1], mesh.n[2], potential_far->alpha(), settings->far_tolerance);
+  const int *const n = potential_far->mesh().n;
+  return fmt::format("a mesh of {} x {} x {}", n[0], n[1], n[2]);
+}
+
+/* ----------------------------------------------------------------------
+   of this rank, as fractions of an edge
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::part_of_box(int axis, double &from, double &to) const
+{
+  const double *const split = axis == 0 ? comm->xsplit : axis == 1 ? comm->ysplit : comm->zsplit;
+  const bool is_tiled = comm->layout == Comm::LAYOUT_TILED;
+  from = is_tiled ? comm->mysplit[axis][0] : split[comm->myloc[axis]];
+  to = is_tiled ? comm->mysplit[axis][1] : split[comm->myloc[axis] + 1];
 }
 
 /* ----------------------------------------------------------------------
@@ -275,26 +277,23 @@ void ComputePotentialGrid::allocate_grid()
 {
   const int *const n = settings->n;
   for (GridValues *const values : {&phi, &field, &near, &far}) values->clear();
+  check_size();
   grid = std::make_unique<Grid3d>(lmp, world, n[0], n[1], n[2]);
   int ghost[6];
   grid->setup_grid(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2], ghost[0], ghost[1], ghost[2], ghost[3], ghost[4], ghost[5]);
 
-  // the part of the box that this rank has, as Grid3d takes it
-  const double *const splits[3] = {comm->xsplit, comm->ysplit, comm->zsplit};
   const double shift = settings->at_corners ? 0.0 : 0.5;
-  double mine[3] = {0.0, 0.0, 0.0};
+  double from[3], to[3], mine[3] = {0.0, 0.0, 0.0};
   for (int c = 0; c < 3; ++c) {
+    part_of_box(c, from[c], to[c]);
     if (hi[c] < lo[c]) continue;
-    const bool is_tiled = comm->layout == Comm::LAYOUT_TILED;
-    const double from = is_tiled ? comm->mysplit[c][0] : splits[c][comm->myloc[c]];
-    const double to = is_tiled ? comm->mysplit[c][1] : splits[c][comm->myloc[c] + 1];
     constexpr double ROUNDING = 1e-12;
-    const double most = MAX(from - (lo[c] + shift) / n[c], (hi[c] + shift) / n[c] - to);
+    const double most = MAX(from[c] - (lo[c] + shift) / n[c], (hi[c] + shift) / n[c] - to[c]);
     if (most > ROUNDING) mine[c] = most;
   }
   MPI_Allreduce(mine, outside, 3, MPI_DOUBLE, MPI_MAX, world);
 
-  if (potential_far) potential_far->set_points(lo, hi);
+  if (potential_far) potential_far->set_points(lo, hi, from, to);
   check_memory();
   try {
     phi.create(lo, hi, 0);
@@ -312,6 +311,28 @@ void ComputePotentialGrid::allocate_grid()
 }
 
 /* ----------------------------------------------------------------------
+   Grid3d numbers the cells that atoms of a rank can be in, some of which are cut by faces of its part of the box. Its own error
+   would be of one rank, and leave it half made.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_size() const
+{
+  const int *const n = settings->n;
+  double mine = 1.0, most;
+  for (int c = 0; c < 3; ++c) {
+    double from, to;
+    part_of_box(c, from, to);
+    mine *= std::floor(to * n[c]) - std::floor(from * n[c]) + 1.0;
+  }
+  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
+  if (most > MAXSMALLINT)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and at its faces, and LAMMPS takes "
+               "{} at most - use fewer points or more ranks",
+               id, n[0], n[1], n[2], most, MAXSMALLINT);
+}
+
+/* ----------------------------------------------------------------------
    Operating systems promise more memory than there is, and end a process
    that uses it.
 ------------------------------------------------------------------------- */
@@ -322,17 +343,26 @@ void ComputePotentialGrid::check_memory() const
   constexpr double GIB = 1024.0 * 1024.0 * 1024.0;
   double npoints = 1.0;
   for (int c = 0; c < 3; ++c) npoints *= MAX(0, hi[c] - lo[c] + 1);
-  const double all[2] = {npoints * sizeof(double) * ((settings->field ? 4 : 1) + (potential_far ? 2 : 0)),
-                         -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+  // with field three columns, and LAMMPS' pointers to them
+  double mine[2] = {npoints * sizeof(double) * (settings->field ? 5 : 1),
+                    -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+  std::string mesh, way_out;
+  if (potential_far) {
+    mine[0] += npoints * sizeof(double) * (settings->field ? 5 : 2) + potential_far->bytes(settings->field);
+    if (potential_far->mesh().n[0] > 0) {
+      mesh = " and " + mesh_in_words() + " for far fft";
+      way_out = "a larger cutoff or tolerance, ";
+    }
+  }
   double worst[2];    // the most that a rank needs, and the least that one has
-  MPI_Allreduce(all, worst, 2, MPI_DOUBLE, MPI_MAX, world);
+  MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
     error->all(
         FLERR, Error::NOLASTLINE,
-        "Compute potential/grid {}: a grid of {} x {} x {} points{} needs {:.1f} GiB on a rank, and its machine has {:.1f} GiB "
-        "- use a coarser grid or more ranks on more machines",
-        id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", worst[0] / GIB,
-        -worst[1] / GIB);
+        "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a rank, and its machine has {:.1f} GiB "
+        "- use {}a coarser grid or more ranks on more machines",
+        id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", mesh, worst[0] / GIB,
+        -worst[1] / GIB, way_out);
 #endif
 }
 
@@ -436,7 +466,10 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
   is_empty = sums.charged == 0.0;    // of a dynamic group
   if (is_empty) return;
   try {
-    if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
+    // check_ghost_shell() has seen to it that this is the cutoff or more
+    const double reach = ghost_range() - neighbor->skin - protrusion();
+    if (potential_far->prepare(sums.q_sq, sums.q, reach) || !is_set_up) {
+      check_memory();
       settings->map.alpha = potential_far->alpha();
       set_up();
     }
@@ -444,7 +477,6 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
     error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: far fft {}: {} - use a larger tolerance or cutoff", id,
                settings->far_tolerance, e.what());
   }
-  check_ghost_shell_of_far();
   if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
     error->warning(FLERR,
                    "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic potential is that with a uniform "
@@ -544,7 +576,7 @@ template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &ev
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: out of memory on rank {} with {} charges - use more ranks{}", id, comm->me, q.size(),
-               settings->is_direct() ? "" : " or a smaller cutoff");
+               settings->is_direct() ? "" : potential_far ? ", or a larger cutoff or tolerance" : " or a smaller cutoff");
   }
 }
 
@@ -768,6 +800,6 @@ void ComputePotentialGrid::unpack_reverse_comm(int n, int *list, double *buf)
 
 double ComputePotentialGrid::memory_usage()
 {
-  return phi.bytes() + field.bytes() + near.bytes() + far.bytes() + static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) +
-      static_cast<double>(owned.capacity()) * sizeof(int);
+  return phi.bytes() + field.bytes() + near.bytes() + far.bytes() + (potential_far ? potential_far->bytes(settings->field) : 0.0) +
+      static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) + static_cast<double>(owned.capacity()) * sizeof(int);
 }

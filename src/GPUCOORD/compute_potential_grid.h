@@ -50,17 +50,19 @@ class ComputePotentialGrid : public Compute {
   bool is_at_corners() const;    // where points are in their cells
 
  private:
+  void part_of_box(int axis, double &from, double &to) const;
   void allocate_grid();
+  void check_size() const;
   void check_memory() const;
   void check_box(int argument) const;
   void check_ghost_shell(double cutghost) const;
-  void check_ghost_shell_of_far() const;
   double height_of_box(int axis) const;
   double protrusion() const;
+  double ghost_range() const;
   double distance_that_is_none() const;
   void set_up();
   void print_setup();
-  std::string far_in_words() const;
+  std::string mesh_in_words() const;
 
   struct Sums {
     double charged = 0.0, bad = 0.0;    // atoms with a charge, and those that are nowhere
@@ -87,7 +89,7 @@ class ComputePotentialGrid : public Compute {
   bool is_set_up;             // in this run: alpha of a far field is known
   bool has_warned, has_warned_of_overflow;
   bool is_empty;              // no charge at all in this evaluation
-  std::string printed;
+  std::string printed;        // at set-up, but for alpha
 
   std::unique_ptr<class Grid3d> grid;
   int lo[3], hi[3];           // points of this rank, hi included

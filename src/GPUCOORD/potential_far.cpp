@@ -108,6 +108,7 @@ PotentialFar::PotentialFar(LAMMPS *lmp, double cutoff_in, double error_in, const
     points[a] = n[a];
     lo[a] = 0;
     hi[a] = -1;
+    from[a] = to[a] = 0.0;
   }
 }
 
@@ -119,11 +120,24 @@ FarBox PotentialFar::box_now() const
 {
   FarBox box;
   get_box_edges(domain, box.edge);
-  for (int c = 0; c < 3; ++c) {
-    box.origin[c] = domain->boxlo[c];
-    for (int a = 0; a < 3 && !at_corners; ++a) box.origin[c] += 0.5 * box.edge[a][c] / points[a];
-  }
+  std::copy_n(domain->boxlo, 3, box.origin);
   return box;
+}
+
+// which of the mesh points of a grid cell is the point of the grid: with centers of cells the one in the middle
+int PotentialFar::place_in_fold(int axis) const
+{
+  return at_corners ? 0 : fold(axis) / 2;
+}
+
+// The first mesh point that is not below a fraction of an edge, from which on they are of the next rank. It is between two
+// points of the grid, which know their ranks: the one with this number is the first of the next rank.
+int PotentialFar::first_beyond(int axis, double fraction, int point) const
+{
+  const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
+  const int first = static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + place_in_fold(axis);
+  const int its_point = fold(axis) * point + place_in_fold(axis);
+  return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
 }
 
 MeshBrick PotentialFar::brick() const
@@ -131,34 +145,45 @@ MeshBrick PotentialFar::brick() const
   MeshBrick b;
   b.box = box_now();
   for (int a = 0; a < 3; ++a) {
-    const int fold = the_mesh.n[a] / points[a];    // mesh points for a point of the grid
     b.mesh[a] = the_mesh.n[a];
-    b.lo[a] = fold * lo[a];
-    b.n[a] = std::max(0, fold * (hi[a] - lo[a] + 1));
+    b.lo[a] = first_beyond(a, from[a], lo[a]);
+    b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
+    const double of_first = at_corners ? 0.0 : 0.5 * fold(a) - place_in_fold(a);    // steps of the mesh from the edge of the box
+    for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
 }
 
-bool PotentialFar::prepare(double sum_q_sq, double sum_q)
+double PotentialFar::bytes(bool with_field) const
+{
+  // of a mesh point: its value, factor, spectrum and two copies that transforms take, waves of the field, and, as measured, what
+  // LAMMPS' transforms take to send
+  constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
+  if (the_mesh.n[0] == 0) return 0.0;
+  const MeshBrick mine = brick();
+  return static_cast<double>(mine.n[0]) * mine.n[1] * mine.n[2] *
+      (OF_A_POINT + (with_field ? OF_FIELD : 0.0) + (comm->nprocs > 1 ? TO_SEND : 0.0));
+}
+
+bool PotentialFar::prepare(double sum_q_sq, double sum_q, double reach)
 {
   charge = sum_q;
   const FarBox box = box_now();
-  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq;
+  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq || reach_of_mesh() > reach;
   for (int a = 0; a < 3; ++a)
     for (int c = 0; c < 3; ++c)
       has_changed = has_changed || std::fabs(box.edge[a][c] - chosen_box.edge[a][c]) > BOX_CHANGE * box.edge[a][a];
   if (!has_changed) return false;
 
-  const double alpha_before = the_alpha;
-  choose(box, sum_q_sq);
+  choose(box, sum_q_sq, reach);
   chosen_box = box;
   chosen_sum_q_sq = sum_q_sq;
   transform.reset();
-  return the_alpha != alpha_before;
+  return true;
 }
 
 // by rank 0: ranks on other machines might choose otherwise by rounding
-void PotentialFar::choose(const FarBox &box, double sum_q_sq)
+void PotentialFar::choose(const FarBox &box, double sum_q_sq, double reach)
 {
   struct {
     double alpha = 0.0;
@@ -170,7 +195,8 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
     constexpr double AT_ATOMS = 3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
-      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS);
+      const double widest = reach / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));    // the box may grow
+      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS, widest);
     } catch (const std::invalid_argument &e) {
       failure = e.what();
     }
@@ -182,23 +208,21 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
   the_mesh = chosen.mesh;
 }
 
-void PotentialFar::set_points(const int *lo_in, const int *hi_in)
+void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *from_in, const double *to_in)
 {
   std::copy_n(lo_in, 3, lo);
   std::copy_n(hi_in, 3, hi);
+  std::copy_n(from_in, 3, from);
+  std::copy_n(to_in, 3, to);
   transform.reset();
 }
 
-double PotentialFar::reach() const
+// how far from its place a charge is spread
+double PotentialFar::reach_of_mesh() const
 {
   const FarBox box = box_now();
-  double reciprocal[3][3], most = 0.0;
-  box.reciprocal(reciprocal);
-  for (int a = 0; a < 3; ++a) {
-    const double height = 1.0 / std::sqrt(reciprocal[a][0] * reciprocal[a][0] + reciprocal[a][1] * reciprocal[a][1] +
-                                          reciprocal[a][2] * reciprocal[a][2]);
-    most = std::max(most, 0.5 * gpucoord::FAR_ORDER * height / the_mesh.n[a]);
-  }
+  double most = 0.0;
+  for (int a = 0; a < 3; ++a) most = std::max(most, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
   return most;
 }
 
@@ -247,17 +271,13 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
     of_wave[p] = factor;
     if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
-  int fold[3], n[3];
-  for (int a = 0; a < 3; ++a) {
-    fold[a] = the_mesh.n[a] / points[a];
-    n[a] = mine.n[a] / fold[a];
-  }
-  const auto take = [&](double *to, int stride) {
-    for (int k = 0; k < n[2]; ++k)
-      for (int j = 0; j < n[1]; ++j)
-        for (int i = 0; i < n[0]; ++i) {
-          const std::size_t row = static_cast<std::size_t>(k * fold[2]) * mine.n[1] + j * fold[1];
-          to[((static_cast<std::size_t>(k) * n[1] + j) * n[0] + i) * stride] = values[row * mine.n[0] + i * fold[0]];
+  const auto on_mesh = [&](int a, int point) { return fold(a) * point + place_in_fold(a) - mine.lo[a]; };
+  const auto take = [&](double *out, int stride) {
+    for (int k = lo[2]; k <= hi[2]; ++k)
+      for (int j = lo[1]; j <= hi[1]; ++j)
+        for (int i = lo[0]; i <= hi[0]; ++i, out += stride) {
+          const std::size_t row = static_cast<std::size_t>(on_mesh(2, k)) * mine.n[1] + on_mesh(1, j);
+          *out = values[row * mine.n[0] + on_mesh(0, i)];
         }
   };
   transform->backward([&](std::size_t p, double &re, double &im) {
@@ -271,7 +291,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
       re = k * im;
       im = -k * was;
     }, values);
-    if (!values.empty()) take(field + c, 3);
+    if (field) take(field + c, 3);
   }
 }
 

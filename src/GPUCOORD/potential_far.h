@@ -21,8 +21,9 @@
 
 namespace LAMMPS_NS {
 
-// The far field of compute potential/grid by LAMMPS' Fourier transforms. Every rank has the points of its part of the grid, and
-// spreads to them all charges that are near, ghost atoms being the periodic images: nothing is sent but by the transforms.
+// The far field of compute potential/grid by LAMMPS' Fourier transforms. Every rank has the mesh points in its part of the box,
+// among them its points of the grid, and spreads to them all charges that are near, ghost atoms being the periodic images:
+// nothing is sent but by the transforms.
 
 class PotentialFar : protected Pointers {
  public:
@@ -30,16 +31,15 @@ class PotentialFar : protected Pointers {
   PotentialFar(LAMMPS *, double cutoff, double error, const int n[3], bool at_corners);
   ~PotentialFar() override;
 
-  // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha is another one than before.
-  // Throws std::invalid_argument, on all ranks.
-  bool prepare(double sum_q_sq, double sum_q);
-  // Points of this rank, hi included, have changed. Collective.
-  void set_points(const int *lo, const int *hi);
+  // Collective. For the box and these charges: of the squares of all, and their sum. A charge is spread no farther than 'reach'.
+  // Whether alpha or the mesh are others than before. Throws std::invalid_argument, on all ranks.
+  bool prepare(double sum_q_sq, double sum_q, double reach);
+  // Points of this rank, hi included, have changed, and its part of the box, as fractions of the edges. Collective.
+  void set_points(const int *lo, const int *hi, const double *from, const double *to);
 
   double alpha() const { return the_alpha; }
-  // distance from this rank's part of the box to charges that it must know
-  double reach() const;
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
+  double bytes(bool with_field) const;    // that this rank needs; 0 before there is a mesh
 
   // Collective. Of these charges at this rank's points. with_field: the same on all ranks
   void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
@@ -52,14 +52,19 @@ class PotentialFar : protected Pointers {
 
  private:
   gpucoord::FarBox box_now() const;
+  int fold(int axis) const { return the_mesh.n[axis] / points[axis]; }    // mesh points for a point of the grid
+  int place_in_fold(int axis) const;
+  int first_beyond(int axis, double fraction, int point) const;
   gpucoord::MeshBrick brick() const;
-  void choose(const gpucoord::FarBox &, double sum_q_sq);
+  double reach_of_mesh() const;
+  void choose(const gpucoord::FarBox &, double sum_q_sq, double reach);
   gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // and transforms; returns brick()
 
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
   int lo[3], hi[3];                    // of this rank, in points of the grid
+  double from[3], to[3];               // its part of the box
 
   double the_alpha = 0.0, charge = 0.0;
   double chosen_sum_q_sq = 0.0;

@@ -2,6 +2,9 @@
 potentials of crystals that are known, and LAMMPS' kspace_style ewald."""
 
 import math
+import os
+import re
+import time
 import unittest
 
 import numpy as np
@@ -222,10 +225,42 @@ class Far(unittest.TestCase):
         data = system(ORTHOGONAL, 5, n=N)
         q = charges(N, 5)
         for grid in (1, 1, 1), (1, 2, 1):
-            _, atoms, found = self.run_far(ORTHOGONAL, data, "far fft 1e-6", 4, grid=grid, shell=15.0)
+            _, atoms, found = self.run_far(ORTHOGONAL, data, "far fft 1e-6", 4, grid=grid, shell=3.0 + SKIN)
             expected = ewald(ORTHOGONAL, found.places, atoms.x(), q)
             self.assertLess(np.abs(found.phi - expected[0]).max(), 1e-5)
             self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
+
+    def test_few_points(self):
+        """Their mesh is as fine as charges that are known allow, which are not farther away than the near field needs."""
+        q = charges(N, 5)
+        for box in ORTHOGONAL, TILTED:
+            data = system(box, 5, n=N)
+            height = 1 / np.linalg.norm(np.linalg.inv(box.edges), axis=0)
+            for ranks, grid, corner, tolerance in ((1, (1, 1, 1), False, 0.3), (1, (1, 1, 1), True, 1e-4), (4, (1, 1, 1), False, 1e-4),
+                                                   (4, (2, 1, 3), False, 0.1), (4, (2, 3, 5), True, 1e-4), (3, (3, 5, 2), True, 0.3)):
+                with self.subTest(tilted=box.tilted, ranks=ranks, grid=grid, corner=corner, tolerance=tolerance):
+                    beyond = max(height / grid) / 2 if corner and ranks > 1 else 0.0    # points are so far from where they belong
+                    _, atoms, found = self.run_far(box, data, f"far fft {tolerance}", ranks, grid=grid, corner=corner,
+                                                   shell=3.0 + SKIN + beyond)
+                    expected = ewald(box, found.places, atoms.x(), q)
+                    self.assertLess(np.abs(found.phi - expected[0]).max(), 4 * tolerance)
+                    self.assertLess(rms(atoms["c_m"] - ewald(box, atoms.x(), atoms.x(), q, itself=True)[0]), 2 * tolerance)
+
+    def test_growing_box(self):
+        """The mesh becomes finer with it. It is in the log once, and again where it is another one."""
+        data, q = system(ORTHOGONAL, 5, n=N, speed=1e-6), charges(N, 5)
+        lines = ["compute m all potential/grid 5 4 3 cutoff 3.0 far fft 1e-2 precision double",
+                 *output([("m", False, False)], (5, 4, 3), every=20),
+                 "fix a all nve", "fix b all deform 1 x scale 1.5 y scale 1.5 z scale 1.5 remap x", "run 100"]
+        for ranks in 1, 2:
+            run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=3.0 + SKIN), *lines], ranks)
+            frames = coordtest.read_dump(run.path("atoms.dump"))
+            for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
+                self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-2)
+            meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by Fourier transforms of (a mesh of .*), alpha", run.text,
+                                re.MULTILINE)
+            self.assertIn(len(meshes), range(2, 5), meshes)
+            self.assertTrue(all(one != other for one, other in zip(meshes, meshes[1:])), meshes)
 
     def test_one_sign(self):
         """A background that counts; and the same system in other units, in which the tolerance is as much."""
@@ -339,13 +374,30 @@ class Errors(errortest.InProcess):
                          "Compute potential/grid m: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials "
                          "at atoms with far fft need - use newton on")
 
-    def test_ghost_shell(self):
-        errortest.commands(self.lmp, "comm_modify cutoff 2.5\n"
-                                     "compute m all potential/grid 2 2 2 cutoff 2.0 far fft 0.3\n"
+    def test_no_mesh(self):
+        """Of a size that can be, which must be said soon."""
+        errortest.commands(self.lmp, "compute m all potential/grid 7 11 13 cutoff 0.01 far fft 1e-4\n"
                                      f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
-        message = errortest.error_of(self.lmp, "run 0")[0]
-        self.assertRegex(message, r"^Compute potential/grid m: charges up to \S+ away reach the mesh of far fft on this rank, which exceeds the "
-                         r"ghost atom range 2.5 - use comm_modify cutoff \S+ or more, or a grid of more points$")
+        start = time.monotonic()
+        self.assertRegex(errortest.error_of(self.lmp, "run 0")[0],
+                         r"^Compute potential/grid m: far fft 0\.0001: it needs a mesh of more than \d{4} x \d{4} x \d{4} points - use a "
+                         r"larger tolerance or cutoff$")
+        self.assertLess(time.monotonic() - start, 30.0)
+
+    def test_too_large_for_memory(self):
+        memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
+        errortest.commands(self.lmp, "compute m all potential/grid 1 1 1 cutoff 0.008 far fft 1e-2 field yes\n"
+                                     f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
+        if memory > 60 * 2**30:
+            self.skipTest("this machine may have room for the mesh")
+        found = errortest.error_of(self.lmp, "run 0")[0]
+        pattern = (r"^Compute potential/grid m: a grid of 1 x 1 x 1 points with field and a mesh of (\d+) x (\d+) x (\d+) for far fft needs "
+                   r"(\S+) GiB on a rank, and its machine has (\S+) GiB - use a larger cutoff or tolerance, a coarser grid or more ranks on "
+                   r"more machines$")
+        self.assertRegex(found, pattern)
+        *mesh, needs, has = (float(word) for word in re.match(pattern, found).groups())
+        self.assertAlmostEqual(needs, np.prod(mesh) * 88 / 2**30, delta=0.06)
+        self.assertAlmostEqual(has, memory / 2**30, delta=0.06)
 
 
 if __name__ == "__main__":

@@ -177,13 +177,20 @@ class Arguments(InProcess):
                          "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer")
 
     def test_too_large_for_memory(self):
-        memory, needed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE"), 1250**3 * 32
+        memory, needed = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE"), 1250**3 * 40
         if memory > needed:
             self.skipTest("this machine has room for the largest grid")
         found, _ = error_of(self.lmp, "compute c all potential/grid 1250 1250 1250 cutoff 3.0 field yes")
         self.assertEqual(found, "Compute potential/grid c: a grid of 1250 x 1250 x 1250 points with field needs "
                          f"{needed / 2**30:.1f} GiB on a rank, and its machine has {memory / 2**30:.1f} GiB - use a coarser grid or "
                          "more ranks on more machines")
+        self.check_still_usable()
+
+    def test_too_large_for_lammps(self):
+        """Which has cells beside those of a rank, too."""
+        found, _ = error_of(self.lmp, "compute c all potential/grid 1290 1290 1290 cutoff 3.0")
+        self.assertEqual(found, "Compute potential/grid c: a grid of 1290 x 1290 x 1290 points has 2151685171 of them on a rank and at its "
+                         "faces, and LAMMPS takes 2147483647 at most - use fewer points or more ranks")
         self.check_still_usable()
 
     def test_direct_after_a_change_of_boundary(self):

@@ -6,9 +6,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <complex>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -19,7 +21,7 @@ using Complex = std::complex<double>;
 
 namespace {
 
-const double PI = std::acos(-1.0);
+const double PI = std::acos(-1.0), NO_LIMIT = std::numeric_limits<double>::infinity();
 
 // along one axis after the other; sign: of the exponent
 std::vector<Complex> transformed(std::vector<Complex> values, const int n[3], double sign)
@@ -192,7 +194,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       const Charges charges = random_charges(box, 40, 7);
       const double alpha = 0.9;
       const int multiples[3] = {4, 3, 5};
-      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted);
+      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT);
       for (int a = 0; a < 3; ++a) EXPECT_EQ(mesh.n[a] % multiples[a], 0);
       EXPECT_LE(mesh.error, wanted);
       const OnMesh found(box, mesh.n, charges, alpha);
@@ -217,6 +219,45 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       EXPECT_LT(at_atoms, 4.0 * wanted);
       EXPECT_LT(std::sqrt(field_sq / n), 20.0 * alpha * wanted);
     }
+}
+
+// A box of four times the edges, of which a part of the wave numbers is looked at, has the errors of the small one.
+TEST(MapFar, ErrorsOfLargeMeshes)
+{
+  const double alpha = 0.9;
+  for (int k = 0; k < 3; ++k) {
+    const FarBox box = boxes()[k];
+    FarBox large = box;
+    for (auto &edge : large.edge)
+      for (double &c : edge) c *= 4.0;
+    const int small[3] = {24 + 4 * k, 26, 28}, n[3] = {4 * small[0], 4 * small[1], 4 * small[2]};
+    const double expected = far_error(box, small, alpha, 10.0), found = far_error(large, n, alpha, 640.0);
+    std::printf("error %.3e, of a large mesh %.3e\n", expected, found);
+    EXPECT_NEAR(found, expected, 0.05 * expected);
+  }
+}
+
+TEST(MapFar, HeightsOfCells)
+{
+  const int multiples[3] = {1, 2, 1};
+  for (const FarBox &box : boxes()) {
+    const double widest = 0.4;
+    const FarMesh mesh = choose_far_mesh(box, multiples, 0.9, 10.0, 1.0, widest);
+    for (int a = 0; a < 3; ++a) {
+      EXPECT_LE(box.height(a), widest * mesh.n[a]);
+      EXPECT_GT(box.height(a), widest * (mesh.n[a] - 2 * multiples[a]));
+    }
+  }
+}
+
+TEST(MapFar, NoMesh)
+{
+  const FarBox box = box_of({17.0, 17.0, 17.0});
+  const int multiples[3] = {7, 11, 13};
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT), std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT), std::invalid_argument);
+  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20.0) << "seconds";
 }
 
 // the mean over a box of charges far from neutral is 0 as well
@@ -246,7 +287,7 @@ TEST(MapFar, Madelung)
     ions.q.push_back((cell[0] + cell[1] + cell[2]) % 2 ? -1.0 : 1.0);
   }
   const int multiples[3] = {1, 1, 1};
-  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11);
+  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11, NO_LIMIT);
   const OnMesh found(box, mesh.n, ions, alpha);
   double near = 0.0;    // at the first ion
   for (int h = -8; h <= 8; ++h)

@@ -24,6 +24,7 @@ struct FarBox {
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
   // Of axis k the vector whose product with edge k is 1 and with the others 0, 1/distance.
   void reciprocal(double (&of_axis)[3][3]) const;
+  double height(int axis) const;    // distance between its two faces
 };
 
 // alpha for which charges beyond the cutoff add a potential of this root mean square, as if they were spread at random
@@ -35,16 +36,17 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
 // erfc(alpha r)/r over the ball of the cutoff.
 double near_background(double cutoff, double alpha);
 
-// Root mean square of what a mesh of n points adds to the potential by mistake, of charges at random places.
+// Root mean square of what a mesh of n points adds to the potential by mistake, of charges at random places. Takes no longer
+// for meshes of more than 64 points along each edge.
 double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
-// A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be. Throws std::invalid_argument where it
-// would have more than 2^31 - 1 points.
+// A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be, but of cells no
+// higher than 'widest'. Throws std::invalid_argument where it would have more than 2^31 - 1 points.
 struct FarMesh {
   int n[3];
   double error;
 };
-FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq, double error);
+FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest);
 
 // Points lo to lo + n - 1 of a mesh.
 struct MeshBrick {

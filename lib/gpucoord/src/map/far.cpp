@@ -5,9 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iomanip>
 #include <limits>
+#include <sstream>
 #include <stdexcept>
-#include <string>
 
 namespace gpucoord {
 
@@ -37,6 +38,8 @@ namespace {
   int wave_number(int index, int n) { return 2 * index < n ? index : index - n; }
 
   double square(double x) { return x * x; }
+
+  double length_of(const double (&edge)[3]) { return std::sqrt(square(edge[0]) + square(edge[1]) + square(edge[2])); }
 
   void wave_vector(const double (&reciprocal)[3][3], const int m[3], double (&wave)[3])
   {
@@ -105,6 +108,13 @@ void FarBox::reciprocal(double (&of_axis)[3][3]) const
   for (int a = 0; a < 3; ++a) std::copy_n(all[a], 3, of_axis[a]);
 }
 
+double FarBox::height(int axis) const
+{
+  double of_axis[3][3];
+  reciprocal(of_axis);
+  return 1.0 / length_of(of_axis[axis]);
+}
+
 double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 {
   const auto error_of = [&](double alpha) {
@@ -125,32 +135,38 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 
 double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_sq)
 {
+  constexpr int MOST = 64;    // wave numbers of an axis that are looked at, evenly apart: what is summed is smooth
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
+  std::vector<int> m[3];
   std::vector<double> aliases[3];
+  double each = 1.0;    // that so many stand for
   double smallest = std::numeric_limits<double>::infinity();    // wave vector that is not on the mesh
   for (int a = 0; a < 3; ++a) {
-    aliases[a].resize(n[a]);
-    for (int index = 0; index < n[a]; ++index) aliases[a][index] = SplineTransform(wave_number(index, n[a]), n[a]).aliases;
-    const double length = std::sqrt(square(box.edge[a][0]) + square(box.edge[a][1]) + square(box.edge[a][2]));
-    smallest = std::min(smallest, PI * n[a] / length);
+    const int count = std::min(n[a], MOST);
+    for (int k = 0; k < count; ++k) {
+      m[a].push_back(wave_number(static_cast<int>(static_cast<long long>(n[a]) * k / count), n[a]));
+      aliases[a].push_back(SplineTransform(m[a].back(), n[a]).aliases);
+    }
+    each *= static_cast<double>(n[a]) / count;
+    smallest = std::min(smallest, PI * n[a] / length_of(box.edge[a]));
   }
-  std::vector<double> of_planes(n[2], 0.0);    // added in their order, whatever the number of threads
+  std::vector<double> of_planes(m[2].size(), 0.0);    // added in their order, whatever the number of threads
 #pragma omp parallel for schedule(static)
-  for (int k = 0; k < n[2]; ++k)
-    for (int j = 0; j < n[1]; ++j)
-      for (int i = 0; i < n[0]; ++i) {
+  for (std::size_t k = 0; k < of_planes.size(); ++k)
+    for (std::size_t j = 0; j < m[1].size(); ++j)
+      for (std::size_t i = 0; i < m[0].size(); ++i) {
         if (i == 0 && j == 0 && k == 0) continue;
-        const int m[3] = {wave_number(i, n[0]), wave_number(j, n[1]), wave_number(k, n[2])};
+        const int numbers[3] = {m[0][i], m[1][j], m[2][k]};
         double wave[3];
-        wave_vector(reciprocal, m, wave);
+        wave_vector(reciprocal, numbers, wave);
         const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
         of_planes[k] += square(influence(wave_sq, alpha)) * part;
       }
   double sum = 0.0;
-  for (const double of_plane : of_planes) sum += of_plane;
+  for (const double of_plane : of_planes) sum += each * of_plane;
   const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) * std::exp(-square(smallest / alpha) / 2.0);
   return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));
 }
@@ -163,27 +179,30 @@ double near_background(double cutoff, double alpha)
   return -4.0 * PI * integral;
 }
 
-FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error)
+FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest)
 {
-  FarMesh mesh = {{multiples_of[0], multiples_of[1], multiples_of[2]}, 0.0};
   constexpr double COARSEST = 1.5;    // points apart, times alpha: no use to look at the error
+  double n[3];
+  for (int a = 0; a < 3; ++a) {
+    const double least = std::max(length_of(box.edge[a]) * alpha / COARSEST, box.height(a) / widest);
+    n[a] = multiples_of[a] * std::max(1.0, std::ceil(least / multiples_of[a]));
+  }
   for (;;) {
-    double widest = 0.0;
+    if (n[0] * n[1] * n[2] > std::numeric_limits<int>::max()) {
+      std::ostringstream text;
+      text << std::fixed << std::setprecision(0) << "it needs a mesh of more than " << n[0] << " x " << n[1] << " x " << n[2] << " points";
+      throw std::invalid_argument(text.str());
+    }
+    FarMesh mesh;
+    for (int a = 0; a < 3; ++a) mesh.n[a] = static_cast<int>(n[a]);
+    mesh.error = far_error(box, mesh.n, alpha, sum_q_sq);
+    if (mesh.error <= error) return mesh;
+    const auto spacing = [&](int a) { return length_of(box.edge[a]) / n[a]; };
     int axis = 0;
-    for (int a = 0; a < 3; ++a) {
-      const double spacing = std::sqrt(square(box.edge[a][0]) + square(box.edge[a][1]) + square(box.edge[a][2])) / mesh.n[a];
-      if (spacing > widest) axis = a;
-      widest = std::max(widest, spacing);
-    }
-    if (static_cast<double>(mesh.n[0]) * mesh.n[1] * mesh.n[2] > std::numeric_limits<int>::max())
-      throw std::invalid_argument("a mesh of " + std::to_string(mesh.n[0]) + " x " + std::to_string(mesh.n[1]) + " x " +
-                                  std::to_string(mesh.n[2]) + " points would still be too coarse");
-    if (widest * alpha <= COARSEST) {
-      mesh.error = far_error(box, mesh.n, alpha, sum_q_sq);
-      if (mesh.error <= error) return mesh;
-    }
-    constexpr int PARTS = 32;    // in steps of some 3 %, as looks at large meshes take long
-    mesh.n[axis] += multiples_of[axis] * std::max(1, mesh.n[axis] / (PARTS * multiples_of[axis]));
+    for (int a = 1; a < 3; ++a)
+      if (spacing(a) > spacing(axis)) axis = a;
+    constexpr int PARTS = 32;    // in steps of some 3 %: no mesh is much finer than it must be
+    n[axis] += multiples_of[axis] * std::max(1.0, std::floor(n[axis] / (PARTS * multiples_of[axis])));
   }
 }
 
