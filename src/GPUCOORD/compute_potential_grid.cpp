@@ -74,6 +74,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   pergrid_flag = 1;
   peratom_flag = 1;
   size_peratom_cols = 0;
+  if (!settings->is_direct()) comm_forward = 2;
   if (settings->has_far()) {
     comm_reverse = 1;
     try {
@@ -434,10 +435,8 @@ void ComputePotentialGrid::begin_evaluation()
   if (!is_initialized())
     error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {} is used before a run has set it up - use run 0 first", id);
   if (!settings->is_direct()) {
-    check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
-    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a step: ghost atoms are then those of
-    // the old box
-    if (domain->box_change) comm->forward_comm();
+    check_ghost_shell(ghost_range());
+    refresh_ghosts();
   }
   Sums mine, sums;
   const bigint bad = select_charges(mine);
@@ -460,6 +459,102 @@ void ComputePotentialGrid::begin_evaluation()
   if (settings->is_direct()) gather_charges();
   if (potential_far) begin_far(sums);
 }
+
+/* ----------------------------------------------------------------------
+   Ghost atoms have charges and groups of when they were made, and commands may have changed those of owned atoms since. Where
+   atoms have come, gone or changed ranks, LAMMPS has no ghost atoms until the next run, or such that do not fit.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::refresh_ghosts()
+{
+  const auto stop_if = [this](int is_bad) {
+    int any_bad;
+    MPI_Allreduce(&is_bad, &any_bad, 1, MPI_INT, MPI_MAX, world);
+    if (any_bad)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute potential/grid {}: atoms have been moved, created or deleted since the last run - use run 0 first", id);
+  };
+  const bigint mine = atom->nghost;
+  bigint all;
+  MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
+  is_sent.assign(atom->nlocal, 0);
+  nreceived = 0;
+  if (all > 0) comm->forward_comm(this);    // its lists may not be there otherwise
+  // in a run LAMMPS decides how far atoms may move until there are new ghost atoms
+  const bool is_in_run = update->whichflag != 0;
+  stop_if(nreceived != atom->nghost || ((all == 0 || !is_in_run) && is_without_ghosts()));
+  if (all == 0) return;
+  if (!is_in_run)
+    stop_if(have_ghosts_jumped());
+  else if (domain->box_change)
+    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a step: ghost atoms are then those of
+    // the old box
+    comm->forward_comm();
+}
+
+/* ----------------------------------------------------------------------
+   to where the owned atoms are now, by more than the skin allows
+------------------------------------------------------------------------- */
+
+bool ComputePotentialGrid::have_ghosts_jumped()
+{
+  const double *const first = atom->nghost > 0 ? atom->x[atom->nlocal] : nullptr;
+  const std::vector<double> before(first, first + 3 * static_cast<std::size_t>(atom->nghost));
+  comm->forward_comm();
+  double most = 0.0;
+  for (std::size_t k = 0; k < before.size(); k += 3) {
+    const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1], first[k + 2] - before[k + 2]};
+    most = MAX(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
+  }
+  return most > 0.25 * neighbor->skin * neighbor->skin;
+}
+
+int ComputePotentialGrid::pack_forward_comm(int n, int *list, double *buf, int, int *)
+{
+  for (int k = 0; k < n; ++k) {
+    const int i = list[k];
+    if (i < atom->nlocal) is_sent[i] = 1;
+    buf[2 * k] = atom->q[i];
+    buf[2 * k + 1] = ubuf(atom->mask[i]).d;
+  }
+  return 2 * n;
+}
+
+void ComputePotentialGrid::unpack_forward_comm(int n, int first, double *buf)
+{
+  if (first < atom->nlocal || first + n > atom->nlocal + atom->nghost) return;
+  nreceived += n;
+  for (int k = 0; k < n; ++k) {
+    atom->q[first + k] = buf[2 * k];
+    atom->mask[first + k] = static_cast<int>(ubuf(buf[2 * k + 1]).i);
+  }
+}
+
+/* ----------------------------------------------------------------------
+   whether an atom of the group is within the cutoff of a face of this rank's part of the box and is nobody's ghost atom
+------------------------------------------------------------------------- */
+
+bool ComputePotentialGrid::is_without_ghosts() const
+{
+  double from[3], to[3], range[3];
+  for (int c = 0; c < 3; ++c) {
+    part_of_box(c, from[c], to[c]);
+    range[c] = settings->map.cutoff / height_of_box(c);
+  }
+  for (int i = 0; i < atom->nlocal; ++i) {
+    if (is_sent[i] || !(atom->mask[i] & groupbit)) continue;
+    double place[3];
+    domain->x2lamda(atom->x[i], place);
+    for (int c = 0; c < 3; ++c) {
+      const bool is_periodic = domain->periodicity[c] != 0;
+      if ((is_periodic || from[c] > 0.0) && place[c] - from[c] < range[c]) return true;
+      if ((is_periodic || to[c] < 1.0) && to[c] - place[c] < range[c]) return true;
+    }
+  }
+  return false;
+}
+
+/* ---------------------------------------------------------------------- */
 
 void ComputePotentialGrid::begin_far(const Sums &sums)
 {

@@ -43,6 +43,8 @@ class ComputePotentialGrid : public Compute {
   void *get_grid_by_index(int) override;
   int get_griddata_by_name(int, const std::string &, int &) override;
   void *get_griddata_by_index(int) override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
   int pack_reverse_comm(int, int, double *) override;
   void unpack_reverse_comm(int, int *, double *) override;
   double memory_usage() override;
@@ -69,6 +71,9 @@ class ComputePotentialGrid : public Compute {
     double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
   };
   void begin_evaluation();
+  void refresh_ghosts();
+  bool is_without_ghosts() const;
+  bool have_ghosts_jumped();
   void begin_far(const Sums &);
   bigint select_charges(Sums &);
   void gather_charges();
@@ -98,6 +103,8 @@ class ComputePotentialGrid : public Compute {
   GridValues near, far;       // of which phi is the sum, where there is a far field
   double reference_value;     // that was taken from phi
   std::vector<double> at_all; // [nlocal + nghost] far field that this rank's points add at atoms
+  std::vector<char> is_sent;  // [nlocal] atoms that other ranks or periodic images have ghost atoms of
+  int nreceived;              // ghost atoms that got charges
   int nmax;
   bigint evaluated_at;        // step of phi and field; -1: none
 

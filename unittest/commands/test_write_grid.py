@@ -256,6 +256,67 @@ class Times(unittest.TestCase):
         same(read(done.path("two.dx")).values, 2 * read(done.path("one.dx")).values)
 
 
+class Changed(unittest.TestCase):
+    """By commands between runs."""
+
+    START = ("group some type 1\ncompute phi all potential/grid 4 5 6 cutoff 4.0 far fft 1e-4\n"
+             "compute near some potential/grid 4 5 6 cutoff 4.0\nrun 0\n")
+    FILES = ["write_grid c_phi:grid:phi {}.phi.dx", "write_grid c_near:grid:phi {}.near.dx",
+             "write_dump all custom {}.dump id c_phi c_near modify sort id format float %.17g"]
+    MOVED = "Compute potential/grid phi: atoms have been moved, created or deleted since the last run - use run 0 first"
+
+    def test_charges_and_groups(self):
+        """Those of ghost atoms, too."""
+        change = "set type 1 charge 1.6\nset type 2 charge -1.2\nset atom 3 charge 7.0\nset atom 4 x 0.25\ngroup some id 30:40\n"
+        def files(name):
+            return "\n".join(self.FILES).format(*[name] * 3) + "\n"
+        for box, layout, ranks in (("orthogonal", "bricks", 1), ("tilted", "bricks", 1), ("tilted", "bricks", 4), ("orthogonal", "tiled", 4)):
+            with self.subTest(box=box, layout=layout, ranks=ranks):
+                style, balance = LAYOUTS[layout]
+                # atom 4 moves a little, in what its ghost atoms are of
+                place = "set atom 4 x 0.0\n"
+                done = run(system(box, style) + place + balance + "\n" + self.START + files("old") + change + files("one") + "run 0\n" +
+                           files("two"), ranks)
+                for kind in "phi", "near":
+                    one, two, old = (read(done.path(f"{name}.{kind}.dx")).values for name in ("one", "two", "old"))
+                    self.assertGreater(np.abs(one - old).max(), 1.0)
+                    np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(two).max())
+                one, two = (coordtest.read_dump(done.path(f"{name}.dump"))[0] for name in ("one", "two"))
+                for column in "c_phi", "c_near":
+                    np.testing.assert_allclose(one[column], two[column], rtol=0, atol=1e-5 * np.abs(two[column]).max())
+
+    def test_atoms(self):
+        """That have other ranks or are others: an error on all."""
+        changes = ["displace_atoms all move 0.5 0 0", "create_atoms 1 single 5 5 5", "group g id 7\ndelete_atoms group g compress no",
+                   "change_box all x scale 1.01 remap", "balance 1.0 shift x 5 1.01", "set atom 4 x -0.9"]
+        scripts = []
+        for change in changes:
+            for ranks in 1, 3:
+                if ranks == 1 and "balance" in change:
+                    continue
+                for a_map in "atom_modify map array\n", "":
+                    script = (system("orthogonal").replace("atom_modify map array\n", a_map) + "set atom 4 x 5.0 y 5.0 z 6.5\n" +
+                              self.START + f"{change}\nwrite_grid c_phi:grid:phi {coordtest.folder()}/none.dx\n")
+                    if "set" in change:    # ghost atoms of some atoms only
+                        script = script.replace("cutoff 8.0", "cutoff 4.1").replace("cutoff 4.0", "cutoff 2.0").replace("zero 5", "zero 2")
+                    scripts.append((script, ranks))
+        for (script, ranks), result in zip(scripts, errortest.start_all(errortest.run_script, scripts)):
+            with self.subTest(script[-150:], ranks=ranks):
+                code, text = result.result()
+                self.assertNotEqual(code, 0)
+                self.assertEqual(errortest.errors_in(text)[:1], [self.MOVED], text)
+
+    def test_no_ghost_atoms(self):
+        """In the middle of a large box none are missing."""
+        lines = re.sub("create_atoms 1.*\ncreate_atoms 2.*", "create_atoms 1 single 5 5 6.5\ncreate_atoms 2 single 6 5 7", system("orthogonal"))
+        done = run(lines.replace("comm_modify cutoff 8.0", "") + "compute phi all potential/grid 4 5 6 cutoff 2.0\nneighbor 0.5 bin\n"
+                   "pair_style zero 2.0\npair_coeff * *\nrun 0\ndisplace_atoms all move 0.1 0 0\nwrite_grid c_phi:grid:phi one.dx\n"
+                   "run 0\nwrite_grid c_phi:grid:phi two.dx")
+        one, two = (read(done.path(f"{name}.dx")).values for name in ("one", "two"))
+        self.assertGreater(np.abs(two).max(), 0.1)
+        np.testing.assert_array_equal(one, two)
+
+
 class Cubes(errortest.InProcess):
     """What is in a cube file beside the values."""
 
