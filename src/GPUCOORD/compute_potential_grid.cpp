@@ -345,23 +345,29 @@ void ComputePotentialGrid::check_memory() const
   double npoints = 1.0;
   for (int c = 0; c < 3; ++c) npoints *= MAX(0, hi[c] - lo[c] + 1);
   // with field three columns, and LAMMPS' pointers to them
-  double mine[2] = {npoints * sizeof(double) * (settings->field ? 5 : 1),
-                    -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+  double bytes = npoints * sizeof(double) * (settings->field ? 5 : 1);
   std::string mesh, way_out;
   if (potential_far) {
-    mine[0] += npoints * sizeof(double) * (settings->field ? 5 : 2) + potential_far->bytes(settings->field);
+    bytes += npoints * sizeof(double) * (settings->field ? 5 : 2) + potential_far->bytes(settings->field);
     if (potential_far->mesh().n[0] > 0) {
       mesh = " and " + mesh_in_words() + " for far fft";
       way_out = "a larger cutoff or tolerance, ";
     }
   }
-  double worst[2];    // the most that a rank needs, and the least that one has
+  double mine[2] = {bytes, -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+#if !defined(MPI_STUBS)
+  MPI_Comm machine;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &machine);
+  MPI_Allreduce(&bytes, mine, 1, MPI_DOUBLE, MPI_SUM, machine);
+  MPI_Comm_free(&machine);
+#endif
+  double worst[2];    // the most that the ranks of a machine need, and the least that one has
   MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
     error->all(
         FLERR, Error::NOLASTLINE,
-        "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a rank, and its machine has {:.1f} GiB "
-        "- use {}a coarser grid or more ranks on more machines",
+        "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a machine, which has {:.1f} GiB - use "
+        "{}a coarser grid or more machines",
         id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", mesh, worst[0] / GIB,
         -worst[1] / GIB, way_out);
 #endif

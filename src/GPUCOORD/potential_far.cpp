@@ -33,6 +33,10 @@ using gpucoord::MeshBrick;
 // Changes of the box and of charges for which the same mesh and alpha will do: errors go with them.
 static constexpr double BOX_CHANGE = 0.01, CHARGE_CHANGE = 0.05;
 
+// Mesh points for each rank, some 10 GiB and 10 s for a map: cutoffs that are too small for their charges would take any
+// number. Grids have as many as they need.
+static constexpr double MOST_OF_A_RANK = 1 << 27, MOST_OF_A_POINT = 8;
+
 static constexpr double PI = 3.14159265358979323846;
 
 /* ----------------------------------------------------------------------
@@ -196,7 +200,9 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq, double reach)
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
       const double widest = reach / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));    // the box may grow
-      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS, widest);
+      const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
+      const int most = static_cast<int>(std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
+      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS, widest, most);
     } catch (const std::invalid_argument &e) {
       failure = e.what();
     }

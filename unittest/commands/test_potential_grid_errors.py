@@ -182,8 +182,8 @@ class Arguments(InProcess):
             self.skipTest("this machine has room for the largest grid")
         found, _ = error_of(self.lmp, "compute c all potential/grid 1250 1250 1250 cutoff 3.0 field yes")
         self.assertEqual(found, "Compute potential/grid c: a grid of 1250 x 1250 x 1250 points with field needs "
-                         f"{needed / 2**30:.1f} GiB on a rank, and its machine has {memory / 2**30:.1f} GiB - use a coarser grid or "
-                         "more ranks on more machines")
+                         f"{needed / 2**30:.1f} GiB on a machine, which has {memory / 2**30:.1f} GiB - use a coarser grid or more "
+                         "machines")
         self.check_still_usable()
 
     def test_too_large_for_lammps(self):

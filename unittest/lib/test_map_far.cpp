@@ -22,6 +22,7 @@ using Complex = std::complex<double>;
 namespace {
 
 const double PI = std::acos(-1.0), NO_LIMIT = std::numeric_limits<double>::infinity();
+constexpr int MOST = std::numeric_limits<int>::max();    // points of a mesh
 
 // along one axis after the other; sign: of the exponent
 std::vector<Complex> transformed(std::vector<Complex> values, const int n[3], double sign)
@@ -194,7 +195,7 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       const Charges charges = random_charges(box, 40, 7);
       const double alpha = 0.9;
       const int multiples[3] = {4, 3, 5};
-      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT);
+      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT, MOST);
       for (int a = 0; a < 3; ++a) EXPECT_EQ(mesh.n[a] % multiples[a], 0);
       EXPECT_LE(mesh.error, wanted);
       const OnMesh found(box, mesh.n, charges, alpha);
@@ -242,7 +243,7 @@ TEST(MapFar, HeightsOfCells)
   const int multiples[3] = {1, 2, 1};
   for (const FarBox &box : boxes()) {
     const double widest = 0.4;
-    const FarMesh mesh = choose_far_mesh(box, multiples, 0.9, 10.0, 1.0, widest);
+    const FarMesh mesh = choose_far_mesh(box, multiples, 0.9, 10.0, 1.0, widest, MOST);
     for (int a = 0; a < 3; ++a) {
       EXPECT_LE(box.height(a), widest * mesh.n[a]);
       EXPECT_GT(box.height(a), widest * (mesh.n[a] - 2 * multiples[a]));
@@ -255,8 +256,10 @@ TEST(MapFar, NoMesh)
   const FarBox box = box_of({17.0, 17.0, 17.0});
   const int multiples[3] = {7, 11, 13};
   const auto start = std::chrono::steady_clock::now();
-  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT), std::invalid_argument);
-  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT), std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MOST), std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 20), std::invalid_argument);
+  EXPECT_NO_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 27));
+  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MOST), std::invalid_argument);
   EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20.0) << "seconds";
 }
 
@@ -287,7 +290,7 @@ TEST(MapFar, Madelung)
     ions.q.push_back((cell[0] + cell[1] + cell[2]) % 2 ? -1.0 : 1.0);
   }
   const int multiples[3] = {1, 1, 1};
-  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11, NO_LIMIT);
+  const FarMesh mesh = choose_far_mesh(box, multiples, alpha, ions.sum_sq(), 1e-11, NO_LIMIT, MOST);
   const OnMesh found(box, mesh.n, ions, alpha);
   double near = 0.0;    // at the first ion
   for (int h = -8; h <= 8; ++h)

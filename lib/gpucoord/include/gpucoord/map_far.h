@@ -41,12 +41,13 @@ double near_background(double cutoff, double alpha);
 double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
 // A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be, but of cells no
-// higher than 'widest'. Throws std::invalid_argument where it would have more than 2^31 - 1 points.
+// higher than 'widest'. Throws std::invalid_argument where it would have more points than 'most'.
 struct FarMesh {
   int n[3];
   double error;
 };
-FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest);
+FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest,
+                        int most);
 
 // Points lo to lo + n - 1 of a mesh.
 struct MeshBrick {

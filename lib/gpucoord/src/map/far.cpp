@@ -179,7 +179,8 @@ double near_background(double cutoff, double alpha)
   return -4.0 * PI * integral;
 }
 
-FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest)
+FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest,
+                        int most)
 {
   constexpr double COARSEST = 1.5;    // points apart, times alpha: no use to look at the error
   double n[3];
@@ -188,9 +189,10 @@ FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alp
     n[a] = multiples_of[a] * std::max(1.0, std::ceil(least / multiples_of[a]));
   }
   for (;;) {
-    if (n[0] * n[1] * n[2] > std::numeric_limits<int>::max()) {
+    if (n[0] * n[1] * n[2] > most) {
       std::ostringstream text;
-      text << std::fixed << std::setprecision(0) << "it needs a mesh of more than " << n[0] << " x " << n[1] << " x " << n[2] << " points";
+      text << std::fixed << std::setprecision(0) << "it needs a mesh of " << n[0] << " x " << n[1] << " x " << n[2]
+           << " points or more, and the most is " << most << " points";
       throw std::invalid_argument(text.str());
     }
     FarMesh mesh;
