@@ -57,7 +57,8 @@ static constexpr double NEUTRAL = 1e-6;
 /* ---------------------------------------------------------------------- */
 
 ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), is_set_up(false), has_warned(false), has_warned_of_overflow(false), is_empty(false), reference_value(0.0), nmax(0), evaluated_at(-1), first_owned(0)
+    Compute(lmp, narg, arg), is_fetched(true), evaluated_at(-1), is_set_up(false), has_warned(false), has_warned_of_overflow(false),
+    is_empty(false), listener(nullptr), reference_value(0.0), nmax(0), first_owned(0)
 {
   settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
   if (!atom->q_flag)
@@ -218,7 +219,7 @@ void ComputePotentialGrid::print_setup()
       "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
       "  {} x {} x {} points at {} of cells, units {}{}\n",
       id, backend->description(), CoordWords::name_of(settings->precision, CoordWords::PRECISIONS), settings->kernel_name(),
-      range, settings->overlap_in_words() + settings->bins_in_words(), settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms",
+      range, settings->overlap_in_words() + settings->bins_in_words(), data_path(),
       settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
       settings->field ? ", with field" : "");
   const std::string mesh = mesh_in_words(), far_field = potential_far
@@ -235,6 +236,11 @@ void ComputePotentialGrid::print_setup()
                    "{:.0f} % of its work is for points that are not there - device host may be faster",
                    id, n[0], n[1], n[2], gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU,
                    100.0 * (1.0 - share_of_tiles()));
+}
+
+std::string ComputePotentialGrid::data_path() const
+{
+  return settings->is_direct() ? "atoms gathered over ranks" : "owned and ghost atoms";
 }
 
 /* ----------------------------------------------------------------------
@@ -379,8 +385,11 @@ void ComputePotentialGrid::check_memory() const
 
 void ComputePotentialGrid::reset_grid()
 {
+  if (listener) listener->before_new_grid();
+  const std::unique_ptr<Grid3d> old_grid = std::move(grid);
   allocate_grid();
   evaluated_at = -1;
+  if (listener) listener->after_new_grid(old_grid.get(), grid.get());
 }
 
 /* ---------------------------------------------------------------------- */
@@ -422,6 +431,8 @@ int ComputePotentialGrid::get_griddata_by_name(int igrid, const std::string &nam
 void *ComputePotentialGrid::get_griddata_by_index(int index)
 {
   if (is_initialized() && evaluated_at != update->ntimestep) compute_pergrid();
+  if (!is_fetched) run_backend([this] { fetch_from_gpu(); });
+  is_fetched = true;
   if (index == PHI) return phi.for_lammps();
   if (index == FIELD) return field.for_lammps();
   if (index == NEAR) return near.for_lammps();
@@ -436,16 +447,31 @@ bool ComputePotentialGrid::is_at_corners() const
 
 /* ---------------------------------------------------------------------- */
 
-void ComputePotentialGrid::begin_evaluation()
+void ComputePotentialGrid::begin_evaluation(bool on_gpu)
 {
   if (!is_initialized())
     error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {} is used before a run has set it up - use run 0 first", id);
+  if (!on_gpu) atoms_to_host();
   if (!settings->is_direct()) {
     check_ghost_shell(ghost_range());
-    refresh_ghosts();
+    if (!on_gpu)
+      refresh_ghosts();
+    else if (domain->box_change)
+      comm->forward_comm();    // as there
   }
-  Sums mine, sums;
-  const bigint bad = select_charges(mine);
+  bigint bad;
+  const Sums mine = on_gpu ? begin_on_gpu(bad) : select_charges(bad), sums = share_sums(mine, bad);
+  if (settings->is_direct()) gather_charges();
+  if (potential_far) begin_far(sums);
+}
+
+/* ----------------------------------------------------------------------
+   of all ranks. bad: ID of an atom without a position or a charge, -1: without an ID, 0: there is none
+------------------------------------------------------------------------- */
+
+ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_rank, bigint bad) const
+{
+  Sums mine = of_this_rank, sums;
   mine.bad = bad ? 1.0 : 0.0;
   MPI_Allreduce(&mine, &sums, sizeof(Sums) / sizeof(double), MPI_DOUBLE, MPI_SUM, world);
   if (sums.bad > 0.0) {
@@ -462,8 +488,7 @@ void ComputePotentialGrid::begin_evaluation()
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use another group", id,
                group->names[igroup]);
-  if (settings->is_direct()) gather_charges();
-  if (potential_far) begin_far(sums);
+  return sums;
 }
 
 /* ----------------------------------------------------------------------
@@ -485,7 +510,10 @@ void ComputePotentialGrid::refresh_ghosts()
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   is_sent.assign(atom->nlocal, 0);
   nreceived = 0;
-  if (all > 0) comm->forward_comm(this);    // its lists may not be there otherwise
+  if (all > 0) {    // lists of who sends what may not be there otherwise
+    comm->forward_comm(this);
+    atoms_changed_on_host();
+  }
   // in a run LAMMPS decides how far atoms may move until there are new ghost atoms
   const bool is_in_run = update->whichflag != 0;
   stop_if(nreceived != atom->nghost || ((all == 0 || !is_in_run) && is_without_ghosts()));
@@ -495,7 +523,13 @@ void ComputePotentialGrid::refresh_ghosts()
   else if (domain->box_change)
     // fix deform and fix press/berendsen change the box and the owned atoms at the end of a step: ghost atoms are then those of
     // the old box
-    comm->forward_comm();
+    forward_positions();
+}
+
+void ComputePotentialGrid::forward_positions()
+{
+  comm->forward_comm();
+  atoms_to_host();    // with KOKKOS they may have come to a GPU
 }
 
 /* ----------------------------------------------------------------------
@@ -506,7 +540,7 @@ bool ComputePotentialGrid::have_ghosts_jumped()
 {
   const double *const first = atom->nghost > 0 ? atom->x[atom->nlocal] : nullptr;
   const std::vector<double> before(first, first + 3 * static_cast<std::size_t>(atom->nghost));
-  comm->forward_comm();
+  forward_positions();
   double most = 0.0;
   for (std::size_t k = 0; k < before.size(); k += 3) {
     const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1], first[k + 2] - before[k + 2]};
@@ -587,13 +621,14 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
 }
 
 /* ----------------------------------------------------------------------
-   those of the group, owned first, and sums over the owned ones. Returns the ID of an atom without a position, or 0.
+   those of the group, owned first; returns sums over the owned ones. bad: as of share_sums()
 ------------------------------------------------------------------------- */
 
-bigint ComputePotentialGrid::select_charges(Sums &sums)
+ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
 {
   const int nlocal = atom->nlocal, nall = settings->is_direct() ? nlocal : nlocal + atom->nghost;
-  bigint bad = 0;
+  Sums sums;
+  bad = 0;
   x.clear();
   q.clear();
   owned.clear();
@@ -612,7 +647,7 @@ bigint ComputePotentialGrid::select_charges(Sums &sums)
       sums.size += std::fabs(atom->q[i]);
     }
   }
-  return bad;
+  return sums;
 }
 
 /* ----------------------------------------------------------------------
@@ -672,7 +707,7 @@ gpucoord::MapGrid ComputePotentialGrid::brick() const
 template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &evaluate_map)
 {
   try {
-    begin_evaluation();
+    begin_evaluation(false);
     evaluate_map(gpucoord::MapCharges{x.data(), q.data(), static_cast<int>(q.size())});
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
@@ -681,11 +716,9 @@ template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &ev
   }
 }
 
-/* ----------------------------------------------------------------------
-   Collective: a failure of one rank stops all
-------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------- */
 
-template <class Run> void ComputePotentialGrid::run_backend(const Run &run)
+void ComputePotentialGrid::run_backend(const std::function<void()> &run)
 {
   std::string failure;
   const auto failed = [&](const std::string &what, const std::string &way_out) {
@@ -706,10 +739,9 @@ template <class Run> void ComputePotentialGrid::run_backend(const Run &run)
   if (any) backend->stop(failure);
 }
 
-void ComputePotentialGrid::check_overflow()
+void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 {
   constexpr double BEARABLE = 0.05;
-  const gpucoord::MapOverflow mine = (*backend)->overflow();
   const double counts[2] = {mine.charges, mine.overflowing};
   double sums[2];
   int better_depth;
@@ -729,6 +761,14 @@ void ComputePotentialGrid::check_overflow()
 void ComputePotentialGrid::compute_pergrid()
 {
   invoked_pergrid = evaluated_at = update->ntimestep;
+  is_fetched = !stays_on_gpu();
+  if (!is_fetched) {
+    begin_evaluation(true);
+    gpucoord::MapOverflow overflow;
+    run_backend([&] { overflow = map_on_gpu(); });
+    if (settings->bins.are_fixed) check_overflow(overflow);
+    return;
+  }
   evaluate([this](const gpucoord::MapCharges &charges) {
     if (is_empty) {    // alpha may not be known yet
       for (GridValues *const values : {&phi, &field, &near, &far}) std::fill_n(values->data(), values->size(), 0.0);
@@ -738,7 +778,7 @@ void ComputePotentialGrid::compute_pergrid()
     run_backend([&] {
       (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
     });
-    if (settings->bins.are_fixed) check_overflow();
+    if (settings->bins.are_fixed) check_overflow((*backend)->overflow());
     if (potential_far) add_far(charges);
   });
   const double scale = settings->scale();
@@ -895,6 +935,29 @@ int ComputePotentialGrid::pack_reverse_comm(int n, int first, double *buf)
 void ComputePotentialGrid::unpack_reverse_comm(int n, int *list, double *buf)
 {
   for (int k = 0; k < n; ++k) at_all[list[k]] += buf[k];
+}
+
+/* ---------------------------------------------------------------------- */
+
+int ComputePotentialGrid::number_of_points() const
+{
+  return static_cast<int>(phi.size());
+}
+
+void ComputePotentialGrid::set_sum(const std::vector<double> &from)
+{
+  sum = from;
+}
+
+void ComputePotentialGrid::add_to_sum()
+{
+  if (evaluated_at != update->ntimestep) compute_pergrid();
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += phi.data()[k];
+}
+
+std::vector<double> ComputePotentialGrid::get_sum()
+{
+  return sum;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -22,6 +22,7 @@ ComputeStyle(potential/grid,ComputePotentialGrid);
 #include "grid_values.h"
 #include "gpucoord/potential_map.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -50,6 +51,49 @@ class ComputePotentialGrid : public Compute {
   double memory_usage() override;
 
   bool is_at_corners() const;    // where points are in their cells
+  int number_of_points() const;  // of this rank
+
+  // For a fix that adds up maps: the sum of potentials, which stays where maps are made. Where parts of the box change the
+  // listener is told, before and after.
+  struct Listener {
+    virtual void before_new_grid() = 0;
+    virtual void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) = 0;
+
+   protected:
+    ~Listener() = default;
+  };
+  void set_listener(Listener *who) { listener = who; }
+  const Listener *get_listener() const { return listener; }
+  virtual void set_sum(const std::vector<double> &);
+  virtual void add_to_sum();    // the map of this step
+  virtual std::vector<double> get_sum();
+
+ protected:
+  struct Sums {
+    double charged = 0.0, bad = 0.0;    // atoms with a charge, and those that are nowhere
+    double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
+  };
+  virtual void atoms_to_host() {}
+  virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms
+  // whether the map of this evaluation is made from atoms on a GPU, and stays there
+  virtual bool stays_on_gpu() const { return false; }
+  virtual Sums begin_on_gpu(bigint &bad) { bad = 0; return {}; }    // as select_charges()
+  virtual gpucoord::MapOverflow map_on_gpu() { return {}; }
+  virtual void fetch_from_gpu() {}
+  virtual std::string data_path() const;
+  virtual void set_up();
+
+  gpucoord::MapGrid brick() const;
+  void forward_positions();
+  // Collective. An exception of one rank stops all.
+  void run_backend(const std::function<void()> &);
+
+  std::unique_ptr<PotentialGridSettings> settings;
+  std::unique_ptr<MapBackend> backend;
+  std::unique_ptr<PotentialFar> potential_far;    // null: none
+  GridValues phi, field;
+  bool is_fetched;            // phi and field are those of the last map
+  bigint evaluated_at;        // step of the last map; -1: none
 
  private:
   void part_of_box(int axis, double &from, double &to) const;
@@ -62,35 +106,26 @@ class ComputePotentialGrid : public Compute {
   double protrusion() const;
   double ghost_range() const;
   double distance_that_is_none() const;
-  void set_up();
   void print_setup();
   std::string mesh_in_words() const;
 
-  struct Sums {
-    double charged = 0.0, bad = 0.0;    // atoms with a charge, and those that are nowhere
-    double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
-  };
-  void begin_evaluation();
+  void begin_evaluation(bool on_gpu);
+  Sums share_sums(const Sums &, bigint bad) const;
   void refresh_ghosts();
   bool is_without_ghosts() const;
   bool have_ghosts_jumped();
   void begin_far(const Sums &);
-  bigint select_charges(Sums &);
+  Sums select_charges(bigint &bad);
   void gather_charges();
-  gpucoord::MapGrid brick() const;
   void add_far(const gpucoord::MapCharges &);
   void take_charges_from_their_points(const gpucoord::MapCharges &);
   void set_reference();
   void take_charges_in_one_place(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
-  template <class Run> void run_backend(const Run &);
-  void check_overflow();
+  void check_overflow(const gpucoord::MapOverflow &);
   double share_of_tiles() const;
 
-  std::unique_ptr<PotentialGridSettings> settings;
-  std::unique_ptr<MapBackend> backend;
-  std::unique_ptr<PotentialFar> potential_far;    // null: none
   bool is_set_up;             // in this run: alpha of a far field is known
   bool has_warned, has_warned_of_overflow;
   bool is_empty;              // no charge at all in this evaluation
@@ -99,14 +134,14 @@ class ComputePotentialGrid : public Compute {
   std::unique_ptr<class Grid3d> grid;
   int lo[3], hi[3];           // points of this rank, hi included
   double outside[3];          // how far points of any rank are from its part of the box, as a fraction of its edges
-  GridValues phi, field;
+  Listener *listener;         // or null
+  std::vector<double> sum;    // of phi, for it
   GridValues near, far;       // of which phi is the sum, where there is a far field
   double reference_value;     // that was taken from phi
   std::vector<double> at_all; // [nlocal + nghost] far field that this rank's points add at atoms
   std::vector<char> is_sent;  // [nlocal] atoms that other ranks or periodic images have ghost atoms of
   int nreceived;              // ghost atoms that got charges
   int nmax;
-  bigint evaluated_at;        // step of phi and field; -1: none
 
   // of this evaluation: charges that this rank's points see, those of owned atoms first or, for kernel direct, from first_owned
   // on

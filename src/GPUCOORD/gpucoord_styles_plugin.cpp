@@ -14,6 +14,7 @@
 
 #include "compute_coord_gpu.h"
 #include "compute_potential_grid.h"
+#include "fix_ave_potential_grid.h"
 #include "fix_coord_bias.h"
 #include "fix_multisite_linear.h"
 #include "pair_coord.h"
@@ -42,6 +43,11 @@ static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
 static Compute *compute_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
 {
   return new ComputePotentialGrid(lmp, narg, arg);
+}
+
+static Fix *fix_ave_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  return new FixAvePotentialGrid(lmp, narg, arg);
 }
 
 static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
@@ -106,6 +112,8 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add_from_words("compute", "coord/gpu", "GPUCOORD coordination number v0.1", (lammpsplugin_factory2 *) &compute_coord_gpu_creator);
   add_from_words("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1",
                  (lammpsplugin_factory2 *) &compute_potential_grid_creator);
+  add_from_words("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1",
+                 (lammpsplugin_factory2 *) &fix_ave_potential_grid_creator);
   add_from_words("fix", "coord/bias", "GPUCOORD bias potential v0.1", (lammpsplugin_factory2 *) &fix_coord_bias_creator);
   add_plain("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
             (lammpsplugin_factory1 *) &pair_coord_creator);

@@ -18,6 +18,7 @@
 
 // clang-format off
 #include "compute_coord_gpu_kokkos.h"
+#include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_multisite_linear_kokkos.h"
 #include "pair_coord_kokkos.h"
@@ -60,6 +61,9 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
   plugin.style = "compute";
   plugin.info = "GPUCOORD coordination number, KOKKOS, v0.1";
 #include "compute_coord_gpu_kokkos.h"
+
+  plugin.info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
+#include "compute_potential_grid_kokkos.h"
 
   plugin.style = "fix";
   plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
