@@ -203,11 +203,6 @@ void ComputePotentialGrid::check_ghost_shell(double cutghost) const
                need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
-double ComputePotentialGrid::ghost_range() const
-{
-  return MAX(comm->cutghostuser, neighbor->cutneighmax);
-}
-
 /* ----------------------------------------------------------------------
    once, and again where it has changed by more than alpha, which follows the box and the charges
 ------------------------------------------------------------------------- */
@@ -453,7 +448,7 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
     error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {} is used before a run has set it up - use run 0 first", id);
   if (!on_gpu) atoms_to_host();
   if (!settings->is_direct()) {
-    check_ghost_shell(ghost_range());
+    check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
     if (!on_gpu)
       refresh_ghosts();
     else if (domain->box_change)
@@ -601,9 +596,7 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
   is_empty = sums.charged == 0.0;    // of a dynamic group
   if (is_empty) return;
   try {
-    // check_ghost_shell() has seen to it that this is the cutoff or more
-    const double reach = ghost_range() - neighbor->skin - protrusion();
-    if (potential_far->prepare(sums.q_sq, sums.q, reach) || !is_set_up) {
+    if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
       check_memory();
       settings->map.alpha = potential_far->alpha();
       set_up();

@@ -104,7 +104,6 @@ class ComputePotentialGrid : public Compute {
   void check_ghost_shell(double cutghost) const;
   double height_of_box(int axis) const;
   double protrusion() const;
-  double ghost_range() const;
   double distance_that_is_none() const;
   void print_setup();
   std::string mesh_in_words() const;

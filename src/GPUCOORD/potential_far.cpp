@@ -169,17 +169,17 @@ double PotentialFar::bytes(bool with_field) const
       (OF_A_POINT + (with_field ? OF_FIELD : 0.0) + (comm->nprocs > 1 ? TO_SEND : 0.0));
 }
 
-bool PotentialFar::prepare(double sum_q_sq, double sum_q, double reach)
+bool PotentialFar::prepare(double sum_q_sq, double sum_q)
 {
   charge = sum_q;
   const FarBox box = box_now();
-  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq || reach_of_mesh() > reach;
+  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq || reach() > cutoff;
   for (int a = 0; a < 3; ++a)
     for (int c = 0; c < 3; ++c)
       has_changed = has_changed || std::fabs(box.edge[a][c] - chosen_box.edge[a][c]) > BOX_CHANGE * box.edge[a][a];
   if (!has_changed) return false;
 
-  choose(box, sum_q_sq, reach);
+  choose(box, sum_q_sq);
   chosen_box = box;
   chosen_sum_q_sq = sum_q_sq;
   transform.reset();
@@ -187,7 +187,7 @@ bool PotentialFar::prepare(double sum_q_sq, double sum_q, double reach)
 }
 
 // by rank 0: ranks on other machines might choose otherwise by rounding
-void PotentialFar::choose(const FarBox &box, double sum_q_sq, double reach)
+void PotentialFar::choose(const FarBox &box, double sum_q_sq)
 {
   struct {
     double alpha = 0.0;
@@ -199,7 +199,8 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq, double reach)
     constexpr double AT_ATOMS = 3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
-      const double widest = reach / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));    // the box may grow
+      // charges are known as far as the cutoff, and the box may grow
+      const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
       const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
       const int most = static_cast<int>(std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
       chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS, widest, most);
@@ -224,7 +225,7 @@ void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *
 }
 
 // how far from its place a charge is spread
-double PotentialFar::reach_of_mesh() const
+double PotentialFar::reach() const
 {
   const FarBox box = box_now();
   double most = 0.0;

@@ -31,9 +31,9 @@ class PotentialFar : protected Pointers {
   PotentialFar(LAMMPS *, double cutoff, double error, const int n[3], bool at_corners);
   ~PotentialFar() override;
 
-  // Collective. For the box and these charges: of the squares of all, and their sum. A charge is spread no farther than 'reach'.
-  // Whether alpha or the mesh are others than before. Throws std::invalid_argument, on all ranks.
-  bool prepare(double sum_q_sq, double sum_q, double reach);
+  // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha or the mesh are others
+  // than before. Throws std::invalid_argument, on all ranks.
+  bool prepare(double sum_q_sq, double sum_q);
   // Points of this rank, hi included, have changed, and its part of the box, as fractions of the edges. Collective.
   void set_points(const int *lo, const int *hi, const double *from, const double *to);
 
@@ -56,8 +56,8 @@ class PotentialFar : protected Pointers {
   int place_in_fold(int axis) const;
   int first_beyond(int axis, double fraction, int point) const;
   gpucoord::MeshBrick brick() const;
-  double reach_of_mesh() const;
-  void choose(const gpucoord::FarBox &, double sum_q_sq, double reach);
+  double reach() const;
+  void choose(const gpucoord::FarBox &, double sum_q_sq);
   gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // and transforms; returns brick()
 
   const double cutoff, error_wanted;
