@@ -303,6 +303,22 @@ TEST(MapFar, Madelung)
   EXPECT_NEAR(total * distance, -1.7475645946331822, 1e-9);    // its errors add up: places of ions are not random
 }
 
+// so that transforms of real numbers, which know one of two opposite waves, give the same
+TEST(MapFar, OppositeWaves)
+{
+  for (const FarBox &box : boxes()) {
+    const int n[3] = {6, 5, 4};
+    const FarFactors factors(box, n, 0.9);
+    for (int p = 0; p < 6 * 5 * 4; ++p) {
+      const int index[3] = {p % 6, p / 6 % 5, p / 30}, opposite[3] = {(6 - index[0]) % 6, (5 - index[1]) % 5, (4 - index[2]) % 4};
+      double wave[3], other[3];
+      const double factor = factors.at(index, wave);
+      EXPECT_DOUBLE_EQ(factors.at(opposite, other), factor);
+      for (int c = 0; c < 3; ++c) EXPECT_DOUBLE_EQ(other[c], -wave[c]);
+    }
+  }
+}
+
 TEST(MapFar, AlphaOfTheNearField)
 {
   const double cutoff = 4.0, volume = 300.0, sum_q_sq = 25.0;

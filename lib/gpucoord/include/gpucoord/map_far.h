@@ -68,8 +68,9 @@ class FarFactors {
  public:
   FarFactors(const FarBox &, const int mesh[3], double alpha);
   // index: of a transform, 0 to mesh - 1, along each axis. wave: the wave vector, 1/distance, of which components along axes
-  // where m = -mesh/2 are 0. Returns the factor for potentials at mesh points: 0 for wave vector 0.
-  double at(const int index[3], double (&wave)[3]) const;
+  // where m = -mesh/2 are 0. Returns the factor for potentials at mesh points: 0 for wave vector 0. That of an index and of
+  // mesh - index are the same.
+  double at(const int (&index)[3], double (&wave)[3]) const;
   double spline(const int index[3]) const;    // once more this where the potential is interpolated
 
  private:

@@ -2,6 +2,8 @@
 
 #include "gpucoord/map_far.h"
 
+#include "../common/far_formulas.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -35,41 +37,9 @@ namespace {
     }
   };
 
-  int wave_number(int index, int n) { return 2 * index < n ? index : index - n; }
-
   double square(double x) { return x * x; }
 
   double length_of(const double (&edge)[3]) { return std::sqrt(square(edge[0]) + square(edge[1]) + square(edge[2])); }
-
-  void wave_vector(const double (&reciprocal)[3][3], const int m[3], double (&wave)[3])
-  {
-    for (int c = 0; c < 3; ++c) wave[c] = 2.0 * PI * (m[0] * reciprocal[0][c] + m[1] * reciprocal[1][c] + m[2] * reciprocal[2][c]);
-  }
-
-  // of Ewald's far field, for a charge, times the volume
-  double influence(double wave_sq, double alpha)
-  {
-    return 4.0 * PI / wave_sq * std::exp(-wave_sq / (4.0 * alpha * alpha));
-  }
-
-  // Values of the spline at the points from 'first' on.
-  struct Splines {
-    int first;
-    double at[FAR_ORDER];
-
-    explicit Splines(double place)
-    {
-      const double whole = std::floor(place), x = place - whole;
-      first = static_cast<int>(whole) - FAR_ORDER / 2 + 1;
-      at[0] = 1.0 - x;
-      at[1] = x;
-      for (int order = 3; order <= FAR_ORDER; ++order) {
-        at[order - 1] = 0.0;
-        for (int t = order - 1; t >= 0; --t)
-          at[t] = ((t > 0 ? (x + order - 1 - t) * at[t - 1] : 0.0) + (1 + t - x) * at[t]) / (order - 1);
-      }
-    }
-  };
 
   // Calls use(index in the brick, weight) for the points from z = begin to end of the brick near a place.
   template <class Use> void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x, int begin, int end,
@@ -77,13 +47,10 @@ namespace {
   {
     double place[3];
     for (int a = 2; a >= 0; --a) {
-      place[a] = 0.0;
-      for (int c = 0; c < 3; ++c) place[a] += (x[c] - brick.box.origin[c]) * reciprocal[a][c];
-      place[a] = place[a] * brick.mesh[a] - brick.lo[a];
-      const int from = a == 2 ? begin : 0, to = a == 2 ? end : brick.n[a];
-      if (!(place[a] > from - FAR_ORDER / 2 - 1.0 && place[a] < to + FAR_ORDER / 2 + 1.0)) return;
+      place[a] = place_on_mesh(brick.box.origin, reciprocal[a], brick.mesh[a], x) - brick.lo[a];
+      if (!is_near_points(place[a], a == 2 ? begin : 0, a == 2 ? end : brick.n[a])) return;
     }
-    const Splines sx(place[0]), sy(place[1]), sz(place[2]);
+    const Splines sx = splines_of(place[0]), sy = splines_of(place[1]), sz = splines_of(place[2]);
     const int x_begin = std::max(0, sx.first), x_end = std::min(brick.n[0], sx.first + FAR_ORDER);
     const int y_begin = std::max(0, sy.first), y_end = std::min(brick.n[1], sy.first + FAR_ORDER);
     const int z_begin = std::max(begin, sz.first), z_end = std::min(end, sz.first + FAR_ORDER);
@@ -160,10 +127,9 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
         const int numbers[3] = {m[0][i], m[1][j], m[2][k]};
         double wave[3];
         wave_vector(reciprocal, numbers, wave);
-        const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
         const double e[3] = {aliases[0][i], aliases[1][j], aliases[2][k]};
         const double part = e[0] + (1.0 - e[0]) * (e[1] + (1.0 - e[1]) * e[2]);
-        of_planes[k] += square(influence(wave_sq, alpha)) * part;
+        of_planes[k] += square(influence(square_of(wave), alpha)) * part;
       }
   double sum = 0.0;
   for (const double of_plane : of_planes) sum += each * of_plane;
@@ -260,17 +226,9 @@ double FarFactors::spline(const int index[3]) const
   return correction[0][index[0]] * correction[1][index[1]] * correction[2][index[2]];
 }
 
-double FarFactors::at(const int index[3], double (&wave)[3]) const
+double FarFactors::at(const int (&index)[3], double (&wave)[3]) const
 {
-  int m[3];
-  for (int a = 0; a < 3; ++a) m[a] = wave_number(index[a], n[a]);
-  wave_vector(edges, m, wave);
-  const double wave_sq = square(wave[0]) + square(wave[1]) + square(wave[2]);
-  const double factor = wave_sq > 0.0 ? influence(wave_sq, alpha) / volume * spline(index) : 0.0;
-  for (int a = 0; a < 3; ++a)
-    if (2 * m[a] == -n[a]) m[a] = 0;    // half of it is of the opposite wave
-  wave_vector(edges, m, wave);
-  return factor;
+  return influence_at(edges, n, alpha, index, wave) / volume * spline(index);
 }
 
 }    // namespace gpucoord
