@@ -1,6 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. The far field of Ewald's method on a mesh (U. Essmann et al., J. Chem. Phys. 103, 8577 (1995)),
-// without the Fourier transforms themselves: with the map of MapKernel::EWALD of the same alpha it is the potential of all periodic
-// images, whose mean over the box is 0.
+// Part of GPUCOORD, GPL-2.0. The far field of Ewald's method on a mesh (U. Essmann et al., J. Chem. Phys. 103, 8577 (1995)): with
+// the map of MapKernel::EWALD of the same alpha it is the potential of all periodic images, whose mean over the box is 0. On the
+// host all but the Fourier transforms; on a GPU with them.
 //
 // Charges are spread over mesh points by cardinal B-splines. Its transform times far_factor() is the transform of the
 // potential at these points, where nothing has to be interpolated: points of a map are points of the mesh.
@@ -11,6 +11,7 @@
 
 #include "gpucoord/potential_map.h"
 
+#include <memory>
 #include <vector>
 
 namespace gpucoord {
@@ -72,6 +73,7 @@ class FarFactors {
   // mesh - index are the same.
   double at(const int (&index)[3], double (&wave)[3]) const;
   double spline(const int index[3]) const;    // once more this where the potential is interpolated
+  const std::vector<double> &splines_of_axis(int axis) const { return correction[axis]; }    // [mesh], of which that is the product
 
  private:
   double edges[3][3];    // reciprocal
@@ -79,6 +81,28 @@ class FarFactors {
   double alpha, volume;
   std::vector<double> correction[3];    // of the splines
 };
+
+// A mesh over a whole box.
+struct EwaldMesh {
+  FarBox box;
+  int n[3] = {};         // mesh points
+  double alpha = 0.0;    // 1/distance
+};
+
+// All of this with its Fourier transforms, of a mesh that one process has as a whole. Charges and places are those of
+// spread_charges() and interpolate_mesh(); threads copy. Not thread-safe. Repeated calls have the same bits.
+class FarField {
+ public:
+  virtual ~FarField() = default;
+  // at every fold-th mesh point along each axis, [nz/fold][ny/fold][nx/fold]
+  virtual void on_grid(const EwaldMesh &, const int fold[3], const MapCharges &, int nthreads, const MapResults &) = 0;
+  // at n places x [n][3]
+  virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n, int nthreads, double *at) = 0;
+};
+
+// On a GPU by cuFFT, -1: the current one. Throws, also from its functions, DeviceError.
+std::unique_ptr<FarField> make_cuda_far_field(int device);
+bool has_cuda_far_field();    // false: built without cuFFT, and the above throws
 
 }    // namespace gpucoord
 

@@ -38,9 +38,10 @@ GPUCOORD_HD Splines splines_of(double place)
   s.at[0] = 1.0 - x;
   s.at[1] = x;
   for (int order = 3; order <= FAR_ORDER; ++order) {
-    s.at[order - 1] = 0.0;
-    for (int t = order - 1; t >= 0; --t)
-      s.at[t] = ((t > 0 ? (x + order - 1 - t) * s.at[t - 1] : 0.0) + (1 + t - x) * s.at[t]) / (order - 1);
+    const double inverse = 1.0 / (order - 1);
+    s.at[order - 1] = inverse * x * s.at[order - 2];
+    for (int t = order - 2; t > 0; --t) s.at[t] = inverse * ((x + order - 1 - t) * s.at[t - 1] + (1 + t - x) * s.at[t]);
+    s.at[0] *= inverse * (1.0 - x);
   }
   return s;
 }
