@@ -79,7 +79,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   if (settings->has_far()) {
     comm_reverse = 1;
     try {
-      potential_far = std::make_unique<PotentialFar>(lmp, settings->map.cutoff, settings->far_error(), settings->n,
+      potential_far = std::make_unique<PotentialFar>(lmp, *backend, settings->map.cutoff, settings->far_error(), settings->n,
                                                      settings->at_corners);
     } catch (const std::runtime_error &e) {
       error->all(FLERR, settings->far_position, "Compute potential/grid {}", e.what());
@@ -218,7 +218,8 @@ void ComputePotentialGrid::print_setup()
       settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
       settings->field ? ", with field" : "");
   const std::string mesh = mesh_in_words(), far_field = potential_far
-      ? fmt::format("  far field by Fourier transforms of {}, alpha {:.6g}, tolerance {:.6g}\n", mesh, potential_far->alpha(),
+      ? fmt::format("  far field by {} of {}, alpha {:.6g}, tolerance {:.6g}\n",
+                    potential_far->is_on_gpu() ? "cuFFT on the GPU" : "LAMMPS' Fourier transforms", mesh, potential_far->alpha(),
                     settings->far_tolerance)
       : "";
   if (mesg + mesh == printed) return;
@@ -732,6 +733,18 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
   if (any) backend->stop(failure);
 }
 
+/* ----------------------------------------------------------------------
+   LAMMPS' transforms are collective themselves
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::run_far(const std::function<void()> &run)
+{
+  if (potential_far->is_on_gpu())
+    run_backend(run);
+  else
+    run();
+}
+
 void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 {
   constexpr double BEARABLE = 0.05;
@@ -783,7 +796,7 @@ void ComputePotentialGrid::compute_pergrid()
 void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 {
   std::vector<double> of_far(field.size());
-  potential_far->on_grid(charges, far.data(), settings->field, of_far.data());
+  run_far([&] { potential_far->on_grid(charges, far.data(), settings->field, of_far.data()); });
   for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
   for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
   if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
@@ -888,7 +901,7 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
 {
   const int nall = atom->nlocal + atom->nghost;
   at_all.resize(nall);
-  potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data());
+  run_far([&] { potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data()); });
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
     at_atoms[k] += at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();

@@ -122,6 +122,7 @@ class ComputePotentialGrid : public Compute {
   void take_charges_in_one_place(std::vector<double> &at_atoms) const;
   void add_far_at_atoms(const gpucoord::MapCharges &, std::vector<double> &at_atoms);
   template <class Evaluate> void evaluate(const Evaluate &);
+  void run_far(const std::function<void()> &);
   void check_overflow(const gpucoord::MapOverflow &);
   double share_of_tiles() const;
 

@@ -35,6 +35,8 @@ class DeviceChoice : protected Pointers {
   DeviceChoice(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
 
   bool is_cuda() const { return cuda; }
+  // of this rank, as the library numbers them
+  int device_number() const { return device; }
   // backend and device of this rank, and for device auto why there is no GPU
   std::string description() const;
 

@@ -12,6 +12,7 @@
 
 #include "box_edges.h"
 #include "broadcast_text.h"
+#include "coord_backend.h"
 
 #include "comm.h"
 #include "domain.h"
@@ -25,6 +26,7 @@
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
+using gpucoord::EwaldMesh;
 using gpucoord::FarBox;
 using gpucoord::FarFactors;
 using gpucoord::MapCharges;
@@ -98,14 +100,15 @@ class PotentialFar::Transform {
 
 /* ---------------------------------------------------------------------- */
 
-PotentialFar::PotentialFar(LAMMPS *lmp, double cutoff_in, double error_in, const int n[3], bool at_corners_in) :
-    Pointers(lmp), cutoff(cutoff_in), error_wanted(error_in), at_corners(at_corners_in)
+PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutoff_in, double error_in, const int n[3], bool at_corners_in) :
+    Pointers(lmp), on_gpu(choice.is_cuda() && comm->nprocs == 1 && gpucoord::has_cuda_far_field()), device(choice.device_number()),
+    cutoff(cutoff_in), error_wanted(error_in), at_corners(at_corners_in)
 {
-  if (!Transform::is_there())
+  if (!on_gpu && !Transform::is_there())
     throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, which GPUCOORD was built without - build "
-                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD");
+                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
   constexpr double LEAST_OF_FLOAT = 1e-5;
-  if (Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
+  if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
     throw std::runtime_error("far fft has a tolerance of 1e-5 at least with this LAMMPS, of which Fourier transforms are in single "
                              "precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
@@ -245,6 +248,22 @@ double PotentialFar::of_itself() const
 
 /* ---------------------------------------------------------------------- */
 
+// After a failure nothing of it is left, and the next evaluation begins anew.
+template <class Use> void PotentialFar::by_gpu(const Use &use)
+{
+  try {
+    if (!of_gpu) of_gpu = gpucoord::make_cuda_far_field(device);
+    gpucoord::EwaldMesh mesh;
+    mesh.box = brick().box;
+    std::copy_n(the_mesh.n, 3, mesh.n);
+    mesh.alpha = the_alpha;
+    use(mesh);
+  } catch (const gpucoord::DeviceError &) {
+    of_gpu.reset();
+    throw;
+  }
+}
+
 MeshBrick PotentialFar::spread(const MapCharges &charges)
 {
   const MeshBrick mine = brick();
@@ -272,6 +291,17 @@ template <class Use> static void for_each_wave(const MeshBrick &b, double alpha,
 
 void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_field, double *field)
 {
+  if (on_gpu) {
+    int folds[3], first[3];
+    for (int a = 0; a < 3; ++a) {
+      folds[a] = fold(a);
+      first[a] = place_in_fold(a);
+    }
+    by_gpu([&](const EwaldMesh &mesh) {
+      of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads, {phi, with_field ? field : nullptr});
+    });
+    return;
+  }
   const MeshBrick mine = spread(charges);
   std::vector<double> of_wave(values.size()), waves(with_field ? 3 * values.size() : 0);
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *wave, double factor, double) {
@@ -304,6 +334,10 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
 
 void PotentialFar::at_places(const MapCharges &charges, const double *x, int n, double *phi)
 {
+  if (on_gpu) {
+    by_gpu([&](const EwaldMesh &mesh) { of_gpu->at_places(mesh, charges, x, n, comm->nthreads, phi); });
+    return;
+  }
   const MeshBrick mine = spread(charges);
   std::vector<double> of_wave(values.size());
   for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) { of_wave[p] = factor * spline; });

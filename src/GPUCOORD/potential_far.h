@@ -20,15 +20,16 @@
 #include <vector>
 
 namespace LAMMPS_NS {
+class DeviceChoice;
 
-// The far field of compute potential/grid by LAMMPS' Fourier transforms. Every rank has the mesh points in its part of the box,
-// among them its points of the grid, and spreads to them all charges that are near, ghost atoms being the periodic images:
-// nothing is sent but by the transforms.
+// The far field of compute potential/grid. Every rank has the mesh points in its part of the box, among them its points of the grid,
+// and spreads to them all charges that are near, ghost atoms being the periodic images: nothing is sent but by LAMMPS' Fourier
+// transforms. Where one rank has all points and a GPU, that does all of it.
 
 class PotentialFar : protected Pointers {
  public:
-  // error: root mean square of the potential, charge/distance. Throws std::runtime_error where this LAMMPS has no transforms.
-  PotentialFar(LAMMPS *, double cutoff, double error, const int n[3], bool at_corners);
+  // error: root mean square of the potential, charge/distance. Throws std::runtime_error where there are no transforms.
+  PotentialFar(LAMMPS *, const DeviceChoice &, double cutoff, double error, const int n[3], bool at_corners);
   ~PotentialFar() override;
 
   // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha or the mesh are others
@@ -40,6 +41,8 @@ class PotentialFar : protected Pointers {
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
   double bytes(bool with_field) const;    // that this rank needs; 0 before there is a mesh
+  // Then the two functions below throw gpucoord::DeviceError.
+  bool is_on_gpu() const { return on_gpu; }
 
   // Collective. Of these charges at this rank's points. with_field: the same on all ranks
   void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
@@ -59,7 +62,10 @@ class PotentialFar : protected Pointers {
   double reach() const;
   void choose(const gpucoord::FarBox &, double sum_q_sq);
   gpucoord::MeshBrick spread(const gpucoord::MapCharges &);    // and transforms; returns brick()
+  template <class Use> void by_gpu(const Use &);
 
+  const bool on_gpu;
+  const int device;
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
@@ -73,6 +79,7 @@ class PotentialFar : protected Pointers {
 
   class Transform;
   std::unique_ptr<Transform> transform;
+  std::unique_ptr<gpucoord::FarField> of_gpu;
   std::vector<double> values;          // of the mesh points of this rank
 };
 

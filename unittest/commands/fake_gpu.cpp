@@ -4,8 +4,10 @@
 //   FAKE_INIT=0,1     not 0: the backend cannot be made
 //   FAKE_FAILS=0,2    number of the evaluation that fails, from 1; 0: none
 //   FAKE_NO_MEMORY=1  not 0: it fails by std::bad_alloc
+//   FAKE_FAR=1        not 0: there are far fields on GPUs, of which each evaluation fails; 0: LAMMPS' transforms
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/map_far.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
 
@@ -134,6 +136,15 @@ namespace {
     Evaluations evaluations;
   };
 
+  class FakeFar : public FarField {
+   public:
+    void on_grid(const EwaldMesh &, const int *, const MapCharges &, int, const MapResults &) override { fail(); }
+    void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int, double *) override { fail(); }
+
+   private:
+    [[noreturn]] static void fail() { throw DeviceError("{fake} no transforms"); }
+  };
+
   void start(int device)
   {
     fprintf(stderr, "fake GPU: device %d\n", device);
@@ -171,6 +182,17 @@ std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,
 {
   start(device);
   return std::make_unique<FakeMap>(make_host_potential_map(options, precision, nthreads, bins));
+}
+
+std::unique_ptr<FarField> make_cuda_far_field(int device)
+{
+  start(device);
+  return std::make_unique<FakeFar>();
+}
+
+bool has_cuda_far_field()
+{
+  return of_this_rank("FAKE_FAR");
 }
 
 }    // namespace gpucoord

@@ -165,6 +165,18 @@ class PotentialGrid(WithFakeGPUs):
                       message.format("out of memory", 1, "use more ranks or a smaller cutoff")))
         self.check_stops(cases)
 
+    FAR = "comm_modify cutoff 4.5\n" + COMPUTE.format("9 9 9", "{}", "far fft 1e-3") + "{}run 0\n"
+
+    def test_far_field(self):
+        """The GPU has it where one rank has the whole mesh."""
+        for ranks, device, far in ((1, "cuda", "0"), (2, "cuda", "1"), (1, "host", "1")):
+            output = run(self.load + self.SYSTEM + self.FAR.format(device, self.OUTPUT), ranks, FAKE_GPUS="1", FAKE_FAR=far)
+            self.assertIn("  far field by LAMMPS' Fourier transforms of a mesh of ", output)
+        message = (r"Compute potential/grid c: {fake} no transforms on rank 0 with \d+ charges - use device host, more GPUs or fewer ranks "
+                   "per GPU")
+        for dump in self.OUTPUT.splitlines(True):    # the map, and the potential at atoms
+            self.check_stops([(self.FAR.format("cuda", dump), 1, {"FAKE_GPUS": "1", "FAKE_FAR": "1"}, message)])
+
     def test_grid_smaller_than_a_tile(self):
         warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 8 x 8 x 8 points: {} % of "
                    "its work is for points that are not there - device host may be faster")

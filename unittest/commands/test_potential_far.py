@@ -257,7 +257,7 @@ class Far(unittest.TestCase):
             frames = coordtest.read_dump(run.path("atoms.dump"))
             for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
                 self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-2)
-            meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by Fourier transforms of (a mesh of .*), alpha", run.text,
+            meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by (?:LAMMPS' Fourier transforms|cuFFT on the GPU) of (a mesh of .*), alpha", run.text,
                                 re.MULTILINE)
             self.assertIn(len(meshes), range(2, 5), meshes)
             self.assertTrue(all(one != other for one, other in zip(meshes, meshes[1:])), meshes)

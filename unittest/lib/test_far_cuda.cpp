@@ -36,15 +36,19 @@ testing::Environment *const need = testing::AddGlobalTestEnvironment(new NeedGpu
 struct Values {
   std::vector<double> phi, field, at;
 
-  // At every fold-th mesh point, and at the charges; without a field where that is so.
+  // At every fold-th mesh point from the middle of a fold on, and at the charges; without a field where that is so.
   Values(FarField &far, const EwaldMesh &mesh, const int *fold, const Charges &charges, int threads = 2, bool with_field = true)
   {
     std::size_t n = 1;
-    for (int a = 0; a < 3; ++a) n *= mesh.n[a] / fold[a];
+    int first[3];
+    for (int a = 0; a < 3; ++a) {
+      n *= mesh.n[a] / fold[a];
+      first[a] = fold[a] / 2;
+    }
     phi.assign(n, NAN);
     if (with_field) field.assign(3 * n, NAN);
     at.assign(charges.q.size(), NAN);
-    far.on_grid(mesh, fold, charges.view(), threads, {phi.data(), with_field ? field.data() : nullptr});
+    far.on_grid(mesh, fold, first, charges.view(), threads, {phi.data(), with_field ? field.data() : nullptr});
     far.at_places(mesh, charges.view(), charges.x.data(), static_cast<int>(charges.q.size()), threads, at.data());
   }
   bool operator==(const Values &other) const { return phi == other.phi && field == other.field && at == other.at; }
@@ -87,9 +91,9 @@ std::vector<double> column(const std::vector<double> &rows, int c)
 std::vector<double> every(const std::vector<double> &values, const int *n, const int *fold)
 {
   std::vector<double> some;
-  for (int k = 0; k < n[2]; k += fold[2])
-    for (int j = 0; j < n[1]; j += fold[1])
-      for (int i = 0; i < n[0]; i += fold[0]) some.push_back(values[(static_cast<std::size_t>(k) * n[1] + j) * n[0] + i]);
+  for (int k = fold[2] / 2; k < n[2]; k += fold[2])
+    for (int j = fold[1] / 2; j < n[1]; j += fold[1])
+      for (int i = fold[0] / 2; i < n[0]; i += fold[0]) some.push_back(values[(static_cast<std::size_t>(k) * n[1] + j) * n[0] + i]);
   return some;
 }
 

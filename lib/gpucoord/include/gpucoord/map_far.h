@@ -94,8 +94,8 @@ struct EwaldMesh {
 class FarField {
  public:
   virtual ~FarField() = default;
-  // at every fold-th mesh point along each axis, [nz/fold][ny/fold][nx/fold]
-  virtual void on_grid(const EwaldMesh &, const int fold[3], const MapCharges &, int nthreads, const MapResults &) = 0;
+  // at every fold-th mesh point from a first one on along each axis, [nz/fold][ny/fold][nx/fold]
+  virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &, int nthreads, const MapResults &) = 0;
   // at n places x [n][3]
   virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n, int nthreads, double *at) = 0;
 };

@@ -25,7 +25,8 @@ namespace {
       memory.reset();
     }
 
-    void on_grid(const EwaldMesh &mesh, const int fold[3], const MapCharges &charges, int nthreads, const MapResults &out) override
+    void on_grid(const EwaldMesh &mesh, const int fold[3], const int first[3], const MapCharges &charges, int nthreads,
+                 const MapResults &out) override
     {
       begin(mesh, charges, nthreads);
       Memory &m = *memory;
@@ -33,7 +34,7 @@ namespace {
       for (int a = 0; a < 3; ++a) n *= mesh.n[a] / fold[a];
       m.phi.reserve(n);
       if (out.field) m.field.reserve(3 * n);
-      m.engine.on_grid(fold, m.phi.device.data(), out.field ? m.field.device.data() : nullptr, m.stream);
+      m.engine.on_grid(fold, first, m.phi.device.data(), out.field ? m.field.device.data() : nullptr, m.stream);
       fetch(m.phi, n, m.phi_arrives);
       if (out.field) fetch(m.field, 3 * n, m.field_arrives);
       take(m.phi, m.phi_arrives, nthreads, out.phi);

@@ -143,7 +143,8 @@ namespace {
 
   struct TakeArguments {
     int n[3];                // mesh points
-    int fold[3], of[3];      // every fold-th, and how many these are
+    int fold[3], first[3];   // every fold-th, from this one on
+    int of[3];               // how many these are
     const double *values;    // [nz][ny][nx]
     double *to;              // of these points, 'stride' apart
     int stride;
@@ -153,7 +154,8 @@ namespace {
   {
     const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.of[0], ny = arg.of[1];
     if (p >= nx * ny * arg.of[2]) return;
-    const std::size_t i = p % nx * arg.fold[0], j = p / nx % ny * arg.fold[1], k = p / nx / ny * arg.fold[2];
+    const std::size_t i = p % nx * arg.fold[0] + arg.first[0], j = p / nx % ny * arg.fold[1] + arg.first[1],
+                      k = p / nx / ny * arg.fold[2] + arg.first[2];
     arg.to[static_cast<std::size_t>(p) * arg.stride] = arg.values[(k * arg.n[1] + j) * arg.n[0] + i];
   }
 
@@ -251,12 +253,13 @@ void FarEngine::transform_back(int component, bool for_places, cudaStream_t stre
   check_fft(cufftExecZ2D(plans->backward.handle, changed.data(), values.data()), "launching a transform");
 }
 
-void FarEngine::on_grid(const int fold[3], double *phi, double *field, cudaStream_t stream)
+void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t stream)
 {
   TakeArguments arg;
   for (int a = 0; a < 3; ++a) {
     arg.n[a] = mesh.n[a];
     arg.fold[a] = fold[a];
+    arg.first[a] = first[a];
     arg.of[a] = mesh.n[a] / fold[a];
   }
   arg.values = values.data();

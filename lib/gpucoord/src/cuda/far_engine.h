@@ -23,8 +23,8 @@ class FarEngine {
   // charges, or a little more.
   void begin(const EwaldMesh &, const ChargesOnDevice &, double sum_of_sizes, cudaStream_t);
 
-  // Of the charges of begin(), any number of times. At every fold-th mesh point; field may be null.
-  void on_grid(const int fold[3], double *phi, double *field, cudaStream_t);
+  // Of the charges of begin(), any number of times. At every fold-th mesh point from a first one on; field may be null.
+  void on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t);
   // What mesh points add at n places, whose id does not matter.
   void at_places(const DeviceAtom *places, int n, double *at, cudaStream_t);
 
