@@ -138,7 +138,7 @@ namespace {
 
   class FakeFar : public FarField {
    public:
-    void on_grid(const EwaldMesh &, const int *, const MapCharges &, int, const MapResults &) override { fail(); }
+    void on_grid(const EwaldMesh &, const int *, const int *, const MapCharges &, int, const MapResults &) override { fail(); }
     void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int, double *) override { fail(); }
 
    private:
