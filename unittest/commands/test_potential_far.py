@@ -67,6 +67,8 @@ class Far(unittest.TestCase):
         dump = output([("m", True, corner)], grid)
         dump = [line.replace("efield[*]", "efield[*] c_m:grid:near c_m:grid:far") if line.startswith("dump m ") else line for line in dump]
         run = coordtest.run_lammps([*setup(box, data, units, first, shell or cutoff + SKIN + 1.6), *later, *lines, *dump, "run 0"], ranks)
+        who = "cuFFT on the GPU" if coordtest.DEVICE == "cuda" and ranks == 1 else "LAMMPS' Fourier transforms"
+        self.assertIn(f"  far field by {who} of a mesh of ", run.text)
         return run, coordtest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
 
     def test_ewald(self):

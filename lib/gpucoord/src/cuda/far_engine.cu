@@ -7,8 +7,8 @@
 //
 // Charges are added up as whole numbers of 64 bits: their sum does not depend on the order, and so neither do its bits. The unit
 // is a power of two, chosen so that the sum of all charges on one mesh point would just fit: the part of a charge is rounded by
-// at most 1.4e-20 of the sum of all magnitudes. Where 50 charges reach a mesh point, that is less than 1e-12 of a density of
-// 0.1 charges for some two million unit charges, and grows with their number.
+// at most 1.4e-20 of the sum of all magnitudes. What 50 charges near a mesh point make of that is 1e-12 of a density of 0.1 (root
+// mean square) where there are two million unit charges, and grows with their number.
 
 #include "far_engine.h"
 
@@ -194,7 +194,7 @@ void FarEngine::prepare(const int n[3], cudaStream_t stream)
   plans.reset();    // new ones have its memory
   plans = std::make_unique<Plans>();
   std::fill_n(planned, 3, 0);
-  std::size_t largest = 0;
+  std::size_t largest = 1;    // some need nothing, and none takes a null pointer
   const auto make = [&](const Plan &plan, cufftType type) {
     std::size_t size = 0;
     check_fft(cufftSetAutoAllocation(plan.handle, 0), "making a plan of transforms");
