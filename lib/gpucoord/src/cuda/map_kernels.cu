@@ -57,6 +57,7 @@ namespace {
     TileCharge<Real> list[LISTS][Shape<Real>::LIST];
     PointBox box;    // around the tile
     double middle[3];
+    int counts[LISTS];
     int row_begin[MAX_ROWS], row_offset[MAX_ROWS + 1];
   };
 
@@ -151,6 +152,7 @@ namespace {
 
     const MapConstants<Real> &constants;
     TileCharge<Real> (*list)[Shape<Real>::LIST];
+    int *counts;
     ThreadPoints<Real> points;
     int count = 0;    // of the list with the number of this lane
     PointSums<VALUES, double> total[SUBTILES];
@@ -162,27 +164,27 @@ namespace {
       const int lane = threadIdx.x % 32;
       const unsigned kept = __ballot_sync(ALL_LANES, keeps);
       if (kept == 0 && enough > 1) return;
-      const unsigned bit[3] = {__ballot_sync(ALL_LANES, number & 1), __ballot_sync(ALL_LANES, number & 2),
-                               __ballot_sync(ALL_LANES, number & 4)};
-      const auto lanes_of = [&](int of) {
-        unsigned lanes = kept;
-        for (int b = 0; b < 3; ++b) lanes &= of >> b & 1 ? bit[b] : ~bit[b];
-        return lanes;
-      };
+      const unsigned peers = __match_any_sync(ALL_LANES, keeps ? number : LISTS);
       const int before = __shfl_sync(ALL_LANES, count, number);
-      const int place = before + __popc(lanes_of(number) & ((1u << lane) - 1u));
-      if (keeps) list[number][place] = charge;
-      if (lane < LISTS) count += __popc(lanes_of(lane));
+      if (keeps) list[number][before + __popc(peers & ((1u << lane) - 1u))] = charge;
+      counts[lane % LISTS] = 0;
+      __syncwarp();
+      if (keeps) counts[number] = __popc(peers);
+      __syncwarp();
+      if (lane < LISTS) count += counts[lane];
       __syncwarp();
       unsigned full = __ballot_sync(ALL_LANES, lane < LISTS && count >= enough);
       for (; full; full &= full - 1) {
         const int number = __ffs(full) - 1, n = __shfl_sync(ALL_LANES, count, number);
-        const int padded = (n + UNROLL - 1) / UNROLL * UNROLL;
+        // a multiple of UNROLL, what is over stays; in the end with charges of 0
+        const int summed = (enough > 1 ? n : n + UNROLL - 1) / UNROLL * UNROLL, left = max(n - summed, 0);
         constexpr Real NOWHERE = 1e6;
-        if (n + lane < padded) list[number][n + lane] = {NOWHERE, NOWHERE, NOWHERE, 0};
+        if (n + lane < summed) list[number][n + lane] = {NOWHERE, NOWHERE, NOWHERE, 0};
         __syncwarp();
-        sum(number, padded);
-        if (lane == number) count = 0;
+        sum(number, summed);
+        __syncwarp();
+        if (lane < left) list[number][lane] = list[number][summed + lane];    // fewer than UNROLL: places do not overlap
+        if (lane == number) count = left;
         __syncwarp();
       }
     }
@@ -384,7 +386,7 @@ namespace {
       return static_cast<Real>(x * arg.map.inverse_length);
     };
     constexpr int VALUES = FIELD ? 4 : 1;
-    WarpSummer<Kernel, SOFT, VALUES, Real> summer = {arg.map.constants, memory.list};
+    WarpSummer<Kernel, SOFT, VALUES, Real> summer = {arg.map.constants, memory.list, memory.counts};
     for (int k = 0; k < SUBTILES; ++k) summer.points.x[k] = place(2 * k + ix, 0);
     summer.points.y = place(ix, 1);
     summer.points.z = place(ix, 2);
