@@ -44,7 +44,7 @@
 
 using namespace LAMMPS_NS;
 
-// A charge is on a point where it is nearer than this, over the cutoff, or over the longest edge of the box for kernel direct:
+// A charge is on a point where it is nearer than this, over the cutoff or a cell of the grid, or over the longest edge of the box for kernel direct:
 // far more than float rounds distances by, and far less than distances that happen by chance.
 static constexpr double ON_A_POINT = 1e-5;
 
@@ -90,6 +90,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 
 ComputePotentialGrid::~ComputePotentialGrid()
 {
+  if (listener) listener->compute_is_gone();
   memory->destroy(vector_atom);
 }
 
@@ -130,7 +131,10 @@ void ComputePotentialGrid::set_up()
 
 double ComputePotentialGrid::distance_that_is_none() const
 {
-  return ON_A_POINT * (settings->is_direct() ? std::max({domain->xprd, domain->yprd, domain->zprd}) : settings->map.cutoff);
+  if (settings->is_direct()) return ON_A_POINT * std::max({domain->xprd, domain->yprd, domain->zprd});
+  double step = 0.0;
+  for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
+  return ON_A_POINT * MAX(settings->map.cutoff, step);    // float rounds distances by a part of the size of tiles of points
 }
 
 /* ----------------------------------------------------------------------
@@ -716,7 +720,8 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
 {
   std::string failure;
   const auto failed = [&](const std::string &what, const std::string &way_out) {
-    failure = fmt::format("Compute potential/grid {}: {} on rank {} with {} charges - {}", id, what, comm->me, q.size(), way_out);
+    const std::string charges = is_fetched ? fmt::format(" with {} charges", q.size()) : "";
+    failure = fmt::format("Compute potential/grid {}: {} on rank {}{} - {}", id, what, comm->me, charges, way_out);
   };
   try {
     run();
@@ -948,6 +953,12 @@ void ComputePotentialGrid::unpack_reverse_comm(int n, int *list, double *buf)
 int ComputePotentialGrid::number_of_points() const
 {
   return static_cast<int>(phi.size());
+}
+
+void ComputePotentialGrid::set_listener(Listener *who)
+{
+  listener = who;
+  if (!listener) sum.clear();
 }
 
 void ComputePotentialGrid::set_sum(const std::vector<double> &from)

@@ -56,13 +56,15 @@ class ComputePotentialGrid : public Compute {
   // For a fix that adds up maps: the sum of potentials, which stays where maps are made. Where parts of the box change the
   // listener is told, before and after.
   struct Listener {
+    virtual void compute_is_gone() = 0;
     virtual void before_new_grid() = 0;
     virtual void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) = 0;
 
    protected:
     ~Listener() = default;
   };
-  void set_listener(Listener *who) { listener = who; }
+  // null: nobody wants a sum any longer
+  virtual void set_listener(Listener *);
   const Listener *get_listener() const { return listener; }
   virtual void set_sum(const std::vector<double> &);
   virtual void add_to_sum();    // the map of this step

@@ -10,6 +10,7 @@
 
 #include "fix_ave_potential_grid.h"
 
+#include "atom_masks.h"
 #include "comm.h"
 #include "error.h"
 #include "grid3d.h"
@@ -34,6 +35,10 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, 4,
                "Fix ave/potential/grid: another fix averages the maps of compute {} already - use that, or another compute", compute_id);
   compute->set_listener(this);
+  if (compute->kokkosable) {    // it brings atoms to where it needs them by itself
+    kokkosable = 1;
+    datamask_read = datamask_modify = EMPTY_MASK;
+  }
   compute->set_sum(std::vector<double>(compute->number_of_points(), 0.0));
   pergrid_flag = 1;
   pergrid_freq = nevery;
@@ -45,8 +50,7 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 
 FixAvePotentialGrid::~FixAvePotentialGrid()
 {
-  // the compute may have been deleted, and another one made with its ID
-  if (modify->get_compute_by_id(compute_id) == compute && compute->get_listener() == this) compute->set_listener(nullptr);
+  if (compute) compute->set_listener(nullptr);
 }
 
 ComputePotentialGrid *FixAvePotentialGrid::find_compute(int argument) const
@@ -67,9 +71,14 @@ int FixAvePotentialGrid::setmask()
 
 void FixAvePotentialGrid::init()
 {
-  if (find_compute(Error::NOLASTLINE) != compute || compute->get_listener() != this)
+  need_compute();
+}
+
+void FixAvePotentialGrid::need_compute() const
+{
+  if (!compute)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix ave/potential/grid {}: compute {} has been deleted and made again - unfix and define the fix again", id, compute_id);
+               "Fix ave/potential/grid {}: compute {} has been deleted - define it, unfix the fix and define it again", id, compute_id);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -95,6 +104,7 @@ int FixAvePotentialGrid::get_grid_by_name(const std::string &name, int &dim)
 
 void *FixAvePotentialGrid::get_grid_by_index(int index)
 {
+  need_compute();
   return compute->get_grid_by_index(index);
 }
 
@@ -108,6 +118,7 @@ int FixAvePotentialGrid::get_griddata_by_name(int igrid, const std::string &name
 void *FixAvePotentialGrid::get_griddata_by_index(int index)
 {
   if (index != 0) return nullptr;
+  need_compute();
   make_mean();
   return mean.for_lammps();
 }
@@ -179,5 +190,5 @@ void FixAvePotentialGrid::unpack_remap_grid(int, void *buffer, int n, int *list)
 
 double FixAvePotentialGrid::memory_usage()
 {
-  return mean.bytes() + static_cast<double>(compute->number_of_points()) * sizeof(double);
+  return mean.bytes() + (compute ? static_cast<double>(compute->number_of_points()) * sizeof(double) : 0.0);
 }

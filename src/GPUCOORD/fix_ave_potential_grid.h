@@ -47,12 +47,14 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
 
  private:
   ComputePotentialGrid *find_compute(int argument) const;
+  void need_compute() const;
+  void compute_is_gone() override { compute = nullptr; }
   void before_new_grid() override;
   void after_new_grid(class Grid3d *old_grid, class Grid3d *new_grid) override;
   void make_mean();
 
   const std::string compute_id;
-  ComputePotentialGrid *compute;
+  ComputePotentialGrid *compute;    // null: it has been deleted
   bigint nmaps;                  // in the sum
   GridValues mean;
 

@@ -166,7 +166,7 @@ double PotentialFar::bytes(bool with_field) const
   // of a mesh point: its value, factor, spectrum and two copies that transforms take, waves of the field, and, as measured, what
   // LAMMPS' transforms take to send
   constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
-  if (the_mesh.n[0] == 0) return 0.0;
+  if (the_mesh.n[0] == 0 || on_gpu) return 0.0;
   const MeshBrick mine = brick();
   return static_cast<double>(mine.n[0]) * mine.n[1] * mine.n[2] *
       (OF_A_POINT + (with_field ? OF_FIELD : 0.0) + (comm->nprocs > 1 ? TO_SEND : 0.0));

@@ -40,7 +40,7 @@ class PotentialFar : protected Pointers {
 
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
-  double bytes(bool with_field) const;    // that this rank needs; 0 before there is a mesh
+  double bytes(bool with_field) const;    // of the host that this rank needs; 0 before there is a mesh
   // Then the two functions below throw gpucoord::DeviceError.
   bool is_on_gpu() const { return on_gpu; }
 

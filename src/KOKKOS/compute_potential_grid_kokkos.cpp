@@ -115,6 +115,12 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::fetch_f
 
 /* ---------------------------------------------------------------------- */
 
+template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_listener(Listener *who)
+{
+  ComputePotentialGrid::set_listener(who);
+  if (!who) keeps_sum = false;
+}
+
 template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_sum(const std::vector<double> &from)
 {
   keeps_sum = on_device != nullptr;

@@ -31,6 +31,7 @@ namespace LAMMPS_NS {
 template <class DeviceType> class ComputePotentialGridKokkos : public ComputePotentialGrid {
  public:
   ComputePotentialGridKokkos(class LAMMPS *, int, char **);
+  void set_listener(Listener *) override;
   void set_sum(const std::vector<double> &) override;
   void add_to_sum() override;
   std::vector<double> get_sum() override;

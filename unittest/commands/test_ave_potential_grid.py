@@ -51,6 +51,27 @@ class Mean(unittest.TestCase):
         """A region of which the mean is 0."""
         self.check_mean(ORTHOGONAL, 2, ["run 6"], 4, "reference r", before=["region r block INF INF INF INF 2.0 4.0"])
 
+    def test_several_runs(self):
+        for runs in ["run 4", "run 4"], ["run 4", "run 4 pre no"], ["run 4", "run 4 every 2 NULL"]:
+            with self.subTest(runs[1]):
+                self.check_mean(ORTHOGONAL, 2, runs, 5)
+
+    def test_another_fix_after_load_balancing(self):
+        """What the first one has left does not matter."""
+        data = f"{coordtest.folder()}/crowd"
+        rng = np.random.default_rng(6)
+        x = ORTHOGONAL.lo + (0.01 + 0.98 * rng.random((N, 3)) ** 3) @ ORTHOGONAL.edges
+        write_data(data, x, rng.normal(size=N).round(4), ORTHOGONAL, rng.normal(size=(N, 3)))
+        done = coordtest.run_lammps(
+            [*setup(ORTHOGONAL, data, shell=CUTOFF + SKIN + 1.0), COMPUTE, "fix m all ave/potential/grid 1 c", "run 2", "unfix m",
+             "balance 1.0 shift xyz 10 1.0", "run 1", "fix m all ave/potential/grid 1 c",
+             "compute at all property/grid 9 8 7 id xc yc zc", "run 1",
+             "dump m all grid 1 m.grid c_at:grid:data[*] f_m:grid:data", "dump_modify m format float %.17g",
+             "dump c all grid 1 c.grid c_at:grid:data[*] c_c:grid:phi", "dump_modify c format float %.17g", "run 0"], 4)
+        mean, phi = (read_grid(done.path(f"{name}.grid"))[-1].phi for name in "mc")
+        self.assertGreater(np.abs(phi).max(), 0.1)
+        self.assertLess(np.abs(mean - phi).max(), coordtest.rounded(1e-13) * np.abs(phi).max())    # nothing moves
+
     def test_load_balancing(self):
         """Most atoms are in one corner: parts of ranks change."""
         for words in "fix bal all balance 3 1.0 shift xyz 10 1.0", "fix bal all balance 3 1.0 rcb":
@@ -87,10 +108,11 @@ class Errors(errortest.InProcess):
 
     def test_compute_that_is_gone(self):
         errortest.commands(self.lmp, "fix m all ave/potential/grid 1 c\nuncompute c")
-        self.assertEqual(errortest.error_of(self.lmp, "run 1")[0], "Fix ave/potential/grid: there is no compute c")
+        gone = "Fix ave/potential/grid m: compute c has been deleted - define it, unfix the fix and define it again"
+        self.assertEqual(errortest.error_of(self.lmp, "run 1")[0], gone)
+        self.assertEqual(errortest.error_of(self.lmp, f"write_grid f_m:grid:data {coordtest.folder()}/gone.dx")[0], gone)
         errortest.commands(self.lmp, COMPUTE)
-        self.assertEqual(errortest.error_of(self.lmp, "run 1")[0],
-                         "Fix ave/potential/grid m: compute c has been deleted and made again - unfix and define the fix again")
+        self.assertEqual(errortest.error_of(self.lmp, "run 1")[0], gone)
         errortest.commands(self.lmp, "unfix m\nfix m all ave/potential/grid 1 c\nrun 1")
 
 

@@ -107,7 +107,7 @@ double difference(const std::vector<double> &found, const std::vector<double> &e
 // At a jump of the kernel rounding in float decides whether a charge counts.
 bool jumps(MapKernel kernel)
 {
-  return kernel == MapKernel::CUT || kernel == MapKernel::EWALD;
+  return kernel == MapKernel::CUT;
 }
 
 }    // namespace

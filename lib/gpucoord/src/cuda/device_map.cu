@@ -136,6 +136,7 @@ namespace {
     {
       npoints = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       has_field = with_field;
+      found = {};
       if (npoints == 0) return;
       phi.reserve(npoints);
       if (with_field) field.reserve(3 * npoints);

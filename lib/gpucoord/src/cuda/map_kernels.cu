@@ -15,6 +15,7 @@
 
 #include "cuda_error.h"
 #include "sorted_atoms.cuh"
+#include "warp_reduction.cuh"
 
 #include <cstddef>
 #include <type_traits>
@@ -31,7 +32,6 @@ namespace {
   constexpr int ROWS_OF_A_LANE = 4, MAX_ROWS = 32 * ROWS_OF_A_LANE;    // of cells that a warp searches at a time
   constexpr int LISTS = 8;
   constexpr int UNROLL = 4;    // charges that are summed together: lists are filled up to a multiple with charges of 0
-  constexpr unsigned ALL_LANES = 0xffffffffu;
 
   // Lists by the subtiles of their charges: 1 to 4: that many from the first on; 5 to 7: the second, third or fourth to the
   // last. List 0 has charges on a point of the tile, whose kernel looks at every distance.
@@ -419,8 +419,8 @@ namespace {
       if constexpr (FIELD)
         for (int c = 0; c < 3; ++c) write(summer.total[k].v[1 + c] * unit * unit, arg.field + 3 * p + c);
     }
-    const unsigned tested = __reduce_add_sync(ALL_LANES, summer.tested);
-    if (lane == 0) atomicAdd(arg.map.tested, static_cast<unsigned long long>(tested));
+    const auto tested = add_warp(static_cast<unsigned long long>(summer.tested));
+    if (lane == 0) atomicAdd(arg.map.tested, tested);
   }
 
   // one thread a point, 128 a block: points of one cell read the same charges
@@ -447,9 +447,13 @@ namespace {
                    dz = static_cast<Real>((point.z - a.z) * unit);
         const auto q = j == self ? Real(0) : static_cast<Real>(a.q);
         add_charge<Kernel, SOFT, true>(arg.map.constants, dx * dx + (dy * dy + dz * dz), dx, dy, dz, q, sums);
+        constexpr int CHUNK = 256;
+        if ((j - range.x) % CHUNK == CHUNK - 1 || j == range.y - 1) {
+          for (int v = 0; v < VALUES; ++v) total.v[v] += sums.v[v];
+          sums = {};
+        }
       }
       tested += range.y - range.x;
-      for (int v = 0; v < VALUES; ++v) total.v[v] += sums.v[v];
     }
     const int to = arg.place[p];
     arg.phi[to] = total.v[0] * unit;

@@ -43,6 +43,7 @@ namespace {
       use_device(device);
       cudaGetLastError();    // of others: a launch here must not be blamed for it
       distances = 0.0;
+      found = {};
       const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1], n = layer * grid.n[2];
       if (n == 0) return;
       Memory &m = *memory;
@@ -52,7 +53,8 @@ namespace {
         others = m.engine->begin(grid, bins, staged, found, m.stream);
       else
         m.engine->begin(bounds_of(grid), staged, m.stream);
-      const bool on_device = others.n > 0 && !host;
+      const bool on_device = others.n > 0 && !host, on_host = others.n > 0 && host;
+      const Overflow overflow = on_host ? fetch_overflow(others, charges) : Overflow();
       if (on_device) m.engine_of_overflow->begin(bounds_of(grid), others, m.stream);
       reserve(n, out.field != nullptr);
       const int layers = m.engine->layers(grid), at_once = std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
@@ -66,9 +68,6 @@ namespace {
         slabs.push_back({z[0], z[1] - z[0], layer * z[0], layer * z[1]});
         fetch(slabs.size() - 1, slabs.back().begin, slabs.back().end, out.field != nullptr);
       }
-      const bool on_host = others.n > 0 && host;
-      Overflow overflow;
-      if (on_host) overflow = fetch_overflow(others, charges);
       for (std::size_t k = 0; k < slabs.size(); ++k) {
         if (on_host) sum_overflow(grid, slabs[k], overflow, out.field != nullptr);    // while the GPU is busy
         check(cudaEventSynchronize(m.arrived[k]), "computing potentials");
@@ -188,9 +187,9 @@ namespace {
     Overflow fetch_overflow(const ChargesOnDevice &others, const MapCharges &charges)
     {
       std::vector<DeviceAtom> atoms(others.n);
-      check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom), cudaMemcpyDeviceToHost, memory->copies),
+      check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom), cudaMemcpyDeviceToHost, memory->stream),
             "copying from it");
-      check(cudaStreamSynchronize(memory->copies), "copying from it");
+      check(cudaStreamSynchronize(memory->stream), "copying from it");
       Overflow overflow;
       for (const DeviceAtom &a : atoms) {
         overflow.x.insert(overflow.x.end(), {a.x, a.y, a.z});

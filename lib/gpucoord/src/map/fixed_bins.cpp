@@ -52,15 +52,15 @@ MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth)
     found.charges += static_cast<double>(of_size[size]) * static_cast<double>(size);
     if (of_size[size] > 0) found.deepest = static_cast<int>(size);
   }
-  const auto beyond = [&](int room) {
-    double sum = 0.0;
-    for (std::size_t size = room + 1; size < of_size.size(); ++size)
-      sum += static_cast<double>(of_size[size]) * static_cast<double>(size - room);
-    return sum;
-  };
-  found.overflowing = beyond(depth);
-  found.better_depth = depth;
-  while (beyond(found.better_depth) > BEARABLE * found.charges) ++found.better_depth;
+  // from the fullest bins on: what finds no room where bins are one less deep is that of before and a charge of each deeper bin
+  found.better_depth = std::max(depth, found.deepest);
+  double deeper_bins = 0.0, beyond = 0.0;
+  for (int room = found.deepest - 1; room >= depth; --room) {
+    deeper_bins += static_cast<double>(of_size[room + 1]);
+    beyond += deeper_bins;
+    if (beyond <= BEARABLE * found.charges) found.better_depth = room;
+    if (room == depth) found.overflowing = beyond;
+  }
   return found;
 }
 
