@@ -109,9 +109,7 @@ void ComputePotentialGrid::init()
   }
   settings->map.tiny = distance_that_is_none();
   evaluated_at = -1;    // a run may begin at the step of the last one
-  if (!settings->reference.empty() && !domain->get_region_by_id(settings->reference))
-    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: its reference, region {}, is no longer there", id,
-               settings->reference);
+  if (!settings->reference.empty()) reference_region();
   is_set_up = false;
   if (!potential_far) set_up();
 }
@@ -728,7 +726,7 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
   } catch (const gpucoord::DeviceError &e) {
     failed(e.what(), "use device host, more GPUs or fewer ranks per GPU");
   } catch (const std::invalid_argument &e) {
-    failed(e.what(), "see keyword bins");
+    failure = fmt::format("Compute potential/grid {}: {}", id, e.what());
   } catch (const std::bad_alloc &) {
     failed("out of memory", fmt::format("use more ranks{}", settings->is_direct() ? "" : " or a smaller cutoff"));
   }
@@ -833,13 +831,22 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
   }
 }
 
+Region *ComputePotentialGrid::reference_region() const
+{
+  Region *const region = domain->get_region_by_id(settings->reference);
+  if (!region)
+    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: its reference, region {}, is no longer there", id,
+               settings->reference);
+  return region;
+}
+
 /* ----------------------------------------------------------------------
    a periodic potential is known but for a constant
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::set_reference()
 {
-  const auto region = domain->get_region_by_id(settings->reference);
+  Region *const region = reference_region();
   region->prematch();
   const gpucoord::MapGrid points = brick();
   double mine[2] = {0.0, 0.0}, all[2];    // sum and number of points

@@ -41,11 +41,11 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   }
   compute->set_sum(std::vector<double>(compute->number_of_points(), 0.0));
   pergrid_flag = 1;
-  pergrid_freq = nevery;
+  pergrid_freq = 1;
   scalar_flag = 1;
-  global_freq = nevery;
+  global_freq = 1;
   extscalar = 0;
-  time_depend = 1;
+  dynamic_group_allow = 1;    // it is not used
 }
 
 FixAvePotentialGrid::~FixAvePotentialGrid()
@@ -56,7 +56,10 @@ FixAvePotentialGrid::~FixAvePotentialGrid()
 ComputePotentialGrid *FixAvePotentialGrid::find_compute(int argument) const
 {
   auto *const any = modify->get_compute_by_id(compute_id);
-  if (!any) error->all(FLERR, argument, "Fix ave/potential/grid: there is no compute {}", compute_id);
+  if (!any) {
+    const std::string hint = utils::strmatch(compute_id, "^c_") ? " - give its ID alone, without c_" : "";
+    error->all(FLERR, argument, "Fix ave/potential/grid: there is no compute {}{}", compute_id, hint);
+  }
   auto *const found = dynamic_cast<ComputePotentialGrid *>(any);
   if (!found)
     error->all(FLERR, argument, "Fix ave/potential/grid: compute {} is of style {} but must be of style potential/grid", compute_id,

@@ -235,8 +235,8 @@ void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
   bins.size = positive(iarg, arg[iarg], "bins fixed size");
   constexpr int MOST = 1 << 20;
-  const double depth = positive(iarg + 1, arg[iarg + 1], "bins fixed depth");
-  if (!utils::is_integer(arg[iarg + 1]) || depth > MOST)
+  const double depth = utils::is_integer(arg[iarg + 1]) ? std::strtod(arg[iarg + 1], nullptr) : 0.0;
+  if (depth < 1 || depth > MOST)
     error->all(FLERR, iarg + 1, "Compute potential/grid bins fixed depth is {} but must be a number of charges from 1 to {}",
                arg[iarg + 1], MOST);
   bins.depth = static_cast<int>(depth);

@@ -94,11 +94,19 @@ class Errors(errortest.InProcess):
                 ("2", "Illegal fix ave/potential/grid command: missing argument(s)"),
                 ("0 c", "Fix ave/potential/grid Nevery is 0 but must be > 0"),
                 ("2 d", "Fix ave/potential/grid: there is no compute d"),
+                ("2 c_c", "Fix ave/potential/grid: there is no compute c_c - give its ID alone, without c_"),
                 ("2 thermo_temp", "Fix ave/potential/grid: compute thermo_temp is of style temp but must be of style potential/grid"),
                 ("2 c ave", "Unknown fix ave/potential/grid keyword: ave - it takes a number of steps and the ID of a compute")):
             with self.subTest(words):
                 self.assertEqual(errortest.without_suffix(errortest.error_of(self.lmp, f"fix m all ave/potential/grid {words}")[0]),
                                  message)
+
+    def test_between(self):
+        """The mean is there at all steps, for a group that is not used, and also after reset_timestep."""
+        errortest.commands(self.lmp, "group g dynamic all every 1\nfix m g ave/potential/grid 2 c\nthermo_style custom step f_m\n"
+                                     f"thermo 3\ndump d all grid 3 {coordtest.folder()}/d.grid f_m:grid:data\nrun 5\nundump d\n"
+                                     "reset_timestep 100\nrun 4")
+        self.assertEqual(self.lmp.extract_fix("m", 0, 0), 4.0)
 
     def test_one_fix_for_a_compute(self):
         errortest.commands(self.lmp, "fix m all ave/potential/grid 2 c")

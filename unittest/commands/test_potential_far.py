@@ -368,6 +368,11 @@ class Errors(errortest.InProcess):
                                      f"dump m all grid 1 {coordtest.folder()}/none.grid c_m:grid:phi")
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
                          "Compute potential/grid m: no point of its grid is in region r, its reference - use a larger region or a finer grid")
+        errortest.commands(self.lmp, "undump m\nuncompute m\nregion s block INF INF INF INF INF INF\n"
+                                     "compute m all potential/grid 7 6 5 cutoff 3.0 reference s\nrun 0\nregion s delete")
+        for command in f"write_grid c_m:grid:phi {coordtest.folder()}/none.dx", "run 0":
+            self.assertEqual(errortest.error_of(self.lmp, command)[0],
+                             "Compute potential/grid m: its reference, region s, is no longer there")
 
     def test_newton(self):
         errortest.commands(self.lmp, "clear\nnewton off\n" + self.SYSTEM + "\ncompute m all potential/grid 7 6 5 cutoff 3.0 far fft 1e-5\n"

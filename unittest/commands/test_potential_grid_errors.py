@@ -53,7 +53,7 @@ ARGUMENTS = [
     ("cutoff 3.0 bins [round]", "Unknown compute potential/grid bins option: round - known are sorted, fixed"),
     ("cutoff 3.0 bins fixed [0] 8", "Compute potential/grid bins fixed size is 0 but must be > 0 and finite"),
     ("cutoff 3.0 bins fixed [x] 8", "Compute potential/grid bins fixed size must be a number, not 'x'"),
-    ("cutoff 3.0 bins fixed 4.0 [0]", "Compute potential/grid bins fixed depth is 0 but must be > 0 and finite"),
+    ("cutoff 3.0 bins fixed 4.0 [0]", "Compute potential/grid bins fixed depth is 0 but must be a number of charges from 1 to 1048576"),
     ("cutoff 3.0 bins fixed 4.0 [2.5]",
      "Compute potential/grid bins fixed depth is 2.5 but must be a number of charges from 1 to 1048576"),
     ("cutoff 3.0 bins fixed 4.0 [2000000]",

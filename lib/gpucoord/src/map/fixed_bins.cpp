@@ -38,7 +38,7 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   if (places > std::numeric_limits<int>::max()) {
     std::ostringstream text;
     text << "bins of size " << bins.size << " with room for " << bins.depth << " charges each have " << places
-         << " places, and there may be 2147483647 - use larger ones, or sorted bins";
+         << " places on a rank, and there may be 2147483647 - use larger or less deep ones, or sorted bins";
     throw std::invalid_argument(text.str());
   }
   return made;
