@@ -25,7 +25,7 @@ def plugin_file():
 
 
 STYLES = [["command", "set_multisite"], ["command", "write_grid"], ["compute", "coord/gpu"], ["compute", "potential/grid"],
-          ["fix", "coord/bias"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
+          ["fix", "ave/potential/grid"], ["fix", "coord/bias"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
 
 class Plugin(unittest.TestCase):
