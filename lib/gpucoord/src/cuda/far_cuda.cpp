@@ -45,7 +45,7 @@ namespace {
     {
       begin(mesh, charges, nthreads);
       Memory &m = *memory;
-      stage(x, n, nthreads, m.places);
+      stage_all(x, n, nthreads, m.stream, m.places);
       m.phi.reserve(n);
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
@@ -68,7 +68,7 @@ namespace {
       use_device(device);
       cudaGetLastError();    // of others: a launch here must not be blamed for it
       Memory &m = *memory;
-      stage(charges.x, charges.n, nthreads, m.charges);
+      stage_all(charges.x, charges.n, nthreads, m.stream, m.charges);
       double sum_of_sizes = 0.0;
       send(m.q, charges.n, m.stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k) {
@@ -77,14 +77,6 @@ namespace {
         }
       });
       m.engine.begin(mesh, {m.charges.device.data(), m.q.device.data(), charges.n}, sum_of_sizes, m.stream);
-    }
-
-    void stage(const double *x, int n, int nthreads, Staged<DeviceAtom> &to)
-    {
-      send(to, n, memory->stream, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-        for (std::size_t k = begin; k < end; ++k) to.pinned[k] = {x[3 * k], x[3 * k + 1], x[3 * k + 2], static_cast<std::int64_t>(k)};
-      });
     }
 
     void fetch(const Staged<double> &values, std::size_t n, Arrivals &arrivals)

@@ -85,7 +85,10 @@ namespace {
       distances = 0.0;
       if (points.n == 0) return;
       Memory &m = *memory;
-      const Bounds bounds = stage(points.x, points.n, [&](int p) { return points.self ? points.self[p] : -1; }, m.points);
+      Bounds bounds = no_bounds();
+      const auto number = [](std::size_t p) { return p; };
+      const auto self = [&points](std::size_t p) { return points.self ? points.self[p] : -1; };
+      stage_positions(points.x, points.n, number, self, nthreads, m.stream, m.points, bounds);
       m.engine->begin(bounds, stage_charges(charges), m.stream);
       reserve(points.n, out.field != nullptr);
       m.engine->at_points(m.points.device.data(), points.n, m.phi.device.data(), out.field ? m.field.device.data() : nullptr,
@@ -121,31 +124,11 @@ namespace {
     ChargesOnDevice stage_charges(const MapCharges &charges)
     {
       Memory &m = *memory;
-      stage(charges.x, charges.n, [](int row) { return row; }, m.charges);
+      stage_all(charges.x, charges.n, nthreads, m.stream, m.charges);
       send(m.q, charges.n, m.stream, [&](std::size_t begin, std::size_t end) {
         std::copy(charges.q + begin, charges.q + end, m.q.pinned.data() + begin);
       });
       return {m.charges.device.data(), m.q.device.data(), charges.n};
-    }
-
-    // n positions with what id_of(number) says; returns their bounds
-    template <class IdOf> Bounds stage(const double *x, int n, const IdOf &id_of, Staged<DeviceAtom> &to)
-    {
-      Bounds bounds = no_bounds();
-      auto &lo = bounds.lo, &hi = bounds.hi;
-      send(to, n, memory->stream, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) reduction(min : lo[:3]) \
-    reduction(max : hi[:3])
-        for (std::size_t k = begin; k < end; ++k) {
-          const double *const p = x + 3 * k;
-          to.pinned[k] = {p[0], p[1], p[2], id_of(static_cast<int>(k))};
-          for (int c = 0; c < 3; ++c) {
-            lo[c] = std::min(lo[c], p[c]);
-            hi[c] = std::max(hi[c], p[c]);
-          }
-        }
-      });
-      return bounds;
     }
 
     void reserve(std::size_t n, bool with_field)

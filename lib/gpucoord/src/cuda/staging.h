@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <limits>
 #include <vector>
@@ -55,19 +56,20 @@ inline Bounds no_bounds()
   return {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
 }
 
-// Positions of the atoms of a list, with their rows, and bounds widened to hold them.
-inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to,
-                        Bounds &bounds)
+// n of the positions x[row_of(k)], as atoms id_of(k), k < n, and bounds widened to hold them.
+template <class RowOf, class IdOf>
+void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const IdOf &id_of, int nthreads, cudaStream_t stream,
+                     Staged<DeviceAtom> &to, Bounds &bounds)
 {
   double lo[3], hi[3];
   std::copy_n(bounds.lo, 3, lo);
   std::copy_n(bounds.hi, 3, hi);
-  send(to, list.n, stream, [&](std::size_t begin, std::size_t end) {
+  send(to, n, stream, [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) reduction(min : lo[:3]) \
     reduction(max : hi[:3])
     for (std::size_t k = begin; k < end; ++k) {
-      const double *const p = x + 3 * static_cast<std::size_t>(list.index[k]);
-      to.pinned[k] = {p[0], p[1], p[2], list.index[k]};
+      const double *const p = x + 3 * static_cast<std::size_t>(row_of(k));
+      to.pinned[k] = {p[0], p[1], p[2], id_of(k)};
       for (int c = 0; c < 3; ++c) {
         lo[c] = std::min(lo[c], p[c]);
         hi[c] = std::max(hi[c], p[c]);
@@ -76,6 +78,23 @@ inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cud
   });
   std::copy_n(lo, 3, bounds.lo);
   std::copy_n(hi, 3, bounds.hi);
+}
+
+// Positions of the atoms of a list, with their rows.
+inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to,
+                        Bounds &bounds)
+{
+  const auto row = [&list](std::size_t k) { return list.index[k]; };
+  stage_positions(x, list.n, row, row, nthreads, stream, to, bounds);
+}
+
+// All n positions, with their numbers; returns their bounds.
+inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to)
+{
+  Bounds bounds = no_bounds();
+  const auto number = [](std::size_t k) { return static_cast<std::int64_t>(k); };
+  stage_positions(x, n, number, number, nthreads, stream, to, bounds);
+  return bounds;
 }
 
 // Rows of sums on their way to the host.
