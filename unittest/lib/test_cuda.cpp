@@ -4,7 +4,7 @@
 
 #include "closed_forms.h"
 #include "engines.h"
-#include "gpu.h"
+#include "gpu_tests.h"
 #include "switch_cases.h"
 #include "worst_errors.h"
 
@@ -64,12 +64,6 @@ int all_cores()
 {
   return std::max(1u, std::thread::hardware_concurrency());
 }
-
-class NeedGpu : public testing::Environment {
- public:
-  void SetUp() override { need_gpu(); }
-};
-testing::Environment *const need_gpu_first = testing::AddGlobalTestEnvironment(new NeedGpu);
 
 // ---- comparison with the host
 

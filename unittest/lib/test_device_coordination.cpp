@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Coordination numbers and biases of atoms whose data lie on the GPU, against the host
 // backend in double, which test_coordination.cpp holds against brute force, and the host's biases.
 
-#include "gpu.h"
+#include "gpu_tests.h"
 #include "on_gpu.h"
 
 #include "gpucoord/coordination.h"
@@ -28,12 +28,6 @@
 using namespace gpucoord;
 
 namespace {
-
-class NeedGpu : public testing::Environment {
- public:
-  void SetUp() override { need_gpu(); }
-};
-testing::Environment *const need_gpu_first = testing::AddGlobalTestEnvironment(new NeedGpu);
 
 SwitchOptions options(SwitchKind kind, double dmax)
 {

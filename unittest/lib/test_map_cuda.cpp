@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps on a GPU against the host backend in double, which test_potential_map.cpp holds
 // against published formulas, closed forms and finite differences; that program runs on a GPU, too.
 
-#include "gpu.h"
+#include "gpu_tests.h"
 
 #include "gpucoord/device_map.h"
 #include "gpucoord/potential_map.h"
@@ -28,12 +28,6 @@ const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"
 
 // of the largest value; more of fields, of which steep terms cancel
 constexpr double DOUBLE = 1e-12, DOUBLE_FIELD = 4e-12, FLOAT = 1e-4;
-
-class NeedGpu : public testing::Environment {
- public:
-  void SetUp() override { need_gpu(); }
-};
-testing::Environment *const need = testing::AddGlobalTestEnvironment(new NeedGpu);
 
 struct System {
   std::vector<double> x, q;

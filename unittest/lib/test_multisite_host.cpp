@@ -1,6 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules by the host backend against plain loops, which test_multisite.cpp holds against
 // closed forms, finite differences and ls1-MarDyn.
 
+#include "each_isa.h"
+
 #include "../../lib/gpucoord/src/multisite/site_kernels.h"
 #include "gpucoord/multisite.h"
 #include "multisite_systems.h"
@@ -14,17 +16,9 @@
 #include <vector>
 
 namespace gpucoord {
-#define GPUCOORD_TEST_DECLARE(isa)                  \
-  namespace isa {                                  \
-    void get_site_kernels(SiteKernels<float> &);   \
-    void get_site_kernels(SiteKernels<double> &);  \
-  }
-GPUCOORD_TEST_DECLARE(isa_baseline)
-#ifdef __x86_64__
-GPUCOORD_TEST_DECLARE(isa_avx2)
-GPUCOORD_TEST_DECLARE(isa_avx512)
-#endif
-#undef GPUCOORD_TEST_DECLARE
+GPUCOORD_TEST_DECLARE_IN_EACH_ISA(
+    void get_site_kernels(SiteKernels<float> &);
+    void get_site_kernels(SiteKernels<double> &);)
 }    // namespace gpucoord
 
 using namespace gpucoord;
@@ -281,10 +275,9 @@ template <class Real> std::vector<SiteKernels<Real>> all_kernels()
   std::vector<SiteKernels<Real>> all(1);
   isa_baseline::get_site_kernels(all[0]);
 #ifdef __x86_64__
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+  if (runs_avx2())
     isa_avx2::get_site_kernels(all.emplace_back());
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+  if (runs_avx512())
     isa_avx512::get_site_kernels(all.emplace_back());
 #endif
   return all;

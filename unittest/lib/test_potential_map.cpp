@@ -2,6 +2,7 @@
 // differences.
 
 #include "backends.h"
+#include "each_isa.h"
 
 #include "../../lib/gpucoord/src/map/map_kernels.h"
 #include "gpucoord/potential_map.h"
@@ -18,17 +19,9 @@
 #include <vector>
 
 namespace gpucoord {
-#define GPUCOORD_TEST_DECLARE(isa)                                               \
-  namespace isa {                                                                \
-    void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);    \
-    void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);   \
-  }
-GPUCOORD_TEST_DECLARE(isa_baseline)
-#ifdef __x86_64__
-GPUCOORD_TEST_DECLARE(isa_avx2)
-GPUCOORD_TEST_DECLARE(isa_avx512)
-#endif
-#undef GPUCOORD_TEST_DECLARE
+GPUCOORD_TEST_DECLARE_IN_EACH_ISA(
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);
+    void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);)
 }    // namespace gpucoord
 
 using namespace gpucoord;
@@ -541,12 +534,12 @@ TEST(PotentialMap, InstructionSetsAgree)
       isa_baseline::get_map_kernels(o, Precision::MIXED, kf);
       add(k, kf);
 #ifdef __x86_64__
-      if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
+      if (runs_avx2()) {
         isa_avx2::get_map_kernels(o, Precision::DOUBLE, k);
         isa_avx2::get_map_kernels(o, Precision::MIXED, kf);
         add(k, kf);
       }
-      if (std::string(host_instruction_set()) == "AVX-512") {
+      if (runs_avx512()) {
         isa_avx512::get_map_kernels(o, Precision::DOUBLE, k);
         isa_avx512::get_map_kernels(o, Precision::MIXED, kf);
         add(k, kf);
