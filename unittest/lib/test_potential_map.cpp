@@ -225,7 +225,8 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
        {Size{9, 7, 6, 0.0}, Size{8, 4, 4, 0.4}, Size{1, 1, 1, 0.0}, Size{17, 5, 3, -0.45}, Size{3, 11, 2, 0.2}})
     for (const MapKernel kernel : KERNELS)
       for (const MapOverlap overlap : OVERLAPS) {
-        const MapOptions o = options_of(kernel, overlap);
+        MapOptions o = options_of(kernel, overlap);
+        if (size.tilt > 0.0) o.alpha = 2.0;    // in float there are two ways, of which this takes the other
         SCOPED_TRACE(name_of(o) + " " + std::to_string(size.nx));
         const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
         System s = random_system(300, 7.0, ++seed);
@@ -249,9 +250,9 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
           EXPECT_LT(worst.field, limit);
           worst_phi[static_cast<int>(precision)] = std::max(worst_phi[static_cast<int>(precision)], worst.phi);
           worst_field[static_cast<int>(precision)] = std::max(worst_field[static_cast<int>(precision)], worst.field);
+          potential_alone.field = found.field;
           map->on_grid(grid, s.charges(), {potential_alone.phi.data(), nullptr});
-          for (std::size_t p = 0; p < size_of(grid); ++p)
-            ASSERT_NEAR(potential_alone.phi[p], found.phi[p], limit * std::max(1.0, std::fabs(found.phi[p])));
+          EXPECT_LT(compare(o, s, potential_alone, points, nullptr, true).phi, limit);
         }
       }
   for (const Precision precision : PRECISIONS)
@@ -381,7 +382,7 @@ TEST(PotentialMap, IsContinuous)
     const MapOptions o = options_of(kernel, MapOverlap::SOFT);
     const MapConstants<double> c = make_map_constants<double>(o);
     const auto at = [&](double r, double &value, double &slope) {
-      visit_map_kernel(kernel, [&](auto k) { k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope); });
+      visit_map_kernel<double>(o, [&](auto k) { k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope); });
     };
     double v[2], w[2];
     at(o.radius - step, v[0], w[0]);

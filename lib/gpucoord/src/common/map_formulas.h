@@ -7,6 +7,7 @@
 #define GPUCOORD_MAP_FORMULAS_H
 
 #include "config.h"
+#include "erf_series.h"
 #include "gpucoord/potential_map.h"
 #include "reciprocal.h"
 #include "vector_math.h"
@@ -25,7 +26,14 @@ template <class Real> struct MapConstants {
   Real radius_sq;        // distance^2
   Real ball_top;         // of a ball of charge: K = ball_top - ball_curve r^2, K'/r = -2 ball_curve
   Real ball_curve;
+  Real erf_series[ErfSeries::TERMS];    // of EwaldInFloat
 };
+
+// Whether EwaldInFloat stands for Ewald.
+template <class Real> inline bool takes_erf_series(const MapOptions &options)
+{
+  return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD && options.alpha * options.cutoff <= ErfSeries::LARGEST;
+}
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
@@ -47,6 +55,8 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   c.radius_sq = static_cast<Real>(options.radius * options.radius);
   c.ball_top = static_cast<Real>(1.5 * inv_radius);
   c.ball_curve = static_cast<Real>(0.5 * inv_radius * inv_radius * inv_radius);
+  const ErfSeries series = takes_erf_series<Real>(options) ? ErfSeries::make(options.alpha, options.cutoff) : ErfSeries();
+  for (int k = 0; k < ErfSeries::TERMS; ++k) c.erf_series[k] = static_cast<Real>(series.coefficient[k]);
   return c;
 }
 
@@ -173,12 +183,33 @@ namespace map_kernel {
     }
   };
 
+  // The same at half the cost, as the bare potential less erf(alpha r)/r: these cancel, and what is left is right to some 5e-7 of
+  // 1/cutoff, as other sums in float are.
+  struct EwaldInFloat {
+    template <bool SOFT, class Real>
+    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
+    {
+      const Real place = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
+      const Real u = place < Real(1) ? place : Real(1);    // finite far beyond the cutoff
+      Real sum = c.erf_series[ErfSeries::TERMS - 1], derivative = 0;
+      for (int k = ErfSeries::TERMS - 2; k >= 0; --k) {
+        derivative = derivative * u + sum;
+        sum = sum * u + c.erf_series[k];
+      }
+      value = bare.value - sum;
+      slope = bare.slope - Real(4) * c.inv_cutoff_sq * derivative;
+    }
+  };
+
 }    // namespace map_kernel
 
-// calls visitor(kernel) with the kernel of that name
-template <class Visitor> inline void visit_map_kernel(MapKernel kernel, Visitor &&visitor)
+// calls visitor(kernel) with the kernel of these options, as it is computed in Real
+template <class Real, class Visitor> inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {
-  switch (kernel) {
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (takes_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
+  }
+  switch (options.kernel) {
     case MapKernel::SMOOTH: visitor(map_kernel::Smooth()); break;
     case MapKernel::TAYLOR: visitor(map_kernel::Taylor()); break;
     case MapKernel::EWALD: visitor(map_kernel::Ewald()); break;

@@ -24,11 +24,12 @@ struct SortedCharges {
   double range;               // in which cells are searched; of MapKernel::DIRECT without limit
 };
 
-// A warp takes a tile of points: TILE_X of a row along x, and as many rows as it has pairs of lanes. A subtile is 2 along x.
-constexpr int TILE_X = 8, TILE_Y = 4, TILE_Z = 4, SUBTILES = TILE_X / 2;
-// A block takes a cube of CUBE points along each axis.
-constexpr int CUBE = MAP_TILE_OF_GPU, MAP_WARPS = (CUBE / TILE_Y) * (CUBE / TILE_Z);
-static_assert(TILE_X == CUBE && TILE_Y * TILE_Z == 16, "32 lanes have the points of a subtile");
+// A warp takes a tile of points: of each row along x as many pairs as there are subtiles, of which lanes have one point each, and as
+// many rows as it has pairs of lanes. Tiles of a block stand side by side.
+constexpr int TILE_Y = 4, TILE_Z = 4, MAX_SUBTILES = 6;
+constexpr int BLOCK_Y = 2 * TILE_Y, BLOCK_Z = 2 * TILE_Z, MAP_WARPS = 4;
+static_assert(TILE_Y * TILE_Z == 16, "32 lanes have the points of a subtile");
+static_assert(BLOCK_Y == MAP_TILE_OF_GPU && BLOCK_Z == MAP_TILE_OF_GPU, "what users are told");
 
 // In kernels the unit of length is 'length': the cutoff, or the extent of all for MapKernel::DIRECT.
 template <class Real> struct MapArguments {
@@ -46,15 +47,15 @@ template <class Real> struct TileShape {
   Real half[3];             // edges of the box around the tile
   Real x_begin, x_end;      // of that around the first subtile
   Real per_subtile;         // 1 over what is from one to the next, along x
-  Real step[3][3];          // of the grid
+  Real subtile[MAX_SUBTILES];    // from the first to each, along x
 };
 
 template <class Real> struct MapGridArguments {
   MapArguments<Real> map;
   MapGrid grid;
   TileShape<Real> tile;
-  int cubes[2];                  // along x and y
-  int first_cube;                // of the launch, x fastest
+  int blocks[2];                 // along x and y
+  int first_block;               // of the launch, x fastest
   const unsigned char *zero;     // [points] whether they are 0; null: none is
   bool add;                      // to what is there
   double *phi, *field;
@@ -69,9 +70,10 @@ template <class Real> struct MapPointsArguments {
   double *phi, *field;
 };
 
-// Each enqueues one kernel; of cubes or points > 0. Throws DeviceError.
+// Each enqueues one kernel; of blocks or points > 0. Throws DeviceError.
 template <class Real> struct MapLaunchers {
-  void (*grid[2][2])(const MapGridArguments<Real> &, int cubes, cudaStream_t);    // [soft][with field]
+  void (*grid[2][2])(const MapGridArguments<Real> &, int blocks, cudaStream_t);    // [soft][with field]
+  int subtiles[2][2];                                                              // of a tile of these
   void (*points[2][2])(const MapPointsArguments<Real> &, cudaStream_t);
 };
 

@@ -94,7 +94,7 @@ namespace {
     explicit Engine(const MapOptions &options_in) : options(options_in)
     {
       check_kernels();
-      visit_map_kernel(options.kernel, [&](auto kernel) { get_map_launchers<decltype(kernel)>(launchers); });
+      visit_map_kernel<Real>(options, [&](auto kernel) { get_map_launchers<decltype(kernel)>(launchers); });
       tested_on_device.reserve(1);
     }
 
@@ -172,7 +172,7 @@ namespace {
       return {overflowing.data(), in.q, counts[1]};
     }
 
-    int layers(const MapGrid &grid) const override { return (grid.n[2] + CUBE - 1) / CUBE; }
+    int layers(const MapGrid &grid) const override { return (grid.n[2] + BLOCK_Z - 1) / BLOCK_Z; }
 
     void on_grid(const MapGrid &grid, int first_layer, int end_layer, bool add, double *phi, double *field,
                  cudaStream_t stream) override
@@ -182,18 +182,20 @@ namespace {
       MapGridArguments<Real> arg = {};
       set(arg.map);
       arg.grid = grid;
-      arg.tile = tile_shape(grid);
-      for (int a = 0; a < 2; ++a) arg.cubes[a] = (grid.n[a] + CUBE - 1) / CUBE;
+      const int subtiles = launchers.subtiles[is_soft()][field != nullptr];
+      arg.tile = tile_shape(grid, subtiles);
+      arg.blocks[0] = (grid.n[0] + 2 * subtiles - 1) / (2 * subtiles);
+      arg.blocks[1] = (grid.n[1] + BLOCK_Y - 1) / BLOCK_Y;
       if (options.overlap == MapOverlap::ZERO) {
         if (first_layer == 0) mark(grid, n, stream);
         arg.zero = near.data();
       }
-      const int cubes_of_a_layer = arg.cubes[0] * arg.cubes[1];
-      arg.first_cube = first_layer * cubes_of_a_layer;
+      const int blocks_of_a_layer = arg.blocks[0] * arg.blocks[1];
+      arg.first_block = first_layer * blocks_of_a_layer;
       arg.add = add;
       arg.phi = phi;
       arg.field = field;
-      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * cubes_of_a_layer, stream);
+      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * blocks_of_a_layer, stream);
     }
 
     void at_points(const DeviceAtom *at, int n, double *phi, double *field, cudaStream_t stream) override
@@ -274,22 +276,23 @@ namespace {
       arg.tested = tested_on_device.data();
     }
 
-    TileShape<Real> tile_shape(const MapGrid &grid) const
+    TileShape<Real> tile_shape(const MapGrid &grid, int subtiles) const
     {
-      MapGrid tile = grid, subtile = grid;
-      const int points[3] = {TILE_X, TILE_Y, TILE_Z};
-      std::copy_n(points, 3, tile.n);
-      std::copy_n(points, 3, subtile.n);
-      subtile.n[0] = TILE_X / SUBTILES;
-      const Bounds box = bounds_of(tile), of_subtile = bounds_of(subtile);
+      const auto box_of = [&](int nx) {
+        MapGrid part = grid;
+        part.n[0] = nx;
+        part.n[1] = TILE_Y;
+        part.n[2] = TILE_Z;
+        return bounds_of(part);
+      };
+      const Bounds box = box_of(2 * subtiles), of_subtile = box_of(2);
+      const double step = 2.0 * grid.step[0][0] / length;
       TileShape<Real> shape;
-      for (int c = 0; c < 3; ++c) {
-        shape.half[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length);
-        for (int a = 0; a < 3; ++a) shape.step[a][c] = static_cast<Real>(grid.step[a][c] / length);
-      }
+      for (int c = 0; c < 3; ++c) shape.half[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length);
       shape.x_begin = -shape.half[0];
       shape.x_end = shape.x_begin + static_cast<Real>((of_subtile.hi[0] - of_subtile.lo[0]) / length);
-      shape.per_subtile = static_cast<Real>(length / (subtile.n[0] * grid.step[0][0]));
+      shape.per_subtile = static_cast<Real>(1.0 / step);
+      for (int k = 0; k < MAX_SUBTILES; ++k) shape.subtile[k] = static_cast<Real>(k * step);
       return shape;
     }
 
@@ -320,7 +323,7 @@ namespace {
 
 int points_of_a_layer()
 {
-  return CUBE;
+  return BLOCK_Z;
 }
 
 Bounds bounds_of(const MapGrid &grid)

@@ -133,7 +133,7 @@ namespace {
   template <class Real, class Accumulator> MapKernels<Real> make(const MapOptions &options)
   {
     MapKernels<Real> kernels;
-    visit_map_kernel(options.kernel, [&](auto kernel) {
+    visit_map_kernel<Real>(options, [&](auto kernel) {
       using Kernel = decltype(kernel);
       const auto set = [&](auto soft) {
         constexpr bool SOFT = decltype(soft)::value;

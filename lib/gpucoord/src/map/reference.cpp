@@ -32,7 +32,7 @@ namespace {
         is_near |= r_sq < c.radius_sq;
         if (r_sq > c.cutoff_sq || (!is_soft && r_sq <= c.tiny_sq)) continue;
         double value, slope;
-        visit_map_kernel(options.kernel, [&](auto kernel) {
+        visit_map_kernel<double>(options, [&](auto kernel) {
           if (is_soft)
             kernel.template eval<true>(c, bare_potential<true>(c, r_sq), value, slope);
           else
