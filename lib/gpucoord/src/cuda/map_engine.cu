@@ -233,7 +233,7 @@ namespace {
     }
 
    private:
-    static constexpr double MAX_CELLS = 1 << 20;    // along one axis: three fit into a key
+    static constexpr double MAX_CELLS = 1 << 12;    // along one axis: rows of them near a tile are counted in 32 bits
 
     void sort(const DeviceGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
     {
