@@ -20,6 +20,8 @@ cases=(
   "auto test_switch_table *any_number*:*each_kind*:*pairs_equal*:Changes.*:List.*:Windows.*"
   "warp test_switch_table *any_number*:*each_kind*:List.*"
   "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
+  "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
+  "auto test_potential_map *AtPoints:*FixedBins:*NothingThere:*OneCharge"
 )
 # racecheck is a hundred times slower
 racecheck_cases=(
@@ -29,6 +31,8 @@ racecheck_cases=(
   "block test_coordination Engines.sum*:Shapes.a_single*"
   "auto test_switch_table Windows.of_three*:List.*"
   "warp test_switch_table List.*"
+  "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
+  "auto test_potential_map *NothingThere:*OneCharge"
 )
 failed=0
 for tool; do

@@ -198,12 +198,12 @@ void ComputePotentialGrid::print_setup()
   utils::logmesg(lmp, mesg + far_field);
   printed = mesg + mesh;
   const int *const n = settings->n;
-  if (backend->is_cuda() && std::min({n[0], n[1], n[2]}) < gpucoord::MAP_TILE_OF_GPU)
+  const auto &tile = gpucoord::MAP_TILE_OF_GPU;
+  if (backend->is_cuda() && (n[0] < tile[0] || n[1] < tile[1] || n[2] < tile[2]))
     error->warning(FLERR,
                    "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the GPU, {} x {} x {} points: "
                    "{:.0f} % of its work is for points that are not there - device host may be faster",
-                   id, n[0], n[1], n[2], gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU, gpucoord::MAP_TILE_OF_GPU,
-                   100.0 * (1.0 - share_of_tiles()));
+                   id, n[0], n[1], n[2], tile[0], tile[1], tile[2], 100.0 * (1.0 - share_of_tiles()));
 }
 
 std::string ComputePotentialGrid::data_path() const
@@ -218,9 +218,9 @@ std::string ComputePotentialGrid::data_path() const
 double ComputePotentialGrid::share_of_tiles() const
 {
   double share = 1.0;
-  for (const int n : settings->n) {
-    constexpr int TILE = gpucoord::MAP_TILE_OF_GPU;
-    share *= n / (TILE * std::ceil(static_cast<double>(n) / TILE));
+  for (int a = 0; a < 3; ++a) {
+    const int n = settings->n[a], tile = gpucoord::MAP_TILE_OF_GPU[a];
+    share *= n / (tile * std::ceil(static_cast<double>(n) / tile));
   }
   return share;
 }

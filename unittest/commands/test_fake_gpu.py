@@ -178,9 +178,9 @@ class PotentialGrid(WithFakeGPUs):
             self.check_stops([(self.FAR.format("cuda", dump), 1, {"FAKE_GPUS": "1", "FAKE_FAR": "1"}, message)])
 
     def test_grid_smaller_than_a_tile(self):
-        warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 8 x 8 x 8 points: {} % of "
+        warning = ("WARNING: Compute potential/grid c: a grid of {} points is smaller than a tile of the GPU, 2 x 4 x 4 points: {} % of "
                    "its work is for points that are not there - device host may be faster")
-        for grid, device, share in (("4 9 16", "cuda", 72), ("8 8 8", "cuda", None), ("7 8 8", "cuda", 12), ("4 4 4", "host", None)):
+        for grid, device, share in (("8 3 16", "cuda", 25), ("2 4 4", "cuda", None), ("1 9 4", "cuda", 62), ("3 5 4", "cuda", None), ("3 3 3", "host", None)):
             output = run(self.load + self.SYSTEM + self.COMPUTE.format(grid, device, "") + "run 0\nrun 0\n", FAKE_GPUS="1")
             self.assertEqual(output.count(warning.format(grid.replace(" ", " x "), share)), 0 if share is None else 1, output)
             self.assertEqual("smaller than a tile" in output, share is not None)

@@ -37,7 +37,7 @@ struct MapOptions {
   double alpha = 0.0;      // 1/distance, of EWALD
   MapOverlap overlap = MapOverlap::SKIP;
   double radius = 0.0;     // distance, of ZERO and SOFT; at most the cutoff
-  // Distance that is none. Where float is used it must be some 1e-6 of the cutoff and of the size of eight steps of the grid
+  // Distance that is none. Where float is used it must be some 1e-6 of the cutoff and of the size of twelve steps of the grid
   // or more, as differences of positions are rounded.
   double tiny = 0.0;
 };
@@ -104,7 +104,7 @@ class PotentialMap {
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
 std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
-constexpr int MAP_TILE_OF_GPU = 8;    // points along each axis that a GPU takes together at least
+constexpr int MAP_TILE_OF_GPU[3] = {2, 4, 4};    // points along each axis that a GPU takes at a time
 
 // The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
 // std::invalid_argument and, also from its functions, DeviceError.

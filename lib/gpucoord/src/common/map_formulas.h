@@ -30,7 +30,7 @@ template <class Real> struct MapConstants {
 };
 
 // Whether EwaldInFloat stands for Ewald.
-template <class Real> inline bool takes_erf_series(const MapOptions &options)
+template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &options)
 {
   return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD && options.alpha * options.cutoff <= ErfSeries::LARGEST;
 }
@@ -184,7 +184,7 @@ namespace map_kernel {
   };
 
   // The same at half the cost, as the bare potential less erf(alpha r)/r: these cancel, and what is left is right to some 5e-7 of
-  // 1/cutoff, as other sums in float are.
+  // 1/cutoff, in the mean over the cutoff 1e-7.
   struct EwaldInFloat {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)

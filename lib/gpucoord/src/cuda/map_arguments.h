@@ -28,14 +28,14 @@ struct SortedCharges {
 // many rows as it has pairs of lanes. Tiles of a block stand side by side.
 constexpr int TILE_Y = 4, TILE_Z = 4, MAX_SUBTILES = 6;
 constexpr int BLOCK_Y = 2 * TILE_Y, BLOCK_Z = 2 * TILE_Z, MAP_WARPS = 4;
-static_assert(TILE_Y * TILE_Z == 16, "32 lanes have the points of a subtile");
-static_assert(BLOCK_Y == MAP_TILE_OF_GPU && BLOCK_Z == MAP_TILE_OF_GPU, "what users are told");
+static_assert(MAP_TILE_OF_GPU[0] == 2 && MAP_TILE_OF_GPU[1] == TILE_Y && MAP_TILE_OF_GPU[2] == TILE_Z, "a subtile");
+static_assert(2 * TILE_Y * TILE_Z == 32, "one point for each lane");
 
 // In kernels the unit of length is 'length': the cutoff, or the extent of all for MapKernel::DIRECT.
 template <class Real> struct MapArguments {
   MapConstants<Real> constants;    // in that unit
   Real reach_sq;                   // squared distance from points beyond which no charge is taken: no less than the cutoff
-  Real on_point;                   // charges farther from a point are not nearer to it than 'tiny', whatever the rounding
+  Real margin;                     // charges farther from the box around a tile are on none of its points, whatever the rounding
   double length, inverse_length;
   Real unit;                       // inverse_length
   SortedCharges charges;

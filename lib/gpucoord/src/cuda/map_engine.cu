@@ -112,7 +112,7 @@ namespace {
         // one cell for all where there is no cutoff
         const double width = is_direct ? 1e100 : cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
         cells.lo[c] = of_points.lo[c] - options.cutoff;
-        cells.size[c] = std::max(width, size[c] / MAX_CELLS);
+        cells.size[c] = std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
         cells.inverse_size[c] = 1.0 / cells.size[c];
         cells.n[c] = static_cast<std::int64_t>(size[c] * cells.inverse_size[c]) + 1;
       }
@@ -233,7 +233,8 @@ namespace {
     }
 
    private:
-    static constexpr double MAX_CELLS = 1 << 12;    // along one axis: rows of them near a tile are counted in 32 bits
+    // along one axis: a key has room for all, and rows of cells near a tile are counted in 32 bits
+    static constexpr double MAX_CELLS = 1 << 20, MAX_COLUMNS = 1 << 12;
 
     void sort(const DeviceGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
     {
@@ -268,7 +269,7 @@ namespace {
       scaled.tiny /= length;
       arg.constants = make_map_constants<Real>(scaled);
       arg.reach_sq = arg.constants.cutoff_sq * Real(1.00001);    // no charge is lost by rounding
-      arg.on_point = static_cast<Real>(2.0 * scaled.tiny + 2e-6);
+      arg.margin = static_cast<Real>(2.0 * scaled.tiny + 2e-6);
       arg.length = length;
       arg.inverse_length = 1.0 / length;
       arg.unit = static_cast<Real>(arg.inverse_length);

@@ -42,6 +42,7 @@ namespace {
     // Lists by the subtiles of their charges: 1 to SUBTILES: that many from the first on; SUBTILES + n: n to the last.
     // List IN_TILE has those in the tile, which may be on a point: they are for all, and every distance is looked at.
     static constexpr int IN_TILE = 0, LISTS = 2 * SUBTILES;
+    static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS <= 32, "for each list a case of a switch, and a lane");
     static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
     static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0, "one charge of each lane beside what is left over; and all filled up");
     static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;    // of a multiprocessor
@@ -233,7 +234,8 @@ namespace {
    public:
     __device__ NearRows(const SortedCharges &charges_in, const double (&middle)[3], const float (&half_in)[3])
         : charges(charges_in), half{half_in[0], half_in[1], half_in[2]},
-          range(static_cast<float>(charges_in.range) * (1.0f + 1e-4f) + 1e-6f * (half_in[0] + half_in[1] + half_in[2]))
+          range(static_cast<float>(charges_in.range) * (1.0f + 1e-4f) +
+                1e-6f * (half_in[0] + half_in[1] + half_in[2] + static_cast<float>(charges_in.cells.size[1] + charges_in.cells.size[2])))
     {
       const DeviceGrid &cells = charges.cells;
       for (int a = 0; a < 2; ++a) {
@@ -295,7 +297,7 @@ namespace {
       if (first_row >= nrows) return false;
       float half[3];
       for (int c = 0; c < 3; ++c) half[c] = static_cast<float>(arg.tile.half[c] * arg.map.length * (1.0 + 1e-6));    // was rounded
-      const NearRows rows(arg.map.charges, memory.middle, half);    // made again: registers are dear, and one look is the rule
+      const NearRows rows(arg.map.charges, memory.middle, half);    // made for each look: registers are dear
       nrows = rows.size();
       const int lane = threadIdx.x % 32, first_of_lane = lane * ROWS_OF_A_LANE;
       int sum = 0;
@@ -364,7 +366,7 @@ namespace {
               to = min(round_down(fmin(fmax(last_near, Real(-1)), Real(S::SUBTILES - 1))), last);
     const int list = from <= S::SUBTILES - 1 - to ? to + 1 : 2 * S::SUBTILES - from;
     const bool is_near = rest >= Real(0) && from <= to && a.q != Real(0);
-    return !is_near ? -1 : rest == reach_sq && fabs(a.x) < tile.half[0] + margin ? S::IN_TILE : list;
+    return !is_near ? -1 : fmax(gap_y, gap_z) == Real(0) && fabs(a.x) < tile.half[0] + margin ? S::IN_TILE : list;
   }
 
   template <class Kernel, bool SOFT, bool FIELD, class Real>
@@ -410,7 +412,7 @@ namespace {
       const TileCharge<Real> charge = {static_cast<Real>(next.x - memory.middle[0]) * unit, static_cast<Real>(next.y - memory.middle[1]) * unit,
                                        static_cast<Real>(next.z - memory.middle[2]) * unit, static_cast<Real>(next.q)};
       next = charges.load(begin + 32 + lane);
-      const int list = find_list<S>(arg.tile, arg.map.reach_sq, arg.map.on_point, last_subtile, charge);
+      const int list = find_list<S>(arg.tile, arg.map.reach_sq, arg.map.margin, last_subtile, charge);
       summer.take(charge, list, is_end);
     }
 
