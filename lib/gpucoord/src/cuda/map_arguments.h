@@ -44,9 +44,9 @@ template <class Real> struct MapArguments {
 
 // Boxes around points, relative to the middle of a tile.
 template <class Real> struct TileShape {
-  Real half[3];             // edges of the box around the tile
-  Real x_begin, x_end;      // of that around the first subtile
-  Real per_subtile;         // 1 over what is from one to the next, along x
+  Real half[3];                  // edges of the box around the tile
+  Real x_begin, x_end;           // of that around the first subtile
+  Real per_subtile;              // 1 over what is from one to the next, along x
   Real subtile[MAX_SUBTILES];    // from the first to each, along x
 };
 

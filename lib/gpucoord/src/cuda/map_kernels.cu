@@ -121,7 +121,7 @@ namespace {
 
     // One charge of each lane for the list of that number, -1: for none; first sums lists that have no room. In the end, when none
     // is for a list, sums all.
-    __device__ __forceinline__ void take(TileCharge<Real> charge, int number, bool is_end)
+    __device__ __forceinline__ void take(const TileCharge<Real> &charge, int number, bool is_end)
     {
       const int lane = threadIdx.x % 32;
       const bool keeps = number >= 0;
@@ -309,13 +309,7 @@ namespace {
         memory.row_offset[k] = range.y - range.x;    // for now
         sum += range.y - range.x;
       }
-      int end = sum;
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int before = __shfl_up_sync(ALL_LANES, end, distance);
-        if (lane >= distance) end += before;
-      }
-      total = __shfl_sync(ALL_LANES, end, 31);
-      int offset = end - sum;
+      int offset = add_lanes_before(sum, total);
       for (int k = first_of_lane; k < first_of_lane + ROWS_OF_A_LANE; ++k) {
         const int size = memory.row_offset[k];
         memory.row_offset[k] = offset;

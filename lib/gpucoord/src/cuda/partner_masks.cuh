@@ -70,15 +70,7 @@ __device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
     std::uint32_t word = 0;
     if (candidate < masks.n && w < words) word = masks.word[static_cast<std::int64_t>(w) * masks.n + candidate];
     int before = 0, all = __popc(word);
-    if (lanes > 1) {
-      int sum = all;
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int left = __shfl_up_sync(ALL_LANES, sum, distance);
-        if (lane >= distance) sum += left;
-      }
-      before = sum - all;
-      all = __shfl_sync(ALL_LANES, sum, 31);
-    }
+    if (lanes > 1) before = add_lanes_before(all, all);
     for (int k = found + before; word != 0; word &= word - 1, ++k)
       f(k, masks.first_point + 32 * w + __ffs(static_cast<int>(word)) - 1);
     found += all;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What all lanes of a warp have together, in every lane.
+// Part of GPUCOORD, GPL-2.0. What all lanes of a warp have together, in every lane, and what those before a lane have.
 
 #ifndef GPUCOORD_WARP_REDUCTION_CUH
 #define GPUCOORD_WARP_REDUCTION_CUH
@@ -25,6 +25,19 @@ template <class T> __device__ T max_warp(T value)
 template <class T> __device__ T min_warp(T value)
 {
   return reduce_warp(value, [](T a, T b) { return b < a ? b : a; });
+}
+
+// the sum over the lanes before this one; all: that over all lanes
+__device__ inline int add_lanes_before(int value, int &all)
+{
+  const int lane = threadIdx.x % 32;
+  int sum = value;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int left = __shfl_up_sync(ALL_LANES, sum, distance);
+    if (lane >= distance) sum += left;
+  }
+  all = __shfl_sync(ALL_LANES, sum, 31);
+  return sum - value;
 }
 
 }    // namespace gpucoord
