@@ -127,7 +127,7 @@ template <class Real> GPUCOORD_HD Real scaled_erfc(Real x)
 
 namespace map_kernel {
 
-  struct Cut {    // and DIRECT
+  struct Cut {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &, const BarePotential<Real> &bare, Real &value, Real &slope)
     {
@@ -135,6 +135,9 @@ namespace map_kernel {
       slope = bare.slope;
     }
   };
+
+  // on the host Cut stands for it
+  struct Direct : Cut {};
 
   struct Smooth {
     template <bool SOFT, class Real>

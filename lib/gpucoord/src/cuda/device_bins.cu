@@ -16,17 +16,18 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256;
+  constexpr int blocks_for(int n) { return (n + THREADS - 1) / THREADS; }
 
   // in_cell: null, or the numbers of atoms, which start at 0
-  __global__ void find_keys(DeviceGrid grid, const DeviceAtom *atom, int n, std::uint64_t *key, int *order,
-                            int *in_cell)
+  template <class Key>
+  __global__ void find_keys(DeviceGrid grid, const DeviceAtom *atom, int n, Key *key, int *order, int *in_cell)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
     const DeviceAtom a = atom[k];
     const std::int64_t column = grid.column(grid.coordinate(1, a.y), grid.coordinate(2, a.z));
     const std::int64_t cell = column * grid.n[0] + grid.coordinate(0, a.x);
-    key[k] = static_cast<std::uint64_t>(cell);
+    key[k] = static_cast<Key>(cell);
     order[k] = k;
     if (in_cell) atomicAdd(in_cell + cell, 1);
   }
@@ -58,52 +59,76 @@ void check_kernels()
   check(cudaFuncGetAttributes(&attributes, reorder), "loading kernels");
 }
 
-SortedAtoms DeviceBins::sort(const DeviceGrid &grid, const DeviceAtom *atom, int n, int nowned,
-                             cudaStream_t stream)
+// Orders the atoms; nothing is copied yet.
+template <class Key>
+SortedAtoms DeviceBins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key, const DeviceGrid &grid, const DeviceAtom *atom,
+                                int n, cudaStream_t stream)
 {
-  if (n == 0) return {};
-  keys.reserve(n);
-  keys_sorted.reserve(n);
+  key.reserve(n);
+  sorted_key.reserve(n);
   order.reserve(n);
   place.reserve(n);
-  sorted.reserve(n);
-  owned.reserve(n);
-  nselected.reserve(1);
   const std::int64_t ncells = grid.n[0] * grid.n[1] * grid.n[2];
   const bool has_starts = ncells <= tuning::MAX_CELLS_PER_ATOM * static_cast<std::int64_t>(n);
   if (has_starts) start.reserve(ncells + 1);
 
   const int last_bit = std::max(1, bits_of(static_cast<std::uint64_t>(ncells - 1)));
-  const IsOwned is_owned = {place.data(), nowned};
-  const thrust::counting_iterator<int> numbers(0);
-  std::size_t sort_bytes = 0, select_bytes = 0, scan_bytes = 0;
-  check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, keys.data(), keys_sorted.data(), order.data(),
-            place.data(), n, 0, last_bit, stream), "planning a sort");
-  check(cub::DeviceSelect::If(nullptr, select_bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream),
-        "planning a selection");
+  std::size_t sort_bytes = 0, scan_bytes = 0;
+  check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key.data(), sorted_key.data(), order.data(), place.data(), n, 0, last_bit,
+            stream), "planning a sort");
   if (has_starts)
     check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, start.data(), start.data(), ncells + 1, stream),
           "planning a scan");
-  workspace.reserve(std::max({sort_bytes, select_bytes, scan_bytes}));
+  workspace.reserve(std::max(sort_bytes, scan_bytes));
 
-  const int blocks = (n + THREADS - 1) / THREADS;
   if (has_starts)
     check(cudaMemsetAsync(start.data(), 0, (ncells + 1) * sizeof(int), stream), "clearing the numbers of atoms");
-  find_keys<<<blocks, THREADS, 0, stream>>>(grid, atom, n, keys.data(), order.data(),
-                                            has_starts ? start.data() : nullptr);
+  find_keys<<<blocks_for(n), THREADS, 0, stream>>>(grid, atom, n, key.data(), order.data(), has_starts ? start.data() : nullptr);
   check(cudaGetLastError(), "launching find_keys");
   if (has_starts)
     check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, start.data(), start.data(), ncells + 1, stream),
           "adding up the numbers of atoms");
-  check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, keys.data(), keys_sorted.data(),
-            order.data(), place.data(), n, 0, last_bit, stream), "sorting atoms");
-  reorder<<<blocks, THREADS, 0, stream>>>(atom, place.data(), n, sorted.data());
+  check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(), order.data(), place.data(), n, 0,
+            last_bit, stream), "sorting atoms");
+  return {nullptr, nullptr, nullptr, has_starts ? start.data() : nullptr, place.data(), nullptr, n, n};
+}
+
+SortedAtoms DeviceBins::sort_places(const DeviceGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
+{
+  if (n == 0) return {};
+  SortedAtoms result;
+  if (grid.n[0] * grid.n[1] * grid.n[2] < std::int64_t(1) << 32) {
+    result = sort_by(short_keys, short_keys_sorted, grid, atom, n, stream);
+    result.short_key = short_keys_sorted.data();
+  } else {
+    result = sort_by(keys, keys_sorted, grid, atom, n, stream);
+    result.key = keys_sorted.data();
+  }
+  return result;
+}
+
+SortedAtoms DeviceBins::sort(const DeviceGrid &grid, const DeviceAtom *atom, int n, int nowned, cudaStream_t stream)
+{
+  SortedAtoms result = sort_places(grid, atom, n, stream);
+  if (n == 0) return result;
+  sorted.reserve(n);
+  reorder<<<blocks_for(n), THREADS, 0, stream>>>(atom, place.data(), n, sorted.data());
   check(cudaGetLastError(), "launching reorder");
-  if (nowned > 0 && nowned < n)
-    check(cub::DeviceSelect::If(workspace.data(), select_bytes, numbers, owned.data(), nselected.data(), n, is_owned,
-              stream), "selecting owned atoms");
-  return {sorted.data(), keys_sorted.data(), has_starts ? start.data() : nullptr, place.data(),
-          nowned < n ? owned.data() : nullptr, n, nowned};
+  result.atom = sorted.data();
+  result.nowned = nowned;
+  if (nowned == n) return result;
+  owned.reserve(n);
+  result.owned = owned.data();
+  if (nowned == 0) return result;
+  nselected.reserve(1);
+  const IsOwned is_owned = {place.data(), nowned};
+  const thrust::counting_iterator<int> numbers(0);
+  std::size_t bytes = 0;
+  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream), "planning a selection");
+  workspace.reserve(bytes);
+  check(cub::DeviceSelect::If(workspace.data(), bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream),
+        "selecting owned atoms");
+  return result;
 }
 
 }    // namespace gpucoord

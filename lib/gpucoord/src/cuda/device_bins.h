@@ -56,12 +56,15 @@ Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {
-  const DeviceAtom *atom;       // [n]
-  const std::uint64_t *key;     // [n] of the cells, rising
+  const DeviceAtom *atom;       // [n]; null of sort_places()
+  const std::uint64_t *key;     // [n] of the cells, rising; null where there are short ones
+  const std::uint32_t *short_key;
   const int *start;             // [cells + 1] first atom of each cell; null where most cells are empty
   const int *place;             // [n] in the caller's list
   const int *owned;             // [nowned] those that belong to this rank, rising; null: all
   int n, nowned;
+
+  __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
 };
 
 // Throws DeviceError where this build has no code for the current GPU.
@@ -72,14 +75,20 @@ class DeviceBins {
   // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
   // read until the next call. Only enqueues work.
   SortedAtoms sort(const DeviceGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
+  // The same without a sorted copy: only their places are found.
+  SortedAtoms sort_places(const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {
-    return keys.bytes() + keys_sorted.bytes() + order.bytes() + place.bytes() + owned.bytes() + start.bytes() +
+    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() + owned.bytes() + start.bytes() +
         sorted.bytes() + workspace.bytes();
   }
 
  private:
+  template <class Key>
+  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
+
   DeviceBuffer<std::uint64_t> keys, keys_sorted;
+  DeviceBuffer<std::uint32_t> short_keys, short_keys_sorted;
   DeviceBuffer<int> order, place, owned, nselected, start;
   DeviceBuffer<DeviceAtom> sorted;
   DeviceBuffer<char> workspace;

@@ -198,7 +198,7 @@ template <int SIZE> __device__ TeamItem item_of(const CellsSearch &arg, int item
   its.first_number = number_of(first_t);
   its.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
   its.atom = arg.i.atom[its.number];
-  its.column = static_cast<std::int64_t>(arg.i.key[its.number]) / arg.grid.n[0];
+  its.column = static_cast<std::int64_t>(arg.i.cell(its.number)) / arg.grid.n[0];
   return its;
 }
 
