@@ -109,23 +109,24 @@ SortedAtoms DeviceBins::sort_places(const DeviceGrid &grid, const DeviceAtom *at
 
 SortedAtoms DeviceBins::sort(const DeviceGrid &grid, const DeviceAtom *atom, int n, int nowned, cudaStream_t stream)
 {
-  SortedAtoms result = sort_places(grid, atom, n, stream);
-  if (n == 0) return result;
+  if (n == 0) return {};
+  const thrust::counting_iterator<int> numbers(0);
+  std::size_t bytes = 0;
+  place.reserve(n);
+  owned.reserve(n);
+  nselected.reserve(1);
+  const IsOwned is_owned = {place.data(), nowned};
+  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream), "planning a selection");
+  workspace.reserve(bytes);
   sorted.reserve(n);
+  SortedAtoms result = sort_places(grid, atom, n, stream);
   reorder<<<blocks_for(n), THREADS, 0, stream>>>(atom, place.data(), n, sorted.data());
   check(cudaGetLastError(), "launching reorder");
   result.atom = sorted.data();
   result.nowned = nowned;
   if (nowned == n) return result;
-  owned.reserve(n);
   result.owned = owned.data();
   if (nowned == 0) return result;
-  nselected.reserve(1);
-  const IsOwned is_owned = {place.data(), nowned};
-  const thrust::counting_iterator<int> numbers(0);
-  std::size_t bytes = 0;
-  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream), "planning a selection");
-  workspace.reserve(bytes);
   check(cub::DeviceSelect::If(workspace.data(), bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream),
         "selecting owned atoms");
   return result;

@@ -79,8 +79,8 @@ class DeviceBins {
   SortedAtoms sort_places(const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {
-    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() + owned.bytes() + start.bytes() +
-        sorted.bytes() + workspace.bytes();
+    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() +
+        owned.bytes() + start.bytes() + sorted.bytes() + workspace.bytes();
   }
 
  private:

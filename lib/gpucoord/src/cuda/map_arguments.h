@@ -15,8 +15,8 @@ struct alignas(16) MapCharge {
   double q;          // charge
 };
 
-// What kernels in float read, but for those of MapKernel::DIRECT, whose charges may be anywhere. Coordinates are parts of a turn, of
-// which whole ones are left out: they do not matter for the difference to a tile nearby, which is right to a part.
+// What kernels over grids in float read, but for those of MapKernel::DIRECT, whose charges may be anywhere. Coordinates are parts of a
+// turn, of which whole ones are left out: they do not matter for the difference to a tile nearby, which is right to a part.
 struct alignas(16) PackedCharge {
   unsigned x, y, z;
   float q;
@@ -30,7 +30,7 @@ struct SortedCharges {
   SortedAtoms order;             // without atoms
   DeviceGrid cells;
   int depth;                     // places of each cell; 0: there are no gaps
-  double range;                  // in which cells are searched; of MapKernel::DIRECT beyond all
+  double range;                  // in which cells are searched; of MapKernel::DIRECT there is one, which is always found
   double parts;                  // 2^32 over a turn, 1/distance
 
   __device__ unsigned parts_at(int axis, double x) const

@@ -150,11 +150,14 @@ namespace {
                           cudaStream_t stream) override
     {
       const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
+      const Bounds of_points = bounds_of(grid);
       DeviceGrid cells;
       for (int c = 0; c < 3; ++c) {
+        // one bin has all, whatever its size, of which the rounding of charges depends
+        const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
         cells.lo[c] = fixed.lo[c];
-        cells.size[c] = wanted.size;
-        cells.inverse_size[c] = 1.0 / wanted.size;
+        cells.size[c] = fixed.n[c] == 1 ? std::min(wanted.size, extent) : wanted.size;
+        cells.inverse_size[c] = 1.0 / cells.size[c];
         cells.n[c] = fixed.n[c];
       }
       length = options.cutoff;
@@ -205,9 +208,11 @@ namespace {
 
     int layers(const MapGrid &grid) const override { return (grid.n[2] + BLOCK_Z - 1) / BLOCK_Z; }
 
-    void on_grid(const MapGrid &grid, int first_layer, int end_layer, bool add, double *phi, double *field,
+    void on_grid(const MapGrid &given, int first_layer, int end_layer, bool add, double *phi, double *field,
                  cudaStream_t stream) override
     {
+      MapGrid grid = given;
+      if (grid.n[0] == 1 && !(grid.step[0][0] > 0.0)) grid.step[0][0] = length;    // for the points of a tile that are not there
       const std::int64_t n = static_cast<std::int64_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       if (n == 0) return;
       with_stored([&](auto &stored, auto *&in_order) {
@@ -381,9 +386,7 @@ namespace {
       // on no point beyond, whatever the rounding
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;
-      for (int c = 0; c < 3; ++c) {
-          shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
-      }
+      for (int c = 0; c < 3; ++c) shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
       // the next integers above and below, but for a thousandth of a subtile
       shape.per_subtile = static_cast<Real>(0.5 / step);
       shape.first_near = static_cast<Real>(0.5 * (half - subtile) / step + 0.499);

@@ -27,8 +27,8 @@ class MapEngine {
   // DeviceError.
   virtual void begin(const Bounds &of_points, const ChargesOnDevice &, cudaStream_t) = 0;
 
-  // The same by fixed bins, for points of a grid, and waits. Returns the charges that overflow: the map is without them. They are
-  // there until the next call. Throws std::invalid_argument.
+  // The same by fixed bins, for on_grid() of this grid alone, and waits. Returns the charges that overflow: the map is without them.
+  // They are there until the next call. Throws std::invalid_argument.
   virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &, MapOverflow &, cudaStream_t) = 0;
 
   // Layers of points, some of which a launch takes.
@@ -36,7 +36,7 @@ class MapEngine {
   // of layers first to end - 1; add: to what is there. phi and field are those of the whole grid.
   virtual void on_grid(const MapGrid &, int first_layer, int end_layer, bool add, double *phi, double *field,
                        cudaStream_t) = 0;
-  // n points, whose id is the row of the charge that they leave out or -1; rows of charges are 0 to n - 1
+  // n points, whose id is the row of the charge that they leave out or -1; rows of charges are 0 to n - 1. Not after fixed bins.
   virtual void at_points(const DeviceAtom *points, int n, double *phi, double *field, cudaStream_t) = 0;
 
   virtual double tested(cudaStream_t) = 0;    // distances since begin(), of which there may be several; waits

@@ -8,7 +8,7 @@
 // 32 points, and few of the distances that are computed are beyond. Warps never wait for each other.
 //
 // Launch: 128 threads a block, whose four tiles stand side by side along y and z. Shared memory: lists and rows of each warp. The
-// order of sums is that of the sorted charges: bits do not depend on the launch.
+// order of the sorted charges alone decides in which order they are summed: bits do not depend on the launch.
 
 #include "map_arguments.h"
 
