@@ -80,13 +80,7 @@ static Command *write_grid_creator(LAMMPS *lmp)
   return new WriteGrid(lmp);
 }
 
-// Hidden where it is in the plugin itself: of two plugins in one process each must call its own.
-#if defined(GPUCOORD_KOKKOS)
-extern "C" __attribute__((visibility("default")))
-#else
-extern "C" __attribute__((visibility("hidden")))
-#endif
-void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
+extern "C" __attribute__((visibility("default"))) void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
 {
   lammpsplugin_t plugin;
   memset(&plugin, 0, sizeof(plugin));

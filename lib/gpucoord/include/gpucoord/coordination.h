@@ -13,6 +13,7 @@
 #define GPUCOORD_COORDINATION_H
 
 #include "gpucoord/box.h"
+#include "gpucoord/export.h"
 #include "gpucoord/switch_table.h"
 
 #include <cstdint>
@@ -127,7 +128,7 @@ struct PairsInput {
 // null, where want lacks DERIVATIVES. Atom indices, counts and buffers must be valid,
 // positions finite and the atoms of a pair different; nothing is checked here but that
 // a range without end never comes to cells or list (std::invalid_argument).
-class Coordination {
+class GPUCOORD_API Coordination {
  public:
   virtual ~Coordination() = default;
   virtual Contribution cells(const CellsInput &, unsigned want, double *peratom) = 0;
@@ -138,10 +139,10 @@ class Coordination {
 
 // The backend that computes on the host with the given number of OpenMP threads.
 // The results do not depend on that number.
-std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision, int nthreads);
+GPUCOORD_API std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision, int nthreads);
 
 // A GPU that has failed, or has no memory left; what() says what and how much.
-class DeviceError : public std::runtime_error {
+class GPUCOORD_API DeviceError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
@@ -151,25 +152,25 @@ struct CudaDevices {
   int count = 0;
   std::string why_none;    // where count is 0: no driver, no GPU, or a build without CUDA
 };
-CudaDevices find_cuda_devices();
+GPUCOORD_API CudaDevices find_cuda_devices();
 
 // name of a GPU, 0 <= device < count
-std::string cuda_device_name(int device);
+GPUCOORD_API std::string cuda_device_name(int device);
 
 // The backend that computes on a GPU and prepares data with the given number of OpenMP
 // threads. device -1: the GPU that is current in each call, which must not change. Results
 // do not depend on the number of threads; they are the same bits on GPUs of one kind. Throws
 // DeviceError, then or later.
-std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device, int nthreads);
+GPUCOORD_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device, int nthreads);
 
 // name of the instruction set that the host kernels use on this machine
-const char *host_instruction_set();
+GPUCOORD_API const char *host_instruction_set();
 
 // The same by plain loops over all pairs, in double, to check a backend against.
 // O(N^2); for CellsInput of any engine.
-Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want, double *peratom);
-Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &, unsigned want, double *peratom);
-Contribution reference_pairs(const SwitchTable &, const PairsInput &, unsigned want, double *peratom);
+GPUCOORD_API Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want, double *peratom);
+GPUCOORD_API Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &, unsigned want, double *peratom);
+GPUCOORD_API Contribution reference_pairs(const SwitchTable &, const PairsInput &, unsigned want, double *peratom);
 
 }    // namespace gpucoord
 

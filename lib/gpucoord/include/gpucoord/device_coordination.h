@@ -9,6 +9,7 @@
 #define GPUCOORD_DEVICE_COORDINATION_H
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/export.h"
 #include "gpucoord/restraint.h"
 
 #include <cstdint>
@@ -64,7 +65,7 @@ class DevicePairs;
 struct WarpSums;
 struct DeviceStatus;
 class Metadynamics;
-std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *weight);
+GPUCOORD_API std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *weight);
 
 // What is known after a wait.
 struct DeviceResult {
@@ -74,7 +75,7 @@ struct DeviceResult {
   bool moved = false;             // an atom has moved by more than half the skin: pairs at dmax may be missing
 };
 
-class DeviceCoordination {
+class GPUCOORD_API DeviceCoordination {
  public:
   virtual ~DeviceCoordination() = default;
 
@@ -112,11 +113,11 @@ class DeviceCoordination {
   virtual const DeviceStatus *device_status() const = 0;
 };
 
-std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision,
+GPUCOORD_API std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision,
                                                              std::shared_ptr<DevicePairs>);
 
 // A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
-class DeviceBias {
+class GPUCOORD_API DeviceBias {
  public:
   static constexpr int MAX_VARIABLES = 8;
 
@@ -149,7 +150,7 @@ class DeviceBias {
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 };
 
-std::unique_ptr<DeviceBias> make_device_bias();
+GPUCOORD_API std::unique_ptr<DeviceBias> make_device_bias();
 
 }    // namespace gpucoord
 

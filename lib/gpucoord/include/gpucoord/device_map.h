@@ -5,6 +5,7 @@
 #define GPUCOORD_DEVICE_MAP_H
 
 #include "gpucoord/device_coordination.h"
+#include "gpucoord/export.h"
 #include "gpucoord/potential_map.h"
 
 #include <cstddef>
@@ -29,7 +30,7 @@ struct ChargeSums {
 
 // All work is enqueued on the caller's stream; what says so waits for it. Throws DeviceError, and std::invalid_argument as
 // PotentialMap does.
-class DevicePotentialMap {
+class GPUCOORD_API DevicePotentialMap {
  public:
   virtual ~DevicePotentialMap() = default;
 
@@ -50,7 +51,7 @@ class DevicePotentialMap {
 };
 
 // On the current GPU. What overflows fixed bins the GPU takes.
-std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &);
+GPUCOORD_API std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &);
 
 }    // namespace gpucoord
 

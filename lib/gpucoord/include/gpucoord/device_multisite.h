@@ -7,6 +7,7 @@
 #define GPUCOORD_DEVICE_MULTISITE_H
 
 #include "gpucoord/device_coordination.h"
+#include "gpucoord/export.h"
 #include "gpucoord/multisite.h"
 
 #include <cstddef>
@@ -35,7 +36,7 @@ struct DeviceMultisiteResult : DeviceMultisiteErrors {
   MultisiteSums sums;                    // of this rank, with MultisiteWant::ALL; no timings
 };
 
-class DeviceMultisite {
+class GPUCOORD_API DeviceMultisite {
  public:
   virtual ~DeviceMultisite() = default;
 
@@ -58,10 +59,10 @@ class DeviceMultisite {
 };
 
 // component_of: [types + 1] of atoms by type, which count from 1; negative: they are no molecules
-std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
+GPUCOORD_API std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
 
 // Takes away what vectors have along an axis of their atoms: torques, angular momenta of linear molecules.
-class DeviceAxes {
+class GPUCOORD_API DeviceAxes {
  public:
   virtual ~DeviceAxes() = default;
   // Enqueues. vectors: of the owned atoms; those change that have one of these group bits, and a body. Reads types and masks.
@@ -70,7 +71,7 @@ class DeviceAxes {
 };
 
 // axis_of: [types + 1] 0, 1 or 2: of the body's frame; negative: none
-std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &axis_of);
+GPUCOORD_API std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &axis_of);
 
 }    // namespace gpucoord
 

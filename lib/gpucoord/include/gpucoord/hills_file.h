@@ -7,6 +7,7 @@
 #ifndef GPUCOORD_HILLS_FILE_H
 #define GPUCOORD_HILLS_FILE_H
 
+#include "gpucoord/export.h"
 #include "gpucoord/metadynamics.h"
 
 #include <cstdint>
@@ -16,7 +17,7 @@
 
 namespace gpucoord {
 
-class HillsFile {
+class GPUCOORD_API HillsFile {
  public:
   // comment: a line for the header
   HillsFile(std::string path, const MetadynamicsOptions &, std::string comment);

@@ -9,6 +9,7 @@
 #ifndef GPUCOORD_MAP_FAR_H
 #define GPUCOORD_MAP_FAR_H
 
+#include "gpucoord/export.h"
 #include "gpucoord/potential_map.h"
 
 #include <memory>
@@ -19,7 +20,7 @@ namespace gpucoord {
 constexpr int FAR_ORDER = 8;    // of the splines: mesh points along each axis to which a charge is spread
 
 // A periodic box: edges a along x, b in the xy plane, c.
-struct FarBox {
+struct GPUCOORD_API FarBox {
   double origin[3] = {};       // of mesh point 0,0,0, distance
   double edge[3][3] = {};      // a, b, c, distance
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
@@ -31,15 +32,15 @@ struct FarBox {
 // alpha for which charges beyond the cutoff add a potential of this root mean square, as if they were spread at random
 // (J. Kolafa and J. Perram, Mol. Simul. 9, 351 (1992)). sum_q_sq: of the squares of all charges in the box. Throws
 // std::invalid_argument where there is none.
-double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
+GPUCOORD_API double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
 
 // What makes the mean of the near field of a charge of 1 zero, times the volume, distance^2: minus the integral of
 // erfc(alpha r)/r over the ball of the cutoff.
-double near_background(double cutoff, double alpha);
+GPUCOORD_API double near_background(double cutoff, double alpha);
 
 // Root mean square of what a mesh of n points adds to the potential by mistake, of charges at random places. Takes no longer
 // for meshes of more than 64 points along each edge.
-double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
+GPUCOORD_API double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
 // A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be, but of cells no
 // higher than 'widest'. Throws std::invalid_argument where it would have more points than 'most'.
@@ -47,8 +48,8 @@ struct FarMesh {
   int n[3];
   double error;
 };
-FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest,
-                        int most);
+GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq,
+                                     double error, double widest, int most);
 
 // Points lo to lo + n - 1 of a mesh.
 struct MeshBrick {
@@ -59,13 +60,14 @@ struct MeshBrick {
 
 // Charges that are spread to points of the brick, periodic images being charges of their own. density [nz][ny][nx] is set. The
 // bits do not depend on the number of threads.
-void spread_charges(const MeshBrick &, const MapCharges &, int nthreads, double *density);
+GPUCOORD_API void spread_charges(const MeshBrick &, const MapCharges &, int nthreads, double *density);
 
 // What points of the brick add to the potential at n places x [n][3]; sums over all bricks are the potential.
-void interpolate_mesh(const MeshBrick &, const double *potential, const double *x, int n, int nthreads, double *at);
+GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, const double *x, int n, int nthreads,
+                                   double *at);
 
 // Factors of the transform of a density at wave vectors 2 pi (m_a/a + m_b/b + m_c/c), -mesh/2 <= m < mesh/2.
-class FarFactors {
+class GPUCOORD_API FarFactors {
  public:
   FarFactors(const FarBox &, const int mesh[3], double alpha);
   // index: of a transform, 0 to mesh - 1, along each axis. wave: the wave vector, 1/distance, of which components along axes
@@ -91,7 +93,7 @@ struct EwaldMesh {
 
 // All of this with its Fourier transforms, of a mesh that one process has as a whole. Charges and places are those of
 // spread_charges() and interpolate_mesh(); threads copy. Not thread-safe. Repeated calls have the same bits.
-class FarField {
+class GPUCOORD_API FarField {
  public:
   virtual ~FarField() = default;
   // at every fold-th mesh point from a first one on along each axis, [nz/fold][ny/fold][nx/fold]
@@ -101,8 +103,8 @@ class FarField {
 };
 
 // On a GPU by cuFFT, -1: the current one. Throws, also from its functions, DeviceError.
-std::unique_ptr<FarField> make_cuda_far_field(int device);
-bool has_cuda_far_field();    // false: built without cuFFT, and the above throws
+GPUCOORD_API std::unique_ptr<FarField> make_cuda_far_field(int device);
+GPUCOORD_API bool has_cuda_far_field();    // false: built without cuFFT, and the above throws
 
 }    // namespace gpucoord
 

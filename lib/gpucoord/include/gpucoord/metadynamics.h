@@ -8,6 +8,8 @@
 #ifndef GPUCOORD_METADYNAMICS_H
 #define GPUCOORD_METADYNAMICS_H
 
+#include "gpucoord/export.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -53,7 +55,7 @@ struct MetadynamicsOptions {
 };
 
 // The bias of all hills as a function of the variables. All energies are in the caller's units.
-class Metadynamics {
+class GPUCOORD_API Metadynamics {
  public:
   explicit Metadynamics(const MetadynamicsOptions &);
   ~Metadynamics();

@@ -7,6 +7,7 @@
 #define GPUCOORD_MULTISITE_H
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/export.h"
 
 #include <array>
 #include <iosfwd>
@@ -52,7 +53,7 @@ struct Component {
 //   quadrupole x y z ex ey ez Q
 // where all but the first belong to the component before. A component must have a mass; one without sites MultisiteModel
 // refuses.
-std::vector<Component> read_components(std::istream &, const std::string &name);
+GPUCOORD_API std::vector<Component> read_components(std::istream &, const std::string &name);
 
 // Of unlike components: epsilon = xi sqrt(epsilon_i epsilon_j), sigma = eta (sigma_i + sigma_j) / 2.
 struct Mixing {
@@ -80,7 +81,7 @@ struct TailCorrection {
 };
 
 // Components and how they interact. Throws std::invalid_argument.
-class MultisiteModel {
+class GPUCOORD_API MultisiteModel {
  public:
   MultisiteModel(std::vector<Component>, const MultisiteOptions &);
   void set_mixing(int i, int j, const Mixing &);
@@ -132,7 +133,7 @@ struct MultisiteResults {
 // What is computed beside forces and torques.
 enum class MultisiteWant { FORCES, ALL };    // ALL: the sums, and energy and virial of each molecule where there is room
 
-class Multisite {
+class GPUCOORD_API Multisite {
  public:
   virtual ~Multisite() = default;
   // Quaternions and positions must be finite; nothing is checked here.
@@ -145,13 +146,14 @@ enum class Traversal { TWICE, ONCE };
 
 // Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double. Bits do not depend on
 // the number of threads.
-std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads, Traversal = Traversal::TWICE);
+GPUCOORD_API std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads,
+                                                            Traversal = Traversal::TWICE);
 
 // On a GPU; device -1: the one that is current in each call. Throws DeviceError, then or later.
-std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads);
+GPUCOORD_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads);
 
 // Plain loops over all pairs in double, to check backends against.
-MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, const MultisiteResults &);
+GPUCOORD_API MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, const MultisiteResults &);
 
 }    // namespace gpucoord
 

@@ -9,6 +9,7 @@
 #define GPUCOORD_POTENTIAL_MAP_H
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/export.h"
 
 #include <memory>
 
@@ -57,10 +58,10 @@ struct MapOverflow {
 };
 
 // Throws std::invalid_argument where a number that the kernel or the overlap needs is not positive and finite.
-void check_map_options(const MapOptions &);
+GPUCOORD_API void check_map_options(const MapOptions &);
 // Fixed bins are for kernels with a cutoff, and not for MapOverlap::ZERO, which has to know all charges at once. Throws
 // std::invalid_argument.
-void check_map_bins(const MapBins &, const MapOptions &);
+GPUCOORD_API void check_map_bins(const MapBins &, const MapOptions &);
 
 // Points origin + i a + j b + k c, i < n[0] and so on.
 struct MapGrid {
@@ -89,7 +90,7 @@ struct MapResults {
 
 // The potential of the charges of one rank at its points. Not thread-safe; it threads by itself. Positions must be finite;
 // nothing is checked here. on_grid() throws std::invalid_argument where fixed bins have too many places.
-class PotentialMap {
+class GPUCOORD_API PotentialMap {
  public:
   virtual ~PotentialMap() = default;
   virtual void on_grid(const MapGrid &, const MapCharges &, const MapResults &) = 0;
@@ -102,18 +103,18 @@ class PotentialMap {
 
 // Pair terms are float in MIXED and in SINGLE, of positions relative to a local origin; MIXED adds up chunks of some hundred
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
-std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
+GPUCOORD_API std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
 constexpr int MAP_TILE_OF_GPU[3] = {2, 4, 4};    // points along each axis that a GPU takes at a time
 
 // The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
 // std::invalid_argument and, also from its functions, DeviceError.
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads,
+GPUCOORD_API std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads,
                                                       const MapBins & = {});
 
 // Plain loops over all pairs in double, to check backends against.
-void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &, const MapResults &);
-void reference_map_at_points(const MapOptions &, const MapPoints &, const MapCharges &, const MapResults &);
+GPUCOORD_API void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &, const MapResults &);
+GPUCOORD_API void reference_map_at_points(const MapOptions &, const MapPoints &, const MapCharges &, const MapResults &);
 
 }    // namespace gpucoord
 

@@ -3,6 +3,8 @@
 #ifndef GPUCOORD_SWITCHING_H
 #define GPUCOORD_SWITCHING_H
 
+#include "gpucoord/export.h"
+
 #include <limits>
 #include <memory>
 #include <stdexcept>
@@ -49,7 +51,7 @@ struct SwitchOptions {
 
 // A bad option: field is the member of SwitchOptions, what() names the value,
 // the limit and the way out.
-class SwitchError : public std::invalid_argument {
+class GPUCOORD_API SwitchError : public std::invalid_argument {
  public:
   SwitchError(std::string field_in, const std::string &message) :
       std::invalid_argument(message), field(std::move(field_in))
@@ -62,7 +64,7 @@ class SwitchError : public std::invalid_argument {
 class CustomFunction;
 
 // A checked switching function, immutable and cheap to copy.
-class Switch {
+class GPUCOORD_API Switch {
  public:
   // Throws SwitchError.
   explicit Switch(const SwitchOptions &);
@@ -95,7 +97,7 @@ class Switch {
 };
 
 // s(r) many times in double: an expression is parsed once. One object serves one thread.
-class SwitchEvaluator {
+class GPUCOORD_API SwitchEvaluator {
  public:
   explicit SwitchEvaluator(const Switch &);
   ~SwitchEvaluator();

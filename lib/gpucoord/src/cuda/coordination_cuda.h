@@ -18,8 +18,8 @@ struct CudaTuning {
   int warps_per_block = 4;    // of the warp processor, 1 to 4; the bits of results do not depend on it
 };
 
-std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device, int nthreads,
-                                                     const CudaTuning &);
+GPUCOORD_TEST_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device,
+                                                                       int nthreads, const CudaTuning &);
 
 }    // namespace gpucoord
 

@@ -11,6 +11,8 @@
 #include "buffers.h"
 #include "tuning.h"
 
+#include "gpucoord/export.h"
+
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -49,10 +51,10 @@ struct Bounds {
 };
 
 // A grid over atoms within bounds for pairs within range. density: atoms per volume.
-DeviceGrid make_device_grid(const Bounds &, double density, double range);
+GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double density, double range);
 // The same with columns of this width, or wider where they would be too many.
-DeviceGrid make_device_grid(const Bounds &, double width);
-Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
+GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double width);
+GPUCOORD_TEST_API Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {

@@ -19,7 +19,7 @@ struct ChargesOnDevice {
   int n;
 };
 
-class MapEngine {
+class GPUCOORD_TEST_API MapEngine {
  public:
   virtual ~MapEngine() = default;
 
@@ -43,12 +43,12 @@ class MapEngine {
   virtual std::size_t bytes() const = 0;
 };
 
-std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
+GPUCOORD_TEST_API std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
 
 // points of a layer of MapEngine along z
 int points_of_a_layer();
 
-Bounds bounds_of(const MapGrid &);
+GPUCOORD_TEST_API Bounds bounds_of(const MapGrid &);
 
 }    // namespace gpucoord
 

@@ -13,8 +13,8 @@ struct MultisiteTuning : CudaTuning {    // AUTO: a warp
   bool any_sites = false;                // the kernels for any number of sites, also where there are others
 };
 
-std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads,
-                                               const MultisiteTuning &);
+GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device,
+                                                                 int nthreads, const MultisiteTuning &);
 
 }    // namespace gpucoord
 

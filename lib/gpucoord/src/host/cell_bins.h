@@ -41,9 +41,10 @@ struct CellGrid {
 
 // A grid for pairs within range over the atoms of both lists (b may be empty).
 // Positions are finite.
-CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, double range, int nthreads);
+GPUCOORD_TEST_API CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, double range,
+                                          int nthreads);
 
-class CellBins {
+class GPUCOORD_TEST_API CellBins {
  public:
   void build(const CellGrid &, const double *x, const AtomList &, int nthreads);
 

@@ -3,12 +3,14 @@
 #ifndef GPUCOORD_CUSTOM_FUNCTION_H
 #define GPUCOORD_CUSTOM_FUNCTION_H
 
+#include "gpucoord/export.h"
+
 #include <memory>
 #include <string>
 
 namespace gpucoord {
 
-class CustomFunction {
+class GPUCOORD_TEST_API CustomFunction {
  public:
   // Throws SwitchError with field "expression" where the text cannot be parsed or
   // uses a variable other than x.

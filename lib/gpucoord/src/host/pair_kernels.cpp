@@ -174,13 +174,13 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  void get_pair_kernels(const Switch &function, Precision precision, PairKernels<float> &kernels)
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision, PairKernels<float> &kernels)
   {
     kernels = precision == Precision::SINGLE ? make<float, float>(function)
                                              : make<float, double>(function);
   }
 
-  void get_pair_kernels(const Switch &function, Precision, PairKernels<double> &kernels)
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision, PairKernels<double> &kernels)
   {
     kernels = make<double, double>(function);
   }

@@ -61,7 +61,7 @@ template <class Real> struct PairKernels {
 template <class Real> KeepNearBoxFunction<Real> select_keep_near_box();
 
 // Kernels of a precision: Real float for SINGLE and MIXED, double for DOUBLE.
-template <class Real> PairKernels<Real> select_pair_kernels(const Switch &, Precision);
+template <class Real> GPUCOORD_TEST_API PairKernels<Real> select_pair_kernels(const Switch &, Precision);
 
 }    // namespace gpucoord
 

@@ -155,11 +155,11 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  void get_map_kernels(const MapOptions &options, Precision precision, MapKernels<float> &kernels)
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision precision, MapKernels<float> &kernels)
   {
     kernels = precision == Precision::SINGLE ? make<float, float>(options) : make<float, double>(options);
   }
-  void get_map_kernels(const MapOptions &options, Precision, MapKernels<double> &kernels)
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision, MapKernels<double> &kernels)
   {
     kernels = make<double, double>(options);
   }

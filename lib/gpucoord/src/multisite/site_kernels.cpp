@@ -131,8 +131,8 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  void get_site_kernels(SiteKernels<float> &kernels) { set_all(kernels); }
-  void get_site_kernels(SiteKernels<double> &kernels) { set_all(kernels); }
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<float> &kernels) { set_all(kernels); }
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<double> &kernels) { set_all(kernels); }
 
 }    // namespace GPUCOORD_ISA
 
