@@ -1,3 +1,17 @@
-# The traditional make build of LAMMPS cannot build the library that this package needs.
-echo "GPUCOORD is built with CMake: cmake -D CMAKE_PROJECT_lammps_INCLUDE=<GPUCOORD>/cmake/inject.cmake -D PKG_GPUCOORD=on"
-exit 1
+# Install/unInstall package files in LAMMPS
+# mode = 0/1/2 for uninstall/install/update
+
+mode=$1
+
+# enforce using portable C locale
+LC_ALL=C
+export LC_ALL
+
+if (test $mode = 0) then
+  for file in *.cpp *.h; do
+    rm -f ../$file
+  done
+else
+  echo "The GPUCOORD package does not support the legacy build system. Please build LAMMPS with CMake instead."
+  exit 1
+fi
