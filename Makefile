@@ -1,4 +1,4 @@
-# GPUCOORD: make demo | test | bench | clean | help, or make alone to build.
+# GPUCOORD: make demo | test | check-... | bench | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS_SOURCE_DIR  a LAMMPS 4 Jul 2026 source tree to use   [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
@@ -22,7 +22,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test bench clean help
+.PHONY: all setup demo test check-bigbig check-serial bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -43,6 +43,16 @@ test: all
 	@cmake --build build --target lammps_with_package
 	@cmake/run-tests.sh build
 
+check-bigbig: all
+	@$(PYTHON) cmake/check_compile.py build
+
+check-serial: all
+	@cmake/lammps-build.sh build/serial.cmake serial
+	@cmake -S . -B build/serial -G Ninja -C build/serial.cmake -D CMAKE_BUILD_TYPE=None -D BUILD_TESTING=off \
+	  -D GPUCOORD_CUDA=OFF >build/serial.log
+	@cmake/ninja-progress.sh "serial GPUCOORD" build/serial gpucoordplugin
+	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
+
 bench: all
 	@cmake --build build --target bench_coordination bench_map bench_multisite
 	@$(PYTHON) bench/run.py build
@@ -60,5 +70,7 @@ help:
 	@echo "make demo   the same, and run examples/coordination"
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, and run the benchmarks"
+	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
+	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_CUDA_/s/^# \{0,1\}//p' Makefile

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
 # Builds LAMMPS once, in a cache that all clones share, and writes FILE, an initial cache for CMake
 # (cmake -C FILE) that says where its sources and its build are.
-# Usage: lammps-build.sh FILE. Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS
-# with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Usage: lammps-build.sh FILE [serial]. With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
+# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR,
+# KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=cmake/lammps-release.sh
 . "$here/lammps-release.sh"
 result=$1
+variant=${2:-}
 
 # Few packages: what the examples and tests use. Everything that looks for a library of the system
 # is off, so that the same build results on every machine.
@@ -16,10 +18,17 @@ options=(
   -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=on -D BUILD_MPI=on -D BUILD_OMP=on
   -D FFT=KISS -D WITH_JPEG=off -D WITH_PNG=off -D WITH_FFMPEG=off -D WITH_CURL=off -D DOWNLOAD_POTENTIALS=off
 )
-for package in MOLECULE KSPACE RIGID ASPHERE BODY DIPOLE COLVARS PLUGIN EXTRA-COMPUTE EXTRA-FIX EXTRA-PAIR OPENMP; do
+packages=(MOLECULE KSPACE RIGID ASPHERE BODY DIPOLE COLVARS PLUGIN EXTRA-COMPUTE EXTRA-FIX EXTRA-PAIR OPENMP)
+minutes=10
+if [ "$variant" = serial ]; then    # the packages that GPUCOORD uses, and no optimization, which takes time
+  options+=(-D BUILD_MPI=off -D BUILD_OMP=off -D LAMMPS_SIZES=bigbig -D CMAKE_BUILD_TYPE=None -D CMAKE_CXX_FLAGS=-O0)
+  packages=(ASPHERE KSPACE PLUGIN)
+  minutes=5
+  unset KOKKOS_SOURCE_DIR
+fi
+for package in "${packages[@]}"; do
   options+=(-D "PKG_$package=on")
 done
-minutes=10
 
 die() { printf 'Error: %s\n' "$*" >&2; exit 1; }
 
@@ -96,7 +105,7 @@ if [ ! -e "$build_dir/complete" ] || [ -n "${LAMMPS_SOURCE_DIR:-}" ]; then
   # An interrupted build goes on where it stopped; a tree of the user's may have changed.
   mkdir -p "$build_dir"
   if [ ! -e "$build_dir/complete" ]; then
-    echo "Building LAMMPS $LAMMPS_VERSION in $build_dir: once, about $minutes minutes on 2 cores"
+    echo "Building ${variant:+$variant }LAMMPS $LAMMPS_VERSION in $build_dir: once, about $minutes minutes on 2 cores"
     cmake -S "$source_dir/cmake" -B "$build_dir" -G Ninja "${options[@]}" >"$build_dir/configure.log" 2>&1 9>&- || {
       tail -n 40 "$build_dir/configure.log" >&2
       echo "Error: LAMMPS could not be configured. The lines above are the last of $build_dir/configure.log" >&2

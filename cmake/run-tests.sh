@@ -1,12 +1,35 @@
 #!/usr/bin/env bash
-# Runs ctest in BUILD_DIR and, because ctest does not say it, why tests were skipped.
-set -euo pipefail
+# run-tests.sh BUILD_DIR [ctest options]: runs the tests, then lists every skip with its reason and counts. A script of
+# which a part is skipped has passed for ctest. Here it has passed in part: it printed lines 'SKIPPED: part: reason'.
+set -uo pipefail
 dir=$1
 while read -r assignment; do
   export "${assignment?}"
 done < <("$(dirname "$0")/test-wheels.sh")
-status=0
-ctest --test-dir "$dir" --output-on-failure || status=$?
-awk '/ Testing: / { sub(/.* Testing: /, ""); name = $0 }
-     /^SKIPPED: / { sub(/^SKIPPED: /, ""); print "Skipped " name ": " $0 }' "$dir/Testing/Temporary/LastTest.log"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+ctest --test-dir "$dir" --output-on-failure "${@:2}" | tee "$log"
+status=$?
+awk 'FNR == NR && / Test +#[0-9]+: / {
+       name = result = $0
+       sub(/.* Test +#[0-9]+: /, "", name)
+       sub(/ \.\.\..*/, "", name)
+       sub(/.* \.\.\.\.*/, "", result)
+       all++
+       if (result ~ /^ *Passed /) is_passed[name] = 1
+       if (result ~ /Skipped /) skipped++
+     }
+     FNR == NR { next }
+     / Testing: / { sub(/.* Testing: /, ""); name = $0 }
+     /^SKIPPED: / {
+       sub(/^SKIPPED: /, "")
+       print "Skipped " name ": " $0
+       if (name in is_passed) { parts++; in_part[name] = 1 }
+     }
+     END {
+       passed = length(is_passed)
+       partly = length(in_part)
+       printf "Tests: %d of %d passed, %d in part (%d parts skipped), %d skipped, %d failed\n",
+         passed - partly, all, partly, parts, skipped, all - passed - skipped
+     }' "$log" "$dir/Testing/Temporary/LastTest.log"
 exit "$status"

@@ -315,10 +315,11 @@ void ComputeCoordGPU::check_list_is_complete()
     }
   }
   struct {
-    int value, rank;
-  } mine = {bad[0] ? 1 : 0, comm->me}, any;
-  MPI_Allreduce(&mine, &any, 1, MPI_2INT, MPI_MAXLOC, world);
-  if (!any.value) return;
+    double value;
+    int rank;
+  } mine = {bad[0] ? 1.0 : 0.0, comm->me}, any;
+  MPI_Allreduce(&mine, &any, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
+  if (any.value == 0.0) return;
   MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
   error->all(FLERR, Error::NOLASTLINE,
              "Compute coord/gpu {}: engine list would miss bonded pairs of zero special_bonds weight, "

@@ -520,7 +520,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
 void ComputePotentialGrid::gather_charges()
 {
   if (comm->nprocs == 1) return;
-  const int mine = static_cast<int>(q.size());
+  int mine = static_cast<int>(q.size());
   std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
   MPI_Allgather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
   bigint total = 0;
@@ -598,7 +598,7 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
     failed("out of memory", fmt::format("use more ranks{}", settings->is_direct() ? "" : " or a smaller cutoff"));
   }
   int any;
-  const int mine = failure.empty() ? 0 : 1;
+  int mine = failure.empty() ? 0 : 1;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (any) backend->stop(failure);
 }
@@ -618,11 +618,10 @@ void ComputePotentialGrid::run_far(const std::function<void()> &run)
 void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 {
   constexpr double BEARABLE = 0.05;
-  const double counts[2] = {mine.charges, mine.overflowing};
-  double sums[2];
-  int better_depth;
+  double counts[2] = {mine.charges, mine.overflowing}, sums[2];
+  int my_depth = mine.better_depth, better_depth;
   MPI_Allreduce(counts, sums, 2, MPI_DOUBLE, MPI_SUM, world);
-  MPI_Allreduce(&mine.better_depth, &better_depth, 1, MPI_INT, MPI_MAX, world);
+  MPI_Allreduce(&my_depth, &better_depth, 1, MPI_INT, MPI_MAX, world);
   if (sums[1] <= BEARABLE * sums[0] || has_warned_of_overflow) return;
   has_warned_of_overflow = true;
   if (comm->me == 0)

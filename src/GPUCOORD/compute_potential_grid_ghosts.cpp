@@ -69,8 +69,7 @@ void ComputePotentialGrid::refresh_ghosts()
       error->all(FLERR, Error::NOLASTLINE,
                  "Compute potential/grid {}: atoms have been moved, created or deleted since the last run - use run 0 first", id);
   };
-  const bigint mine = atom->nghost;
-  bigint all;
+  bigint mine = atom->nghost, all;
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   is_sent.assign(atom->nlocal, 0);
   nreceived = 0;

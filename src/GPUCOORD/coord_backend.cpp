@@ -54,7 +54,7 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::st
 
 int DeviceChoice::share_first(std::string &text) const
 {
-  const int mine = text.empty() ? comm->nprocs : comm->me;
+  int mine = text.empty() ? comm->nprocs : comm->me;
   int first;
   MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world);
   if (first == comm->nprocs) return -1;
@@ -105,7 +105,7 @@ bool DeviceChoice::make_on_all(const std::string &owner, const std::function<voi
     failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner, comm->me, e.what());
   }
   int any = 0;
-  const int mine = failure.empty() ? 0 : 1;
+  int mine = failure.empty() ? 0 : 1;
   if (cuda) MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (!any) nthreads = comm->nthreads;
   return !any;

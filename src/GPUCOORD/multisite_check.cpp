@@ -159,8 +159,7 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
   }
   MPI_Allreduce(&mine, &worst, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
   if (worst.value == 0.0) {
-    const int some = failing.empty() ? 0 : 1;
-    int any;
+    int some = failing.empty() ? 0 : 1, any;
     MPI_Allreduce(&some, &any, 1, MPI_INT, MPI_MAX, world);
     return any == 0;
   }
@@ -184,8 +183,7 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
 
 void MultisiteCheck::compare_sum(const std::string &what, double found, double expected, double size) const
 {
-  const double mine[3] = {found, expected, size};
-  double all[3];
+  double mine[3] = {found, expected, size}, all[3];
   MPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_SUM, world);
   const double difference = std::fabs(all[0] - all[1]);
   if (difference <= tolerance * all[2]) return;

@@ -88,7 +88,7 @@ void SetMultisite::command(int narg, char **arg)
     if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
     avec->set_shape(i, half[0], half[1], half[2]);
   }
-  const bigint ellipsoids = avec->nlocal_bonus;
+  bigint ellipsoids = avec->nlocal_bonus;
   MPI_Allreduce(&ellipsoids, &atom->nellipsoids, 1, MPI_LMP_BIGINT, MPI_SUM, world);
 
   for (std::size_t c = 0; c < components.size(); ++c)

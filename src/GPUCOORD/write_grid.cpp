@@ -179,7 +179,7 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
   MPI_Datatype sent;
   MPI_Type_contiguous(sizeof(Sent) / sizeof(double), MPI_DOUBLE, &sent);
   MPI_Type_commit(&sent);
-  const int mine = static_cast<int>(all.size());
+  int mine = static_cast<int>(all.size());
   std::vector<int> counts(comm->nprocs);
   MPI_Gather(&mine, 1, MPI_INT, counts.data(), 1, MPI_INT, 0, world);
   if (comm->me != 0)

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import unittest
 
 import numpy as np
 
@@ -36,8 +37,24 @@ if int(np.__version__.split(".")[0]) >= 2:
 
 
 def skip(reason):
+    """Ends a script that cannot run here."""
     print("SKIPPED: " + reason)
     sys.exit(SKIPPED)
+
+
+def skip_part(what, reason):
+    """Says that a script leaves out something. cmake/run-tests.sh counts these lines, which begin after unittest's
+    progress on standard error."""
+    print(f"\nSKIPPED: {what}: {reason}", flush=True)
+
+
+class TestResult(unittest.TextTestResult):
+    def addSkip(self, test, reason):
+        super().addSkip(test, reason)
+        skip_part(test.id(), reason)
+
+
+unittest.TextTestRunner.resultclass = TestResult    # of unittest.main() in every script
 
 
 # Arguments that start LAMMPS with its KOKKOS package and the styles of it: GPUCOORD_KOKKOS is 't 1' (threads) or
@@ -106,9 +123,10 @@ def names_of(style):
 
 
 def kokkos_lacks(what, reason):
-    """Whether these tests run with KOKKOS, where LAMMPS cannot do what a part of them needs. If so, it is printed."""
+    """Whether these tests run with KOKKOS, where LAMMPS cannot do what a part of a test needs. If so, that part is counted
+    as skipped."""
     if KOKKOS:
-        print(f"SKIPPED: {what}, with KOKKOS: {reason}", flush=True)
+        skip_part(f"{what}, with KOKKOS", reason)
     return bool(KOKKOS)
 
 
@@ -137,8 +155,8 @@ def not_where(lacks, reason):
     def decorate(test):
         @functools.wraps(test)
         def run(self):
-            if lacks and kokkos_lacks(test.__name__, reason):
-                self.skipTest(reason)
+            if lacks:
+                self.skipTest("with KOKKOS: " + reason)
             test(self)
         return run
     return decorate
@@ -162,7 +180,7 @@ def assert_same_bits(found, expected, what="", rounding=1e-9, in_pieces=False):
     np.testing.assert_allclose(found, expected, rounding, rounding, err_msg=what)
 
 
-def kokkos_lacks_pair(style):
+def has_no_kokkos_pair(style):
     """Whether these tests run with KOKKOS and a LAMMPS that has no variant of a pair style with it, which it demands."""
     if not KOKKOS:
         return False
@@ -170,7 +188,11 @@ def kokkos_lacks_pair(style):
     lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos()])
     missing = not lmp.has_style("pair", f"{style}/kk")
     lmp.close()
-    return missing and kokkos_lacks(f"pair_style {style}", f"this LAMMPS has no pair_style {style}/kk")
+    return missing
+
+
+def kokkos_lacks_pair(style):
+    return has_no_kokkos_pair(style) and kokkos_lacks(f"pair_style {style}", f"this LAMMPS has no pair_style {style}/kk")
 
 
 def lmp_program(ranks=1, threads=1):

@@ -192,9 +192,8 @@ class Words(unittest.TestCase):
             self.assertEqual(values[:4], 4 * values[:1])
             self.assertNotAlmostEqual(values[4], values[0], 3)
 
+    @coordtest.not_where(coordtest.KOKKOS, coordtest.NO_LABELS)
     def test_set_up_text(self):
-        if coordtest.kokkos_lacks("test_set_up_text", coordtest.NO_LABELS):
-            self.skipTest(coordtest.NO_LABELS)
         tanh = Switch("tanh", 0.6, dmax=1.5)
         run = coordtest.run_lammps([
             *coordtest.setup_commands(BOXES["orthogonal"], 2.9, ntypes=4), "labelmap atom 1 A 2 B 3 C 4 D",

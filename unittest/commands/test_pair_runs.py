@@ -204,10 +204,9 @@ class Respa(Runs):
                 found = self.run_lj("coord", [self.LJ.format("*", "*")], respa, ranks, [f"newton {newton}"])
                 self.compare_runs(respa, found, expected)
 
+    @coordtest.not_where(coordtest.KOKKOS, NO_LEVELS)
     def test_hybrid(self):
         """Levels of sub-styles, and levels of distance of several; ranges in either order."""
-        if coordtest.kokkos_lacks("test_hybrid", NO_LEVELS):
-            self.skipTest(NO_LEVELS)
         lj = self.LJ.format("{} {} {}", "")
         for respa in (*self.LEVELS[:2], "2 2 hybrid 1 2"):
             for reach in 2.4, 2.2:

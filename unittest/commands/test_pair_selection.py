@@ -108,8 +108,8 @@ class Molecules(Selection):
 
     def test_hybrid_molecular(self):
         """Different potentials within and between molecules."""
-        if coordtest.kokkos_lacks_pair("hybrid/molecular"):
-            self.skipTest("no hybrid/molecular/kk")
+        if coordtest.has_no_kokkos_pair("hybrid/molecular"):
+            self.skipTest("with KOKKOS: this LAMMPS has no hybrid/molecular/kk")
         lmp = self.molecules("special_bonds lj 0 0.5 1")
         reference = state_of(lmp, "pair_style hybrid/molecular gauss 2.0 gauss 2.0", *coefficients(GAUSS, "gauss 1"),
                              *coefficients(OTHER_GAUSS, "gauss 2"))

@@ -132,7 +132,7 @@ class Plugin(unittest.TestCase):
                 lmp.command(line)
             for turn in range(2):
                 lmp.command("compute phi all potential/grid 3 3 3 cutoff 3.0")
-                lmp.command("dump d all grid 1 none.dump c_phi:grid:phi")
+                lmp.command(f"dump d all grid 1 {coordtest.folder()}/none.dump c_phi:grid:phi")
                 lmp.command("run 0")
                 lmp.command("undump d")
                 self.assertIn(["compute", "potential/grid"], lmp.available_plugins())

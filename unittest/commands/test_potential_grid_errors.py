@@ -7,6 +7,7 @@ import unittest
 
 from lammps import LMP_STYLE_ATOM, LMP_TYPE_VECTOR
 
+import coordtest
 import errortest
 from errortest import commands, error_of, errors_in, run_script, start, start_all
 
@@ -101,8 +102,9 @@ for keyword in "cutoff", "temp", "dielectric", "overlap soft", "overlap zero":
 for keyword in "kernel", "overlap", "align", "units", "field", "precision", "device":
     ARGUMENTS.append((f"cutoff 3.0 {keyword}", f"Illegal compute potential/grid {keyword} command: missing argument(s)"))
 
-USE = "\ndump d all custom 1 none.dump id c_c\nrun 0"
-MAP = "\ndump d all grid 1 none.dump c_c:grid:phi\nrun 0"
+DUMP = f"{coordtest.folder()}/none.dump"
+USE = f"\ndump d all custom 1 {DUMP} id c_c\nrun 0"
+MAP = f"\ndump d all grid 1 {DUMP} c_c:grid:phi\nrun 0"
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
 
 # Scripts of which the last line must fail, after SYSTEM, and the message.
@@ -218,7 +220,7 @@ class Runs(InProcess):
             with self.subTest(name):
                 self.setUp()
                 commands(self.lmp, GOOD)
-                self.assertRegex(error_of(self.lmp, f"dump d all grid 1 none.dump {name}")[0], "Dump grid compute c|not recognized")
+                self.assertRegex(error_of(self.lmp, f"dump d all grid 1 {DUMP} {name}")[0], "Dump grid compute c|not recognized")
                 self.lmp.command("run 0")
 
     def test_on_ranks(self):

@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Compiles the LAMMPS styles of a configured build for other kinds of LAMMPS, without code generation.
+
+Usage: check_compile.py BUILD_DIR. The commands are those of BUILD_DIR/compile_commands.json, once with
+64-bit atom IDs (LAMMPS_BIGBIG) and once with the MPI stubs of a LAMMPS without MPI.
+"""
+
+import concurrent.futures
+import glob
+import json
+import os
+import shlex
+import subprocess
+import sys
+
+top = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+build = sys.argv[1]
+jobs = int(os.environ.get("JOBS") or len(os.sched_getaffinity(0)))
+
+
+def cached(name):
+    with open(os.path.join(build, "CMakeCache.txt")) as cache:
+        return next(line.split("=", 1)[1].strip() for line in cache if line.startswith(name + ":"))
+
+
+stubs = os.path.join(cached("LAMMPS_SOURCE_DIR"), "src", "STUBS")
+VARIANTS = {"64-bit atom IDs": ["-DLAMMPS_BIGBIG"], "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", stubs]}
+
+
+def compile_one(variant, entry):
+    """Whether the file compiles, and the messages of the compiler."""
+    words = shlex.split(entry["command"])
+    del words[words.index("-o"):words.index("-o") + 2]
+    words = [word for word in words if word not in ("-DLAMMPS_SMALLBIG", "-DLAMMPS_BIGBIG")]
+    done = subprocess.run([*words, *VARIANTS[variant], "-fsyntax-only", "-O0"], cwd=entry["directory"],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode == 0, done.stdout
+
+
+with open(os.path.join(build, "compile_commands.json")) as file:
+    entries = {entry["file"]: entry for entry in json.load(file)}
+folders = tuple(os.path.join(top, "src", name, "") for name in ("GPUCOORD", "KOKKOS"))
+# nvcc has no -fsyntax-only
+entries = [entry for name, entry in sorted(entries.items())
+           if name.startswith(folders) and "nvcc" not in entry["command"].split()[0]]
+missing = set(glob.glob(os.path.join(folders[0], "*.cpp"))) - {entry["file"] for entry in entries}
+if missing:
+    sys.exit(f"Error: {build}/compile_commands.json lacks {', '.join(sorted(missing))} - run make first")
+
+failed = 0
+with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+    for variant in VARIANTS:
+        results = pool.map(compile_one, [variant] * len(entries), entries)
+        for entry, (good, messages) in zip(entries, results):
+            if not good:
+                failed += 1
+                print(f"{os.path.relpath(entry['file'], top)} does not compile with {variant}:\n{messages}")
+print(f"{len(entries)} files compiled with {' and with '.join(VARIANTS)}: {failed} failed")
+sys.exit(1 if failed else 0)
