@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <stdexcept>
 
@@ -82,19 +83,16 @@ namespace {
   // numbers that rise as the double does, and back
   __host__ __device__ std::int64_t to_ordered(double x)
   {
-    union {
-      double number;
-      std::int64_t bits;
-    } u = {x};
-    return u.bits < 0 ? u.bits ^ 0x7fffffffffffffffLL : u.bits;
+    std::int64_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
   }
   double from_ordered(std::int64_t ordered)
   {
-    union {
-      std::int64_t bits;
-      double number;
-    } u = {ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered};
-    return u.number;
+    const std::int64_t bits = ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered;
+    double x;
+    std::memcpy(&x, &bits, sizeof(x));
+    return x;
   }
 
   // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
@@ -729,7 +727,7 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
                           cudaStream_t stream)
 {
   if (version != 0 && version == known_version) return;
-  cudaGetLastError();    // of others: a launch here must not be blamed for it
+  clear_errors();
   known_version = known_positions = 0;
   all_rows.clear();
   skin = selection.skin;
