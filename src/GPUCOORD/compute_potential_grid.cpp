@@ -69,6 +69,8 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
     if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
+  settings->map.tiny = distance_that_is_none();
+  check_distances(true);
   backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid", settings->device_position);
 
   pergrid_flag = 1;
@@ -107,6 +109,7 @@ void ComputePotentialGrid::init()
     check_ghost_shell(cutghost);
   }
   settings->map.tiny = distance_that_is_none();
+  check_distances(false);
   evaluated_at = -1;    // a run may begin at the step of the last one
   if (!settings->reference.empty()) reference_region();
   is_set_up = has_warned_of_overflow = false;
@@ -151,6 +154,28 @@ void ComputePotentialGrid::check_box(int argument) const
       "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
       "smooth or taylor with a cutoff, or boundary f f f",
       self);
+}
+
+/* ----------------------------------------------------------------------
+   A distance below 'tiny' counts as none, so neither cutoff nor radius may be shorter. With a far field such a cutoff needs a mesh
+   that is too large.
+------------------------------------------------------------------------- */
+
+void ComputePotentialGrid::check_distances(bool in_command) const
+{
+  const std::string self = in_command ? "" : fmt::format(" {}:", id);
+  const auto argument = [&](int position) { return in_command ? position : Error::NOLASTLINE; };
+  const gpucoord::MapOptions &map = settings->map;
+  if (!settings->is_direct() && !settings->has_far() && map.cutoff <= map.tiny)
+    error->all(FLERR, argument(settings->cutoff_position + 1),
+               "Compute potential/grid{} cutoff is {:.10g} but must be more than {:.4g}, {:g} of the longest edge of a grid cell: nearer "
+               "charges count as on a point and are left out - use a larger cutoff or a finer grid",
+               self, map.cutoff, map.tiny, ON_A_POINT);
+  if (map.overlap == gpucoord::MapOverlap::SOFT && map.radius < map.tiny)
+    error->all(FLERR, argument(settings->overlap_position + 2),
+               "Compute potential/grid{} overlap soft radius is {:.10g} but must be {:.4g} or more: nearer charges count as on a point - "
+               "use a larger radius or overlap skip",
+               self, map.radius, map.tiny);
 }
 
 /* ----------------------------------------------------------------------
