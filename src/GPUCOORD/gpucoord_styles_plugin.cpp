@@ -22,9 +22,11 @@
 #include "set_multisite.h"
 #include "write_grid.h"
 
+#include "input.h"
 #include "version.h"
 
 #include <cstring>
+#include <dlfcn.h>
 
 using namespace LAMMPS_NS;
 
@@ -35,41 +37,6 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_r
 }    // namespace LAMMPS_NS
 #endif
 
-static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new ComputeCoordGPU(lmp, narg, arg);
-}
-
-static Compute *compute_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new ComputePotentialGrid(lmp, narg, arg);
-}
-
-static Fix *fix_ave_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixAvePotentialGrid(lmp, narg, arg);
-}
-
-static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixCoordBias(lmp, narg, arg);
-}
-
-static Pair *pair_coord_creator(LAMMPS *lmp)
-{
-  return new PairCoord(lmp);
-}
-
-static Pair *pair_multisite_creator(LAMMPS *lmp)
-{
-  return new PairMultisite(lmp);
-}
-
-static Fix *fix_multisite_linear_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixMultisiteLinear(lmp, narg, arg);
-}
-
 static Command *set_multisite_creator(LAMMPS *lmp)
 {
   return new SetMultisite(lmp);
@@ -78,6 +45,69 @@ static Command *set_multisite_creator(LAMMPS *lmp)
 static Command *write_grid_creator(LAMMPS *lmp)
 {
   return new WriteGrid(lmp);
+}
+
+// LAMMPS keeps its commands when it clears all else, and warns about each command of a plugin that it then restores. So commands
+// are not registered as styles are, but are put into the list of commands of each LAMMPS that loads the plugin or makes one of its
+// styles.
+
+static void add_commands(LAMMPS *lmp)
+{
+  auto &commands = *lmp->input->command_map;
+  commands["set_multisite"] = &set_multisite_creator;
+  commands["write_grid"] = &write_grid_creator;
+}
+
+// LAMMPS closes a plugin when the last of its registered styles is unloaded. Commands may be called after that: opened once more,
+// this library stays in memory.
+
+static void stay_in_memory()
+{
+  Dl_info self;
+  static const bool stays = dladdr(reinterpret_cast<void *>(&add_commands), &self) && dlopen(self.dli_fname, RTLD_NOW);
+  (void) stays;
+}
+
+static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  add_commands(lmp);
+  return new ComputeCoordGPU(lmp, narg, arg);
+}
+
+static Compute *compute_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  add_commands(lmp);
+  return new ComputePotentialGrid(lmp, narg, arg);
+}
+
+static Fix *fix_ave_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  add_commands(lmp);
+  return new FixAvePotentialGrid(lmp, narg, arg);
+}
+
+static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  add_commands(lmp);
+  return new FixCoordBias(lmp, narg, arg);
+}
+
+static Pair *pair_coord_creator(LAMMPS *lmp)
+{
+  add_commands(lmp);
+  return new PairCoord(lmp);
+}
+
+static Pair *pair_multisite_creator(LAMMPS *lmp)
+{
+  add_commands(lmp);
+  return new PairMultisite(lmp);
+}
+
+static Fix *fix_multisite_linear_creator(LAMMPS *lmp, int narg, char **arg)
+{
+  add_commands(lmp);
+  return new FixMultisiteLinear(lmp, narg, arg);
 }
 
 // Hidden where it is in the plugin itself: of two plugins in one process each must call its own.
@@ -100,7 +130,7 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
     plugin.info = info;
     register_plugin(&plugin, lmp);
   };
-  // computes and fixes are made from words, pair styles and commands are not
+  // computes and fixes are made from words, pair styles are not
   const auto add_from_words = [&](const char *style, const char *name, const char *info, lammpsplugin_factory2 *creator) {
     plugin.creator.v2 = creator;
     add(style, name, info);
@@ -118,12 +148,11 @@ void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add_plain("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
             (lammpsplugin_factory1 *) &pair_coord_creator);
   add_plain("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1", (lammpsplugin_factory1 *) &pair_multisite_creator);
-  add_plain("command", "set_multisite", "GPUCOORD masses and shapes of rigid molecules v0.1",
-            (lammpsplugin_factory1 *) &set_multisite_creator);
-  add_plain("command", "write_grid", "GPUCOORD files of per-grid data for VMD and PyMOL v0.1",
-            (lammpsplugin_factory1 *) &write_grid_creator);
   add_from_words("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1",
                  (lammpsplugin_factory2 *) &fix_multisite_linear_creator);
+
+  add_commands(static_cast<LAMMPS *>(lmp));
+  stay_in_memory();
 
 #if defined(GPUCOORD_KOKKOS)
   gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);
