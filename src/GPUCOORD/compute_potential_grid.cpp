@@ -37,21 +37,10 @@
 #include <new>
 #include <stdexcept>
 
-#if !defined(_WIN32)
-#include <unistd.h>
-#endif
-
 using namespace LAMMPS_NS;
-
-// A charge is on a point where it is nearer than this, over the cutoff or a cell of the grid, or over the longest edge of the box for kernel direct:
-// far more than float rounds distances by, and far less than distances that happen by chance.
-static constexpr double ON_A_POINT = 1e-5;
 
 // names of what other commands can ask for; there is one grid
 enum { PHI, FIELD, NEAR, FAR };
-
-// of the sum of magnitudes: charges that are neutral but for rounding of what a user has set
-static constexpr double NEUTRAL = 1e-6;
 
 /* ---------------------------------------------------------------------- */
 
@@ -69,6 +58,8 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
     if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
+  settings->map.tiny = distance_that_is_none();
+  check_distances(true);
   backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid", settings->device_position);
 
   pergrid_flag = 1;
@@ -107,6 +98,7 @@ void ComputePotentialGrid::init()
     check_ghost_shell(cutghost);
   }
   settings->map.tiny = distance_that_is_none();
+  check_distances(false);
   evaluated_at = -1;    // a run may begin at the step of the last one
   if (!settings->reference.empty()) reference_region();
   is_set_up = has_warned_of_overflow = false;
@@ -123,34 +115,6 @@ void ComputePotentialGrid::set_up()
   backend->init(settings->map, settings->precision, settings->bins, fmt::format("Compute potential/grid {}", id));
   if (comm->me == 0) print_setup();
   is_set_up = true;
-}
-
-double ComputePotentialGrid::distance_that_is_none() const
-{
-  if (settings->is_direct()) return ON_A_POINT * std::max({domain->xprd, domain->yprd, domain->zprd});
-  double step = 0.0;
-  for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
-  return ON_A_POINT * MAX(settings->map.cutoff, step);    // float rounds distances by a part of the size of tiles of points
-}
-
-/* ----------------------------------------------------------------------
-   argument: of the command, to point at
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::check_box(int argument) const
-{
-  const std::string self = argument == Error::NOLASTLINE ? fmt::format(" {}:", id) : "";
-  if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
-    error->all(FLERR, argument,
-               "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
-               "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
-               self);
-  if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic)) return;
-  error->all(
-      FLERR, argument,
-      "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
-      "smooth or taylor with a cutoff, or boundary f f f",
-      self);
 }
 
 /* ----------------------------------------------------------------------
@@ -286,68 +250,6 @@ void ComputePotentialGrid::allocate_grid()
 }
 
 /* ----------------------------------------------------------------------
-   Grid3d numbers the cells that atoms of a rank can be in, some of which are cut by faces of its part of the box. Its own error
-   would be of one rank, and leave it half made.
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::check_size() const
-{
-  const int *const n = settings->n;
-  double mine = 1.0, most;
-  for (int c = 0; c < 3; ++c) {
-    double from, to;
-    part_of_box(c, from, to);
-    mine *= std::floor(to * n[c]) - std::floor(from * n[c]) + 1.0;
-  }
-  MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
-  if (most > MAXSMALLINT)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and at its faces, and LAMMPS takes "
-               "{} at most - use fewer points or more ranks",
-               id, n[0], n[1], n[2], most, MAXSMALLINT);
-}
-
-/* ----------------------------------------------------------------------
-   Operating systems promise more memory than there is, and end a process
-   that uses it.
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::check_memory() const
-{
-#if defined(_SC_PHYS_PAGES) && defined(_SC_PAGESIZE)
-  constexpr double GIB = 1024.0 * 1024.0 * 1024.0;
-  double npoints = 1.0;
-  for (int c = 0; c < 3; ++c) npoints *= MAX(0, hi[c] - lo[c] + 1);
-  // with field three columns, and LAMMPS' pointers to them
-  double bytes = npoints * sizeof(double) * (settings->field ? 5 : 1);
-  std::string mesh, way_out;
-  if (potential_far) {
-    bytes += npoints * sizeof(double) * (settings->field ? 5 : 2) + potential_far->bytes(settings->field);
-    if (potential_far->mesh().n[0] > 0) {
-      mesh = " and " + mesh_in_words() + " for far fft";
-      way_out = "a larger cutoff or tolerance, ";
-    }
-  }
-  double mine[2] = {bytes, -static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
-#if !defined(MPI_STUBS)
-  MPI_Comm machine;
-  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &machine);
-  MPI_Allreduce(&bytes, mine, 1, MPI_DOUBLE, MPI_SUM, machine);
-  MPI_Comm_free(&machine);
-#endif
-  double worst[2];    // the most that the ranks of a machine need, and the least that one has
-  MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
-  if (worst[0] > -worst[1])
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a machine, which has {:.1f} GiB - use "
-        "{}a coarser grid or more machines",
-        id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", mesh, worst[0] / GIB,
-        -worst[1] / GIB, way_out);
-#endif
-}
-
-/* ----------------------------------------------------------------------
    parts of the box have changed: load balancing
 ------------------------------------------------------------------------- */
 
@@ -457,30 +359,6 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
                "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use another group", id,
                group->names[igroup]);
   return sums;
-}
-
-/* ---------------------------------------------------------------------- */
-
-void ComputePotentialGrid::begin_far(const Sums &sums)
-{
-  is_empty = sums.charged == 0.0;    // of a dynamic group
-  if (is_empty) return;
-  try {
-    if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
-      check_memory();
-      settings->map.alpha = potential_far->alpha();
-      set_up();
-    }
-  } catch (const std::invalid_argument &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: far fft {}: {} - use a larger tolerance or cutoff", id,
-               settings->far_tolerance, e.what());
-  }
-  if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
-    error->warning(FLERR,
-                   "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic potential is that with a uniform "
-                   "background that makes them neutral",
-                   id, group->names[igroup], sums.q);
-  has_warned = has_warned || std::fabs(sums.q) > NEUTRAL * sums.size;
 }
 
 /* ----------------------------------------------------------------------
@@ -603,18 +481,6 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
   if (any) backend->stop(failure);
 }
 
-/* ----------------------------------------------------------------------
-   LAMMPS' transforms are collective themselves
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::run_far(const std::function<void()> &run)
-{
-  if (potential_far->is_on_gpu())
-    run_backend(run);
-  else
-    run();
-}
-
 void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
 {
   constexpr double BEARABLE = 0.05;
@@ -660,41 +526,6 @@ void ComputePotentialGrid::compute_pergrid()
   for (GridValues *const values : {&phi, &field, &near, &far})
     for (std::size_t k = 0; k < values->size(); ++k) values->data()[k] *= scale;
   if (!settings->reference.empty()) set_reference();
-}
-
-void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
-{
-  std::vector<double> of_far(field.size());
-  run_far([&] { potential_far->on_grid(charges, far.data(), settings->field, of_far.data()); });
-  for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
-  for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
-  for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] = near.data()[k] + far.data()[k];
-}
-
-/* ----------------------------------------------------------------------
-   what the near field has left out of the sum of a point
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCharges &charges)
-{
-  const gpucoord::MapGrid points = brick();
-  const double tiny_sq = settings->map.tiny * settings->map.tiny;
-  for (int k = 0; k < charges.n; ++k) {
-    double d[3];
-    for (int c = 0; c < 3; ++c) d[c] = charges.x[3 * static_cast<std::size_t>(k) + c] - points.origin[c];
-    std::size_t point = 0;
-    bool is_here = true;
-    for (int a = 2; a >= 0; --a) {    // step a has nothing beyond axis a
-      const double nearest = std::round(d[a] / points.step[a][a]);
-      is_here = is_here && nearest >= 0.0 && nearest < points.n[a];
-      if (!is_here) break;
-      point = point * points.n[a] + static_cast<std::size_t>(nearest);
-      for (int c = 0; c <= a; ++c) d[c] -= nearest * points.step[a][c];
-    }
-    if (is_here && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] < tiny_sq)
-      far.data()[point] -= charges.q[k] * potential_far->of_itself();
-  }
 }
 
 Region *ComputePotentialGrid::reference_region() const
@@ -769,56 +600,6 @@ void ComputePotentialGrid::compute_peratom()
   std::fill(vector_atom, vector_atom + atom->nlocal, 0.0);
   const double scale = settings->scale();
   for (std::size_t k = 0; k < owned.size(); ++k) vector_atom[owned[k]] = scale * at_atoms[k] - reference_value;
-}
-
-/* ----------------------------------------------------------------------
-   Points of this rank add to the owned and ghost atoms near them, and what ghost atoms have got goes to those that they are of.
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges, std::vector<double> &at_atoms)
-{
-  const int nall = atom->nlocal + atom->nghost;
-  at_all.resize(nall);
-  run_far([&] { potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data()); });
-  comm->reverse_comm(this);
-  for (std::size_t k = 0; k < owned.size(); ++k)
-    at_atoms[k] += at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
-  if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_in_one_place(at_atoms);
-}
-
-/* ----------------------------------------------------------------------
-   the near field of an atom has left out others that are in its place, such as shells on their cores
-------------------------------------------------------------------------- */
-
-void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const
-{
-  std::vector<std::size_t> along_x(q.size());
-  for (std::size_t k = 0; k < along_x.size(); ++k) along_x[k] = k;
-  std::sort(along_x.begin(), along_x.end(), [this](std::size_t a, std::size_t b) { return x[3 * a] < x[3 * b]; });
-  const double tiny = settings->map.tiny;
-  const auto take = [&](std::size_t from, std::size_t charge) {
-    if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();
-  };
-  for (std::size_t i = 0; i < along_x.size(); ++i)
-    for (std::size_t j = i + 1; j < along_x.size(); ++j) {
-      const double *const a = &x[3 * along_x[i]], *const b = &x[3 * along_x[j]];
-      if (b[0] - a[0] >= tiny) break;
-      const double d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]};
-      if (d[0] * d[0] + d[1] * d[1] + d[2] * d[2] >= tiny * tiny) continue;
-      take(along_x[i], along_x[j]);
-      take(along_x[j], along_x[i]);
-    }
-}
-
-int ComputePotentialGrid::pack_reverse_comm(int n, int first, double *buf)
-{
-  std::copy_n(at_all.begin() + first, n, buf);
-  return n;
-}
-
-void ComputePotentialGrid::unpack_reverse_comm(int n, int *list, double *buf)
-{
-  for (int k = 0; k < n; ++k) at_all[list[k]] += buf[k];
 }
 
 /* ---------------------------------------------------------------------- */

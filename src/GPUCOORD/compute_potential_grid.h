@@ -103,6 +103,7 @@ class ComputePotentialGrid : public Compute {
   void check_size() const;
   void check_memory() const;
   void check_box(int argument) const;
+  void check_distances(bool in_command) const;
   void check_ghost_shell(double cutghost) const;
   double height_of_box(int axis) const;
   double protrusion() const;

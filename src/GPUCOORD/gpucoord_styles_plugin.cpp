@@ -22,62 +22,46 @@
 #include "set_multisite.h"
 #include "write_grid.h"
 
+#include "input.h"
 #include "version.h"
 
 #include <cstring>
 
 using namespace LAMMPS_NS;
 
-#if defined(GPUCOORD_KOKKOS)
 namespace LAMMPS_NS {
+#if defined(GPUCOORD_KOKKOS)
 // in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin);
-}    // namespace LAMMPS_NS
 #endif
 
-static Compute *compute_coord_gpu_creator(LAMMPS *lmp, int narg, char **arg)
+template <class Style> static Command *create_command(LAMMPS *lmp)
 {
-  return new ComputeCoordGPU(lmp, narg, arg);
+  return new Style(lmp);
 }
 
-static Compute *compute_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+// LAMMPS keeps its commands when it clears all else, and warns about each command of a plugin that it then restores. So commands
+// are not registered as styles are, but are put into the list of commands of each LAMMPS that loads the plugin or makes one of its
+// styles. Styles of KOKKOS call this, too.
+
+void gpucoord_add_commands(LAMMPS *lmp)
 {
-  return new ComputePotentialGrid(lmp, narg, arg);
+  auto &commands = *lmp->input->command_map;
+  commands["set_multisite"] = &create_command<SetMultisite>;
+  commands["write_grid"] = &create_command<WriteGrid>;
+}
+}    // namespace LAMMPS_NS
+
+template <class Style> static void *create_pair(void *lmp)
+{
+  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
+  return static_cast<Pair *>(new Style(static_cast<LAMMPS *>(lmp)));
 }
 
-static Fix *fix_ave_potential_grid_creator(LAMMPS *lmp, int narg, char **arg)
+template <class Base, class Style> static void *create(void *lmp, int narg, char **arg)
 {
-  return new FixAvePotentialGrid(lmp, narg, arg);
-}
-
-static Fix *fix_coord_bias_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixCoordBias(lmp, narg, arg);
-}
-
-static Pair *pair_coord_creator(LAMMPS *lmp)
-{
-  return new PairCoord(lmp);
-}
-
-static Pair *pair_multisite_creator(LAMMPS *lmp)
-{
-  return new PairMultisite(lmp);
-}
-
-static Fix *fix_multisite_linear_creator(LAMMPS *lmp, int narg, char **arg)
-{
-  return new FixMultisiteLinear(lmp, narg, arg);
-}
-
-static Command *set_multisite_creator(LAMMPS *lmp)
-{
-  return new SetMultisite(lmp);
-}
-
-static Command *write_grid_creator(LAMMPS *lmp)
-{
-  return new WriteGrid(lmp);
+  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
+  return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
 }
 
 extern "C" __attribute__((visibility("default"))) void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
@@ -94,30 +78,21 @@ extern "C" __attribute__((visibility("default"))) void gpucoord_register_styles(
     plugin.info = info;
     register_plugin(&plugin, lmp);
   };
-  // computes and fixes are made from words, pair styles and commands are not
-  const auto add_from_words = [&](const char *style, const char *name, const char *info, lammpsplugin_factory2 *creator) {
-    plugin.creator.v2 = creator;
-    add(style, name, info);
-  };
-  const auto add_plain = [&](const char *style, const char *name, const char *info, lammpsplugin_factory1 *creator) {
-    plugin.creator.v1 = creator;
-    add(style, name, info);
-  };
-  add_from_words("compute", "coord/gpu", "GPUCOORD coordination number v0.1", (lammpsplugin_factory2 *) &compute_coord_gpu_creator);
-  add_from_words("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1",
-                 (lammpsplugin_factory2 *) &compute_potential_grid_creator);
-  add_from_words("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1",
-                 (lammpsplugin_factory2 *) &fix_ave_potential_grid_creator);
-  add_from_words("fix", "coord/bias", "GPUCOORD bias potential v0.1", (lammpsplugin_factory2 *) &fix_coord_bias_creator);
-  add_plain("pair", "coord", "GPUCOORD pair potential of a switching function v0.1",
-            (lammpsplugin_factory1 *) &pair_coord_creator);
-  add_plain("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1", (lammpsplugin_factory1 *) &pair_multisite_creator);
-  add_plain("command", "set_multisite", "GPUCOORD masses and shapes of rigid molecules v0.1",
-            (lammpsplugin_factory1 *) &set_multisite_creator);
-  add_plain("command", "write_grid", "GPUCOORD files of per-grid data for VMD and PyMOL v0.1",
-            (lammpsplugin_factory1 *) &write_grid_creator);
-  add_from_words("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1",
-                 (lammpsplugin_factory2 *) &fix_multisite_linear_creator);
+  plugin.creator.v2 = &create<Compute, ComputeCoordGPU>;
+  add("compute", "coord/gpu", "GPUCOORD coordination number v0.1");
+  plugin.creator.v2 = &create<Compute, ComputePotentialGrid>;
+  add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1");
+  plugin.creator.v2 = &create<Fix, FixAvePotentialGrid>;
+  add("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1");
+  plugin.creator.v2 = &create<Fix, FixCoordBias>;
+  add("fix", "coord/bias", "GPUCOORD bias potential v0.1");
+  plugin.creator.v2 = &create<Fix, FixMultisiteLinear>;
+  add("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1");
+  plugin.creator.v1 = &create_pair<PairCoord>;
+  add("pair", "coord", "GPUCOORD pair potential of a switching function v0.1");
+  plugin.creator.v1 = &create_pair<PairMultisite>;
+  add("pair", "multisite", "GPUCOORD rigid multi-site molecules v0.1");
+  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
 
 #if defined(GPUCOORD_KOKKOS)
   gpucoord_register_kokkos(static_cast<LAMMPS *>(lmp), plugin, register_plugin);

@@ -59,20 +59,19 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
 {
   read_grid(narg, arg);
   bool have_cutoff = false;
-  int kernel_position = 0, units_position = 0, temp_position = 0, cutoff_position = 0, overlap_position = 0,
-      bins_position = 0, overflow_position = 0;
+  int kernel_position = 0, units_position = 0, temp_position = 0, bins_position = 0, overflow_position = 0;
   int iarg = 6;
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "compute potential/grid " + keyword;
     const auto choose = [&](const auto &choices) {
       return CoordWords::choose(command, iarg, narg, arg, choices, input, error);
     };
-    const auto number = [&] {
+    const auto number = [&](auto read) {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
-      return positive(iarg + 1, arg[iarg + 1], keyword);
+      return (this->*read)(iarg + 1, arg[iarg + 1], keyword);
     };
     if (keyword == "cutoff") {
-      map.cutoff = number();
+      map.cutoff = number(&PotentialGridSettings::positive);
       have_cutoff = true;
       cutoff_position = iarg;
     } else if (keyword == "kernel") {
@@ -97,10 +96,10 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
       units = choose(UNITS);
       units_position = iarg + 1;
     } else if (keyword == "temp") {
-      temperature = number();
+      temperature = number(&PotentialGridSettings::divisor);
       temp_position = iarg;
     } else if (keyword == "dielectric")
-      dielectric = number();
+      dielectric = number(&PotentialGridSettings::divisor);
     else if (keyword == "field")
       field = choose(SWITCHES);
     else if (keyword == "precision")
@@ -204,6 +203,21 @@ double PotentialGridSettings::positive(int iarg, const char *text, const std::st
   return value;
 }
 
+/* ----------------------------------------------------------------------
+   a divisor of potentials
+------------------------------------------------------------------------- */
+
+double PotentialGridSettings::divisor(int iarg, const char *text, const std::string &what) const
+{
+  constexpr double LEAST = 1e-30, MOST = 1e30;
+  const double value = positive(iarg, text, what);
+  if (value < LEAST || value > MOST)
+    error->all(FLERR, iarg,
+               "Compute potential/grid {} is {} but must be from {:g} to {:g}, so that potentials fit into single precision", what, text,
+               LEAST, MOST);
+  return value;
+}
+
 void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
 {
   far_tolerance = 0.0;
@@ -213,6 +227,11 @@ void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
   if (iarg >= narg)
     error->all(FLERR, iarg - 1, "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4");
   far_tolerance = positive(iarg, arg[iarg], "far fft tolerance");
+  if (far_tolerance >= 1.0)
+    error->all(FLERR, iarg,
+               "Compute potential/grid far fft tolerance is {} but must be less than 1, the potential of a unit charge at unit distance - "
+               "use for example: far fft 1e-4",
+               arg[iarg]);
   ++iarg;
 }
 

@@ -44,7 +44,7 @@ class PotentialGridSettings : protected Pointers {
   int n[3];                           // points along the edges of the box
   gpucoord::MapOptions map;           // but for 'tiny' and alpha
   double far_tolerance = 0.0;         // 0: no far field
-  int far_position = 0;               // of it in the command
+  int far_position = 0, cutoff_position = 0, overlap_position = 0;    // of keywords in the command
   std::string reference;              // ID of the region of which the mean is 0; empty: none
   bool at_corners = false;            // of cells, not at their centers
   Units units = Units::NATIVE;
@@ -59,6 +59,7 @@ class PotentialGridSettings : protected Pointers {
  private:
   void read_grid(int narg, char **arg);
   double positive(int iarg, const char *text, const std::string &what) const;
+  double divisor(int iarg, const char *text, const std::string &what) const;
   void read_far(int &iarg, int narg, char **arg);
   void read_overlap(int &iarg, int narg, char **arg);
   void read_bins(int &iarg, int narg, char **arg);

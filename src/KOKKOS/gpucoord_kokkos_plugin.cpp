@@ -27,13 +27,17 @@
 
 namespace LAMMPS_NS {
 
+void gpucoord_add_commands(LAMMPS *lmp);    // in src/GPUCOORD/gpucoord_styles_plugin.cpp
+
 template <class Style> static void *create_pair(void *lmp)
 {
+  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
   return static_cast<Pair *>(new Style(static_cast<LAMMPS *>(lmp)));
 }
 
 template <class Base, class Style> static void *create(void *lmp, int narg, char **arg)
 {
+  gpucoord_add_commands(static_cast<LAMMPS *>(lmp));
   return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
 }
 

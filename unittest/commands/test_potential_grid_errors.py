@@ -38,6 +38,9 @@ DIRECT = ("Compute potential/grid kernel direct sums 1/r over all atoms, which h
           "smooth or taylor with a cutoff, or boundary f f f")
 SHELL = "Compute potential/grid c: cutoff plus skin {0} exceeds the ghost atom range {1} - use comm_modify cutoff {0} or more"
 CORNERS = SHELL.replace("skin", "skin plus 1, by which points at corners are outside of a rank's part of the box,")
+SHORT = ("Compute potential/grid cutoff is 2.5e-05 but must be more than 2.5e-05, 1e-05 of the longest edge of a grid cell: nearer "
+         "charges count as on a point and are left out - use a larger cutoff or a finer grid")
+SINGLE = "but must be from 1e-30 to 1e+30, so that potentials fit into single precision"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or they were set wrongly"
 
 # Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message.
@@ -78,6 +81,15 @@ ARGUMENTS = [
     ("cutoff 3.0 units [kT]", "Compute potential/grid units kT needs a temperature, for example: temp 300.0"),
     ("cutoff 3.0 [temp] 300", "Compute potential/grid temp is for units kT only - leave it out, or use units kT"),
     ("cutoff 3.0 units volt [temp] 300", "Compute potential/grid temp is for units kT only - leave it out, or use units kT"),
+    ("cutoff 3.0 overlap soft [1e-40]",
+     "Compute potential/grid overlap soft radius is 1e-40 but must be 3e-05 or more: nearer charges count as on a point - use a larger "
+     "radius or overlap skip"),
+    ("cutoff [2.5e-5]", SHORT),
+    ("kernel cut cutoff [2.5e-5] field yes", SHORT),
+    ("cutoff 3.0 units kT temp [1e-320]", f"Compute potential/grid temp is 1e-320 {SINGLE}"),
+    ("cutoff 3.0 units kT temp [1e31]", f"Compute potential/grid temp is 1e31 {SINGLE}"),
+    ("cutoff 3.0 dielectric [1e-320]", f"Compute potential/grid dielectric is 1e-320 {SINGLE}"),
+    ("cutoff 3.0 dielectric [1e300]", f"Compute potential/grid dielectric is 1e300 {SINGLE}"),
     # the grid
     ("compute c a potential/grid [0] 4 4 cutoff 3.0", f"Compute potential/grid Nx is 0 but {POINTS}"),
     ("compute c a potential/grid 4 [-1] 4 cutoff 3.0", f"Compute potential/grid Ny is -1 but {POINTS}"),
@@ -199,6 +211,17 @@ class Arguments(InProcess):
         commands(self.lmp, "change_box all boundary f f f\ncompute c all potential/grid 4 4 4 kernel direct\nrun 0\n"
                  "change_box all boundary f p f")
         self.assertEqual(error_of(self.lmp, "run 0"), (DIRECT.replace("grid", "grid c:", 1), None))
+
+
+    def test_smallest_temperature_and_dielectric(self):
+        """The limits are good."""
+        for limit in "1e-30", "1e30":
+            commands(self.lmp, f"{GOOD} units kT temp {limit}\nrun 0\nuncompute c\n{GOOD} dielectric {limit}\nrun 0\nuncompute c")
+
+    def test_cells_that_grow_beyond_the_cutoff(self):
+        commands(self.lmp, "compute c all potential/grid 4 4 4 cutoff 2.6e-5\nrun 0\nchange_box all x final 0 12 y final 0 12 z final 0 12 units box")
+        self.assertEqual(error_of(self.lmp, "run 0"), (
+            SHORT.replace("grid", "grid c:", 1).replace("is 2.5e-05", "is 2.6e-05").replace("than 2.5e-05", "than 3e-05"), None))
 
 
 class Runs(InProcess):

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -325,6 +326,37 @@ TEST(PotentialMap, OneCharge)
 }
 
 // the erfc behind kernel ewald, over all its range
+// Cutoffs far shorter than a cell of the grid take no longer: points have the q/r of the charge beside them, or nothing.
+TEST(PotentialMap, ShortCutoff)
+{
+  constexpr int N = 8;
+  MapGrid grid;
+  for (int c = 0; c < 3; ++c) {
+    grid.n[c] = N;
+    grid.step[c][c] = 1.5;
+    grid.origin[c] = 0.75;
+  }
+  const std::size_t points[] = {0, 7, 100, 511};
+  for (const double cutoff : {0.1, 3e-4, 1e-4}) {
+    System s = random_system(40, 12.0, 3);
+    for (const std::size_t p : points) {
+      double x[3];
+      place(grid, p, x);
+      s.add(x[0], x[1] - 0.5 * cutoff, x[2], 2.0);
+    }
+    MapOptions o = options_of(MapKernel::CUT);
+    o.cutoff = cutoff;
+    o.tiny = 1e-5 * grid.step[0][0];
+    std::vector<double> expected(size_of(grid), 0.0);
+    for (const std::size_t p : points) expected[p] = 2.0 / (0.5 * cutoff);
+    Values found(size_of(grid));
+    const auto start = std::chrono::steady_clock::now();
+    make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
+    EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 2.0) << "seconds, cutoff " << cutoff;
+    for (std::size_t p = 0; p < size_of(grid); ++p) EXPECT_NEAR(found.phi[p], expected[p], 1e-10 * expected[p]) << cutoff;
+  }
+}
+
 TEST(PotentialMap, ScaledErfc)
 {
   double worst = 0.0, worst_float = 0.0;

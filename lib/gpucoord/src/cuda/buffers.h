@@ -51,7 +51,7 @@ template <class T, Place PLACE> class Buffer {
     const std::size_t bytes = n * sizeof(T);
     const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes) : cudaMallocHost(&place, bytes);
     if (status == cudaErrorMemoryAllocation) {
-      cudaGetLastError();    // an error that was dealt with must not be found again
+      clear_errors();    // the caller handles this one
       return false;
     }
     check(status, "allocating memory");
@@ -116,13 +116,6 @@ inline double seconds_between(const Event &first, const Event &second)
   float milliseconds = 0.0f;
   check(cudaEventElapsedTime(&milliseconds, first, second), "reading its clock");
   return 1e-3 * milliseconds;
-}
-
-// Makes a GPU the current one; -1: leaves the current one. It stays that: going back to another
-// would make a context on it, with memory of its own.
-inline void use_device(int device)
-{
-  if (device >= 0) check(cudaSetDevice(device), "making it current");
 }
 
 // of the current GPU

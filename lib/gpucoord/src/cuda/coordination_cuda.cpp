@@ -11,6 +11,7 @@
 
 #include "../common/engine_parts.h"
 #include "../common/type_classes.h"
+#include "device_guard.h"
 #include "launch.h"
 #include "reduction.h"
 #include "staging.h"
@@ -382,7 +383,6 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       columns = peratom ? peratom_columns(want) : 0;
       start = seconds();
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
       sums_a.n = sums_b.n = 0;
       sums_a.nwarps = 0;
     }
@@ -605,47 +605,35 @@ namespace {
     DeviceBuffer<char> workspace;
   };
 
-  // Makes the GPU current for every call.
   class OnDevice : public Coordination {
    public:
-    OnDevice(const SwitchTable &table, Precision precision, int device_in, int nthreads, const CudaTuning &tuning) :
-        device(device_in)
+    OnDevice(const SwitchTable &table, Precision precision, int device, int nthreads, const CudaTuning &tuning) :
+        backend(device, [&]() -> std::unique_ptr<Coordination> {
+          if (precision == Precision::DOUBLE)
+            return std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
+          return std::make_unique<CudaCoordination<float>>(table, precision, nthreads, tuning);
+        })
     {
-      use_device(device);
-      if (precision == Precision::DOUBLE)
-        backend = std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
-      else
-        backend = std::make_unique<CudaCoordination<float>>(table, precision, nthreads, tuning);
-    }
-    ~OnDevice() override
-    {
-      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
-      backend.reset();
     }
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      use_device(device);
-      return backend->cells(in, want, peratom);
+      return backend.enter().cells(in, want, peratom);
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      use_device(device);
-      return backend->list(in, want, peratom);
+      return backend.enter().list(in, want, peratom);
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
-      use_device(device);
-      return backend->allpairs(in, want, peratom);
+      return backend.enter().allpairs(in, want, peratom);
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
-      use_device(device);
-      return backend->pairs(in, want, peratom);
+      return backend.enter().pairs(in, want, peratom);
     }
 
    private:
-    const int device;
-    std::unique_ptr<Coordination> backend;
+    DeviceGuard<Coordination> backend;
   };
 
 }    // namespace
@@ -655,7 +643,7 @@ CudaDevices find_cuda_devices()
   CudaDevices found;
   const cudaError_t status = cudaGetDeviceCount(&found.count);
   if (status == cudaSuccess && found.count > 0) return found;
-  cudaGetLastError();    // an error that was dealt with must not be found again
+  clear_errors();    // why_none tells this one
   found.count = 0;
   if (status == cudaErrorInsufficientDriver)
     found.why_none = "there is no CUDA driver, or one too old for this build";

@@ -175,7 +175,7 @@ namespace {
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
              bool in_float, cudaStream_t stream)
     {
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      clear_errors();
       wanted = want;
       pairs->update(atoms, positions, stream);
       if (pairs->in_bins()) {

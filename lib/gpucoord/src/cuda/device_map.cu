@@ -86,7 +86,7 @@ namespace {
 
     ChargeSums begin(const DeviceCharges &in, DeviceStream stream) override
     {
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      clear_errors();
       charges = {};
       const int nall = in.atoms.nall;
       if (nall == 0) return {};

@@ -165,7 +165,7 @@ namespace {
 
     DeviceMultisiteErrors rebuild(const DeviceAtoms &atoms, DeviceStream stream) override
     {
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      clear_errors();
       n = nowned = 0;
       rows.assign(ncomponents, {});
       fetch_errors(stream);

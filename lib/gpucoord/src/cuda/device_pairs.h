@@ -79,6 +79,11 @@ class DevicePairs {
   Search search_for(int a, int b, const Candidates &, double range) const;
   MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
+  struct FoundRows;
+  FoundRows search_partners(int a, int b, const Candidates &, double range, RowBuffers &, cudaStream_t);
+  static void choose_tiles(FoundRows &);
+  DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
+  void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
   void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;

@@ -1,5 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: what is copied.
 
+#include "device_guard.h"
 #include "far_engine.h"
 #include "staging.h"
 
@@ -11,25 +12,15 @@ namespace gpucoord {
 
 namespace {
 
-  // Makes the GPU current for every call.
   class CudaFarField : public FarField {
    public:
-    explicit CudaFarField(int device_in) : device(device_in)
-    {
-      use_device(device);
-      memory = std::make_unique<Memory>();
-    }
-    ~CudaFarField() override
-    {
-      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
-      memory.reset();
-    }
+    explicit CudaFarField(int device) : memory(device, [] { return std::make_unique<Memory>(); }) {}
 
     void on_grid(const EwaldMesh &mesh, const int fold[3], const int first[3], const MapCharges &charges, int nthreads,
                  const MapResults &out) override
     {
+      Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
-      Memory &m = *memory;
       std::size_t n = 1;
       for (int a = 0; a < 3; ++a) n *= mesh.n[a] / fold[a];
       m.phi.reserve(n);
@@ -43,8 +34,8 @@ namespace {
 
     void at_places(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n, int nthreads, double *at) override
     {
+      Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
-      Memory &m = *memory;
       stage_all(x, n, nthreads, m.stream, m.places);
       m.phi.reserve(n);
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
@@ -54,7 +45,6 @@ namespace {
     }
 
    private:
-    // what is freed while the GPU is current
     struct Memory {
       Stream stream;
       Staged<DeviceAtom> charges, places;
@@ -65,8 +55,6 @@ namespace {
 
     void begin(const EwaldMesh &mesh, const MapCharges &charges, int nthreads)
     {
-      use_device(device);
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
       Memory &m = *memory;
       stage_all(charges.x, charges.n, nthreads, m.stream, m.charges);
       double sum_of_sizes = 0.0;
@@ -92,8 +80,7 @@ namespace {
       });
     }
 
-    const int device;
-    std::unique_ptr<Memory> memory;
+    DeviceGuard<Memory> memory;
   };
 
 }    // namespace

@@ -3,6 +3,7 @@
 #include "multisite_cuda.h"
 
 #include "../common/engine_parts.h"
+#include "device_guard.h"
 #include "molecule_engine.h"
 #include "staging.h"
 
@@ -13,31 +14,21 @@ namespace gpucoord {
 
 namespace {
 
-  // Makes the GPU current for every call.
   class CudaMultisite : public Multisite {
    public:
-    CudaMultisite(const MultisiteModel &model, Precision precision, int device_in, int nthreads_in, const MultisiteTuning &tuning) :
-        device(device_in), nthreads(std::max(1, nthreads_in)), by_component(model.components().size())
+    CudaMultisite(const MultisiteModel &model, Precision precision, int device, int nthreads_in, const MultisiteTuning &tuning) :
+        nthreads(std::max(1, nthreads_in)), memory(device, [] { return std::make_unique<Memory>(); }), by_component(model.components().size())
     {
-      use_device(device);
-      memory = std::make_unique<Memory>();
       memory->engine = make_molecule_engine(model, precision, tuning);
       memory->total.reserve(1);
-    }
-    ~CudaMultisite() override
-    {
-      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
-      memory.reset();
     }
 
     MultisiteSums evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out) override
     {
-      use_device(device);
+      Memory &m = memory.enter();
       if (in.nlocal == 0) return {};
       start = seconds();
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
       const Bounds bounds = stage_molecules(in);
-      Memory &m = *memory;
       m.copied.record(m.stream);
       m.engine->enqueue({rows.data(), m.molecules.device.data(), m.quaternions.device.data(), in.nall, in.nlocal, bounds}, want,
                         m.stream);
@@ -99,7 +90,6 @@ namespace {
       return result;
     }
 
-    // what is freed while the GPU is current
     struct Memory {
       Stream stream;
       Event copied, ended;
@@ -111,8 +101,8 @@ namespace {
       std::unique_ptr<MoleculeEngine> engine;
     };
 
-    const int device, nthreads;
-    std::unique_ptr<Memory> memory;
+    const int nthreads;
+    DeviceGuard<Memory> memory;
     double start = 0.0;
     std::vector<std::vector<int>> by_component;    // rows, owned first
     std::vector<ComponentRows> rows;

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: what is copied. Layers of the grid come back while the GPU
 // computes the next ones, and charges that overflow fixed bins may be summed by the host meanwhile.
 
+#include "device_guard.h"
 #include "map_engine.h"
 #include "staging.h"
 
@@ -16,15 +17,12 @@ namespace {
 
   constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // about: enough to keep a GPU busy
 
-  // Makes the GPU current for every call.
   class CudaMap : public PotentialMap {
    public:
-    CudaMap(const MapOptions &options, Precision precision, int device_in, int nthreads_in, const MapBins &bins_in) :
-        device(device_in), nthreads(std::max(1, nthreads_in)), bins(bins_in)
+    CudaMap(const MapOptions &options, Precision precision, int device, int nthreads_in, const MapBins &bins_in) :
+        nthreads(std::max(1, nthreads_in)), bins(bins_in), memory(device, [] { return std::make_unique<Memory>(); })
     {
       check_map_bins(bins, options);
-      use_device(device);
-      memory = std::make_unique<Memory>();
       memory->engine = make_map_engine(options, precision);
       if (!bins.are_fixed) return;
       if (bins.on_host)
@@ -32,21 +30,14 @@ namespace {
       else
         memory->engine_of_overflow = make_map_engine(options, precision);
     }
-    ~CudaMap() override
-    {
-      if (device >= 0) cudaSetDevice(device);    // may fail where the GPU is lost, and then so be it
-      memory.reset();
-    }
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
-      use_device(device);
-      cudaGetLastError();    // of others: a launch here must not be blamed for it
+      Memory &m = memory.enter();
       distances = 0.0;
       found = {};
       const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1], n = layer * grid.n[2];
       if (n == 0) return;
-      Memory &m = *memory;
       const ChargesOnDevice staged = stage_charges(charges);
       ChargesOnDevice others = {};    // that overflow
       if (bins.are_fixed)
@@ -80,11 +71,9 @@ namespace {
 
     void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
     {
-      use_device(device);
-      cudaGetLastError();
+      Memory &m = memory.enter();
       distances = 0.0;
       if (points.n == 0) return;
-      Memory &m = *memory;
       Bounds bounds = no_bounds();
       const auto number = [](std::size_t p) { return p; };
       const auto self = [&points](std::size_t p) { return points.self ? points.self[p] : -1; };
@@ -112,7 +101,6 @@ namespace {
       std::vector<double> x, q;
     };
 
-    // what is freed while the GPU is current
     struct Memory {
       Stream stream, copies;
       Staged<DeviceAtom> charges, points;
@@ -199,13 +187,13 @@ namespace {
       for (std::size_t k = 0; k < field_of_overflow.size(); ++k) out.field[3 * slab.begin + k] += field_of_overflow[k];
     }
 
-    const int device, nthreads;
+    const int nthreads;
     const MapBins bins;
+    DeviceGuard<Memory> memory;
     MapOverflow found;
     std::unique_ptr<PotentialMap> host;    // for what overflows, or null
     std::vector<double> phi_of_overflow, field_of_overflow;
     double distances = 0.0;
-    std::unique_ptr<Memory> memory;
   };
 
 }    // namespace

@@ -157,7 +157,7 @@ FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alp
   for (;;) {
     if (n[0] * n[1] * n[2] > most) {
       std::ostringstream text;
-      text << std::fixed << std::setprecision(0) << "it needs a mesh of " << n[0] << " x " << n[1] << " x " << n[2]
+      text << std::setprecision(10) << "it needs a mesh of " << n[0] << " x " << n[1] << " x " << n[2]
            << " points or more, and the most is " << most << " points";
       throw std::invalid_argument(text.str());
     }

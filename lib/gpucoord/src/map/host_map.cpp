@@ -60,7 +60,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
-      sort(charges);
+      sort(charges, 0.5 * extent_of_tile(grid));
       const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW, (grid.n[1] + TILE_Y - 1) / TILE_Y,
                                      (grid.n[2] + TILE_Z - 1) / TILE_Z};
       run_in_parallel(tiles[0] * tiles[1] * tiles[2], nthreads, [&](std::int64_t t) {
@@ -73,7 +73,7 @@ namespace {
 
     void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
     {
-      sort(charges);
+      sort(charges, 0.0);
       const auto everyone = count_up(points.n);
       BoxOfPoints box;
       for (int p = 0; p < points.n; ++p) box.add(points.x + 3 * static_cast<std::size_t>(p));
@@ -115,12 +115,24 @@ namespace {
 
     bool is_direct() const { return options.kernel == MapKernel::DIRECT; }
 
-    void sort(const MapCharges &charges)
+    // The larger extent of a tile along y and z.
+    static double extent_of_tile(const MapGrid &grid)
+    {
+      const int most[3] = {POINTS_OF_A_ROW, TILE_Y, TILE_Z};
+      double extent[3] = {};
+      for (int a = 0; a < 3; ++a)
+        for (int c = 1; c < 3; ++c)
+          extent[c] += std::max(0, std::min(most[a], grid.n[a]) - 1) * std::fabs(grid.step[a][c]);
+      return std::max(extent[1], extent[2]);
+    }
+
+    // Makes cells for a range of at least 'least': a tile much larger than its cells would search very many rows of them.
+    void sort(const MapCharges &charges, double least)
     {
       for (Scratch &s : scratch) s.tested = 0.0;
       const auto everyone = count_up(charges.n);
       const AtomList list = {everyone.data(), charges.n, charges.n};
-      cells_of_charges = is_direct() ? CellGrid() : make_cell_grid(charges.x, list, {}, options.cutoff, nthreads);
+      cells_of_charges = is_direct() ? CellGrid() : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, least), nthreads);
       bins.build(cells_of_charges, charges.x, list, nthreads);
       charge.resize(charges.n);
       for (int k = 0; k < charges.n; ++k) charge[k] = static_cast<Real>(charges.q[bins.row[k]]);
