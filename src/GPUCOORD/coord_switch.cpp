@@ -184,3 +184,14 @@ std::string CoordSwitch::words(const SwitchOptions &o)
   if (!o.stretch) text += " nostretch";
   return text;
 }
+
+/* ---------------------------------------------------------------------- */
+
+std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
+{
+  if (!function.has_end()) return "needs a range with an end, but this function has none - give a finite dmax";
+  const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
+  if (std::isfinite(s) && std::isfinite(slope)) return "";
+  return fmt::format("is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax", s,
+                     slope, function.dmax());
+}

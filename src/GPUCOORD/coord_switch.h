@@ -42,6 +42,9 @@ class CoordSwitch : protected Pointers {
   // whether this is the name of a function
   static bool is_name(const std::string &);
 
+  // Why a function is no pair potential: no end, or no finite force there. Empty if it is one.
+  static std::string why_no_potential(const gpucoord::Switch &);
+
  private:
   double number(const char *word, const std::string &keyword) const;
 

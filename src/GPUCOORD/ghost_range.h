@@ -32,24 +32,23 @@ namespace GhostRange {
   inline std::string why_too_long(double range, const Atom *atom, const Comm *comm, const Domain *domain)
   {
     const double *const h = domain->h_inv;
-    const bool tilted = domain->triclinic != 0;
     // reciprocal heights of the box, as in CommBrick::setup()
-    const double per_length[3] = {
-        tilted ? std::sqrt(h[0] * h[0] + h[5] * h[5] + h[4] * h[4]) : 1.0 / domain->prd[0],
-        tilted ? std::sqrt(h[1] * h[1] + h[3] * h[3]) : 1.0 / domain->prd[1],
-        tilted ? h[2] : 1.0 / domain->prd[2]};
-    // mean over ranks; each exchange brings the atoms of one neighbor
+    const double per_length[3] = {std::sqrt(h[0] * h[0] + h[5] * h[5] + h[4] * h[4]),
+                                  std::sqrt(h[1] * h[1] + h[3] * h[3]), h[2]};
+    // Mean over ranks of the atoms. Exchanges are counted before those across an open boundary are
+    // left out, as LAMMPS does.
     double natoms = static_cast<double>(atom->natoms), nexchanges = 0.0;
     for (int k = 0; k < domain->dimension; ++k) {
       const double part = 1.0 / comm->procgrid[k], reach = range * per_length[k];
       natoms *= domain->periodicity[k] ? part + 2.0 * reach : std::min(1.0, part + reach);
-      nexchanges += 2.0 * (domain->periodicity[k] ? reach / part + 1.0 : comm->procgrid[k] - 1.0);
+      nexchanges += 2.0 * (reach / part + 1.0);
     }
     constexpr int LIMIT = std::numeric_limits<int>::max();
-    if (natoms <= LIMIT && nexchanges <= LIMIT) return "";
-    return fmt::format("takes in so many periodic images that LAMMPS would need about {:.2g} atoms per rank, "
-                       "ghosts included, and {:.2g} exchanges, but it counts either by int, up to {}",
-                       natoms, nexchanges, LIMIT);
+    const bool many_atoms = natoms > LIMIT;
+    if (!many_atoms && nexchanges <= LIMIT) return "";
+    return fmt::format("is so long that LAMMPS would need about {:.2g} {}, which it counts by int, up to {}",
+                       many_atoms ? natoms : nexchanges,
+                       many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
   }
 
 }    // namespace GhostRange

@@ -397,6 +397,19 @@ class Runs(InProcess):
         commands(self.lmp, with_output(GOOD.replace("engine allpairs", "engine list") + "\nrun 0"))
         self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
 
+    def test_ghost_range_beyond_int(self):
+        """LAMMPS itself then gets no ghost atoms, or an error of MPI."""
+        for cutoff, natoms in (1e4, 5.1e11), (1e12, 5.1e35), (1e19, 5.1e56), (1e300, float("inf")):
+            with self.subTest(cutoff):
+                commands(self.lmp, f"comm_modify cutoff {cutoff}\ncompute c all coord/gpu switch cubic dmax 3.0\n{PRINT_S}")
+                # 64 atoms, 1 + 2 cutoff/10 times in each direction
+                self.assertEqual(error_of(self.lmp, "run 0")[0],
+                    f"Compute coord/gpu c: the ghost atom range {cutoff:.10g} is so long that LAMMPS would need about "
+                    f"{natoms:.2g} atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller "
+                    "dmax and comm_modify cutoff, or engine allpairs with image minimum")
+                commands(self.lmp, "thermo_style one\nuncompute c\ncomm_modify cutoff 3.3")
+                self.check_still_usable()
+
     def test_check_fails(self):
         options = " precision single check 1 1e-14"
         commands(self.lmp, GOOD + options + "\n" + PRINT_S)

@@ -169,6 +169,15 @@ RUNS = {
         "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: it "
         "is 0.25 at x = 0 and inf at dmax = 2; choose another dmax or nostretch - give pair_coeff 1 2"),
 
+    # more ghost atoms than LAMMPS can count: 64, 1 + 2 dmax/10 times in each direction
+    **{f"ghost atoms within {dmax}": (
+        f"pair_style coord engine {engine} device host\npair_coeff * * 1.0 rational 1.0 dmax {dmax} nostretch\nrun 0",
+        f"Pair coord: dmax {dmax} of types 1 and 1 is so long that LAMMPS would need about {natoms} atoms per rank, ghosts "
+        "included, which it counts by int, up to 2147483647 - give a smaller dmax")
+       for dmax, engine, natoms in (("10000", "cells", "5.1e+11"), ("1e+12", "cells", "5.1e+35"),
+                                    ("9.223372037e+18", "cells", "4e+56"), ("1e+300", "cells", "inf"),
+                                    ("1e+12", "neigh", "5.1e+35"))},
+
     # what cutoff bins do not know
     **{f"cells and exclusions of {what}": (CELLS + f"neigh_modify exclude {words}\nrun 0",
         "Pair coord: engine cells would count the pairs that neigh_modify exclude takes from the neighbor list - use "
@@ -333,6 +342,20 @@ class Runs(InProcess):
                 self.lmp.scatter_atoms("x", 1, 3, np.ctypeslib.as_ctypes(x.ravel()))
                 commands(self.lmp, f"neigh_modify exclude none\nrun_style verlet\n{STYLE}\n{GOOD}")
                 self.check_good()
+
+    def test_cutoff_beyond_an_open_box(self):
+        """There are no images, but LAMMPS counts exchanges as if there were."""
+        self.lmp.command("clear")
+        commands(self.lmp, SYSTEM.replace("units metal", "units metal\nboundary s s s") +
+                 "pair_style coord engine cells device host\npair_coeff * * 1.0 exp 5.0 dmax 1e9 nostretch")
+        found = self.run_0()
+        x = np.array(self.lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
+        r = np.sqrt(((x[:, None] - x)**2).sum(axis=2))[np.triu_indices(len(x), 1)]
+        self.assertAlmostEqual(found, np.exp(-r / 5.0).sum(), delta=1e-9)
+        self.lmp.command("pair_coeff * * 1.0 exp 5.0 dmax 1e12 nostretch")
+        self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Pair coord: dmax 1e\+12 of types 1 and 1 is so long that LAMMPS "
+                         r"would need about \d(\.\d)?e\+\d+ exchanges of ghost atoms, which it counts by int, up to "
+                         r"2147483647 - give a smaller dmax$")
 
     def test_mended(self):
         for name, way_out in MENDED.items():
