@@ -20,6 +20,8 @@ AFTER_SWITCH = "; those of a switching function follow it"
 ENDS = "d0, dmax, nostretch"
 TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": "ref, beta, lambda, dmax, nostretch",
          "custom": f"func, {ENDS}"}
+NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be used: {}a constant part of it is not a "
+                "number" + CUSTOM)
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
 OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information see https://docs.lammps.org/err0019"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
@@ -107,6 +109,11 @@ ARGUMENTS = [
     ("switch custom 1.0 func 2 dmax [3]",
      "Compute coord/gpu switch custom: the function cannot be stretched: it is 2 at x = 0 and 2 at dmax = 3; "
      "choose another dmax or nostretch"),
+    ("switch custom 1.0 func [0/0] dmax 4", NOT_A_NUMBER.format("0/0", "")),
+    ("switch custom 1.0 func [1/(1+x^6)+0*(1/0)] dmax 4", NOT_A_NUMBER.format("1/(1+x^6)+0*(1/0)", "")),
+    ("switch custom 1.0 func [(-2)^x]", NOT_A_NUMBER.format("(-2)^x", "in its derivative ")),
+    ("switch exp 1.0 coeff 1 1 custom 1.0 func [sqrt(-1)] dmax 4",
+     NOT_A_NUMBER.replace("switch", "coeff").format("sqrt(-1)", "")),
     # not a number too many, and not a missing dmax
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
     # a misspelt word is not a missing one

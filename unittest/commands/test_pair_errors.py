@@ -75,6 +75,10 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
      "Pair coord custom: the expression 'exp(' cannot be used: Parse error in expression \"exp(\": unexpected end of "
      "expression; write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
 
+    ("1 1 1.0 custom 1.0 func [1/(1+x^6)+(1-2)^0.5] dmax 0.5",
+     "Pair coord custom: the expression '1/(1+x^6)+(1-2)^0.5' cannot be used: a constant part of it is not a number; "
+     "write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
+
     # a range with an end
     ("1 1 1.0 [gaussian] 1.0", f"Pair coord gaussian {NO_END}"),
     ("1 1 1.0 [q] ref 1 beta 5", f"Pair coord q {NO_END}"),

@@ -130,6 +130,14 @@ std::vector<BadOption> bad_options()
   custom("custom_unknown_function", "wiggle(x)", INF, "expression", {"wiggle"});
   custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
   custom("custom_r_instead_of_x", "exp(-r)", INF, "expression", {"unknown variable 'r'", "x = (r - d0)/r0"});
+  // Lepton's simplification of these does not end
+  const std::vector<std::string> not_a_number = {"0/0", "sqrt(-1)", "log(-1)", "1/(1+x^6)+0*(1/0)", "acos(2)*x",
+      "(1-2)^0.5*x", "1/0-1/0", "(x/(1/0))/0", "3*(x*(1/x)-x^2*(1/x^2))/(x-x)", "select(x, 0/0, 1)"};
+  for (std::size_t k = 0; k < not_a_number.size(); ++k)
+    custom("custom_not_a_number_" + std::to_string(k), not_a_number[k], 4.0, "expression",
+           {"'" + not_a_number[k] + "' cannot be used", "a constant part of it is not a number", "1/(1+x^6)"});
+  custom("custom_derivative_not_a_number", "(-2)^x", INF, "expression",
+         {"'(-2)^x'", "in its derivative a constant part of it is not a number"});
   // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
   custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
