@@ -12,6 +12,8 @@
 
 #include "coord_words.h"
 
+#include "comm.h"
+#include "error.h"
 #include "fmt/format.h"
 
 #include <algorithm>
@@ -156,12 +158,26 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
                next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
 
   try {
-    gpucoord::Switch checked(o);
+    warn_of_stretch(gpucoord::Switch(o));
   } catch (const gpucoord::SwitchError &e) {
     const auto word = word_of.find(e.field);
     error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command, name, e.what());
   }
   return o;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
+{
+  const double at_zero = function.value_at_zero();
+  if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6 || function.options().kind != SwitchKind::CUSTOM) return;
+  error->warning(FLERR,
+                 "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = {:.10g} makes that 1: "
+                 "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, or an expression that "
+                 "is 1 at x = 0",
+                 command, function.options().expression, at_zero, function.dmax(), function.stretch(),
+                 function.shift() < 0.0 ? "minus" : "plus", fabs(function.shift()));
 }
 
 /* ---------------------------------------------------------------------- */

@@ -47,6 +47,8 @@ class CoordSwitch : protected Pointers {
 
  private:
   double number(const char *word, const std::string &keyword) const;
+  // Warns on rank 0 if the stretch changes the scale of an expression.
+  void warn_of_stretch(const gpucoord::Switch &) const;
 
   const std::string command, unknown;
 };

@@ -239,7 +239,9 @@ double PairCoord::init_one(int i, int j)
                "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last inner level of run_style "
                "respa ends - use shorter levels, or level pair",
                function.dmax(), i, j, cut_respa[3]);
-  const std::string why = GhostRange::why_too_long(function.dmax() + neighbor->skin, atom, comm, domain);
+  std::string why = function.why_imprecise(precision);
+  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord '{}' of types {} and {}: {}", words, i, j, why);
+  why = GhostRange::why_too_long(function.dmax() + neighbor->skin, atom, comm, domain);
   if (!why.empty())
     error->all(FLERR, Error::NOLASTLINE, "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
                function.dmax(), i, j, why);

@@ -165,13 +165,22 @@ RUNS = {
     "mixing to no function": ("pair_style coord\n" + TWO.format("1 custom 1 func cos(x) dmax 1",
                                                     "1 custom 1 func cos(x) dmax 39.478417604357434") + "run 0",
         "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 6.283185307179586 func cos(x)': the function cannot be "
-        "stretched: it is 1 at x = 0 and 1 at dmax = 6.283185307; choose another dmax or nostretch - give "
-        "pair_coeff 1 2"),
+        "stretched: with r0 = 1 it is 1 at x = 0 and 1 at dmax = 6.283185307; choose another r0 or dmax, or nostretch - "
+        "give pair_coeff 1 2"),
     "mixing to no value": (
         "pair_style coord\npair_modify mix arithmetic\n" +
         TWO.format("1 custom 1 func (2-x)^(-2) dmax 1", "1 custom 1 func (2-x)^(-2) dmax 3") + "run 0",
-        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: it "
-        "is 0.25 at x = 0 and inf at dmax = 2; choose another dmax or nostretch - give pair_coeff 1 2"),
+        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: "
+        "with r0 = 1 it is 0.25 at x = 0 and inf at dmax = 2; choose another r0 or dmax, or nostretch - give pair_coeff "
+        "1 2"),
+
+    # what the stretch does in single precision
+    **{f"a stretch in precision {precision}": (
+        f"pair_style coord precision {precision}\n" + TWO.format("1 exp 1e4 dmax 2", "1 cubic dmax 2") +
+        "pair_coeff 1 2 1 cubic dmax 2\nrun 0",
+        "Pair coord 'exp 10000 dmax 2' of types 1 and 1: with r0 = 10000 it is 1 at x = 0 and 0.99980002 at dmax = 2, "
+        f"and stretching that to 1 and 0 in precision {precision} makes s wrong by up to 0.0006, more than 1e-05; use "
+        "precision double, another dmax, or nostretch") for precision in ("mixed", "single")},
 
     # more ghost atoms than LAMMPS can count: 64, 1 + 2 dmax/10 times in each direction
     **{f"ghost atoms within {dmax}": (

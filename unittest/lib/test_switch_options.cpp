@@ -145,6 +145,14 @@ std::vector<BadOption> bad_options()
   custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
   custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression", {"at x = 0"});
   // dmax so near d0 that s is still 1 there
+  for (const double r0 : {1e10, 4e12}) {
+    SwitchOptions o = plain(SwitchKind::TANH, r0, 0.0, 5.0);
+    if (r0 == 1e10) o.kind = SwitchKind::RATIONAL;
+    list.push_back({o.kind == SwitchKind::TANH ? "tanh_much_wider_than_dmax" : "rational_much_wider_than_dmax", o, "dmax",
+                    {"cannot be stretched: with r0 = ", "it is 1 at x = 0 and 1 at dmax = 5; choose another r0 or dmax"}});
+  }
+  list.push_back({"q_much_wider_than_dmax", native(1e-16, 1.8, 1.4, 5.0), "dmax",
+                  {"with ref = 1.4 and beta = 1e-16 it is 0.5 at x = 0", "choose another ref, beta or dmax"}});
   change("dmax_next_to_d0", good, [](auto &o) { o.dmax = 1e-10; }, "dmax", {"cannot be stretched", "nostretch"});
   return list;
 }
@@ -343,6 +351,79 @@ TEST(Description, has_the_formula_with_its_numbers)
   EXPECT_EQ(text(smap(8, 4, 1.5, 0.0, INF)), "smap a 8 b 4 r0 1.5 d0 0 without end");
   EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 dmax 4 stretched");
   EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)), "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
+}
+
+// ---- what the stretch costs
+
+// s'(0) - s'(dmax) is small where r0 is far above dmax, and the stretch makes rounding errors large
+// by as much. The stated bound holds, and no function is refused whose errors are 100 times smaller.
+TEST(Stretch, rounding_is_within_the_bound_and_near_it)
+{
+  std::vector<SwitchOptions> list;
+  for (double ratio = 0.5; ratio < 1e6; ratio *= 7.3) {
+    const double r0 = 3.9 * ratio;
+    for (const auto kind : {SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::TANH, SwitchKind::COSINUS})
+      list.push_back(plain(kind, r0, 0.0, 3.9));
+    list.push_back(rational(6, 12, r0, 0.0, 3.9));
+    list.push_back(rational(1, 2, r0, 0.0, 3.9));
+    list.push_back(rational(3, 7, r0, 0.0, 3.9));
+    list.push_back(smap(2, 3, r0, 0.0, 3.9));
+    list.push_back(native(1.0 / r0, 1.8, 1.4, 3.9));
+  }
+  int refused = 0, near_the_bound = 0;
+  for (const auto &o : list) {
+    try {
+      const Switch function(o);
+      if (std::isinf(function.dmax()) || function.dmax() < 3.9) continue;    // cosinus within its own range
+      const closed::Function<closed::Quad> exact(o);
+      double worst = 0.0;
+      for (int k = 1; k < 400; ++k) {
+        const float r = 3.9f * k / 400;
+        const double error = static_cast<double>(function.evaluate(r, nullptr, Precision::MIXED) - exact(r).s);
+        worst = std::max(worst, std::fabs(error));
+      }
+      const double bound = function.rounding(Precision::MIXED);
+      // a formula rounds a few times, and so does r
+      EXPECT_LE(worst, 4 * bound) << function.description();
+      if (worst > 0.1 * bound) ++near_the_bound;
+      const bool is_refused = !function.why_imprecise(Precision::MIXED).empty();
+      EXPECT_EQ(is_refused, !function.why_imprecise(Precision::SINGLE).empty());
+      EXPECT_EQ(function.why_imprecise(Precision::DOUBLE), "");
+      refused += is_refused;
+      if (is_refused) EXPECT_GT(worst, 0.01 * Switch::MOST_ROUNDING) << function.description();
+      if (!is_refused) EXPECT_LE(worst, 4 * Switch::MOST_ROUNDING) << function.description();
+    } catch (const SwitchError &error) {
+      EXPECT_NE(std::string(error.what()).find("cannot be stretched"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(near_the_bound, 20);
+}
+
+TEST(Stretch, ordinary_functions_are_not_refused)
+{
+  for (const auto &c : switch_cases())
+    if (c.name.find("6/6.001") == std::string::npos)    // whose s'(dmax) is 0.999
+      EXPECT_EQ(Switch(c.options).why_imprecise(Precision::SINGLE), "") << c.name;
+}
+
+TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
+{
+  const Switch function(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
+  EXPECT_EQ(function.why_imprecise(Precision::MIXED),
+            "with r0 = 10000000 it is 1 at x = 0 and 0.99999961 at dmax = 3.9, and stretching that to 1 and 0 in "
+            "precision mixed makes s wrong by up to 0.3, more than 1e-05; use precision double, another dmax, or "
+            "nostretch");
+  // in double it keeps its digits
+  const closed::Function<closed::Quad> exact(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
+  for (double r = 0.1; r < 3.9; r += 0.1) EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
+}
+
+TEST(Stretch, value_at_zero_is_that_of_the_formula)
+{
+  EXPECT_EQ(Switch(expression("2*exp(-x)", 4.0)).value_at_zero(), 2.0);
+  EXPECT_EQ(Switch(expression("exp(-x)", 4.0)).value_at_zero(), 1.0);
+  EXPECT_EQ(Switch(rational(6, 12, 1.5, 0.0, 4.0)).value_at_zero(), 1.0);
 }
 
 }    // namespace
