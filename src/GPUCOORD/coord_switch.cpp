@@ -55,9 +55,7 @@ const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
     {"beta", "beta", &SwitchOptions::beta, {SwitchKind::Q}},
     {"lambda", "lambda", &SwitchOptions::lambda, {SwitchKind::Q}},
     {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
-    {"d0", "d0", &SwitchOptions::d0,
-     {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
-      SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}},
+    {"d0", "d0", &SwitchOptions::d0, {}},
     {"dmax", "dmax", &SwitchOptions::dmax, {}},
     {"nostretch", "stretch", nullptr, {}}};
 

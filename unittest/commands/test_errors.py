@@ -18,7 +18,7 @@ SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
 AFTER_SWITCH = "; those of a switching function follow it"
 ENDS = "d0, dmax, nostretch"
-TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": "ref, beta, lambda, dmax, nostretch",
+TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": f"ref, beta, lambda, {ENDS}",
          "custom": f"func, {ENDS}"}
 NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be used: {}a constant part of it is not a "
                 "number" + CUSTOM)
@@ -98,7 +98,8 @@ ARGUMENTS = [
     ("switch exp 1.0 [nn] 6", f"Compute coord/gpu switch exp takes no nn - it takes {TAKES.get('exp', ENDS)}"),
     ("switch exp 1.0 [a] 6", f"Compute coord/gpu switch exp takes no a - it takes {TAKES.get('exp', ENDS)}"),
     ("switch smap 1.0 a 2 b 3 [mm] 6", f"Compute coord/gpu switch smap takes no mm - it takes {TAKES.get('smap', ENDS)}"),
-    ("switch q beta 5 ref 1 [d0] 1", f"Compute coord/gpu switch q takes no d0 - it takes {TAKES.get('q', ENDS)}"),
+    ("switch q beta 5 ref 1 [nn] 6", f"Compute coord/gpu switch q takes no nn - it takes {TAKES.get('q', ENDS)}"),
+    ("switch q beta 5 ref 1 d0 2 dmax [2]", "Compute coord/gpu switch q: dmax is 2 but must be larger than d0 = 2"),
     ("switch rational 1.0 [func] x", f"Compute coord/gpu switch rational takes no func - it takes {TAKES.get('rational', ENDS)}"),
     ("switch [custom] 1.0",
      "Compute coord/gpu switch custom: an expression in x is required, for example func \"1/(1+x^6)\""),

@@ -59,8 +59,8 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
     ("1 1 1.0 exp 1.0 dmax 3 [engine] cells",
      "Unknown pair coord keyword: engine - coord exp takes d0, dmax, nostretch"),
     ("1 1 1.0 exp 1.0 [nn] 6 dmax 3", "Pair coord exp takes no nn - it takes d0, dmax, nostretch"),
-    ("1 1 1.0 q ref 1 beta 5 dmax 3 [d0] 1",
-     "Pair coord q takes no d0 - it takes ref, beta, lambda, dmax, nostretch"),
+    ("1 1 1.0 q ref 1 beta 5 dmax 3 [nn] 1",
+     "Pair coord q takes no nn - it takes ref, beta, lambda, d0, dmax, nostretch"),
 
     # values
     ("1 1 1.0 exp 1.0 d0 3 dmax [2]", "Pair coord exp: dmax is 2 but must be larger than d0 = 3"),

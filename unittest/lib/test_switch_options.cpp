@@ -211,7 +211,7 @@ TEST(Defaults, cubic_takes_r0_from_its_ends)
 class Ends : public testing::TestWithParam<SwitchCase> {
  protected:
   const Switch function{GetParam().options};
-  const double d0 = GetParam().formula.kind == SwitchKind::Q ? 0.0 : GetParam().formula.d0;
+  const double d0 = GetParam().formula.d0;
   const double dmax = function.dmax();
 };
 
@@ -330,14 +330,33 @@ TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
 
 TEST(Range, q_is_a_function_of_the_distance_itself_whatever_d0)
 {
-  SwitchOptions o = native(5.0, 1.8, 1.4, INF);
-  o.d0 = 1.0;
-  try {
-    const Switch function(o);
-    EXPECT_NEAR(function.evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
-  } catch (const SwitchError &error) {
-    EXPECT_EQ(error.field, "d0");    // to refuse it is as good
+  for (const double d0 : {0.0, 1.0, 2.5})
+    EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, INF, true, d0)).evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
+}
+
+// COORDINATION GROUPA=1 GROUPB=2 NOPBC SWITCH={Q REF=0.3 BETA=5 LAMBDA=1.8 R_0=1.0 D_0=0.15 D_MAX=1.0
+// NOSTRETCH} of PLUMED 2.11-dev, printed by plumed driver, lengths in nm: r, s and ds/dr
+TEST(Range, q_with_d0_equals_that_of_PLUMED)
+{
+  const double plumed[][3] = {
+      {0.0005, 1.0, 0.0}, {0.1, 1.0, 0.0}, {0.15, 1.0, 0.0},
+      {0.2, 0.845534734916465, -0.653028734831040}, {0.3, 0.768524783499018, -0.889472203234028},
+      {0.5, 0.549833997312478, -1.237582863559300}, {0.55, 0.487502603515790, -1.249219075405582},
+      {0.7, 0.310025518872388, -1.069548482601472}, {0.99, 0.095349464899109, -0.431289722212815}};
+  SwitchOptions o = native(5.0, 1.8, 0.3, 1.0, false, 0.15);
+  for (const auto &p : plumed) {
+    double slope;
+    EXPECT_NEAR(Switch(o).evaluate(p[0], &slope), p[1], 2e-15) << p[0];    // 15 decimals are known
+    EXPECT_NEAR(slope, p[2], 2e-15) << p[0];
   }
+  // PLUMED's stretch is the same but for s'(0), which it takes for 1: it has 0.504700874399710 at
+  // r = 0.5, and jumps at d0
+  o.stretch = true;
+  const Switch stretched(o);
+  const double at_d0 = 1.0 / (1.0 + std::exp(5.0 * (0.15 - 0.54)));
+  const double at_end = 1.0 / (1.0 + std::exp(5.0 * (1.0 - 0.54)));
+  EXPECT_NEAR(stretched.evaluate(0.5) * (at_d0 - at_end) / (1.0 - at_end), 0.504700874399710, 2e-15);
+  EXPECT_NEAR(stretched.evaluate(std::nextafter(0.15, 1.0)), 1.0, 4 * EPS);
 }
 
 TEST(Description, has_the_formula_with_its_numbers)
@@ -349,7 +368,8 @@ TEST(Description, has_the_formula_with_its_numbers)
   EXPECT_EQ(text(plain(SwitchKind::EXP, 1.5, 0.0, NONE)), "exp r0 1.5 d0 0 without end");
   EXPECT_EQ(text(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)), "cubic r0 0.75 d0 2.5 dmax 3.25 stretched");
   EXPECT_EQ(text(smap(8, 4, 1.5, 0.0, INF)), "smap a 8 b 4 r0 1.5 d0 0 without end");
-  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 dmax 4 stretched");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 d0 0 dmax 4 stretched");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0, true, 1.5)), "q beta 5 lambda 1.8 ref 1.4 d0 1.5 dmax 4 stretched");
   EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)), "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
 }
 
@@ -424,6 +444,7 @@ TEST(Stretch, value_at_zero_is_that_of_the_formula)
   EXPECT_EQ(Switch(expression("2*exp(-x)", 4.0)).value_at_zero(), 2.0);
   EXPECT_EQ(Switch(expression("exp(-x)", 4.0)).value_at_zero(), 1.0);
   EXPECT_EQ(Switch(rational(6, 12, 1.5, 0.0, 4.0)).value_at_zero(), 1.0);
+  EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, 4.0, true, 2.0)).value_at_zero(), 1.0 / (1.0 + std::exp(5.0 * -0.52)), EPS);
 }
 
 }    // namespace

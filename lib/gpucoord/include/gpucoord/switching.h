@@ -19,7 +19,7 @@ enum class SwitchKind {
   CUBIC,       // (x-1)^2 (1+2x), r0 = dmax - d0
   TANH,        // 1 - tanh x
   COSINUS,     // (cos(pi x) + 1)/2, 0 for x > 1
-  Q,           // 1/(1 + exp(beta (r - lambda ref)))
+  Q,           // 1/(1 + exp(beta (r - lambda ref))) for r > d0
   CUSTOM       // an expression in x
 };
 

@@ -69,8 +69,6 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
       need_positive("beta", "beta (1/distance)", opt.beta);
       need_positive("lambda", "lambda", opt.lambda);
       need_positive("ref", "ref (distance)", opt.ref);
-      if (opt.d0 != 0.0)
-        throw SwitchError("d0", "d0 is " + number(opt.d0) + ", but q is a function of the distance itself: leave d0 out");
       opt.r0 = 1.0;
       break;
     default:
@@ -215,7 +213,8 @@ std::string Switch::description() const
     text += " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
   else if (opt.kind == SwitchKind::CUSTOM)
     text += " \"" + opt.expression + "\"";
-  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0) + " d0 " + number(opt.d0);
+  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0);
+  text += " d0 " + number(opt.d0);
   if (has_end())
     text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : opt.shifted ? " shifted" : " not stretched");
   else
