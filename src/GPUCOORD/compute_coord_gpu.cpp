@@ -15,6 +15,7 @@
 #include "coord_backend.h"
 #include "coord_gather.h"
 #include "ghost_atoms.h"
+#include "ghost_range.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -119,6 +120,12 @@ void ComputeCoordGPU::init()
     double cutghost = comm->cutghostuser;
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
+    const std::string why = GhostRange::why_too_long(cutghost, atom, comm, domain);
+    if (!why.empty())
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute coord/gpu {}: the ghost atom range {:.10g} {} - use a smaller dmax and comm_modify cutoff, "
+                 "or engine allpairs with image minimum",
+                 id, cutghost, why);
   }
 
   // Neighbor hands out lists again only where requests have changed: keep the last one

@@ -65,6 +65,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       if (have_switch)
         error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
       have_switch = true;
+      functions[0].position = iarg + 1;
       functions[0].options = CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
                                  .parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "coeff") {
@@ -113,6 +114,12 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
   if (!have_switch)
     error->all(FLERR, Error::COMMAND,
                "Compute coord/gpu needs a switching function, for example: switch rational 1.5");
+
+  for (const Function &f : functions) {
+    const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);
+    if (!why.empty())
+      error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position], why);
+  }
 
   // choices that contradict each other
 
@@ -173,6 +180,7 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
   range(iarg + 2, coeff.jlo, coeff.jhi);
   coeff.words = fmt::format("coeff {} {}", arg[iarg + 1], arg[iarg + 2]);
   iarg += 2;
+  coeff.position = iarg + 1;
   coeff.options = CoordSwitch(lmp, "Compute coord/gpu coeff", "Unknown compute coord/gpu keyword")
                       .parse(iarg, narg, arg, KEYWORDS);
   functions.push_back(coeff);

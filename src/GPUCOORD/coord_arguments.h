@@ -52,6 +52,7 @@ class CoordArguments : protected Pointers {
     std::string words;            // 'switch' or 'coeff I J'
     int ilo, ihi, jlo, jhi;       // types
     gpucoord::SwitchOptions options;
+    int position = 0;             // argument to point at in an error: the name of the function
   };
   std::vector<Function> functions;
   gpucoord::SwitchTable table() const;    // the same functions in the same order

@@ -12,6 +12,8 @@
 
 #include "coord_words.h"
 
+#include "comm.h"
+#include "error.h"
 #include "fmt/format.h"
 
 #include <algorithm>
@@ -53,9 +55,7 @@ const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
     {"beta", "beta", &SwitchOptions::beta, {SwitchKind::Q}},
     {"lambda", "lambda", &SwitchOptions::lambda, {SwitchKind::Q}},
     {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
-    {"d0", "d0", &SwitchOptions::d0,
-     {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
-      SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}},
+    {"d0", "d0", &SwitchOptions::d0, {}},
     {"dmax", "dmax", &SwitchOptions::dmax, {}},
     {"nostretch", "stretch", nullptr, {}}};
 
@@ -156,12 +156,26 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
                next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
 
   try {
-    gpucoord::Switch checked(o);
+    warn_of_stretch(gpucoord::Switch(o));
   } catch (const gpucoord::SwitchError &e) {
     const auto word = word_of.find(e.field);
     error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command, name, e.what());
   }
   return o;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
+{
+  const double at_zero = function.value_at_zero();
+  if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6 || function.options().kind != SwitchKind::CUSTOM) return;
+  error->warning(FLERR,
+                 "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = {:.10g} makes that 1: "
+                 "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, or an expression that "
+                 "is 1 at x = 0",
+                 command, function.options().expression, at_zero, function.dmax(), function.stretch(),
+                 function.shift() < 0.0 ? "minus" : "plus", fabs(function.shift()));
 }
 
 /* ---------------------------------------------------------------------- */
@@ -183,4 +197,15 @@ std::string CoordSwitch::words(const SwitchOptions &o)
   }
   if (!o.stretch) text += " nostretch";
   return text;
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
+{
+  if (!function.has_end()) return "needs a range with an end, but this function has none - give a finite dmax";
+  const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
+  if (std::isfinite(s) && std::isfinite(slope)) return "";
+  return fmt::format("is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax", s,
+                     slope, function.dmax());
 }

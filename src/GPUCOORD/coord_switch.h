@@ -42,8 +42,13 @@ class CoordSwitch : protected Pointers {
   // whether this is the name of a function
   static bool is_name(const std::string &);
 
+  // Why a function is no pair potential: no end, or no finite force there. Empty if it is one.
+  static std::string why_no_potential(const gpucoord::Switch &);
+
  private:
   double number(const char *word, const std::string &keyword) const;
+  // Warns on rank 0 if the stretch changes the scale of an expression.
+  void warn_of_stretch(const gpucoord::Switch &) const;
 
   const std::string command, unknown;
 };

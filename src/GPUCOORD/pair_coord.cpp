@@ -12,6 +12,7 @@
 
 #include "coord_backend.h"
 #include "coord_switch.h"
+#include "ghost_range.h"
 #include "restart_io.h"
 
 #include "atom.h"
@@ -122,16 +123,6 @@ void PairCoord::make_backends(CoordWords::Device wanted, const std::string &styl
   changed = true;
 }
 
-// empty: it is one
-static std::string why_no_potential(const Switch &function)
-{
-  if (!function.has_end()) return "needs a range with an end, but this function has none - give a finite dmax";
-  const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
-  if (std::isfinite(s) && std::isfinite(slope)) return "";
-  return fmt::format("is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax", s,
-                     slope, function.dmax());
-}
-
 /* ----------------------------------------------------------------------
    pair_coeff I J epsilon NAME [r0] keyword value ...
 ------------------------------------------------------------------------- */
@@ -151,7 +142,7 @@ void PairCoord::coeff(int narg, char **arg)
 
   int iarg = 2;
   const SwitchOptions options = CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
-  const std::string why = why_no_potential(Switch(options));
+  const std::string why = CoordSwitch::why_no_potential(Switch(options));
   if (!why.empty()) error->all(FLERR, position(input, arg[3]), "Pair coord {} {}", arg[3], why);
 
   int count = 0;
@@ -248,6 +239,12 @@ double PairCoord::init_one(int i, int j)
                "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last inner level of run_style "
                "respa ends - use shorter levels, or level pair",
                function.dmax(), i, j, cut_respa[3]);
+  std::string why = function.why_imprecise(precision);
+  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord '{}' of types {} and {}: {}", words, i, j, why);
+  why = GhostRange::why_too_long(function.dmax() + neighbor->skin, atom, comm, domain);
+  if (!why.empty())
+    error->all(FLERR, Error::NOLASTLINE, "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
+               function.dmax(), i, j, why);
   return function.dmax();
 }
 
@@ -286,7 +283,7 @@ void PairCoord::mix(int i, int j)
   const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
   std::string why;
   try {
-    why = why_no_potential(Switch(mixed));
+    why = CoordSwitch::why_no_potential(Switch(mixed));
   } catch (const gpucoord::SwitchError &e) {
     why = e.what();
   }

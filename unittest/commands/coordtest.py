@@ -299,7 +299,7 @@ class Switch:
             pi = LD("3.14159265358979323846264338328")
             return (np.where(x > 1, 0, (np.cos(pi * x) + 1) / 2), np.where(x > 1, 0, -pi / 2 * np.sin(pi * x)))
         if self.kind == "q":
-            e = np.exp(LD(self.beta) * (x - LD(self.lam) * LD(self.ref)))
+            e = np.exp(LD(self.beta) * (x + self.d0 - LD(self.lam) * LD(self.ref)))
             return 1 / (1 + e), -LD(self.beta) * e / (1 + e) ** 2
         return self.func(x)
 

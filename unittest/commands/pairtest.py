@@ -17,7 +17,7 @@ KINDS = {
     "cubic": Switch("cubic", d0=0.3, dmax=2.0),
     "tanh": Switch("tanh", 0.8, d0=0.2, dmax=2.5),
     "cosinus": Switch("cosinus", 1.9),
-    "q": Switch("q", beta=4.0, ref=0.7, lam=1.6, dmax=2.4),
+    "q": Switch("q", beta=4.0, ref=0.7, lam=1.6, d0=0.3, dmax=2.4),
     "custom": Switch("custom", 0.9, dmax=2.3, expression="1 / (1 + x^5)",
                      func=lambda x: (1 / (1 + x**5), -5 * x**4 / (1 + x**5) ** 2)),
     "nostretch": Switch("rational", 0.8, dmax=1.7, stretch=False),

@@ -337,6 +337,8 @@ class SwitchKinds(unittest.TestCase):
             Switch("cosinus", 1.7, d0=1.1), Switch("cosinus", 2.5),
             Switch("q", beta=5.0, ref=1.0, dmax=2.9),
             Switch("q", beta=9.0, lam=1.2, ref=1.5, dmax=2.9, stretch=False),
+            Switch("q", beta=2.0, lam=1.2, ref=1.0, d0=0.9, dmax=2.9),
+            Switch("q", beta=2.0, lam=1.2, ref=1.0, d0=0.9, dmax=2.9, stretch=False),
             Switch("custom", 1.3, func=lambda x: (1 / (1 + x**4), -4 * x**3 / (1 + x**4) ** 2), dmax=2.9,
                    expression="1/(1+x^4)"),
             Switch("custom", 1.3, d0=0.5, func=lambda x: (np.exp(-x) * (1 + x), -x * np.exp(-x)), dmax=2.9,

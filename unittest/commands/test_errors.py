@@ -18,8 +18,12 @@ SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 CUSTOM = "; write it in x = (r - d0)/r0, for example 1/(1+x^6)"
 AFTER_SWITCH = "; those of a switching function follow it"
 ENDS = "d0, dmax, nostretch"
-TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": "ref, beta, lambda, dmax, nostretch",
+TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": f"ref, beta, lambda, {ENDS}",
          "custom": f"func, {ENDS}"}
+NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be used: {}a constant part of it is not a "
+                "number" + CUSTOM)
+IMPRECISE = ("Compute coord/gpu {}: with r0 = 10000000 it is {} at dmax = {}, and stretching that to 1 and 0 in "
+             "precision {} makes s wrong by up to {}, more than 1e-05; use precision double, another dmax, or nostretch")
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
 OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information see https://docs.lammps.org/err0019"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
@@ -94,7 +98,8 @@ ARGUMENTS = [
     ("switch exp 1.0 [nn] 6", f"Compute coord/gpu switch exp takes no nn - it takes {TAKES.get('exp', ENDS)}"),
     ("switch exp 1.0 [a] 6", f"Compute coord/gpu switch exp takes no a - it takes {TAKES.get('exp', ENDS)}"),
     ("switch smap 1.0 a 2 b 3 [mm] 6", f"Compute coord/gpu switch smap takes no mm - it takes {TAKES.get('smap', ENDS)}"),
-    ("switch q beta 5 ref 1 [d0] 1", f"Compute coord/gpu switch q takes no d0 - it takes {TAKES.get('q', ENDS)}"),
+    ("switch q beta 5 ref 1 [nn] 6", f"Compute coord/gpu switch q takes no nn - it takes {TAKES.get('q', ENDS)}"),
+    ("switch q beta 5 ref 1 d0 2 dmax [2]", "Compute coord/gpu switch q: dmax is 2 but must be larger than d0 = 2"),
     ("switch rational 1.0 [func] x", f"Compute coord/gpu switch rational takes no func - it takes {TAKES.get('rational', ENDS)}"),
     ("switch [custom] 1.0",
      "Compute coord/gpu switch custom: an expression in x is required, for example func \"1/(1+x^6)\""),
@@ -105,8 +110,23 @@ ARGUMENTS = [
      "Compute coord/gpu switch custom: the expression '1/(1 + y^6)' cannot be used: unknown "
      "variable 'y'" + CUSTOM),
     ("switch custom 1.0 func 2 dmax [3]",
-     "Compute coord/gpu switch custom: the function cannot be stretched: it is 2 at x = 0 and 2 at dmax = 3; "
-     "choose another dmax or nostretch"),
+     "Compute coord/gpu switch custom: the function cannot be stretched: with r0 = 1 it is 2 at x = 0 and 2 at "
+     "dmax = 3; choose another r0 or dmax, or nostretch"),
+    ("switch rational 1e10 dmax [5]",
+     "Compute coord/gpu switch rational: the function cannot be stretched: with r0 = 1e+10 it is 1 at x = 0 and 1 at "
+     "dmax = 5; choose another r0 or dmax, or nostretch"),
+    ("switch custom 1.0 func [0/0] dmax 4", NOT_A_NUMBER.format("0/0", "")),
+    ("switch custom 1.0 func [1/(1+x^6)+0*(1/0)] dmax 4", NOT_A_NUMBER.format("1/(1+x^6)+0*(1/0)", "")),
+    ("switch custom 1.0 func [(-2)^x]", NOT_A_NUMBER.format("(-2)^x", "in its derivative ")),
+    ("switch exp 1.0 coeff 1 1 custom 1.0 func [sqrt(-1)] dmax 4",
+     NOT_A_NUMBER.replace("switch", "coeff").format("sqrt(-1)", "")),
+
+    # what the stretch does in single precision
+    ("switch [tanh] 1e7 dmax 3.9", IMPRECISE.format("switch tanh", "1 at x = 0 and 0.99999961", 3.9, "mixed", 0.3)),
+    ("precision single switch [rational] 10 dmax 3",
+     IMPRECISE.format("switch rational", "1 at x = 0 and 0.9992715311", 3, "single", "0.0002").replace("10000000", "10")),
+    ("switch cubic dmax 3 coeff * * [exp] 1e4 dmax 3 precision mixed", IMPRECISE.format(
+        "coeff * * exp", "1 at x = 0 and 0.999700045", 3, "mixed", "0.0004").replace("10000000", "10000")),
     # not a number too many, and not a missing dmax
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
     # a misspelt word is not a missing one
@@ -397,6 +417,27 @@ class Runs(InProcess):
         commands(self.lmp, with_output(GOOD.replace("engine allpairs", "engine list") + "\nrun 0"))
         self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
 
+    def test_ghost_range_beyond_int(self):
+        """LAMMPS itself then gets no ghost atoms, or an error of MPI."""
+        for cutoff, natoms in (1e4, 5.1e11), (1e12, 5.1e35), (1e19, 5.1e56), (1e300, float("inf")):
+            with self.subTest(cutoff):
+                commands(self.lmp, f"comm_modify cutoff {cutoff}\ncompute c all coord/gpu switch cubic dmax 3.0\n{PRINT_S}")
+                # 64 atoms, 1 + 2 cutoff/10 times in each direction
+                self.assertEqual(error_of(self.lmp, "run 0")[0],
+                    f"Compute coord/gpu c: the ghost atom range {cutoff:.10g} is so long that LAMMPS would need about "
+                    f"{natoms:.2g} atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller "
+                    "dmax and comm_modify cutoff, or engine allpairs with image minimum")
+                commands(self.lmp, "thermo_style one\nuncompute c\ncomm_modify cutoff 3.3")
+                self.check_still_usable()
+
+    def test_stretch_in_double(self):
+        """What mixed and single refuse: tanh with r0 far above dmax is 1 - r/dmax."""
+        commands(self.lmp, f"compute c all coord/gpu switch tanh 1e7 dmax 3.0 precision double\n{PRINT_S}run 0")
+        found = value(self.lmp)
+        commands(self.lmp, 'thermo_style one\nuncompute c\n'
+                 f'compute c all coord/gpu switch custom 3.0 func "1-x" dmax 3.0 precision double\n{PRINT_S}run 0')
+        self.assertAlmostEqual(found, value(self.lmp), delta=1e-6)
+
     def test_check_fails(self):
         options = " precision single check 1 1e-14"
         commands(self.lmp, GOOD + options + "\n" + PRINT_S)
@@ -560,6 +601,33 @@ class EmptyGroups(unittest.TestCase):
         self.check([(start.format("step<2.5") + end.format(norm, engine, 5), [False] * 3 + [True] * 3, ["some"])
                     for norm in ("sum", "mean") for engine in ("cells", "allpairs")] +
                    [(start.format("id<20") + end.format("sum", "cells", 2), [False] * 3, [])])
+
+
+class Warnings(unittest.TestCase):
+    """A stretch that changes the scale of an expression is said, once for each expression, and only then."""
+
+    WARNING = ("{} custom: the expression '{}' is {} at x = 0, and the stretch for dmax = 3 makes that 1: s is {} times the "
+               "expression {} - use nostretch to keep its values, or an expression that is 1 at x = 0")
+    COMPUTE = "compute c all coord/gpu switch custom 1.0 func {} dmax 3 {}\nrun 0\nrun 0\n"
+    # 1/(2 - 2 exp(-3)) and 1/(0.5 - 0.5/28)
+    TWICE, HALF = ("2*exp(-x)", 2, 0.526198, "minus 0.0523957"), ("0.5/(1+x^3)", 0.5, 2.07407, "minus 0.037037")
+
+    def test_scale(self):
+        cases = [(self.COMPUTE.format(self.TWICE[0], ""), [("Compute coord/gpu switch", *self.TWICE)]),
+                 (self.COMPUTE.format("exp(-x)", f"coeff 1 1 custom 1.0 dmax 3 func {self.HALF[0]}"),
+                  [("Compute coord/gpu coeff", *self.HALF)]),
+                 (f"pair_style coord\npair_coeff * * 1.0 custom 1.0 func {self.TWICE[0]} dmax 3\nrun 0\nrun 0\n",
+                  [("Pair coord", *self.TWICE)]),
+                 (self.COMPUTE.format(self.TWICE[0], "nostretch"), []), (self.COMPUTE.format("cos(x)^2", ""), []),
+                 ("compute c all coord/gpu switch q ref 1 beta 1 dmax 3\nrun 0\n", [])]
+        cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
+        results = start_all(run_script, [(SYSTEM + script, ranks) for ranks, script, _ in cases])
+        for (ranks, script, expected), result in zip(cases, results):
+            with self.subTest(script, ranks=ranks):
+                code, output = result.result()
+                self.assertEqual(code, 0, output)
+                self.assertEqual(re.findall(r"^WARNING: (.* custom: .*) \(\S+:\d+\)$", output, re.MULTILINE),
+                                 [self.WARNING.format(*words) for words in expected], output)
 
 
 if __name__ == "__main__":

@@ -59,8 +59,8 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
     ("1 1 1.0 exp 1.0 dmax 3 [engine] cells",
      "Unknown pair coord keyword: engine - coord exp takes d0, dmax, nostretch"),
     ("1 1 1.0 exp 1.0 [nn] 6 dmax 3", "Pair coord exp takes no nn - it takes d0, dmax, nostretch"),
-    ("1 1 1.0 q ref 1 beta 5 dmax 3 [d0] 1",
-     "Pair coord q takes no d0 - it takes ref, beta, lambda, dmax, nostretch"),
+    ("1 1 1.0 q ref 1 beta 5 dmax 3 [nn] 1",
+     "Pair coord q takes no nn - it takes ref, beta, lambda, d0, dmax, nostretch"),
 
     # values
     ("1 1 1.0 exp 1.0 d0 3 dmax [2]", "Pair coord exp: dmax is 2 but must be larger than d0 = 3"),
@@ -74,6 +74,10 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
     ("1 1 1.0 custom 1.0 func [exp(] dmax 3",
      "Pair coord custom: the expression 'exp(' cannot be used: Parse error in expression \"exp(\": unexpected end of "
      "expression; write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
+
+    ("1 1 1.0 custom 1.0 func [1/(1+x^6)+(1-2)^0.5] dmax 0.5",
+     "Pair coord custom: the expression '1/(1+x^6)+(1-2)^0.5' cannot be used: a constant part of it is not a number; "
+     "write it in x = (r - d0)/r0, for example 1/(1+x^6)"),
 
     # a range with an end
     ("1 1 1.0 [gaussian] 1.0", f"Pair coord gaussian {NO_END}"),
@@ -161,13 +165,31 @@ RUNS = {
     "mixing to no function": ("pair_style coord\n" + TWO.format("1 custom 1 func cos(x) dmax 1",
                                                     "1 custom 1 func cos(x) dmax 39.478417604357434") + "run 0",
         "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 6.283185307179586 func cos(x)': the function cannot be "
-        "stretched: it is 1 at x = 0 and 1 at dmax = 6.283185307; choose another dmax or nostretch - give "
-        "pair_coeff 1 2"),
+        "stretched: with r0 = 1 it is 1 at x = 0 and 1 at dmax = 6.283185307; choose another r0 or dmax, or nostretch - "
+        "give pair_coeff 1 2"),
     "mixing to no value": (
         "pair_style coord\npair_modify mix arithmetic\n" +
         TWO.format("1 custom 1 func (2-x)^(-2) dmax 1", "1 custom 1 func (2-x)^(-2) dmax 3") + "run 0",
-        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: it "
-        "is 0.25 at x = 0 and inf at dmax = 2; choose another dmax or nostretch - give pair_coeff 1 2"),
+        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: "
+        "with r0 = 1 it is 0.25 at x = 0 and inf at dmax = 2; choose another r0 or dmax, or nostretch - give pair_coeff "
+        "1 2"),
+
+    # what the stretch does in single precision
+    **{f"a stretch in precision {precision}": (
+        f"pair_style coord precision {precision}\n" + TWO.format("1 exp 1e4 dmax 2", "1 cubic dmax 2") +
+        "pair_coeff 1 2 1 cubic dmax 2\nrun 0",
+        "Pair coord 'exp 10000 dmax 2' of types 1 and 1: with r0 = 10000 it is 1 at x = 0 and 0.99980002 at dmax = 2, "
+        f"and stretching that to 1 and 0 in precision {precision} makes s wrong by up to 0.0006, more than 1e-05; use "
+        "precision double, another dmax, or nostretch") for precision in ("mixed", "single")},
+
+    # more ghost atoms than LAMMPS can count: 64, 1 + 2 dmax/10 times in each direction
+    **{f"ghost atoms within {dmax}": (
+        f"pair_style coord engine {engine} device host\npair_coeff * * 1.0 rational 1.0 dmax {dmax} nostretch\nrun 0",
+        f"Pair coord: dmax {dmax} of types 1 and 1 is so long that LAMMPS would need about {natoms} atoms per rank, ghosts "
+        "included, which it counts by int, up to 2147483647 - give a smaller dmax")
+       for dmax, engine, natoms in (("10000", "cells", "5.1e+11"), ("1e+12", "cells", "5.1e+35"),
+                                    ("9.223372037e+18", "cells", "4e+56"), ("1e+300", "cells", "inf"),
+                                    ("1e+12", "neigh", "5.1e+35"))},
 
     # what cutoff bins do not know
     **{f"cells and exclusions of {what}": (CELLS + f"neigh_modify exclude {words}\nrun 0",
@@ -333,6 +355,20 @@ class Runs(InProcess):
                 self.lmp.scatter_atoms("x", 1, 3, np.ctypeslib.as_ctypes(x.ravel()))
                 commands(self.lmp, f"neigh_modify exclude none\nrun_style verlet\n{STYLE}\n{GOOD}")
                 self.check_good()
+
+    def test_cutoff_beyond_an_open_box(self):
+        """There are no images, but LAMMPS counts exchanges as if there were."""
+        self.lmp.command("clear")
+        commands(self.lmp, SYSTEM.replace("units metal", "units metal\nboundary s s s") +
+                 "pair_style coord engine cells device host\npair_coeff * * 1.0 exp 5.0 dmax 1e9 nostretch")
+        found = self.run_0()
+        x = np.array(self.lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
+        r = np.sqrt(((x[:, None] - x)**2).sum(axis=2))[np.triu_indices(len(x), 1)]
+        self.assertAlmostEqual(found, np.exp(-r / 5.0).sum(), delta=1e-9)
+        self.lmp.command("pair_coeff * * 1.0 exp 5.0 dmax 1e12 nostretch")
+        self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Pair coord: dmax 1e\+12 of types 1 and 1 is so long that LAMMPS "
+                         r"would need about \d(\.\d)?e\+\d+ exchanges of ghost atoms, which it counts by int, up to "
+                         r"2147483647 - give a smaller dmax$")
 
     def test_mended(self):
         for name, way_out in MENDED.items():

@@ -44,7 +44,7 @@ class PairTerms {
   }
   // range: the largest of all functions that are used together
   PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, double range, const gpucoord::Window *window_in) :
-      function(formula), dmax(formula.dmax), d0(formula.kind == gpucoord::SwitchKind::Q ? 0.0 : formula.d0),
+      function(formula), dmax(formula.dmax), d0(formula.d0),
       amplification(function.amplification()), extent(std::min(extent_in, 3 * range)), windowed(window_in != nullptr),
       window(window_in ? *window_in : gpucoord::Window())
   {

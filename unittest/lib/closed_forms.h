@@ -138,7 +138,7 @@ template <class T> class Function {
     const bool cubic = o.kind == gpucoord::SwitchKind::CUBIC;
     const bool q = o.kind == gpucoord::SwitchKind::Q;
     r0 = cubic ? T(o.dmax) - T(o.d0) : q ? T(1) : T(o.r0);
-    at_zero = q ? raw(T(0)).s : T(1);
+    at_zero = q ? raw(T(o.d0)).s : T(1);
     const bool shifted = o.shifted && !o.stretch;
     if ((o.stretch || shifted) && o.dmax < std::numeric_limits<double>::infinity()) {
       at_end = raw(T(o.dmax)).s;

@@ -59,13 +59,14 @@ inline gpucoord::SwitchOptions smap(double a, double b, double r0, double d0, do
 }
 
 inline gpucoord::SwitchOptions native(double beta, double lambda, double ref, double dmax,
-                                      bool stretch = true)
+                                      bool stretch = true, double d0 = 0.0)
 {
   gpucoord::SwitchOptions o;
   o.kind = gpucoord::SwitchKind::Q;
   o.beta = beta;
   o.lambda = lambda;
   o.ref = ref;
+  o.d0 = d0;
   o.dmax = dmax;
   o.stretch = stretch;
   return o;
@@ -145,6 +146,9 @@ inline std::vector<SwitchCase> switch_cases()
   add("q dmax", native(5.0, 1.8, 1.4, 4.0));
   add("q soft dmax nostretch", native(1.2, 1.8, 1.4, 4.0, false));
   add("q soft dmax", native(1.2, 1.8, 1.4, 4.0));
+  add("q d0 no end", native(5.0, 1.8, 1.4, INF, true, 1.7));
+  add("q soft d0 dmax", native(1.2, 1.8, 1.4, 4.0, true, 1.7));
+  add("q soft d0 dmax nostretch", native(1.2, 1.8, 1.4, 4.0, false, 1.7));
   cases.push_back(custom("1/(1+x^6)", rational(6, none, 1.5, 0.0, 6.0)));
   cases.push_back(custom("exp(-x)", plain(SwitchKind::EXP, 0.8, 1.7, 5.0)));
   cases.push_back(custom("(1+x+x^2)/(1+x+x^2+x^3+x^4+x^5+x^6)", rational(3, 7, 0.8, 1.1, INF)));

@@ -130,6 +130,14 @@ std::vector<BadOption> bad_options()
   custom("custom_unknown_function", "wiggle(x)", INF, "expression", {"wiggle"});
   custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
   custom("custom_r_instead_of_x", "exp(-r)", INF, "expression", {"unknown variable 'r'", "x = (r - d0)/r0"});
+  // Lepton's simplification of these does not end
+  const std::vector<std::string> not_a_number = {"0/0", "sqrt(-1)", "log(-1)", "1/(1+x^6)+0*(1/0)", "acos(2)*x",
+      "(1-2)^0.5*x", "1/0-1/0", "(x/(1/0))/0", "3*(x*(1/x)-x^2*(1/x^2))/(x-x)", "select(x, 0/0, 1)"};
+  for (std::size_t k = 0; k < not_a_number.size(); ++k)
+    custom("custom_not_a_number_" + std::to_string(k), not_a_number[k], 4.0, "expression",
+           {"'" + not_a_number[k] + "' cannot be used", "a constant part of it is not a number", "1/(1+x^6)"});
+  custom("custom_derivative_not_a_number", "(-2)^x", INF, "expression",
+         {"'(-2)^x'", "in its derivative a constant part of it is not a number"});
   // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
   custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
@@ -137,6 +145,14 @@ std::vector<BadOption> bad_options()
   custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
   custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression", {"at x = 0"});
   // dmax so near d0 that s is still 1 there
+  for (const double r0 : {1e10, 4e12}) {
+    SwitchOptions o = plain(SwitchKind::TANH, r0, 0.0, 5.0);
+    if (r0 == 1e10) o.kind = SwitchKind::RATIONAL;
+    list.push_back({o.kind == SwitchKind::TANH ? "tanh_much_wider_than_dmax" : "rational_much_wider_than_dmax", o, "dmax",
+                    {"cannot be stretched: with r0 = ", "it is 1 at x = 0 and 1 at dmax = 5; choose another r0 or dmax"}});
+  }
+  list.push_back({"q_much_wider_than_dmax", native(1e-16, 1.8, 1.4, 5.0), "dmax",
+                  {"with ref = 1.4 and beta = 1e-16 it is 0.5 at x = 0", "choose another ref, beta or dmax"}});
   change("dmax_next_to_d0", good, [](auto &o) { o.dmax = 1e-10; }, "dmax", {"cannot be stretched", "nostretch"});
   return list;
 }
@@ -195,7 +211,7 @@ TEST(Defaults, cubic_takes_r0_from_its_ends)
 class Ends : public testing::TestWithParam<SwitchCase> {
  protected:
   const Switch function{GetParam().options};
-  const double d0 = GetParam().formula.kind == SwitchKind::Q ? 0.0 : GetParam().formula.d0;
+  const double d0 = GetParam().formula.d0;
   const double dmax = function.dmax();
 };
 
@@ -314,14 +330,33 @@ TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
 
 TEST(Range, q_is_a_function_of_the_distance_itself_whatever_d0)
 {
-  SwitchOptions o = native(5.0, 1.8, 1.4, INF);
-  o.d0 = 1.0;
-  try {
-    const Switch function(o);
-    EXPECT_NEAR(function.evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
-  } catch (const SwitchError &error) {
-    EXPECT_EQ(error.field, "d0");    // to refuse it is as good
+  for (const double d0 : {0.0, 1.0, 2.5})
+    EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, INF, true, d0)).evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
+}
+
+// COORDINATION GROUPA=1 GROUPB=2 NOPBC SWITCH={Q REF=0.3 BETA=5 LAMBDA=1.8 R_0=1.0 D_0=0.15 D_MAX=1.0
+// NOSTRETCH} of PLUMED 2.11-dev, printed by plumed driver, lengths in nm: r, s and ds/dr
+TEST(Range, q_with_d0_equals_that_of_PLUMED)
+{
+  const double plumed[][3] = {
+      {0.0005, 1.0, 0.0}, {0.1, 1.0, 0.0}, {0.15, 1.0, 0.0},
+      {0.2, 0.845534734916465, -0.653028734831040}, {0.3, 0.768524783499018, -0.889472203234028},
+      {0.5, 0.549833997312478, -1.237582863559300}, {0.55, 0.487502603515790, -1.249219075405582},
+      {0.7, 0.310025518872388, -1.069548482601472}, {0.99, 0.095349464899109, -0.431289722212815}};
+  SwitchOptions o = native(5.0, 1.8, 0.3, 1.0, false, 0.15);
+  for (const auto &p : plumed) {
+    double slope;
+    EXPECT_NEAR(Switch(o).evaluate(p[0], &slope), p[1], 2e-15) << p[0];    // 15 decimals are known
+    EXPECT_NEAR(slope, p[2], 2e-15) << p[0];
   }
+  // PLUMED's stretch is the same but for s'(0), which it takes for 1: it has 0.504700874399710 at
+  // r = 0.5, and jumps at d0
+  o.stretch = true;
+  const Switch stretched(o);
+  const double at_d0 = 1.0 / (1.0 + std::exp(5.0 * (0.15 - 0.54)));
+  const double at_end = 1.0 / (1.0 + std::exp(5.0 * (1.0 - 0.54)));
+  EXPECT_NEAR(stretched.evaluate(0.5) * (at_d0 - at_end) / (1.0 - at_end), 0.504700874399710, 2e-15);
+  EXPECT_NEAR(stretched.evaluate(std::nextafter(0.15, 1.0)), 1.0, 4 * EPS);
 }
 
 TEST(Description, has_the_formula_with_its_numbers)
@@ -333,8 +368,83 @@ TEST(Description, has_the_formula_with_its_numbers)
   EXPECT_EQ(text(plain(SwitchKind::EXP, 1.5, 0.0, NONE)), "exp r0 1.5 d0 0 without end");
   EXPECT_EQ(text(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)), "cubic r0 0.75 d0 2.5 dmax 3.25 stretched");
   EXPECT_EQ(text(smap(8, 4, 1.5, 0.0, INF)), "smap a 8 b 4 r0 1.5 d0 0 without end");
-  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 dmax 4 stretched");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 d0 0 dmax 4 stretched");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0, true, 1.5)), "q beta 5 lambda 1.8 ref 1.4 d0 1.5 dmax 4 stretched");
   EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)), "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
+}
+
+// ---- what the stretch costs
+
+// s'(0) - s'(dmax) is small where r0 is far above dmax, and the stretch makes rounding errors large
+// by as much. The stated bound holds, and no function is refused whose errors are 100 times smaller.
+TEST(Stretch, rounding_is_within_the_bound_and_near_it)
+{
+  std::vector<SwitchOptions> list;
+  for (double ratio = 0.5; ratio < 1e6; ratio *= 7.3) {
+    const double r0 = 3.9 * ratio;
+    for (const auto kind : {SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::TANH, SwitchKind::COSINUS})
+      list.push_back(plain(kind, r0, 0.0, 3.9));
+    list.push_back(rational(6, 12, r0, 0.0, 3.9));
+    list.push_back(rational(1, 2, r0, 0.0, 3.9));
+    list.push_back(rational(3, 7, r0, 0.0, 3.9));
+    list.push_back(smap(2, 3, r0, 0.0, 3.9));
+    list.push_back(native(1.0 / r0, 1.8, 1.4, 3.9));
+  }
+  int refused = 0, near_the_bound = 0;
+  for (const auto &o : list) {
+    try {
+      const Switch function(o);
+      if (std::isinf(function.dmax()) || function.dmax() < 3.9) continue;    // cosinus within its own range
+      const closed::Function<closed::Quad> exact(o);
+      double worst = 0.0;
+      for (int k = 1; k < 400; ++k) {
+        const float r = 3.9f * k / 400;
+        const double error = static_cast<double>(function.evaluate(r, nullptr, Precision::MIXED) - exact(r).s);
+        worst = std::max(worst, std::fabs(error));
+      }
+      const double bound = function.rounding(Precision::MIXED);
+      // a formula rounds a few times, and so does r
+      EXPECT_LE(worst, 4 * bound) << function.description();
+      if (worst > 0.1 * bound) ++near_the_bound;
+      const bool is_refused = !function.why_imprecise(Precision::MIXED).empty();
+      EXPECT_EQ(is_refused, !function.why_imprecise(Precision::SINGLE).empty());
+      EXPECT_EQ(function.why_imprecise(Precision::DOUBLE), "");
+      refused += is_refused;
+      if (is_refused) EXPECT_GT(worst, 0.01 * Switch::MOST_ROUNDING) << function.description();
+      if (!is_refused) EXPECT_LE(worst, 4 * Switch::MOST_ROUNDING) << function.description();
+    } catch (const SwitchError &error) {
+      EXPECT_NE(std::string(error.what()).find("cannot be stretched"), std::string::npos) << error.what();
+    }
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_GT(near_the_bound, 20);
+}
+
+TEST(Stretch, ordinary_functions_are_not_refused)
+{
+  for (const auto &c : switch_cases())
+    if (c.name.find("6/6.001") == std::string::npos)    // whose s'(dmax) is 0.999
+      EXPECT_EQ(Switch(c.options).why_imprecise(Precision::SINGLE), "") << c.name;
+}
+
+TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
+{
+  const Switch function(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
+  EXPECT_EQ(function.why_imprecise(Precision::MIXED),
+            "with r0 = 10000000 it is 1 at x = 0 and 0.99999961 at dmax = 3.9, and stretching that to 1 and 0 in "
+            "precision mixed makes s wrong by up to 0.3, more than 1e-05; use precision double, another dmax, or "
+            "nostretch");
+  // in double it keeps its digits
+  const closed::Function<closed::Quad> exact(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
+  for (double r = 0.1; r < 3.9; r += 0.1) EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
+}
+
+TEST(Stretch, value_at_zero_is_that_of_the_formula)
+{
+  EXPECT_EQ(Switch(expression("2*exp(-x)", 4.0)).value_at_zero(), 2.0);
+  EXPECT_EQ(Switch(expression("exp(-x)", 4.0)).value_at_zero(), 1.0);
+  EXPECT_EQ(Switch(rational(6, 12, 1.5, 0.0, 4.0)).value_at_zero(), 1.0);
+  EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, 4.0, true, 2.0)).value_at_zero(), 1.0 / (1.0 + std::exp(5.0 * -0.52)), EPS);
 }
 
 }    // namespace

@@ -53,7 +53,7 @@ SwitchOptions with_dmax(SwitchOptions o, const Switch &function)
 // points where something happens, their neighbours on both sides, and grids
 std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula, bool few)
 {
-  const double d0 = formula.kind == SwitchKind::Q ? 0.0 : formula.d0, dmax = function.dmax();
+  const double d0 = formula.d0, dmax = function.dmax();
   const double r0 = formula.kind == SwitchKind::Q ? formula.ref : function.options().r0;
   const double end = std::isinf(dmax) ? d0 + 30.0 * r0 : dmax;
   std::vector<double> grid = {0.0, 1e-100, 1e-50, 1e-30, 1e-18, 1e-15};
@@ -99,8 +99,7 @@ struct Truth {
 
 struct TrueFunction {
   TrueFunction(const Switch &function, const SwitchCase &c) :
-      exact(with_dmax(c.formula, function)), amplification(exact.amplification()),
-      d0(c.formula.kind == SwitchKind::Q ? 0.0 : c.formula.d0),
+      exact(with_dmax(c.formula, function)), amplification(exact.amplification()), d0(c.formula.d0),
       expression(c.options.kind == SwitchKind::CUSTOM)
   {
     const double n = c.formula.n, m = function.options().m;

@@ -21,7 +21,7 @@ enum class SwitchKind {
   CUBIC,       // (x-1)^2 (1+2x), r0 = dmax - d0
   TANH,        // 1 - tanh x
   COSINUS,     // (cos(pi x) + 1)/2, 0 for x > 1
-  Q,           // 1/(1 + exp(beta (r - lambda ref)))
+  Q,           // 1/(1 + exp(beta (r - lambda ref))) for r > d0
   CUSTOM       // an expression in x
 };
 
@@ -88,12 +88,23 @@ class GPUCOORD_API Switch {
   double stretch() const { return stretch_factor; }
   double shift() const { return shift_term; }
   double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
+  double value_at_zero() const { return at_zero; }    // s'(0), which the stretch makes 1; 1 without it
+
+  // Why the stretch loses digits in pair terms of this precision: by the bound of the rounding
+  // error of s there, in units of s(0) = 1. Empty where that is at most MOST_ROUNDING.
+  static constexpr double MOST_ROUNDING = 1e-5;
+  double rounding(Precision) const;
+  std::string why_imprecise(Precision) const;
+
   // a new evaluator for one thread; null unless CUSTOM
   std::unique_ptr<CustomFunction> make_custom() const;
 
  private:
+  std::string ends() const;
+
   SwitchOptions opt;
   double stretch_factor = 1.0, shift_term = 0.0;
+  double at_zero = 1.0, at_dmax = 0.0;    // s'(0) and s'(dmax) where stretched
 };
 
 // s(r) many times in double: an expression is parsed once. One object serves one thread.

@@ -79,7 +79,7 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   const double exponent = std::log(2.0) * o.a / o.b;
   c.k = static_cast<Real>(std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
   c.beta = static_cast<Real>(o.beta);
-  c.center = static_cast<Real>(o.lambda * o.ref);
+  c.center = static_cast<Real>(o.lambda * o.ref - o.d0);
   if (o.kind == SwitchKind::RATIONAL)
     if (const int divisor = exponent_divisor(o)) {
       c.in = static_cast<int>(o.n) / divisor;

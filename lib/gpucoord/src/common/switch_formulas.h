@@ -34,7 +34,7 @@ template <class Real> struct SwitchConstants {
   Real dfunc_scale;  // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
   Real n, m, q;        // exponents of rational as real numbers, and m - n
   Real a, b, k;        // smap: a, b and (2^(a/b) - 1)^(1/a)
-  Real beta, center;   // q: beta, 1/distance, and lambda ref, distance
+  Real beta, center;   // q: beta, 1/distance, and lambda ref - d0, distance
   int in, im;          // integer exponents; halved for SquaredSwitch
   Real rise, inv_rise, fall, inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
 };
@@ -242,13 +242,13 @@ namespace shape {
     }
   };
 
-  // q: 1/(1 + exp(beta (r - lambda ref))) of the distance itself (r0 = 1, d0 = 0);
+  // q: 1/(1 + exp(beta (r - lambda ref))), with r0 = 1 and so x = r - d0;
   // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
   struct NativeContacts : NoFactor {
     template <class Real>
-    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r, Real &s, Real &ds)
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
-      const Real t = c.beta * (r - c.center);
+      const Real t = c.beta * (x - c.center);
       const Real e = exponential(-fabs(t));
       const Real f = Real(1) / (Real(1) + e);
       s = t > Real(0) ? e * f : f;

@@ -2,9 +2,9 @@
 
 #include "custom_program.h"
 
-#include "gpucoord/coordination.h"
+#include "../host/parsed_function.h"
 
-#include "Lepton.h"
+#include "gpucoord/coordination.h"
 
 #include <stdexcept>
 
@@ -84,8 +84,8 @@ namespace {
 
 CustomProgram compile_custom(const std::string &expression)
 {
-  const auto parsed = Lepton::Parser::parse(expression).optimize();
-  return {translate(parsed, expression), translate(parsed.differentiate("x").optimize(), expression)};
+  const ParsedFunction parsed(expression);
+  return {translate(parsed.value, expression), translate(parsed.slope, expression)};
 }
 
 }    // namespace gpucoord

@@ -3,9 +3,9 @@
 
 #include "custom_function.h"
 
-#include "gpucoord/switching.h"
+#include "parsed_function.h"
 
-#include "Lepton.h"
+#include "gpucoord/switching.h"
 
 #include <exception>
 
@@ -28,9 +28,9 @@ CustomFunction::CustomFunction(const std::string &expression) :
             "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
   };
   try {
-    const auto parsed = Lepton::Parser::parse(expression).optimize();
-    programs->value = parsed.createCompiledExpression();
-    programs->slope = parsed.differentiate("x").optimize().createCompiledExpression();
+    const ParsedFunction parsed(expression);
+    programs->value = parsed.value.createCompiledExpression();
+    programs->slope = parsed.slope.createCompiledExpression();
   } catch (const std::exception &error) {
     throw bad(error.what());
   }

@@ -69,8 +69,6 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
       need_positive("beta", "beta (1/distance)", opt.beta);
       need_positive("lambda", "lambda", opt.lambda);
       need_positive("ref", "ref (distance)", opt.ref);
-      if (opt.d0 != 0.0)
-        throw SwitchError("d0", "d0 is " + number(opt.d0) + ", but q is a function of the distance itself: leave d0 out");
       opt.r0 = 1.0;
       break;
     default:
@@ -106,26 +104,55 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
   if (opt.kind == SwitchKind::CUSTOM) make_custom();    // parse now: a bad expression is found here
 
   if (opt.shifted) shift_term = -evaluate(opt.dmax);
+  if (!has_end() || !opt.stretch) return;
   // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just
   // above d0 stands for x = 0, where s = 1 by definition.
-  if (has_end() && opt.stretch) {
-    double at_zero = 1.0, unused;
-    if (opt.kind == SwitchKind::Q)
-      at_zero = 1.0 / (1.0 + std::exp(-opt.beta * opt.lambda * opt.ref));
-    else if (opt.kind == SwitchKind::CUSTOM)
-      make_custom()->evaluate(0.0, at_zero, unused);
-    if (!std::isfinite(at_zero))
-      throw SwitchError("expression",
-          "the expression '" + opt.expression + "' is not a finite number at x = 0, so it cannot be stretched to "
-          "1 there; use one that is, or nostretch");
-    const double at_dmax = evaluate(opt.dmax);
-    stretch_factor = 1.0 / (at_zero - at_dmax);
-    shift_term = -at_dmax * stretch_factor;
-    if (!std::isfinite(stretch_factor) || !std::isfinite(shift_term) || stretch_factor == 0.0)
-      throw SwitchError("dmax",
-          "the function cannot be stretched: it is " + number(at_zero) + " at x = 0 and " +
-              number(at_dmax) + " at dmax = " + number(opt.dmax) + "; choose another dmax or nostretch");
-  }
+  double unused;
+  if (opt.kind == SwitchKind::Q)
+    at_zero = 1.0 / (1.0 + std::exp(opt.beta * (opt.d0 - opt.lambda * opt.ref)));
+  else if (opt.kind == SwitchKind::CUSTOM)
+    make_custom()->evaluate(0.0, at_zero, unused);
+  if (!std::isfinite(at_zero))
+    throw SwitchError("expression",
+        "the expression '" + opt.expression + "' is not a finite number at x = 0, so it cannot be stretched to "
+        "1 there; use one that is, or nostretch");
+  at_dmax = evaluate(opt.dmax);
+  stretch_factor = 1.0 / (at_zero - at_dmax);
+  shift_term = -at_dmax * stretch_factor;
+  if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
+    throw SwitchError("dmax",
+        "the function cannot be stretched: " + ends() + "; choose another " +
+            (opt.kind == SwitchKind::Q ? "ref, beta" : "r0") + " or dmax, or nostretch");
+}
+
+double Switch::rounding(Precision precision) const
+{
+  const double eps = precision == Precision::DOUBLE ? std::numeric_limits<double>::epsilon()
+                                                    : std::numeric_limits<float>::epsilon();
+  // s' stretch and shift are rounded before they cancel
+  return 0.5 * eps * (std::fabs(at_zero * stretch_factor) + std::fabs(shift_term));
+}
+
+// s' at both ends, and the lengths that it depends on
+std::string Switch::ends() const
+{
+  const std::string lengths = opt.kind == SwitchKind::Q
+      ? "ref = " + number(opt.ref) + " and beta = " + number(opt.beta)
+      : "r0 = " + number(opt.r0);
+  return "with " + lengths + " it is " + number(at_zero) + " at x = 0 and " + number(at_dmax) +
+      " at dmax = " + number(opt.dmax);
+}
+
+std::string Switch::why_imprecise(Precision precision) const
+{
+  const double error = rounding(precision);
+  if (error <= MOST_ROUNDING) return "";
+  static const char *const names[] = {"double", "mixed", "single"};
+  char numbers[80];
+  std::snprintf(numbers, sizeof(numbers), "%s makes s wrong by up to %.1g, more than %.1g",
+                names[static_cast<int>(precision)], error, MOST_ROUNDING);
+  return ends() + ", and stretching that to 1 and 0 in precision " + numbers +
+      "; use precision double, another dmax, or nostretch";
 }
 
 double Switch::evaluate(double r, double *slope, Precision precision) const
@@ -186,7 +213,8 @@ std::string Switch::description() const
     text += " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
   else if (opt.kind == SwitchKind::CUSTOM)
     text += " \"" + opt.expression + "\"";
-  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0) + " d0 " + number(opt.d0);
+  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0);
+  text += " d0 " + number(opt.d0);
   if (has_end())
     text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : opt.shifted ? " shifted" : " not stretched");
   else

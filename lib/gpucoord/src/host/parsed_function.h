@@ -1,0 +1,22 @@
+// Part of GPUCOORD, GPL-2.0. A function f(x) and its derivative, parsed and simplified by Lepton.
+
+#ifndef GPUCOORD_PARSED_FUNCTION_H
+#define GPUCOORD_PARSED_FUNCTION_H
+
+#include "Lepton.h"
+
+#include <string>
+
+namespace gpucoord {
+
+struct ParsedFunction {
+  // Throws std::exception where Lepton cannot parse the text, and where the function or its
+  // derivative has a constant part that is not a number.
+  explicit ParsedFunction(const std::string &expression);
+
+  Lepton::ParsedExpression value, slope;    // f(x), df/dx
+};
+
+}    // namespace gpucoord
+
+#endif
