@@ -634,8 +634,8 @@ void PairMultisite::read_restart_settings(FILE *fp)
   modified_shift = in.read<int>();
   modified_tail = in.read<int>();
   set_switched();
-  backend = std::make_unique<MultisiteBackend>(lmp, given.device, "The run that wrote the restart file says pair_style multisite",
-                                               Error::NOLASTLINE);
+  const auto device = DeviceChoice::restarted(lmp, given.device, "Pair multisite");
+  backend = std::make_unique<MultisiteBackend>(lmp, device, "Pair multisite", Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */
