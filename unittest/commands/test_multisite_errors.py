@@ -374,6 +374,20 @@ class Arguments(InProcess):
         self.lmp.command("pair_style multisite 2.5")
         self.assertNotEqual(self.energy(), 0.0)
 
+    def test_byte_order_mark_and_line_ends(self):
+        """What editors of Windows write is read, units included."""
+        commands(self.lmp, f"{STYLE}\n{GOOD}")
+        expected = self.energy()
+        for name in "marked", "crlf", "both_of_them":
+            self.lmp.command(f"pair_coeff * * {name} all linear")
+            self.assertEqual(self.energy(), expected)
+        self.lmp.command("clear")
+        commands(self.lmp, self.SYSTEM.replace("units lj", "units metal"))
+        self.lmp.command(STYLE)
+        for name in "marked", "crlf", "both_of_them":
+            self.check_error(f"pair_coeff * * [{name}] all linear", f"Pair multisite: file of components {name} is in units lj, but "
+                             "units metal are in use - convert one of them")
+
     def test_ghosts_are_enough(self):
         """A short comm_modify cutoff does not shorten what the style needs."""
         commands(self.lmp, f"{STYLE} cutoff site\n{GOOD}")
@@ -521,6 +535,11 @@ if __name__ == "__main__":
         os.chdir(scratch)
         write_components("good", [ALL_KINDS, LINEAR, POLAR, ATOM])
         write_components("bent", [BESIDE, ACROSS])
+        with open("good", encoding="ascii") as file:
+            text = file.read()
+        for name, first, newline in ("marked", "\ufeff", "\n"), ("crlf", "", "\r\n"), ("both_of_them", "\ufeff", "\r\n"):
+            with open(name, "w", encoding="utf-8", newline=newline) as file:
+                file.write(first + text)
         os.mkdir("folder")
         for stem, text in {**{name: text for name, (text, _) in FILES.items()}, "empty": "# UNITS: lj\n",
                            "real": "# UNITS: real\n" + COMPONENT.format("centre 0 0 0 1 1")}.items():
