@@ -16,6 +16,7 @@
 #include "error.h"
 #include "info.h"
 #include "universe.h"
+#include "utils.h"
 
 #include <cstdlib>
 #include <functional>
@@ -45,6 +46,16 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::st
                without, why_none);
   why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
                      : "no GPU: " + why_none;
+}
+
+CoordWords::Device DeviceChoice::restarted(LAMMPS *lmp, CoordWords::Device stored, const std::string &style)
+{
+  if (stored != CoordWords::Device::CUDA) return stored;
+  const DeviceChoice choice(lmp, CoordWords::Device::AUTO, style, Error::NOLASTLINE);
+  if (!choice.cuda && lmp->comm->me == 0)
+    utils::logmesg(lmp, "{}: the restart file was written with device cuda, but there is {} - it runs on the host\n", style,
+                   choice.why_host);
+  return CoordWords::Device::AUTO;
 }
 
 /* ----------------------------------------------------------------------

@@ -33,6 +33,9 @@ class DeviceChoice : protected Pointers {
   // Collective. An error where device cuda is asked for and a rank has no GPU, which begins with the name of the
   // style and points at this argument of the command.
   DeviceChoice(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
+  // Collective. The device for a style whose device is in a restart file. A file with device cuda can be read on machines
+  // without a GPU: rank 0 then prints that the style runs on the host.
+  static CoordWords::Device restarted(LAMMPS *, CoordWords::Device stored, const std::string &style);
 
   bool is_cuda() const { return cuda; }
   // of this rank, as the library numbers them

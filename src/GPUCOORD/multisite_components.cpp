@@ -17,6 +17,7 @@
 #include "update.h"
 #include "utils.h"
 
+#include <cmath>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -159,4 +160,41 @@ std::string MultisiteComponents::names(const std::vector<gpucoord::Component> &c
   std::string text;
   for (const auto &component : components) text += (text.empty() ? "" : ", ") + component.name;
   return text.empty() ? "none" : text;
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::vector<std::string> MultisiteComponents::warnings(const gpucoord::MultisiteModel &model)
+{
+  constexpr double ROUNDING = 1e-6;    // of charges with seven digits in a file
+  const auto &components = model.components();
+  const auto &settings = model.options();
+  std::vector<std::string> found;
+  bool has_dipoles = false;
+  for (const auto &one : components) {
+    has_dipoles = has_dipoles || !one.dipoles.empty();
+    double sum = 0.0, magnitudes = 0.0;
+    for (const auto &site : one.charges) {
+      sum += site.charge;
+      magnitudes += std::fabs(site.charge);
+    }
+    if (std::fabs(sum) > ROUNDING * magnitudes)
+      found.push_back(fmt::format("component {} has the net charge {:.8g}: the Coulomb energy of two of its molecules jumps "
+                                  "from {:.4g} to 0 at the cutoff {:.8g}, as there is no Ewald sum and rf acts on dipoles "
+                                  "only - correct its charges unless it is an ion",
+                                  one.name, sum, settings.coulomb * sum * sum / settings.cutoff_charge,
+                                  settings.cutoff_charge));
+  }
+  const int n = static_cast<int>(components.size());
+  for (int a = 0; a < n && !settings.site_cutoff; ++a)
+    for (int b = a; b < n; ++b)
+      if (model.reach(a) + model.reach(b) > model.range(a, b) && model.range(a, b) > 0.0)
+        found.push_back(fmt::format("sites of {} and {} reach {:.6g} together, and molecules interact within {:.6g} between "
+                                    "centers of mass: farther apart they can overlap - use a longer cutoff, or cutoff site",
+                                    components[a].name, components[b].name, model.reach(a) + model.reach(b),
+                                    model.range(a, b)));
+  if (settings.reaction_field != 1.0 && !has_dipoles)
+    found.emplace_back("rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules "
+                       "whose charges have a dipole moment, and nothing else");
+  return found;
 }

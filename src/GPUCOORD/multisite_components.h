@@ -38,6 +38,9 @@ namespace MultisiteComponents {
 
   std::string names(const std::vector<gpucoord::Component> &);
 
+  // Texts about components that are unlikely to be meant, for warnings of a pair style.
+  std::vector<std::string> warnings(const gpucoord::MultisiteModel &);
+
 }    // namespace MultisiteComponents
 }    // namespace LAMMPS_NS
 

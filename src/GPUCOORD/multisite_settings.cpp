@@ -10,6 +10,8 @@
 
 #include "multisite_settings.h"
 
+#include "gpucoord/multisite.h"
+
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -65,6 +67,10 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
     const double one = number(lmp, fmt::format("Pair_style multisite {}", what), arg[iarg]);
     if (!(one > 0.0))
       error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
+    if (one < gpucoord::LEAST_LENGTH || one > gpucoord::MOST_LENGTH)
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite {} is {} and must be {:g} to {:g}, so that (sigma/cutoff)^12 is a finite number", what,
+                 arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
     ++iarg;
     return one;
   };

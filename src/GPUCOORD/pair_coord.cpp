@@ -684,7 +684,7 @@ void PairCoord::read_restart_settings(FILE *fp)
   device = static_cast<CoordWords::Device>(words[2]);
   offset_flag = words[3];
   mix_flag = words[4];
-  make_backends(device, "The run that wrote the restart file says pair_style coord", Error::NOLASTLINE);
+  make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord", Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include "pair_multisite.h"
 
 #include "coord_backend.h"
+#include "ghost_range.h"
 #include "multisite_bodies.h"
 #include "multisite_check.h"
 #include "multisite_components.h"
@@ -263,17 +264,11 @@ void PairMultisite::init_style()
   has_pair.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0);
   nevaluations = 0;
 
-  std::string text;
   auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
-  const auto &components = the_model->components();
-  if (given.reaction_field != 1.0 &&
-      std::all_of(components.begin(), components.end(), [](const Component &one) { return one.dipoles.empty(); }))
-    warnings.emplace_back("Pair multisite: rf acts between point dipoles, and no component has one: it adds a constant to the "
-                          "energy of molecules whose charges have a dipole moment, and nothing else");
-  for (const auto &warning : warnings) text += warning + "\n";
-  if (comm->me == 0 && text != warned)    // once, not at each of many runs
-    for (const auto &warning : warnings) error->warning(FLERR, warning);
-  warned = text;
+  for (const auto &text : MultisiteComponents::warnings(*the_model)) warnings.push_back("Pair multisite: " + text);
+  for (const auto &warning : warnings)    // once, not at each of many runs
+    if (comm->me == 0 && std::find(warned.begin(), warned.end(), warning) == warned.end()) error->warning(FLERR, warning);
+  warned = std::move(warnings);
   stage = Stage::SET_UP;
 }
 
@@ -343,7 +338,12 @@ double PairMultisite::init_one(int i, int j)
       error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", e.what());
     }
   }
-  return the_model->range(a, b);
+  const double range = the_model->range(a, b);
+  const std::string why = GhostRange::why_too_long(range + neighbor->skin, atom, comm, domain);
+  if (!why.empty())
+    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: the range {} of types {} and {} {} - use a shorter cutoff", range, i, j,
+               why);
+  return range;
 }
 
 /* ----------------------------------------------------------------------
@@ -634,8 +634,8 @@ void PairMultisite::read_restart_settings(FILE *fp)
   modified_shift = in.read<int>();
   modified_tail = in.read<int>();
   set_switched();
-  backend = std::make_unique<MultisiteBackend>(lmp, given.device, "The run that wrote the restart file says pair_style multisite",
-                                               Error::NOLASTLINE);
+  const auto device = DeviceChoice::restarted(lmp, given.device, "Pair multisite");
+  backend = std::make_unique<MultisiteBackend>(lmp, device, "Pair multisite", Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -93,7 +93,8 @@ class PairMultisite : public Pair {
   std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
   enum class Stage { CHANGED, SET_UP, READY };
   Stage stage = Stage::CHANGED;               // since init_style(): nothing runs, begin_run() must come, it has
-  std::string printed, warned;
+  std::string printed;                        // setup_text() of the last run
+  std::vector<std::string> warned;            // warnings of the last run
   bigint nevaluations = 0;                    // of this run, also those of runs that go on with it
 
   std::vector<double> quaternion;             // [molecules][4]

@@ -152,6 +152,16 @@ class Description:
         self.box, self.molecules = None, []    # lengths; (id, component, r, v, q, D)
 
 
+def finite(word, where):
+    try:
+        value = float(word)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise Failure(f"{where}: '{word}' is no finite number")
+    return value
+
+
 # ---------------------------------------------------------------- ls1, ASCII
 
 class Words:
@@ -408,15 +418,6 @@ def read_template(text, name, options):
         if needed not in sections:
             raise Failure(f"{name} has no section {needed}")
 
-    def number(word, where):
-        try:
-            value = float(word)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            raise Failure(f"{where}: '{word}' is no finite number")
-        return value
-
     types = sorted({kind for kind, in sections["Types"].values()}, key=lambda kind: (len(kind), kind))
 
     def by_type(option, given, section=None):
@@ -431,7 +432,7 @@ def read_template(text, name, options):
                 raise Failure(f"{option} {kind}: {what} - the types in {name} are {', '.join(types)}")
             if kind in found:
                 raise Failure(f"{option} {kind} is given twice")
-            found[kind] = [number(word, f"{option} {kind}") for word in words]
+            found[kind] = [finite(word, f"{option} {kind}") for word in words]
         return found
 
     lj = by_type("--lj", options.lj)
@@ -439,7 +440,7 @@ def read_template(text, name, options):
     found = Description()
     component = Component(os.path.splitext(os.path.basename(name))[0])
     for atom in range(1, natoms + 1):
-        of = lambda section: np.array([number(word, f"{name}, {section} of atom {atom}") for word in sections[section][atom]])
+        of = lambda section: np.array([finite(word, f"{name}, {section} of atom {atom}") for word in sections[section][atom]])
         x = of("Coords")
         kind = sections["Types"][atom][0]
         if kind not in lj:
@@ -465,22 +466,44 @@ def read_template(text, name, options):
 
 # ---------------------------------------------------------------- output
 
+def give_masses(found, given):
+    """To components whose sites have none: at the origin, which ls1 takes for the center of mass."""
+    masses = {}
+    for name, word in given:
+        if name in masses:
+            raise Failure(f"--mass {name} is given twice")
+        if name not in [component.name for component in found.components]:
+            raise Failure(f"--mass {name}: there is no component {name} - the components are "
+                          + ", ".join(component.name for component in found.components))
+        masses[name] = finite(word, f"--mass {name}")
+        if masses[name] <= 0:
+            raise Failure(f"--mass {name} {word}: a mass must be more than 0")
+    for component in found.components:
+        if component.masses and component.name in masses:
+            raise Failure(f"--mass {component.name}: the file gives the component the mass {component.mass():g} - leave --mass out")
+        if not component.masses and component.name not in masses:
+            raise Failure(f"component {component.name} has no mass, which centers and charges of ls1 have and dipoles and "
+                          f"quadrupoles have not - use --mass {component.name} M, in the units of the file")
+        component.add_mass(np.zeros(3), masses.get(component.name, 0.0))
+
+
 def take_sign(found, negate):
     """Of dipoles beside charges."""
     has = {kind for kind in ("charges", "dipoles", "quadrupoles") if any(getattr(one, kind) for one in found.components)}
     if not has >= {"charges", "dipoles"}:
         return
     if negate is None:
+        also = ", although dipoles and quadrupoles then have the other sign than in ls1" if "quadrupoles" in has else ""
         raise Failure("there are charges and dipoles, between which ls1 has the energy with the other sign - give "
-                      "--negate-dipoles yes to have what ls1 computes, or --negate-dipoles no to have the molecules as the "
-                      "file describes them")
+                      f"--negate-dipoles yes to have this energy of ls1{also}, or --negate-dipoles no to have the molecules as "
+                      "the file describes them")
     if negate == "no":
         return
     for component in found.components:
         component.dipoles = [(x, -axis, moment) for x, axis, moment in component.dipoles]
     if "quadrupoles" in has:
-        notice("dipoles are negated, as ls1 has them beside charges, but beside quadrupoles they then have the other sign than "
-               "in ls1")
+        notice("dipoles are negated: energies between charges and dipoles are those of ls1, energies between dipoles and "
+               "quadrupoles have the other sign than in ls1")
 
 
 def output_lines(found, source, units):
@@ -557,13 +580,16 @@ def parse(arguments):
                         help="units of a file of ls1: bohr, hartree, 1000 u, e; Angstrom, K, u and charges with 4 pi eps0 = 1, "
                              "as in the MolMod database; reduced ones")
     parser.add_argument("--names", metavar="NAME,...", help="of the components, in the order of the file")
-    parser.add_argument("--negate-dipoles", choices=["yes", "no"], help="needed where there are charges and dipoles")
+    parser.add_argument("--negate-dipoles", choices=["yes", "no"],
+                        help="needed where there are charges and dipoles: yes reverses all dipoles, which gives ls1's energy "
+                             "between charges and dipoles")
     parser.add_argument("--principal", action="store_true",
                         help="move sites of ls1 to the centre of mass and turn them to principal axes, as templates always are")
     parser.add_argument("--lj", nargs=3, action="append", default=[], metavar=("TYPE", "EPSILON", "SIGMA"),
                         help="of an atom type of a molecule template, in its units")
-    parser.add_argument("--mass", nargs=2, action="append", default=[], metavar=("TYPE", "M"),
-                        help="where it has no section Masses")
+    parser.add_argument("--mass", nargs=2, action="append", default=[], metavar=("NAME", "M"),
+                        help="of a component of ls1 that has none, in the units of the file; of an atom type of a template without "
+                             "section Masses")
     parser.add_argument("--charge", nargs=2, action="append", default=[], metavar=("TYPE", "Q"),
                         help="where it has no section Charges")
     parser.add_argument("--data", metavar="FILE", help="also write the molecules of an ASCII file of ls1 as a data file")
@@ -573,7 +599,7 @@ def parse(arguments):
 
 def convert(options):
     try:
-        with open(options.file) as file:
+        with open(options.file, encoding="utf-8-sig") as file:
             text = file.read()
     except (OSError, UnicodeDecodeError) as error:
         raise Failure(f"{options.file} cannot be read: {error}") from None
@@ -586,8 +612,8 @@ def convert(options):
         found = read_template(text, options.file, options)
         is_ls1 = False
 
-    if is_ls1 and (options.lj or options.mass or options.charge):
-        raise Failure("--lj, --mass and --charge are of molecule templates, but this is a file of ls1")
+    if is_ls1 and (options.lj or options.charge):
+        raise Failure("--lj and --charge are of molecule templates, but this is a file of ls1")
     if is_ls1 and options.source is None:
         raise Failure("the units of a file of ls1 are not in it - give --from atomic, kelvin or lj")
     if not is_ls1 and options.source is not None:
@@ -605,6 +631,8 @@ def convert(options):
     for name in names:
         if len(name.split()) != 1 or names.count(name) > 1:
             raise Failure(f"the name '{name}' of a component must be one word and unlike the others - give --names")
+    if is_ls1:
+        give_masses(found, options.mass)
     for component in found.components:
         component.check()
         if is_ls1 and options.principal:

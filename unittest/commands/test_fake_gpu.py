@@ -40,6 +40,26 @@ class WithFakeGPUs(unittest.TestCase):
                 self.assertNotEqual(code, 0)
                 self.assertNotRegex(output, "(?m)^went on")
 
+    def check_restart(self, script, style):
+        """Any machine reads a restart file of any device; device cuda takes the GPU again where there is one."""
+        told = "{}: the restart file was written with device cuda, but there is no GPU{}: {{fake}} none - it runs on the host\n"
+        for stored, first, second, rank in (("cuda", "0", "1", ""), ("cuda", "1,0", "2", " on rank 1"), ("auto", "0", "1", None),
+                                            ("host", "1", "0", None)):
+            with self.subTest(stored, first=first, second=second):
+                energies = []
+                for commands, gpus in ((script.format(f"device {stored}"), "1"), ("read_restart written\n", first),
+                                       ("read_restart written\n", second)):
+                    output = run(f"{self.load}{commands}thermo_style custom step pe\nthermo_modify format float %.15g\nrun 0\n"
+                                 "write_restart written\n", 2, FAKE_GPUS=gpus)
+                    energies.append(float(re.search(r"^ +0 +(\S+)", output, re.MULTILINE)[1]))
+                    who, = re.findall(rf"^{style}: (host|cuda) \(", output, re.MULTILINE)
+                    self.assertEqual(who, "host" if stored == "host" or "0" in gpus else "cuda")
+                    lines = re.findall(rf"^{style}: the restart file.*\n", output, re.MULTILINE)
+                    self.assertEqual(lines, [told.format(style, rank)] if rank is not None and "0" in gpus else [])
+                self.assertNotEqual(energies[0], 0.0)
+                for energy in energies[1:]:
+                    self.assertAlmostEqual(energy, energies[0], delta=1e-10)
+
 
 class FakeGPU(WithFakeGPUs):
     def test_not_every_rank_has_a_gpu(self):
@@ -253,18 +273,7 @@ class PairStyle(WithFakeGPUs):
         self.check_energy(lmp)
 
     def test_restart_without_a_gpu(self):
-        """device auto takes what there is; device cuda is refused, and other commands work then."""
-        lmp = self.in_process("".join(STYLE.format(f"device {device}") + f"run 0\nwrite_restart {device}\n"
-                                      for device in ("auto", "cuda")), FAKE_GPUS="1")
-        expected = lmp.get_thermo("pe")
-        os.environ["FAKE_GPUS"] = "0"
-        lmp.command("clear")
-        self.assertEqual(errortest.error_of(lmp, "read_restart cuda"), (
-            "The run that wrote the restart file says pair_style coord device cuda: rank 0 has no GPU: {fake} none - "
-            "use device host or device auto", None))
-        lmp.command("clear")
-        errortest.commands(lmp, "read_restart auto\nrun 0")
-        self.assertAlmostEqual(lmp.get_thermo("pe"), expected, delta=1e-6)
+        self.check_restart(SYSTEM + STYLE, "Pair coord")
 
     def test_engine_of_the_gpu(self):
         """Bins, unless they would stop with an error."""
@@ -332,6 +341,9 @@ class Multisite(WithFakeGPUs):
     def test_not_every_rank_has_a_gpu(self):
         message = "Pair_style multisite device cuda: rank {} has no GPU: {{fake}} none - use device host or device auto"
         self.check_stops([(MOLECULES.format("device cuda"), 2, {"FAKE_GPUS": "1,0"}, message.format(1))])
+
+    def test_restart_without_a_gpu(self):
+        self.check_restart(MOLECULES, "Pair multisite")
 
     def test_backend_cannot_be_made(self):
         message = "Pair multisite: the GPU of rank {} cannot be used: {{fake}} busy - use device host"

@@ -138,7 +138,7 @@ class Converted:
 
 def write(text, name="input"):
     path = os.path.join(coordtest.folder(), name)
-    with open(path, "w") as file:
+    with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     return path
 
@@ -187,14 +187,62 @@ class Convert(unittest.TestCase):
         options = ["--units", "lj", "--from", "lj"]
         self.assertEqual(self.error(ASCII, *options),
                          "ERROR: there are charges and dipoles, between which ls1 has the energy with the other sign - give "
-                         "--negate-dipoles yes to have what ls1 computes, or --negate-dipoles no to have the molecules as the "
+                         "--negate-dipoles yes to have this energy of ls1, although dipoles and quadrupoles then have the other "
+                         "sign than in ls1, or --negate-dipoles no to have the molecules as the file describes them")
+        without_quadrupoles = ASCII.replace("1 0 0 1 0\n", "1 0 0 0 0\n").replace("0 0 0 1 0 0 -2.5\n", "")
+        self.assertEqual(self.error(without_quadrupoles, *options),
+                         "ERROR: there are charges and dipoles, between which ls1 has the energy with the other sign - give "
+                         "--negate-dipoles yes to have this energy of ls1, or --negate-dipoles no to have the molecules as the "
                          "file describes them")
         for answer, sign in ("yes", -1), ("no", 1):
             found = self.convert(ASCII, *options, "--negate-dipoles", answer)
             self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0, sign, 0.9]])
-        self.assertIn("dipoles are negated, as ls1 has them beside charges, but beside quadrupoles they then have the other "
-                      "sign than in ls1",
+        self.assertIn("dipoles are negated: energies between charges and dipoles are those of ls1, energies between dipoles and "
+                      "quadrupoles have the other sign than in ls1",
                       self.convert(ASCII, *options, "--negate-dipoles", "yes").notices)
+
+    def energy_of(self, sites, *options):
+        """Of a molecule of each component, all of one site: two are 2 apart along x, a third is beyond the cutoff."""
+        names = [f"C{k + 1}" for k in range(len(sites))]
+        components = "".join(f"{count}\n{site}\n0 0 0\n" for count, site in sites)
+        mixing = "1 1 " * (len(sites) * (len(sites) - 1) // 2)
+        molecules = "".join(f"{k + 1} {k + 1} {x} 15 15 0 0 0 1 0 0 0 0 0 0\n" for k, x in zip(range(len(sites)), (2, 4, 18)))
+        path = write(f"mardyn trunk\nLength 30 30 30\nNumberOfComponents {len(sites)}\n{components}{mixing}\n1\n"
+                     f"NumberOfMolecules {len(sites)}\nMoleculeFormat ICRVQD\n{molecules}")
+        data, target = (os.path.join(coordtest.folder(), name) for name in ("data.pair", "pair.multisite"))
+        masses = [word for k, name in enumerate(names) for word in ("--mass", name, str(2 + k))]
+        done = run(path, "--units", "lj", "--from", "lj", *masses, "--data", data, "-o", target, *options)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        lmp = errortest.start()
+        errortest.commands(lmp, f"units lj\natom_style ellipsoid\nread_data {data}\npair_style multisite 10.0\n"
+                                f"pair_coeff * * {target} {' '.join(names)}\nthermo_modify norm no\nvariable m atom mass\n"
+                                "compute m all reduce sum v_m\nrun 0 post no")
+        self.same(coordtest.scalar_of(lmp, "m"), sum(2 + k for k in range(len(sites))))
+        energy = lmp.get_thermo("pe")
+        lmp.close()
+        return energy
+
+    def test_masses_and_signs(self):
+        """Dipoles and quadrupoles have no mass in ls1, so it is given. With --negate-dipoles yes energies of charges and dipoles
+        have the sign of ls1, and those of dipoles and quadrupoles do not."""
+        r, mu, q, theta = 2.0, 0.7, 0.4, 0.3
+        dipole, quadrupole = ("0 0 1 0 0", f"0 0 0 1 0 0 {mu}"), ("0 0 0 1 0", f"0 0 0 1 0 0 {theta}")
+        charge = "0 1 0 0 0", f"0 0 0 0 {q}"
+        self.same(self.energy_of([dipole, dipole]), -2 * mu**2 / r**3)
+        self.same(self.energy_of([quadrupole, quadrupole]), 6 * theta**2 / r**5)
+        self.same(self.energy_of([dipole, quadrupole]), 3 * mu * theta / r**4)
+        for answer, sign in ("no", 1), ("yes", -1):    # ls1 has + q mu / r^2 and + 3 mu theta / r^4
+            self.same(self.energy_of([charge, dipole], "--negate-dipoles", answer), -sign * q * mu / r**2)
+            self.same(self.energy_of([dipole, quadrupole, charge], "--negate-dipoles", answer), sign * 3 * mu * theta / r**4)
+
+    def test_mass_of_a_component(self):
+        """In the units of the file, where the file has none."""
+        options = ["--from", "atomic", "--negate-dipoles", "no"]
+        text = ASCII.replace("0 0 0 0.03 ", "0 0 0 0 ")
+        found = self.convert(text, "--units", "real", *options, "--names", "A,B", "--mass", "B", "0.05")
+        self.same(found.components["B"]["mass"], [[50.0]])
+        self.same(found.components["B"]["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])    # as the file says
+        self.same(found.components["A"]["mass"], [[40.0]])
 
     def test_axes_and_shift(self):
         """ls1 does not normalise axes of its ASCII format."""
@@ -370,6 +418,15 @@ class Convert(unittest.TestCase):
         self.same(found.components["water"]["mass"], [[18.0154]])
         self.assertEqual(found.notices[0], "'99.0 mass' of the template is not taken, but what its atoms have")
 
+    def test_byte_order_mark_and_line_ends(self):
+        """What editors of Windows write is read."""
+        for text, options in ((ASCII, ["--from", "lj", "--negate-dipoles", "no"]), (XML, ["--from", "lj", "--negate-dipoles", "no"]),
+                              (WATER, OF_WATER)):
+            units = "real" if text is WATER else "lj"
+            expected = self.convert(text, "--units", units, *options)
+            for changed in "\ufeff" + text, text.replace("\n", "\r\n"):
+                self.assertEqual(self.convert(changed, "--units", units, *options).components, expected.components)
+
     # ---------------------------------------------------------------- errors
 
     def test_without_numpy(self):
@@ -412,7 +469,8 @@ class Convert(unittest.TestCase):
                 ("ICRVQD", "ICQ"): "FILE, line 17: MoleculeFormat is ICQ, but ICRVQD, ICRV and IRV are known",
                 ("2 2 10", "2 3 10"): "FILE, line 19: molecule 2 is of component 3, but there are 2",
                 ("2 0 0 0 0.5", "0 0 0 0 0.5"): "FILE, line 18: the quaternion of molecule 1 has length 0",
-                ("0 0 0 0.03 ", "0 0 0 0 "): "component C2 has no mass",
+                ("0 0 0 0.03 ", "0 0 0 0 "): "component C2 has no mass, which centers and charges of ls1 have and dipoles and "
+                                             "quadrupoles have not - use --mass C2 M, in the units of the file",
                 ("0.6 0 0.8 0 0 0 0\n", "0.6 0"): "FILE, line 19: the file ends where its quaternion should be"}.items():
             with self.subTest(message):
                 self.assertIn(old, ASCII)
@@ -466,8 +524,14 @@ class Convert(unittest.TestCase):
                  "FILE: section Coords has not each of the 3 atoms once"),
                 (WATER.replace("1.8 2.6", "1.8 far"), OF_WATER, "FILE, Coords of atom 2: 'far' is no finite number"),
                 (WATER, [*OF_WATER[:3], "wide", *OF_WATER[4:]], "--lj 1: 'wide' is no finite number"),
-                (ASCII, [*OF_WATER, "--from", "lj"], "--lj, --mass and --charge are of molecule templates, but this is a file "
-                                                     "of ls1"),
+                (ASCII, [*OF_WATER, "--from", "lj"], "--lj and --charge are of molecule templates, but this is a file of ls1"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "1"],
+                 "--mass C1: the file gives the component the mass 0.04 - leave --mass out"),
+                (ASCII, ["--from", "atomic", "--mass", "D", "1"],
+                 "--mass D: there is no component D - the components are C1, C2"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "1", "--mass", "C1", "2"], "--mass C1 is given twice"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "0"], "--mass C1 0: a mass must be more than 0"),
+                (ASCII, ["--from", "atomic", "--mass", "C1", "big"], "--mass C1: 'big' is no finite number"),
                 ("Once upon a time\n", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template "
                                            "in its native format (with a line 'N atoms', N 1 or more)"),
                 ("", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "

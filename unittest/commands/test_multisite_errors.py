@@ -50,6 +50,7 @@ BOUNDS = "Numeric index {} is out of bounds ({}-{})\nFor more information see ht
 KNOWN = "cutoff, shift, rf, tail, precision, device, check"
 MARKED = re.compile(r"\[(\S*?)\](?=\s|$)")
 
+LENGTHS = "and must be 1e-20 to 1e+20, so that (sigma/cutoff)^12 is a finite number"
 DOUBLES = "and numbers are 0 or 2.2e-308 to 1.8e+308 in magnitude - use one within that"
 
 # Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message.
@@ -61,6 +62,9 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("[0]", "Pair_style multisite cutoff is 0 and must be more than 0"),
     ("[-2.5]", "Pair_style multisite cutoff is -2.5 and must be more than 0"),
     ("2.5 [0]", "Pair_style multisite cutoff of charges is 0 and must be more than 0"),
+    ("[1e-300] rf 5", f"Pair_style multisite cutoff is 1e-300 {LENGTHS}"),
+    ("[1e300]", f"Pair_style multisite cutoff is 1e300 {LENGTHS}"),
+    ("2.5 [1e-21]", f"Pair_style multisite cutoff of charges is 1e-21 {LENGTHS}"),
     ("2.5 [-1] rf 2", "Pair_style multisite cutoff of charges is -1 and must be more than 0"),
     ("2.5 3.0 [3.5]", "Pair_style multisite has two cutoffs at most, and 3.5 is a third"),
     ("2.5 tail yes [shift] yes", "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not "
@@ -100,6 +104,14 @@ FILES = {    # that cannot be used, and why, after their name
                         ": component one: the axis of a quadrupole has length 0 and must have a direction"),
     "epsilon": (COMPONENT.format("centre 0 0 0 -1.0 1.0"), ": component one: epsilon is -1 and must be 0 or more"),
     "sigma": (COMPONENT.format("centre 0 0 0 1.0 -2"), ": component one: sigma is -2 and must be more than 0"),
+    "wide": (COMPONENT.format("centre 0 0 0 1.0 1e21"), f": component one: sigma is 1e+21 {LENGTHS}"),
+    "far": (COMPONENT.format("centre 0 0 1e10 1 1"),
+            ": component one: a site is 1e+10 from the center of mass, and must not be farther than 1e+06 times the cutoff 2.5, "
+            "where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center of mass"),
+    "heavy": ("component one\nmass 1e308\n",
+              ", line 2: '1e308' must be 1e100 or less in magnitude, so that products of such numbers are finite"),
+    "light": ("component one\nmass 1e-308\n",
+              ", line 2: the mass is 1e-308 and must be 1e-100 or more, so that quotients by it are finite"),
     "no_mass": ("component one\ncentre 0 0 0 1 1\n", ", line 2: component one ends without a mass"),
     "negative_mass": ("component one\nmass -1\n", ", line 2: the mass is -1 and must be more than 0"),
     "inertia": (COMPONENT.format("inertia 1 1 3"),
@@ -153,6 +165,8 @@ OURS, LJ = "pair_coeff * * multisite good all linear\n", "pair_coeff * * lj/cut 
 ALL_PAIRS = "Pair multisite computes all pairs of its molecules, but "
 TWO_STYLES = ALL_PAIRS + ("pair_style hybrid gives types 1 and 2 to another style or none - use hybrid/overlay to add to it, "
                           "or give one of them to another style altogether")
+GHOSTS = (r"Pair multisite: the range \S+ of types 1 and 1 is so long that LAMMPS would need about \S+ (atoms per rank, ghosts "
+          r"included|exchanges of ghost atoms), which it counts by int, up to 2147483647 - use a shorter cutoff")
 SHIFTED = "Cannot have both pair_modify shift and tail set to yes"
 UNSTABLE = "the simulation is unstable, or {} were set wrongly"
 NO_ELLIPSOID = ("Pair multisite: atom ID 5 of type 2 is a molecule, but has no ellipsoid and so no quaternion - use "
@@ -299,6 +313,13 @@ WARNINGS = {
     "field without dipoles": (f"pair_style multisite 2.5 rf inf\npair_coeff * * good atom atom\nset_multisite all",
         r"rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules whose charges "
         r"have a dipole moment, and nothing else", "pair_style multisite 2.5\npair_coeff * * good atom atom"),
+    "net charge": (f"{STYLE}\npair_coeff * * ion cation cation\nset_multisite all",
+        r"component cation has the net charge 2: the Coulomb energy of two of its molecules jumps from 1.6 to 0 at the cutoff 2.5, "
+        r"as there is no Ewald sum and rf acts on dipoles only - correct its charges unless it is an ion",
+        "pair_coeff * * ion pair pair"),
+    "short cutoff": ("pair_style multisite 0.5\npair_coeff * * good linear linear\nset_multisite all\nfix l all multisite/linear",
+        r"sites of linear and linear reach 0.6 together, and molecules interact within 0.5 between centers of mass: farther apart "
+        r"they can overlap - use a longer cutoff, or cutoff site", "pair_style multisite 0.5 cutoff site"),
     "rotations of atoms": (f"{STYLE}\npair_coeff * * good atom atom\nset_multisite all\nfix move all nvt/asphere temp 1 1 1",
         r"compute move_temp counts three rotations of each molecule, but 0 linear ones have two and 27 others none: with "
         r"extra/dof 3 its temperature is too low - give compute_modify move_temp extra/dof 81, or 84 where it counts translation "
@@ -374,6 +395,20 @@ class Arguments(InProcess):
         self.lmp.command("pair_style multisite 2.5")
         self.assertNotEqual(self.energy(), 0.0)
 
+    def test_byte_order_mark_and_line_ends(self):
+        """What editors of Windows write is read, units included."""
+        commands(self.lmp, f"{STYLE}\n{GOOD}")
+        expected = self.energy()
+        for name in "marked", "crlf", "both_of_them":
+            self.lmp.command(f"pair_coeff * * {name} all linear")
+            self.assertEqual(self.energy(), expected)
+        self.lmp.command("clear")
+        commands(self.lmp, self.SYSTEM.replace("units lj", "units metal"))
+        self.lmp.command(STYLE)
+        for name in "marked", "crlf", "both_of_them":
+            self.check_error(f"pair_coeff * * [{name}] all linear", f"Pair multisite: file of components {name} is in units lj, but "
+                             "units metal are in use - convert one of them")
+
     def test_ghosts_are_enough(self):
         """A short comm_modify cutoff does not shorten what the style needs."""
         commands(self.lmp, f"{STYLE} cutoff site\n{GOOD}")
@@ -408,6 +443,18 @@ class Runs(InProcess):
                     self.assertRegex(error_of(self.lmp, "run 0")[0], f"^{CHECK}$")
                 else:
                     self.assertNotEqual(self.energy(), 0.0)
+
+    def test_long_cutoff(self):
+        """Of which LAMMPS cannot count the ghost atoms: also of the reach of molecules, and not one that it can count."""
+        for style in "multisite 1e12", "multisite 5e4", "multisite 2.5 1e6", "hybrid/overlay multisite 1e12 lj/cut 2.5":
+            with self.subTest(style):
+                self.begin()
+                coefficients = f"{OURS}{LJ}" if "hybrid" in style else GOOD
+                commands(self.lmp, f"pair_style {style}\n{coefficients}")
+                self.assertRegex(error_of(self.lmp, "run 0")[0], f"^{GHOSTS}$")
+        self.begin()
+        commands(self.lmp, f"pair_style multisite 30.0\n{GOOD}")
+        self.assertTrue(np.isfinite(self.energy()))
 
     def test_pre_no(self):
         """A run without setup goes on where nothing has changed, and the first one after a restart file has its setup."""
@@ -471,7 +518,7 @@ class Runs(InProcess):
         """The same once more on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
         if self.lmp.extract_setting("world_size") > 1:
             return
-        tests = ["Arguments", "Runs.test_runs", "Runs.test_check"]
+        tests = ["Arguments", "Runs.test_runs", "Runs.test_check", "Runs.test_long_cutoff"]
         code, output = run_program([sys.executable, os.path.abspath(__file__), *tests], 2)
         self.assertEqual(code, 0, output)
         self.assertEqual(output.count("OK"), 2, output)
@@ -521,6 +568,13 @@ if __name__ == "__main__":
         os.chdir(scratch)
         write_components("good", [ALL_KINDS, LINEAR, POLAR, ATOM])
         write_components("bent", [BESIDE, ACROSS])
+        write_components("ion", [Component("cation", charges=[((0.0, 0.0, 0.0), 2.0)]),
+                                 Component("pair", charges=[((0.0, 0.0, 0.0), 2.0), ((0.0, 0.0, 0.0), -2.0)])])
+        with open("good", encoding="ascii") as file:
+            text = file.read()
+        for name, first, newline in ("marked", "\ufeff", "\n"), ("crlf", "", "\r\n"), ("both_of_them", "\ufeff", "\r\n"):
+            with open(name, "w", encoding="utf-8", newline=newline) as file:
+                file.write(first + text)
         os.mkdir("folder")
         for stem, text in {**{name: text for name, (text, _) in FILES.items()}, "empty": "# UNITS: lj\n",
                            "real": "# UNITS: real\n" + COMPONENT.format("centre 0 0 0 1 1")}.items():

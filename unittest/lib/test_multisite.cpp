@@ -221,6 +221,13 @@ TEST(Multisite, BadComponentFiles)
   EXPECT_EQ(message_of("component A\ninertia 1 1 1\nmass 1\ncomponent B\ninertia 1 1 1\nmass 1\n"), "");
   EXPECT_EQ(message_of("component A\ncentre 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
   EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 and must be more than 0");
+  EXPECT_EQ(message_of("component A\nmass 1e-101\n"),
+            "bad, line 2: the mass is 1e-101 and must be 1e-100 or more, so that quotients by it are finite");
+  EXPECT_EQ(message_of("component A\ncharge 0 0 0 -1e101\n"),
+            "bad, line 2: '-1e101' must be 1e100 or less in magnitude, so that products of such numbers are finite");
+  EXPECT_EQ(message_of("\xEF\xBB\xBF" "component A\r\nmass 1\r\n"), "");
+  EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF" "component B\n"),
+            "bad, line 3: '\xEF\xBB\xBF" "component' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
   EXPECT_EQ(message_of("component A\nmass 1 2\n"), "bad, line 2: mass needs M, and there are 2 numbers");
   EXPECT_EQ(message_of("component A\ncentre 0\n"), "bad, line 2: centre needs x y z epsilon sigma, and there is 1 number");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"), "bad, line 2: 'one' is no finite number");

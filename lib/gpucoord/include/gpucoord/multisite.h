@@ -60,6 +60,9 @@ struct Mixing {
   double xi = 1.0, eta = 1.0;
 };
 
+// Limits of cutoffs and sigma, in the caller's units. Beyond them (sigma / cutoff)^12 comes near the largest double.
+constexpr double LEAST_LENGTH = 1e-20, MOST_LENGTH = 1e20;
+
 struct MultisiteOptions {
   double cutoff = 0.0;               // of Lennard-Jones, distance
   double cutoff_charge = 0.0;        // of the others

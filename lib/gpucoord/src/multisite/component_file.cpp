@@ -14,6 +14,8 @@ namespace gpucoord {
 
 namespace {
 
+  constexpr double MOST = 1e100;
+
   class Reader {
    public:
     Reader(std::istream &in_file, const std::string &name) : in(in_file), file(name) {}
@@ -22,7 +24,7 @@ namespace {
     {
       std::string line;
       while (std::getline(in, line)) {
-        ++line_number;
+        if (++line_number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);    // UTF-8 byte-order mark
         words.clear();
         std::istringstream of_line(line.substr(0, line.find('#')));
         for (std::string word; of_line >> word;) words.push_back(word);
@@ -57,6 +59,8 @@ namespace {
       if (keyword == "mass") {
         component.mass = numbers("M", 1)[0];
         if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " and must be more than 0");
+        if (component.mass < 1.0 / MOST)
+          fail("the mass is " + words[1] + " and must be 1e-100 or more, so that quotients by it are finite");
       } else if (keyword == "inertia") {
         const auto moments = numbers("Ix Iy Iz", 3);
         has_inertia = true;
@@ -91,6 +95,8 @@ namespace {
         char *end;
         found.push_back(std::strtod(words[k].c_str(), &end));
         if (*end != '\0' || !std::isfinite(found.back())) fail("'" + words[k] + "' is no finite number");
+        if (std::fabs(found.back()) > MOST)
+          fail("'" + words[k] + "' must be 1e100 or less in magnitude, so that products of such numbers are finite");
       }
       return found;
     }

@@ -49,10 +49,21 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in, const Multi
     for (const LennardJonesSite &site : component.centres) {
       check(site.epsilon >= 0.0, component, "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
       check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " and must be more than 0");
+      check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
+            "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " + in_text(MOST_LENGTH) +
+                ", so that (sigma/cutoff)^12 is a finite number");
     }
     normalise(component, "dipole", component.dipoles);
     normalise(component, "quadrupole", component.quadrupoles);
   }
+  // Distances between sites are differences of positions, which have 16 digits. Without settings cutoffs are 0.
+  constexpr double MOST_CUTOFFS = 1e6;
+  const double longest = std::max(settings.cutoff, settings.cutoff_charge);
+  for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
+    check(reach(i) <= MOST_CUTOFFS * longest, all[i],
+          "a site is " + in_text(reach(i)) + " from the center of mass, and must not be farther than " + in_text(MOST_CUTOFFS) +
+              " times the cutoff " + in_text(longest) +
+              ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center of mass");
 }
 
 void MultisiteModel::set_mixing(int i, int j, const Mixing &of_pair)
