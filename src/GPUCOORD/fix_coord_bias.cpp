@@ -22,7 +22,6 @@
 #include "comm.h"
 #include "error.h"
 #include "force.h"
-#include "group.h"
 #include "input.h"
 #include "modify.h"
 #include "respa.h"
@@ -47,12 +46,20 @@ enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
     Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
-    last_hill_step(update->ntimestep), restart_step(-1),
-    have_parameters(false), is_restarted(false), is_set_up(false), metad_has_begun(false), ilevel_respa(0),
-    evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0)
+    last_hill_step(update->ntimestep), restart_step(-1), have_parameters(false),
+    is_restarted(false), is_set_up(false), warned_of_rerun(false), metad_has_begun(false),
+    ilevel_respa(0), evaluations_a_step(1), evaluations_done(0), last_step(-1),
+    first_of_minimization(0)
 {
+  if (igroup != 0)
+    error->all(FLERR, 1,
+               "Fix coord/bias group must be all, not {}: forces act on the atoms of the computes' "
+               "groups - use group all, and choose atoms by the groups of the computes",
+               arg[1]);
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
   variables.resize(args->variables.size());
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (const auto *compute = compute_of(v)) variables[v].instance = compute->instance();
 
   scalar_flag = 1;
   extscalar = 1;
@@ -87,12 +94,6 @@ void FixCoordBias::init()
 {
   find_variables();
   check_order_of_fixes();
-  if (igroup != 0 && !is_set_up && comm->me == 0)
-    error->warning(FLERR,
-                   "Fix coord/bias {}: group {} has no effect, forces act on all atoms of the computes' groups - "
-                   "use group all",
-                   id, group->names[igroup]);
-
   evaluations_a_step = 1;
   if (utils::strmatch(update->integrate_style, "^respa")) {
     const auto *respa = dynamic_cast<Respa *>(update->integrate);
@@ -103,22 +104,41 @@ void FixCoordBias::init()
 
   if (args->kind == Kind::METAD && !metad_has_begun) begin_metad();
   if (comm->me == 0) print_setup();
+  if (args->kind == Kind::METAD && !warned_of_rerun && input->command &&
+      strcmp(input->command, "rerun") == 0) {
+    if (comm->me == 0)
+      error->warning(FLERR,
+                     "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {}", id,
+                     nhills, args->file);
+    warned_of_rerun = true;
+  }
   is_set_up = true;
 }
 
 /* ----------------------------------------------------------------------
-   computes and variables by their names: they may have been defined anew
+   Variables of the input script may be defined anew, computes must not.
 ------------------------------------------------------------------------- */
+
+ComputeCoordGPU *FixCoordBias::compute_of(std::size_t v) const
+{
+  return dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(args->variables[v]));
+}
 
 void FixCoordBias::find_variables()
 {
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const auto &name = args->variables[v];
-    auto *compute = dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(name));
+    auto *const compute = compute_of(v);
     if (!compute)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it while the fix uses it", id,
                  name);
+    if (compute->instance() != variables[v].instance)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
+                 "was deleted - define the fix again after the compute, or give the new compute "
+                 "another ID",
+                 id, name);
     const std::string dynamic = compute->dynamic_group();
     if (!dynamic.empty())
       error->all(FLERR, Error::NOLASTLINE,
@@ -147,16 +167,33 @@ void FixCoordBias::find_variables()
 
 void FixCoordBias::check_order_of_fixes()
 {
+  const char *const barostats[] = {
+      "^nph",  "^npt",    "^press/berendsen", "^press/langevin", "^deform/pressure",
+      "^msst", "^qbmsst", "^tgnp[ht]/drude",  "^rigid.*/np[ht]", "^box/relax"};
+  const bool warns = !is_set_up && comm->me == 0;
   for (const auto *fix : modify->get_fix_list()) {
     if (fix == this) return;
     const std::string style = fix->style;
-    for (const char *barostat : {"^nph", "^npt", "^press/berendsen", "^press/langevin", "^deform/pressure", "^msst", "^qbmsst",
-                                 "^tgnpt/drude", "^rigid.*/np[ht]", "^box/relax"})
-      if (thermo_virial && utils::strmatch(style, barostat))
-        error->all(FLERR, Error::NOLASTLINE,
-                   "Fix coord/bias {} must be defined before fix {} of style {}, which needs its virial - define it first",
-                   id, fix->id, style);
-    if (!is_set_up && comm->me == 0 && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
+    const bool is_barostat =
+        std::any_of(std::begin(barostats), std::end(barostats), [&style](const char *barostat) {
+          return utils::strmatch(style, barostat);
+        });
+    if (thermo_virial && is_barostat)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {} must be defined before fix {} of style {}, which needs its "
+                 "virial - define it first",
+                 id, fix->id, style);
+    // fix deform does not use the pressure
+    const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
+        style != "deform" && !utils::strmatch(style, "^deform/kk");
+    if (thermo_virial && warns && changes_box)
+      error->warning(
+          FLERR,
+          "Fix coord/bias {} is defined after fix {} of style {}, which changes the box: the pressure "
+          "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
+          "virial no",
+          id, fix->id, style, id, id);
+    if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
                      id, fix->id, style);
@@ -220,12 +257,15 @@ bool FixCoordBias::is_due() const
 // run pre no calls no init()
 void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    if (!variables[v].compute || modify->get_compute_by_id(args->variables[v]) != variables[v].compute)
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    // not by address: a later compute may have that of a deleted one
+    const auto *const compute = compute_of(v);
+    if (!compute || !variables[v].compute || compute->instance() != variables[v].instance)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use "
                  "run without pre no",
                  id, args->variables[v]);
+  }
 }
 
 // every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable

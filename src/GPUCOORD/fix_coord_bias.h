@@ -61,6 +61,7 @@ class FixCoordBias : public Fix {
   // of one variable, on all ranks
   struct Variable {
     ComputeCoordGPU *compute = nullptr;
+    int instance = -1;                // of the compute when the fix was defined
     double s = 0.0, slope = 0.0;      // S and dV/dS
     double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
     double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
@@ -68,6 +69,7 @@ class FixCoordBias : public Fix {
   enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
   void check_order_of_fixes();
+  ComputeCoordGPU *compute_of(std::size_t variable) const;    // null: none of this ID and style
   void find_variables();
   void check_variables() const;
   void begin_metad();
@@ -104,6 +106,7 @@ class FixCoordBias : public Fix {
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
   bool is_set_up;           // init() has been called
+  bool warned_of_rerun;
   std::string printed;
 
   // metad, on rank 0

@@ -233,6 +233,9 @@ CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart 
 
 # Scripts of which the last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
 PRE_NO = "the fix or compute cv was defined or deleted after the last setup - use run without pre no"
+CV = VARIABLES.strip().split("\n")[0]
+OTHER_COMPUTE = ("compute cv is not the one that the fix was defined with, which was deleted - define the fix again after "
+                 "the compute, or give the new compute another ID")
 RUNS = {
     # groups, computes and variables
     "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
@@ -245,6 +248,11 @@ RUNS = {
         "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
     "compute replaced": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\ncompute cv all ke\nrun 0",
         "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+    "compute replaced by one of its style": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\n" + CV + "\nrun 0",
+        OTHER_COMPUTE),
+    "compute replaced before the first run": (FIX + METAD + "\nuncompute cv\n" + CV + "\nrun 0", OTHER_COMPUTE),
+    "compute replaced after the setup": (
+        FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\n" + CV + "\nrun 1 pre no", PRE_NO),
     "no variable": (MOVE.format("v_nix") + "run 0", "variable nix does not exist - define it before the run"),
     "variable deleted": (MOVE.format("v_k") + "run 0\nvariable k delete\nrun 0",
         "variable k does not exist - define it before the run"),
@@ -435,6 +443,14 @@ class Arguments(InProcess):
         self.check_still_usable()
 
 
+    def test_group(self):
+        words = "coord/bias c_cv harmonic k 1 s0 2"
+        self.assertEqual(error_of(self.lmp, f"fix b a {words}"), (
+            "Fix coord/bias group must be all, not a: forces act on the atoms of the computes' groups - use group all, and "
+            "choose atoms by the groups of the computes", f"fix b [a] {words}"))
+        self.check_still_usable()
+
+
 class Runs(InProcess):
     def test_runs(self):
         for name, (script, *message) in RUNS.items():
@@ -494,9 +510,21 @@ class Warnings(unittest.TestCase):
                 code, output = result.result()
                 self.assertEqual(code, 0, output)
                 name = re.search(r"file (\S+)", script.format(ranks))
-                message = message.replace("{file}", name.group(1) if name else "")
+                message = message and message.replace("{file}", name.group(1) if name else "")
                 found = re.findall(r"^WARNING: (Fix.*) \(\S+:\d+\)$", output, re.MULTILINE)
-                self.assertEqual(list(map(without_suffix, found)), [message])
+                self.assertEqual(list(map(without_suffix, found)), [message] if message else [])
+
+    def test_fixes_that_change_the_box(self):
+        """Those that this fix does not know by name, and fix deform, which asks for no pressure."""
+        plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
+        self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")
+        box, bias, run = "fix p all test/box\n", FIX + "c_cv harmonic k 1 s0 2\n", "run 1\nrun 1"
+        load = f"plugin load {plugin}\n"
+        self.check([
+            (load + box + bias + run, "Fix coord/bias b is defined after fix p of style test/box, which changes the box: the "
+             "pressure at its setup lacks the virial of the bias - define fix b first, or use fix_modify b virial no"),
+            (load + bias + box + run, None), (load + box + bias + "fix_modify b virial no\n" + run, None),
+            ("fix p all deform 1 x erate 0.001\n" + bias + run, None)])
 
     def test_warnings(self):
         put_files()
@@ -505,9 +533,9 @@ class Warnings(unittest.TestCase):
                   "first")]
         self.check([
             *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
-            ("fix b a coord/bias c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
-             "Fix coord/bias b: group a has no effect, forces act on all atoms of the computes' groups - use group "
-             "all"),
+            ("dump d all atom 1 d{0}\nrun 3\nundump d\nreset_timestep 0\n" + FIX + METAD.replace("file H", "file W{0}") +
+             "\nrerun d{0} dump x y z\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
+             "hills in {file}"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
              "name contains time: lifetime"),
