@@ -42,6 +42,9 @@ using Kind = BiasArguments::Kind;
 enum { S, SLOPE, CENTRE, K, PER_VARIABLE };
 enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
+// Added to the kind in restart files with a checksum of the hills. Files of earlier versions have none.
+static constexpr int WITH_CHECKSUM = 1000;
+
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
@@ -547,11 +550,20 @@ double FixCoordBias::compute_vector(int n)
 void FixCoordBias::write_restart(FILE *fp)
 {
   if (comm->me != 0) return;
-  std::vector<double> list = {static_cast<double>(args->kind),   static_cast<double>(variables.size()),
-                              static_cast<double>(first_step),   static_cast<double>(nhills), work, energy,
+  std::vector<double> list = {static_cast<double>(static_cast<int>(args->kind) + WITH_CHECKSUM),
+                              static_cast<double>(variables.size()),
+                              static_cast<double>(first_step),
+                              static_cast<double>(nhills),
+                              work,
+                              energy,
                               have_parameters ? 1.0 : 0.0};
   for (const auto &variable : variables)
     list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
+  // in two halves, because a double does not hold 64 bits
+  const std::uint64_t checksum = hills_checksum.value_or(0);
+  list.insert(list.end(),
+              {hills_checksum ? 1.0 : 0.0, static_cast<double>(checksum >> 32),
+               static_cast<double>(checksum & 0xffffffffu)});
   const int size = static_cast<int>(list.size() * sizeof(double));
   fwrite(&size, sizeof(int), 1, fp);
   fwrite(list.data(), sizeof(double), list.size(), fp);
@@ -560,24 +572,30 @@ void FixCoordBias::write_restart(FILE *fp)
 void FixCoordBias::restart(char *buf)
 {
   const auto *list = reinterpret_cast<const double *>(buf);
-  if (list[0] != static_cast<double>(args->kind) || list[1] != static_cast<double>(variables.size()))
+  const bool has_checksum = list[0] >= WITH_CHECKSUM;
+  const int kind = static_cast<int>(list[0]) - (has_checksum ? WITH_CHECKSUM : 0);
+  if (kind != static_cast<int>(args->kind) || list[1] != static_cast<double>(variables.size()))
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, not of kind {} with "
-               "{} - use the command of the earlier run, or another fix ID",
-               id, BiasArguments::name_of(static_cast<Kind>(static_cast<int>(list[0]))), list[1],
+               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
+               "not of kind {} with {} - use the command of the earlier run, or another fix ID",
+               id, BiasArguments::name_of(static_cast<Kind>(kind)), list[1],
                list[1] == 1.0 ? "" : "s", args->kind_name, variables.size());
   first_step = static_cast<bigint>(list[2]);
   nhills = static_cast<bigint>(list[3]);
   work = list[4];
   energy = list[5];
   have_parameters = list[6] != 0.0;
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    const double *const of_variable = list + 7 + 4 * v;
-    variables[v].s = of_variable[0];
-    variables[v].slope = of_variable[1];
-    variables[v].s0 = of_variable[2];
-    variables[v].k = of_variable[3];
+  const double *next = list + 7;
+  for (auto &variable : variables) {
+    variable.s = next[0];
+    variable.slope = next[1];
+    variable.s0 = next[2];
+    variable.k = next[3];
+    next += 4;
   }
+  if (has_checksum && next[0] != 0.0)
+    hills_checksum =
+        static_cast<std::uint64_t>(next[1]) << 32 | static_cast<std::uint64_t>(next[2]);
   if (first_step > update->ntimestep)
     error->all(FLERR, Error::NOLASTLINE,
                "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is "
@@ -595,5 +613,6 @@ void FixCoordBias::restart(char *buf)
 
 double FixCoordBias::memory_usage()
 {
-  return static_cast<double>(maxvatom) * 6 * sizeof(double) + (metad ? static_cast<double>(metad->bytes()) : 0.0);
+  return static_cast<double>(maxvatom) * 6 * sizeof(double) +
+      (metad ? static_cast<double>(metad->bytes() + hills->bytes()) : 0.0);
 }

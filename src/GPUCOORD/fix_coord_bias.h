@@ -19,8 +19,10 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "fix.h"
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -100,6 +102,7 @@ class FixCoordBias : public Fix {
   double energy;
   double work;              // sum of what V changes by when it changes itself
   bigint nhills;
+  std::optional<std::uint64_t> hills_checksum;    // rank 0 only; restart: none in earlier versions
   bigint first_step;        // where moving parameters start; iterations of minimizations do not count
   bigint last_hill_step;    // or where the run began: no hill is added there
   bigint restart_step;      // of the restart file, until its parameters are compared; -1: none

@@ -40,11 +40,7 @@ void FixCoordBias::begin_metad()
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
     };
     auto bias = std::make_unique<gpucoord::Metadynamics>(args->metad);
-    auto file = std::make_unique<gpucoord::HillsFile>(
-        args->file, args->metad,
-        fmt::format("LAMMPS units {}: time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
-                    "biasfactor > 1, so that the sum of hills is minus the free energy",
-                    update->unit_style));
+    auto file = std::make_unique<gpucoord::HillsFile>(args->file, args->metad, update->unit_style);
     if (!is_restarted && !args->append) {
       if (!args->read_grid.empty())
         throw std::runtime_error("keyword read_grid " + args->read_grid +
@@ -70,9 +66,10 @@ void FixCoordBias::begin_metad()
                                                nhills, args->file, args->variables[v], found.hills.back().centre[v],
                                                variables[v].s0));
     bigint first = 0;
+    bool has_checksums = true;
     if (!args->read_grid.empty()) {
       try {
-        bias->read_grid(args->read_grid, found.hills);
+        has_checksums = bias->read_grid(args->read_grid, found.hills);
       } catch (const std::runtime_error &e) {
         throw std::runtime_error(std::string(e.what()) +
                                  " - leave out keyword read_grid to take all hills from the hills file");
@@ -80,6 +77,12 @@ void FixCoordBias::begin_metad()
       first = bias->nhills();
     }
     for (std::size_t h = first; h < found.hills.size(); ++h) bias->add(found.hills[h]);
+    if (is_restarted && hills_checksum && *hills_checksum != bias->hills_checksum())
+      throw std::runtime_error(
+          fmt::format("the first {} hills of hills file {} are not those of the run that wrote the "
+                      "restart file: their checksum differs - give the hills file of that run, "
+                      "or use another fix ID and append yes for a new run with these hills",
+                      nhills, args->file));
 
     const std::string backup = file->go_on();
     if (!found.damaged.empty())
@@ -88,12 +91,22 @@ void FixCoordBias::begin_metad()
     if (found.nlater)
       say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nlater, args->file,
                       backup));
-    if (!found.hills.empty() && !found.has_comment)
-      error->warning(FLERR, "Fix coord/bias {}: hills file {} does not say that its heights are in units {} - they are "
-                     "taken to be", id, args->file, update->unit_style);
+    if (!found.hills.empty() && !found.names_units)
+      error->warning(FLERR,
+                     "Fix coord/bias {}: hills file {} does not say in which units its heights are - "
+                     "they are taken to be in units {}",
+                     id, args->file, update->unit_style);
     if (found.other_biasfactor != 0.0)
       error->warning(FLERR, "Fix coord/bias {}: hills file {} has hills of biasfactor {}, but the fix has {} - heights are "
                      "taken by that of the file", id, args->file, found.other_biasfactor, args->metad.biasfactor);
+    if (!has_checksums)
+      say(fmt::format("grid file {} is of an earlier version without checksums: compared all its "
+                      "numbers with the sum of its {} hills",
+                      args->read_grid, first));
+    if (is_restarted && nhills > 0 && !hills_checksum)
+      say(fmt::format("the restart file is of an earlier version without a checksum of the hills: "
+                      "compared the place of the last of {} hills only",
+                      nhills));
     say(fmt::format("goes on with {} hills of {}{}", found.hills.size(), args->file,
                     first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
     if (!found.hills.empty())
@@ -108,7 +121,9 @@ void FixCoordBias::begin_metad()
     std::error_code none;
     if (!args->write_grid.empty() && std::filesystem::equivalent(args->write_grid, args->file, none))
       throw std::runtime_error("write_grid " + args->write_grid + " is the hills file - give another name");
-    nhills = metad->nhills();    // also for a restart file that is written before the first step
+    // also for a restart file that is written before the first step
+    nhills = metad->nhills();
+    hills_checksum = metad->hills_checksum();
   });
   share_metad();
   metad_has_begun = true;
@@ -153,6 +168,7 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
     if (adds_hill && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
       metad->write_grid(args->write_grid);
     nhills = metad->nhills();
+    hills_checksum = metad->hills_checksum();
   });
   if (adds_hill) last_hill_step = update->ntimestep;
   share_metad();

@@ -200,6 +200,7 @@ FILES = {
     "width": HEAD + HILL.replace("0.2", "-0.2") + HILL, "binary": HEAD + "\0\0\n" + HILL,
     "grid": GRID_HEAD + GRID_END, "grid3": GRID_HEAD.replace("hills 1", "hills 3") + GRID_END,
     "gridother": GRID_HEAD + "0 0 0\n0.5 0 0\n1 7 0\n",
+    "gridslope": GRID_HEAD + "0 0 0\n0.5 0 0.3\n1 0 0\n",
     "gridless": GRID_HEAD.replace("# hills 1\n", "") + GRID_END, "gridname": GRID_HEAD.replace("cv", "cw") + GRID_END,
     "gridlow": GRID_HEAD.replace("min_cv 0", "min_cv 0.1") + GRID_END,
     "gridhigh": GRID_HEAD.replace("max_cv 1", "max_cv 1.1") + GRID_END,
@@ -208,6 +209,9 @@ FILES = {
     "gridlong": GRID_HEAD + GRID_END + "1 0 0\n", "gridcolumns": GRID_HEAD + "0 0\n",
     "gridword": GRID_HEAD + "0 0 0.x\n", "gridplace": GRID_HEAD + "0 0 0\n1 0 0\n1 0 0\n",
     "gridnan": GRID_HEAD + "0 nan 0\n",
+    "gridsums": GRID_HEAD + "# checksums grid 0\n" + GRID_END,
+    "gridaltered": GRID_HEAD + "# checksums hills 0123456789abcdef grid 0123456789abcdef\n" + GRID_END,
+    "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
 }
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
@@ -321,6 +325,9 @@ RUNS = {
     "not a number": (append("word"), "hills file word, line 4: 'a' is not a number" + REPAIR),
     "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
     "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
+    "hills in other units": (append("lj"),
+        "hills file lj, line 4: its times and heights are in units lj, but this simulation has units metal - convert them "
+        "and this line, or give another file"),
     "two fixes with one file": (FIX + METAD + "\nfix b2 all coord/bias " + METAD + "\nrun 0",
         "hills file H is being written by another fix or run - use one file for each", "b2"),
     "two names of one file": (
@@ -336,6 +343,9 @@ RUNS = {
     "restart with other hills": (CONTINUE.format("shell cp good R") + FIX + METAD_R + "\nrun 0",
         "hill 2 of hills file R is at c_cv = 20, but the restart file was written by a run that put it at {cv17} - "
         "give the hills file of that run"),
+    "restart with an edited hill": (CONTINUE.format("shell sed -i 5s/0.10000000000000001/0.11/ R") + FIX + METAD_R + "\nrun 0",
+        "the first 2 hills of hills file R are not those of the run that wrote the restart file: their checksum differs - "
+        "give the hills file of that run, or use another fix ID and append yes for a new run with these hills"),
     "restart with another kind": (CONTINUE.format("") + FIX + "c_cv harmonic k 1 s0 2",
         "the restart file has a fix of this ID of kind metad with 1 variable, not of kind harmonic with 1 - use the "
         "command of the earlier run, or another fix ID"),
@@ -355,7 +365,13 @@ RUNS = {
     "more hills in the grid file": (read_grid("grid3"),
         "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
     "grid of other hills": (read_grid("gridother"),
-        "grid file gridother is not the sum of these hills: it has V = 7 at cv = 1, where the first 1 hills have 0" +
+        "grid file gridother is not the sum of these hills: it has metad.bias = 7 at cv = 1, where the first 1 hills "
+        "have 0" + LEAVE_OUT),
+    "grid of other slopes": (read_grid("gridslope"),
+        "grid file gridslope is not the sum of these hills: it has der_cv = 0.3 at cv = 0.5, where the first 1 hills have "
+        "0" + LEAVE_OUT),
+    "altered grid": (read_grid("gridaltered"),
+        "grid file gridaltered was altered after it was written: its numbers do not have the checksum that it gives" +
         LEAVE_OUT),
     **{f"grid file {name}": (read_grid(name), f"grid file {name}, line {line}: {why}{LEAVE_OUT}")
        for name, line, why in (
@@ -366,6 +382,7 @@ RUNS = {
         ("gridshort", 8, "it ends after 2 of 3 points"), ("gridlong", 10, "more points than the grid has"),
         ("gridcolumns", 7, "2 columns in place of 3"), ("gridword", 7, "'0.x' is not a number"),
         ("gridnan", 7, "'nan' is not a number"), ("gridplace", 8, "cv is 1 in place of 0.5"),
+        ("gridsums", 7, "'# checksums grid 0' in place of '# checksums hills X grid Y'"),
         ("gridless", 8, "no line '# hills N' says how many hills are in it"))},
     "grid file in no folder": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 nix/G\nrun 10",
         "cannot write nix/G: No such file or directory"),
@@ -540,8 +557,8 @@ class Warnings(unittest.TestCase):
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
              "name contains time: lifetime"),
             ("shell cp good U{0}\nfix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 "
-             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say that its heights are "
-             "in units metal - they are taken to be"),
+             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say in which units its "
+             "heights are - they are taken to be in units metal"),
             ("fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 1 biasfactor 5 temp 1 file V{0}\nrun 1\nunfix b\n"
              "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} has hills of biasfactor 5, but "
              "the fix has -1 - heights are taken by that of the file"),
@@ -605,6 +622,31 @@ class FullDisk(unittest.TestCase):
                 commands(lmp, again + "\nrun 20 upto")
                 self.assertEqual(read("H"), unlimited)
         lmp.close()
+
+
+class ChangedFile(unittest.TestCase):
+    def test_changed_in_the_run(self):
+        """By another program: noticed at the next hill, which no bias has, and the hills are saved. Then the run goes on
+        as the message says."""
+        for change, what in (("rm H", "was deleted"), ("sed -i 5d H", "was replaced by another file"),
+                             ("truncate -s 10 H", "has 10 bytes in place of the {} that were written")):
+            for ranks in 1, 2:
+                with self.subTest(change, ranks=ranks):
+                    put_files()
+                    script = SYSTEM + FIX + METAD.replace("pace 10", "pace 1") + "\nrun 4\nwrite_restart r\nrun 1\n"
+                    code, output = run_script(script + "shell cp H whole\nshell " + change + "\nrun 10 pre no\n", ranks)
+                    whole = read("whole")
+                    self.assertEqual(errors_in(output), [
+                        "Fix coord/bias b: hills file H was changed by another program during the run: it " +
+                        what.format(len(whole)) + " - all its hills are now in bck.0.H; rename that file to H and go on "
+                        "from the last restart file, or with append yes"])
+                    self.assertNotEqual(code, 0)
+                    self.assertEqual(read("bck.0.H"), whole)
+                    os.replace("bck.0.H", "H")
+                    code, output = run_script("read_restart r\n" + VARIABLES + FIX + METAD.replace("pace 10", "pace 1") +
+                                              "\nrun 0\n", ranks)
+                    self.assertEqual(code, 0, output)
+                    self.assertIn("goes on with 4 hills of H", output)
 
 
 class TwoRanks(unittest.TestCase):
