@@ -482,11 +482,35 @@ Restraint FixCoordBias::restraint(std::size_t v) const
   return term;
 }
 
+std::string FixCoordBias::not_finite(double v) const
+{
+  const double strength = args->stride;
+  if (std::isfinite(v) &&
+      std::all_of(variables.begin(), variables.end(), [strength](const Variable &variable) {
+        return std::isfinite(variable.s) && std::isfinite(strength * variable.slope);
+      }))
+    return "";
+  std::string text = fmt::format("the bias is not a finite number: V = {}", v);
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    text += fmt::format(", dV/dS = {} at c_{} = {}", variables[k].slope, args->variables[k],
+                        variables[k].s);
+  const bool is_wall = args->kind == Kind::UPPER_WALL || args->kind == Kind::LOWER_WALL;
+  return text + " - use a smaller " +
+      (args->kind == Kind::METAD ? "height" : is_wall ? "k, s0, exponent or offset" : "k or s0");
+}
+
 void FixCoordBias::evaluate_restraints()
 {
   energy = 0.0;
   for (std::size_t v = 0; v < variables.size(); ++v)
     energy += restraint(v).evaluate(variables[v].s, variables[v].slope);
+  stop_if_not_finite();
+}
+
+void FixCoordBias::stop_if_not_finite() const
+{
+  const std::string problem = not_finite(energy);
+  if (!problem.empty()) error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, problem);
 }
 
 /* ---------------------------------------------------------------------- */

@@ -90,6 +90,8 @@ class FixCoordBias : public Fix {
   virtual double value_of(std::size_t variable, unsigned want);
   virtual void evaluate_bias(unsigned want, Moment, bool moves);
   bool is_hill_due(Moment) const;
+  std::string not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
+  void stop_if_not_finite() const;
   void evaluate_restraints();
   void evaluate_metad(bool adds_hill);
   void add_forces(double strength);

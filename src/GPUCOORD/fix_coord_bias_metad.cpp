@@ -149,22 +149,30 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
   double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
   on_rank_0([&] {
     for (int v = 0; v < n; ++v) s[v] = variables[v].s;
-    energy = metad->evaluate(s, slope);
+    const auto evaluate = [&] {
+      energy = metad->evaluate(s, slope);
+      for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
+      const std::string problem = not_finite(energy);
+      if (!problem.empty()) throw std::runtime_error(problem);
+    };
+    evaluate();
     if (adds_hill) {
       const auto hill = metad->next_hill(s, energy);
+      // a run that goes on could not read such a hill
+      const std::string problem = not_finite(energy + hill.file_height);
+      if (!problem.empty()) throw std::runtime_error(problem);
       // first to the file: a hill that acts is never lost
       const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
       hills->append(time, hill);
       metad->add(hill);
       const double before = energy;
-      energy = metad->evaluate(s, slope);
+      evaluate();
       work += energy - before;
       for (int v = 0; v < n; ++v) {
         variables[v].s0 = hill.centre[v];
         variables[v].k = hill.height;
       }
     }
-    for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
     if (adds_hill && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
       metad->write_grid(args->write_grid);
     nhills = metad->nhills();

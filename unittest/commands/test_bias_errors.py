@@ -116,6 +116,8 @@ ARGUMENTS = [
      "wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"),
     ("c_cv c_cw wall/lower k 1 1 s0 2 2 exponent 2 [0.5]",
      "wall/lower exponent is 0.5 but must be > 1, or the force jumps at the wall"),
+    ("c_cv wall/lower k 1 s0 1e308 exponent [1e300]", "wall/lower exponent is 1e+300 but must be <= 1000, or V is infinite "
+     "where S is 2 units behind the wall - use a larger k for a harder wall"),
     ("[fix] c_cv moving k 1 s0 2", "moving needs something that moves: k/stop, s0/stop, or a variable v_name for k "
      "or s0 - or use kind harmonic"),
     ("c_cv moving k 1 s0 2 [s0/stop] 3", "moving keyword s0/stop needs keyword steps, the number of steps to the stop"),
@@ -267,6 +269,21 @@ RUNS = {
     "variable inf": ("variable y4 equal exp(1000*(step>2))\n" + MOVE.format("v_y4") + "run 5",
         "variable y4 is inf, not a finite number"),
 
+    # a bias that is not finite
+    "linear too far": (FIX + "c_cv linear k 10 s0 -1e308\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = 10 at c_cv = {cv17} - use a smaller k or s0"),
+    "harmonic too far": (FIX + "c_cv c_cw harmonic k 1 1 s0 0 1e200\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = {cv17} at c_cv = {cv17}, dV/dS = -1e+200 at c_cw = {cw17} - use a "
+        "smaller k or s0"),
+    "wall too far": (FIX + "c_cv wall/lower k 1 s0 1e308\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = -inf at c_cv = {cv17} - use a smaller k, s0, exponent or offset"),
+    "stride too strong": (FIX + "c_cv linear k 1e308 stride 10\nrun 0",
+        "the bias is not a finite number: V = {huge}, dV/dS = 1e+308 at c_cv = {cv17} - use a smaller k or s0"),
+    "too strong in the run": ("variable k equal 10^(300*(step>2))\n" + FIX + "c_cv moving k v_k s0 1e10\nrun 5",
+        "the bias is not a finite number: V = inf, dV/dS = -inf at c_cv = {cv17} - use a smaller k or s0"),
+    "hills too high": (FIX + METAD.replace("height 0.1 pace 10", "height 1e308 pace 1") + "\nrun 5",
+        "the bias is not a finite number: V = inf, dV/dS = 0 at c_cv = {cv17} - use a smaller height"),
+
     # the order of fixes
     **{f"after {style}": (f"fix p all {style} {words}\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
         f"must be defined before fix p of style {style}, which needs its virial - define it first")
@@ -389,7 +406,8 @@ RUNS = {
 }
 
 # These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
-ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hills file in no folder",
+ON_RANKS = ["linear too far", "hills too high", "altered grid", "hills in other units", "restart with an edited hill",
+            "compute replaced by one of its style", "outside the grid", "below the grid", "append without a file", "hills file in no folder",
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 
@@ -398,10 +416,11 @@ def at_run_time(message, fix="b"):
     """With what only the system knows."""
     if "{cv" in message:
         lmp = start()
-        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv") + "run 0")
-        s = lmp.extract_compute("cv", 0, 0)
+        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv c_cw") + "run 0")
+        s, other = lmp.extract_compute("cv", 0, 0), lmp.extract_compute("cw", 0, 0)
         lmp.close()
-        message = shortened(message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s)))
+        message = shortened(message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s)).replace("{cw17}", repr(other))
+                            .replace("{huge}", repr(1e308 * s)))
     return f"Fix coord/bias {fix}" + (" " if message.startswith("must be") else ": ") + message
 
 
