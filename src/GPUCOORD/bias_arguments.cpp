@@ -40,6 +40,9 @@ const std::vector<KindEntry> KINDS = {
      {"sigma", "height", "pace", "biasfactor", "temp", "grid", "bins", "interval", "file", "append",
       "write_grid", "read_grid", "stride"}}};
 
+// Largest exponent of a wall: 2^1000 is close to the largest double.
+constexpr double MAX_EXPONENT = 1000.0;
+
 // of keywords whose values are words
 const std::map<std::string, int> NUMBER_OF_WORDS = {{"file", 1}, {"append", 1}, {"read_grid", 1}, {"write_grid", 2}};
 
@@ -247,6 +250,12 @@ void BiasArguments::take_restraint()
         error->all(FLERR, find("exponent")->position + 1 + static_cast<int>(v),
                    "Fix coord/bias {} exponent is {} but must be > 1, or the force jumps at the wall", kind_name,
                    exponent[v]);
+    for (std::size_t v = 0; v < n; ++v)
+      if (exponent[v] > MAX_EXPONENT)
+        error->all(FLERR, find("exponent")->position + 1 + static_cast<int>(v),
+                   "Fix coord/bias {} exponent is {} but must be <= {}, or V is infinite where S is "
+                   "2 units behind the wall - use a larger k for a harder wall",
+                   kind_name, exponent[v], MAX_EXPONENT);
   }
   if (find("offset")) offset = numbers("offset");
 

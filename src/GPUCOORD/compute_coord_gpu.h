@@ -56,6 +56,7 @@ class ComputeCoordGPU : public Compute {
   {
     return &ten_columns[10 * static_cast<std::size_t>(i) + 4];
   }
+  int instance() const { return instance_me; }    // tells a compute from a later one of the same ID
   std::string dynamic_group() const;    // name of a group that is dynamic, or ""
 
  protected:

@@ -22,7 +22,6 @@
 #include "comm.h"
 #include "error.h"
 #include "force.h"
-#include "group.h"
 #include "input.h"
 #include "modify.h"
 #include "respa.h"
@@ -33,7 +32,6 @@
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
@@ -44,16 +42,27 @@ using Kind = BiasArguments::Kind;
 enum { S, SLOPE, CENTRE, K, PER_VARIABLE };
 enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
+// Added to the kind in restart files with a checksum of the hills. Files of earlier versions have none.
+static constexpr int WITH_CHECKSUM = 1000;
+
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
     Fix(lmp, narg, arg), energy(0.0), work(0.0), nhills(0), first_step(update->ntimestep),
-    last_hill_step(update->ntimestep), restart_step(-1),
-    have_parameters(false), is_restarted(false), is_set_up(false), metad_has_begun(false), ilevel_respa(0),
-    evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0)
+    last_hill_step(update->ntimestep), restart_step(-1), have_parameters(false),
+    is_restarted(false), is_set_up(false), warned_of_rerun(false), metad_has_begun(false),
+    ilevel_respa(0), evaluations_a_step(1), evaluations_done(0), last_step(-1),
+    first_of_minimization(0)
 {
+  if (igroup != 0)
+    error->all(FLERR, 1,
+               "Fix coord/bias group must be all, not {}: forces act on the atoms of the computes' "
+               "groups - use group all, and choose atoms by the groups of the computes",
+               arg[1]);
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
   variables.resize(args->variables.size());
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    if (const auto *compute = compute_of(v)) variables[v].instance = compute->instance();
 
   scalar_flag = 1;
   extscalar = 1;
@@ -88,12 +97,6 @@ void FixCoordBias::init()
 {
   find_variables();
   check_order_of_fixes();
-  if (igroup != 0 && !is_set_up && comm->me == 0)
-    error->warning(FLERR,
-                   "Fix coord/bias {}: group {} has no effect, forces act on all atoms of the computes' groups - "
-                   "use group all",
-                   id, group->names[igroup]);
-
   evaluations_a_step = 1;
   if (utils::strmatch(update->integrate_style, "^respa")) {
     const auto *respa = dynamic_cast<Respa *>(update->integrate);
@@ -104,22 +107,41 @@ void FixCoordBias::init()
 
   if (args->kind == Kind::METAD && !metad_has_begun) begin_metad();
   if (comm->me == 0) print_setup();
+  if (args->kind == Kind::METAD && !warned_of_rerun && input->command &&
+      strcmp(input->command, "rerun") == 0) {
+    if (comm->me == 0)
+      error->warning(FLERR,
+                     "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {}", id,
+                     nhills, args->file);
+    warned_of_rerun = true;
+  }
   is_set_up = true;
 }
 
 /* ----------------------------------------------------------------------
-   computes and variables by their names: they may have been defined anew
+   Variables of the input script may be defined anew, computes must not.
 ------------------------------------------------------------------------- */
+
+ComputeCoordGPU *FixCoordBias::compute_of(std::size_t v) const
+{
+  return dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(args->variables[v]));
+}
 
 void FixCoordBias::find_variables()
 {
   for (std::size_t v = 0; v < variables.size(); ++v) {
     const auto &name = args->variables[v];
-    auto *compute = dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(name));
+    auto *const compute = compute_of(v);
     if (!compute)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it while the fix uses it", id,
                  name);
+    if (compute->instance() != variables[v].instance)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
+                 "was deleted - define the fix again after the compute, or give the new compute "
+                 "another ID",
+                 id, name);
     const std::string dynamic = compute->dynamic_group();
     if (!dynamic.empty())
       error->all(FLERR, Error::NOLASTLINE,
@@ -148,109 +170,37 @@ void FixCoordBias::find_variables()
 
 void FixCoordBias::check_order_of_fixes()
 {
+  const char *const barostats[] = {
+      "^nph",  "^npt",    "^press/berendsen", "^press/langevin", "^deform/pressure",
+      "^msst", "^qbmsst", "^tgnp[ht]/drude",  "^rigid.*/np[ht]", "^box/relax"};
+  const bool warns = !is_set_up && comm->me == 0;
   for (const auto *fix : modify->get_fix_list()) {
     if (fix == this) return;
     const std::string style = fix->style;
-    for (const char *barostat : {"^nph", "^npt", "^press/berendsen", "^press/langevin", "^deform/pressure", "^msst", "^qbmsst",
-                                 "^tgnpt/drude", "^rigid.*/np[ht]", "^box/relax"})
-      if (thermo_virial && utils::strmatch(style, barostat))
-        error->all(FLERR, Error::NOLASTLINE,
-                   "Fix coord/bias {} must be defined before fix {} of style {}, which needs its virial - define it first",
-                   id, fix->id, style);
-    if (!is_set_up && comm->me == 0 && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
+    const bool is_barostat =
+        std::any_of(std::begin(barostats), std::end(barostats), [&style](const char *barostat) {
+          return utils::strmatch(style, barostat);
+        });
+    if (thermo_virial && is_barostat)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {} must be defined before fix {} of style {}, which needs its "
+                 "virial - define it first",
+                 id, fix->id, style);
+    // fix deform does not use the pressure
+    const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
+        style != "deform" && !utils::strmatch(style, "^deform/kk");
+    if (thermo_virial && warns && changes_box)
+      error->warning(
+          FLERR,
+          "Fix coord/bias {} is defined after fix {} of style {}, which changes the box: the pressure "
+          "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
+          "virial no",
+          id, fix->id, style, id, id);
+    if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
                      "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
                      id, fix->id, style);
   }
-}
-
-/* ---------------------------------------------------------------------- */
-
-void FixCoordBias::begin_metad()
-{
-  for (const auto &name : args->variables)
-    for (const char *part : {"time", "sigma_", "min_", "max_"})
-      if (comm->me == 0 && name.find(part) != std::string::npos)
-        error->warning(FLERR, "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose name contains {}: {}",
-                       id, part, name);
-
-  on_rank_0([this] {
-    const auto say = [this](const std::string &text) {
-      utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
-    };
-    auto bias = std::make_unique<gpucoord::Metadynamics>(args->metad);
-    auto file = std::make_unique<gpucoord::HillsFile>(
-        args->file, args->metad,
-        fmt::format("LAMMPS units {}: time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
-                    "biasfactor > 1, so that the sum of hills is minus the free energy",
-                    update->unit_style));
-    if (!is_restarted && !args->append) {
-      if (!args->read_grid.empty())
-        throw std::runtime_error("keyword read_grid " + args->read_grid +
-                                 " goes on from an earlier run and needs its hills, too - say append yes");
-      const std::string backup = file->create();
-      if (!backup.empty()) say(fmt::format("hills file {} of an earlier run is now {}", args->file, backup));
-      metad = std::move(bias);
-      hills = std::move(file);
-      return;
-    }
-
-    if (!std::filesystem::exists(args->file))
-      throw std::runtime_error("hills file " + args->file + " does not exist - " +
-                               (is_restarted ? "give that of the run that wrote the restart file"
-                                             : "say append no for a new one"));
-    // everything is checked before anything is changed
-    const auto found = file->read(is_restarted ? nhills : gpucoord::HillsFile::ALL);
-    if (is_restarted && nhills > 0)
-      for (std::size_t v = 0; v < variables.size(); ++v)
-        if (found.hills.back().centre[v] != variables[v].s0)
-          throw std::runtime_error(fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
-                                               "written by a run that put it at {} - give the hills file of that run",
-                                               nhills, args->file, args->variables[v], found.hills.back().centre[v],
-                                               variables[v].s0));
-    bigint first = 0;
-    if (!args->read_grid.empty()) {
-      try {
-        bias->read_grid(args->read_grid, found.hills);
-      } catch (const std::runtime_error &e) {
-        throw std::runtime_error(std::string(e.what()) +
-                                 " - leave out keyword read_grid to take all hills from the hills file");
-      }
-      first = bias->nhills();
-    }
-    for (std::size_t h = first; h < found.hills.size(); ++h) bias->add(found.hills[h]);
-
-    const std::string backup = file->go_on();
-    if (!found.damaged.empty())
-      error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
-                     args->file, found.damaged);
-    if (found.nlater)
-      say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nlater, args->file,
-                      backup));
-    if (!found.hills.empty() && !found.has_comment)
-      error->warning(FLERR, "Fix coord/bias {}: hills file {} does not say that its heights are in units {} - they are "
-                     "taken to be", id, args->file, update->unit_style);
-    if (found.other_biasfactor != 0.0)
-      error->warning(FLERR, "Fix coord/bias {}: hills file {} has hills of biasfactor {}, but the fix has {} - heights are "
-                     "taken by that of the file", id, args->file, found.other_biasfactor, args->metad.biasfactor);
-    say(fmt::format("goes on with {} hills of {}{}", found.hills.size(), args->file,
-                    first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
-    if (!found.hills.empty())
-      for (std::size_t v = 0; v < variables.size(); ++v) {
-        variables[v].s0 = found.hills.back().centre[v];
-        variables[v].k = found.hills.back().height;
-      }
-    metad = std::move(bias);
-    hills = std::move(file);
-  });
-  on_rank_0([this] {
-    std::error_code none;
-    if (!args->write_grid.empty() && std::filesystem::equivalent(args->write_grid, args->file, none))
-      throw std::runtime_error("write_grid " + args->write_grid + " is the hills file - give another name");
-    nhills = metad->nhills();    // also for a restart file that is written before the first step
-  });
-  share_metad();
-  metad_has_begun = true;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -310,12 +260,15 @@ bool FixCoordBias::is_due() const
 // run pre no calls no init()
 void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    if (!variables[v].compute || modify->get_compute_by_id(args->variables[v]) != variables[v].compute)
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    // not by address: a later compute may have that of a deleted one
+    const auto *const compute = compute_of(v);
+    if (!compute || !variables[v].compute || compute->instance() != variables[v].instance)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use "
                  "run without pre no",
                  id, args->variables[v]);
+  }
 }
 
 // every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
@@ -433,13 +386,6 @@ double FixCoordBias::value_of(std::size_t v, unsigned want)
   return variables[v].compute->evaluate_once(want);
 }
 
-// once a step, whoever else evaluates forces in it
-bool FixCoordBias::is_hill_due(Moment moment) const
-{
-  return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
-      update->ntimestep > last_hill_step;
-}
-
 /* ----------------------------------------------------------------------
    k and s0 of this step
 ------------------------------------------------------------------------- */
@@ -536,67 +482,35 @@ Restraint FixCoordBias::restraint(std::size_t v) const
   return term;
 }
 
+std::string FixCoordBias::not_finite(double v) const
+{
+  const double strength = args->stride;
+  if (std::isfinite(v) &&
+      std::all_of(variables.begin(), variables.end(), [strength](const Variable &variable) {
+        return std::isfinite(variable.s) && std::isfinite(strength * variable.slope);
+      }))
+    return "";
+  std::string text = fmt::format("the bias is not a finite number: V = {}", v);
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    text += fmt::format(", dV/dS = {} at c_{} = {}", variables[k].slope, args->variables[k],
+                        variables[k].s);
+  const bool is_wall = args->kind == Kind::UPPER_WALL || args->kind == Kind::LOWER_WALL;
+  return text + " - use a smaller " +
+      (args->kind == Kind::METAD ? "height" : is_wall ? "k, s0, exponent or offset" : "k or s0");
+}
+
 void FixCoordBias::evaluate_restraints()
 {
   energy = 0.0;
   for (std::size_t v = 0; v < variables.size(); ++v)
     energy += restraint(v).evaluate(variables[v].s, variables[v].slope);
+  stop_if_not_finite();
 }
 
-/* ----------------------------------------------------------------------
-   Hills are kept on rank 0. A hill is added before the bias of its step is
-   taken, so a restart at that step goes on with the same forces.
-------------------------------------------------------------------------- */
-
-void FixCoordBias::evaluate_metad(bool adds_hill)
+void FixCoordBias::stop_if_not_finite() const
 {
-  const int n = static_cast<int>(variables.size());
-  double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
-  on_rank_0([&] {
-    for (int v = 0; v < n; ++v) s[v] = variables[v].s;
-    energy = metad->evaluate(s, slope);
-    if (adds_hill) {
-      const auto hill = metad->next_hill(s, energy);
-      // first to the file: a hill that acts is never lost
-      const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
-      hills->append(time, hill);
-      metad->add(hill);
-      const double before = energy;
-      energy = metad->evaluate(s, slope);
-      work += energy - before;
-      for (int v = 0; v < n; ++v) {
-        variables[v].s0 = hill.centre[v];
-        variables[v].k = hill.height;
-      }
-    }
-    for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
-    if (adds_hill && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
-      metad->write_grid(args->write_grid);
-    nhills = metad->nhills();
-  });
-  if (adds_hill) last_hill_step = update->ntimestep;
-  share_metad();
-}
-
-// what rank 0 knows of metad, to all ranks
-void FixCoordBias::share_metad()
-{
-  const int n = static_cast<int>(variables.size());
-  double share[3 + 3 * gpucoord::MAX_METAD_VARIABLES] = {energy, work, static_cast<double>(nhills)};
-  for (int v = 0; v < n; ++v) {
-    share[3 + 3 * v] = variables[v].slope;
-    share[4 + 3 * v] = variables[v].s0;
-    share[5 + 3 * v] = variables[v].k;
-  }
-  MPI_Bcast(share, 3 + 3 * n, MPI_DOUBLE, 0, world);
-  energy = share[0];
-  work = share[1];
-  nhills = static_cast<bigint>(share[2]);
-  for (int v = 0; v < n; ++v) {
-    variables[v].slope = share[3 + 3 * v];
-    variables[v].s0 = share[4 + 3 * v];
-    variables[v].k = share[5 + 3 * v];
-  }
+  const std::string problem = not_finite(energy);
+  if (!problem.empty()) error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, problem);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -660,11 +574,20 @@ double FixCoordBias::compute_vector(int n)
 void FixCoordBias::write_restart(FILE *fp)
 {
   if (comm->me != 0) return;
-  std::vector<double> list = {static_cast<double>(args->kind),   static_cast<double>(variables.size()),
-                              static_cast<double>(first_step),   static_cast<double>(nhills), work, energy,
+  std::vector<double> list = {static_cast<double>(static_cast<int>(args->kind) + WITH_CHECKSUM),
+                              static_cast<double>(variables.size()),
+                              static_cast<double>(first_step),
+                              static_cast<double>(nhills),
+                              work,
+                              energy,
                               have_parameters ? 1.0 : 0.0};
   for (const auto &variable : variables)
     list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
+  // in two halves, because a double does not hold 64 bits
+  const std::uint64_t checksum = hills_checksum.value_or(0);
+  list.insert(list.end(),
+              {hills_checksum ? 1.0 : 0.0, static_cast<double>(checksum >> 32),
+               static_cast<double>(checksum & 0xffffffffu)});
   const int size = static_cast<int>(list.size() * sizeof(double));
   fwrite(&size, sizeof(int), 1, fp);
   fwrite(list.data(), sizeof(double), list.size(), fp);
@@ -673,24 +596,30 @@ void FixCoordBias::write_restart(FILE *fp)
 void FixCoordBias::restart(char *buf)
 {
   const auto *list = reinterpret_cast<const double *>(buf);
-  if (list[0] != static_cast<double>(args->kind) || list[1] != static_cast<double>(variables.size()))
+  const bool has_checksum = list[0] >= WITH_CHECKSUM;
+  const int kind = static_cast<int>(list[0]) - (has_checksum ? WITH_CHECKSUM : 0);
+  if (kind != static_cast<int>(args->kind) || list[1] != static_cast<double>(variables.size()))
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, not of kind {} with "
-               "{} - use the command of the earlier run, or another fix ID",
-               id, BiasArguments::name_of(static_cast<Kind>(static_cast<int>(list[0]))), list[1],
+               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
+               "not of kind {} with {} - use the command of the earlier run, or another fix ID",
+               id, BiasArguments::name_of(static_cast<Kind>(kind)), list[1],
                list[1] == 1.0 ? "" : "s", args->kind_name, variables.size());
   first_step = static_cast<bigint>(list[2]);
   nhills = static_cast<bigint>(list[3]);
   work = list[4];
   energy = list[5];
   have_parameters = list[6] != 0.0;
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    const double *const of_variable = list + 7 + 4 * v;
-    variables[v].s = of_variable[0];
-    variables[v].slope = of_variable[1];
-    variables[v].s0 = of_variable[2];
-    variables[v].k = of_variable[3];
+  const double *next = list + 7;
+  for (auto &variable : variables) {
+    variable.s = next[0];
+    variable.slope = next[1];
+    variable.s0 = next[2];
+    variable.k = next[3];
+    next += 4;
   }
+  if (has_checksum && next[0] != 0.0)
+    hills_checksum =
+        static_cast<std::uint64_t>(next[1]) << 32 | static_cast<std::uint64_t>(next[2]);
   if (first_step > update->ntimestep)
     error->all(FLERR, Error::NOLASTLINE,
                "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is "
@@ -708,5 +637,6 @@ void FixCoordBias::restart(char *buf)
 
 double FixCoordBias::memory_usage()
 {
-  return static_cast<double>(maxvatom) * 6 * sizeof(double) + (metad ? static_cast<double>(metad->bytes()) : 0.0);
+  return static_cast<double>(maxvatom) * 6 * sizeof(double) +
+      (metad ? static_cast<double>(metad->bytes() + hills->bytes()) : 0.0);
 }

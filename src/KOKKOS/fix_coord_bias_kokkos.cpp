@@ -210,6 +210,11 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const Devi
     if (compute && state.moved) compute->warn_of_moved_atoms();
     if (compute && (state.bad_atom >= 0 || state.not_finite)) compute->stop_for_what_is_not_finite();
   }
+  if (state.not_finite) {
+    host_is_behind = false;
+    take(state);
+    stop_if_not_finite();
+  }
   if (state.outside) {
     host_is_behind = false;
     for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = state.s[v];

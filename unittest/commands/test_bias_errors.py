@@ -116,6 +116,8 @@ ARGUMENTS = [
      "wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"),
     ("c_cv c_cw wall/lower k 1 1 s0 2 2 exponent 2 [0.5]",
      "wall/lower exponent is 0.5 but must be > 1, or the force jumps at the wall"),
+    ("c_cv wall/lower k 1 s0 1e308 exponent [1e300]", "wall/lower exponent is 1e+300 but must be <= 1000, or V is infinite "
+     "where S is 2 units behind the wall - use a larger k for a harder wall"),
     ("[fix] c_cv moving k 1 s0 2", "moving needs something that moves: k/stop, s0/stop, or a variable v_name for k "
      "or s0 - or use kind harmonic"),
     ("c_cv moving k 1 s0 2 [s0/stop] 3", "moving keyword s0/stop needs keyword steps, the number of steps to the stop"),
@@ -200,6 +202,7 @@ FILES = {
     "width": HEAD + HILL.replace("0.2", "-0.2") + HILL, "binary": HEAD + "\0\0\n" + HILL,
     "grid": GRID_HEAD + GRID_END, "grid3": GRID_HEAD.replace("hills 1", "hills 3") + GRID_END,
     "gridother": GRID_HEAD + "0 0 0\n0.5 0 0\n1 7 0\n",
+    "gridslope": GRID_HEAD + "0 0 0\n0.5 0 0.3\n1 0 0\n",
     "gridless": GRID_HEAD.replace("# hills 1\n", "") + GRID_END, "gridname": GRID_HEAD.replace("cv", "cw") + GRID_END,
     "gridlow": GRID_HEAD.replace("min_cv 0", "min_cv 0.1") + GRID_END,
     "gridhigh": GRID_HEAD.replace("max_cv 1", "max_cv 1.1") + GRID_END,
@@ -208,6 +211,9 @@ FILES = {
     "gridlong": GRID_HEAD + GRID_END + "1 0 0\n", "gridcolumns": GRID_HEAD + "0 0\n",
     "gridword": GRID_HEAD + "0 0 0.x\n", "gridplace": GRID_HEAD + "0 0 0\n1 0 0\n1 0 0\n",
     "gridnan": GRID_HEAD + "0 nan 0\n",
+    "gridsums": GRID_HEAD + "# checksums grid 0\n" + GRID_END,
+    "gridaltered": GRID_HEAD + "# checksums hills 0123456789abcdef grid 0123456789abcdef\n" + GRID_END,
+    "lj": HEAD + "# LAMMPS units lj: time and heights in these\n" + HILL,
 }
 REPAIR = " - repair it, or use a backup of it"
 WIDEN = " - widen keyword grid, or give keyword interval, beyond which the bias is constant"
@@ -233,6 +239,9 @@ CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart 
 
 # Scripts of which the last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
 PRE_NO = "the fix or compute cv was defined or deleted after the last setup - use run without pre no"
+CV = VARIABLES.strip().split("\n")[0]
+OTHER_COMPUTE = ("compute cv is not the one that the fix was defined with, which was deleted - define the fix again after "
+                 "the compute, or give the new compute another ID")
 RUNS = {
     # groups, computes and variables
     "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
@@ -245,6 +254,11 @@ RUNS = {
         "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
     "compute replaced": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\ncompute cv all ke\nrun 0",
         "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+    "compute replaced by one of its style": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\n" + CV + "\nrun 0",
+        OTHER_COMPUTE),
+    "compute replaced before the first run": (FIX + METAD + "\nuncompute cv\n" + CV + "\nrun 0", OTHER_COMPUTE),
+    "compute replaced after the setup": (
+        FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\n" + CV + "\nrun 1 pre no", PRE_NO),
     "no variable": (MOVE.format("v_nix") + "run 0", "variable nix does not exist - define it before the run"),
     "variable deleted": (MOVE.format("v_k") + "run 0\nvariable k delete\nrun 0",
         "variable k does not exist - define it before the run"),
@@ -254,6 +268,21 @@ RUNS = {
         "variable y3 is nan, not a finite number"),
     "variable inf": ("variable y4 equal exp(1000*(step>2))\n" + MOVE.format("v_y4") + "run 5",
         "variable y4 is inf, not a finite number"),
+
+    # a bias that is not finite
+    "linear too far": (FIX + "c_cv linear k 10 s0 -1e308\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = 10 at c_cv = {cv17} - use a smaller k or s0"),
+    "harmonic too far": (FIX + "c_cv c_cw harmonic k 1 1 s0 0 1e200\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = {cv17} at c_cv = {cv17}, dV/dS = -1e+200 at c_cw = {cw17} - use a "
+        "smaller k or s0"),
+    "wall too far": (FIX + "c_cv wall/lower k 1 s0 1e308\nrun 0",
+        "the bias is not a finite number: V = inf, dV/dS = -inf at c_cv = {cv17} - use a smaller k, s0, exponent or offset"),
+    "stride too strong": (FIX + "c_cv linear k 1e308 stride 10\nrun 0",
+        "the bias is not a finite number: V = {huge}, dV/dS = 1e+308 at c_cv = {cv17} - use a smaller k or s0"),
+    "too strong in the run": ("variable k equal 10^(300*(step>2))\n" + FIX + "c_cv moving k v_k s0 1e10\nrun 5",
+        "the bias is not a finite number: V = inf, dV/dS = -inf at c_cv = {cv17} - use a smaller k or s0"),
+    "hills too high": (FIX + METAD.replace("height 0.1 pace 10", "height 1e308 pace 1") + "\nrun 5",
+        "the bias is not a finite number: V = inf, dV/dS = 0 at c_cv = {cv17} - use a smaller height"),
 
     # the order of fixes
     **{f"after {style}": (f"fix p all {style} {words}\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
@@ -313,6 +342,9 @@ RUNS = {
     "not a number": (append("word"), "hills file word, line 4: 'a' is not a number" + REPAIR),
     "a negative sigma": (append("width"), "hills file width, line 4: sigma -0.2 is not above 0" + REPAIR),
     "NUL bytes": (append("binary"), "hills file binary, line 4: it has bytes that are not text" + REPAIR),
+    "hills in other units": (append("lj"),
+        "hills file lj, line 4: its times and heights are in units lj, but this simulation has units metal - convert them "
+        "and this line, or give another file"),
     "two fixes with one file": (FIX + METAD + "\nfix b2 all coord/bias " + METAD + "\nrun 0",
         "hills file H is being written by another fix or run - use one file for each", "b2"),
     "two names of one file": (
@@ -328,6 +360,9 @@ RUNS = {
     "restart with other hills": (CONTINUE.format("shell cp good R") + FIX + METAD_R + "\nrun 0",
         "hill 2 of hills file R is at c_cv = 20, but the restart file was written by a run that put it at {cv17} - "
         "give the hills file of that run"),
+    "restart with an edited hill": (CONTINUE.format("shell sed -i 5s/0.10000000000000001/0.11/ R") + FIX + METAD_R + "\nrun 0",
+        "the first 2 hills of hills file R are not those of the run that wrote the restart file: their checksum differs - "
+        "give the hills file of that run, or use another fix ID and append yes for a new run with these hills"),
     "restart with another kind": (CONTINUE.format("") + FIX + "c_cv harmonic k 1 s0 2",
         "the restart file has a fix of this ID of kind metad with 1 variable, not of kind harmonic with 1 - use the "
         "command of the earlier run, or another fix ID"),
@@ -347,7 +382,13 @@ RUNS = {
     "more hills in the grid file": (read_grid("grid3"),
         "grid file grid3 holds 3 hills, but there are 2" + LEAVE_OUT),
     "grid of other hills": (read_grid("gridother"),
-        "grid file gridother is not the sum of these hills: it has V = 7 at cv = 1, where the first 1 hills have 0" +
+        "grid file gridother is not the sum of these hills: it has metad.bias = 7 at cv = 1, where the first 1 hills "
+        "have 0" + LEAVE_OUT),
+    "grid of other slopes": (read_grid("gridslope"),
+        "grid file gridslope is not the sum of these hills: it has der_cv = 0.3 at cv = 0.5, where the first 1 hills have "
+        "0" + LEAVE_OUT),
+    "altered grid": (read_grid("gridaltered"),
+        "grid file gridaltered was altered after it was written: its numbers do not have the checksum that it gives" +
         LEAVE_OUT),
     **{f"grid file {name}": (read_grid(name), f"grid file {name}, line {line}: {why}{LEAVE_OUT}")
        for name, line, why in (
@@ -358,13 +399,15 @@ RUNS = {
         ("gridshort", 8, "it ends after 2 of 3 points"), ("gridlong", 10, "more points than the grid has"),
         ("gridcolumns", 7, "2 columns in place of 3"), ("gridword", 7, "'0.x' is not a number"),
         ("gridnan", 7, "'nan' is not a number"), ("gridplace", 8, "cv is 1 in place of 0.5"),
+        ("gridsums", 7, "'# checksums grid 0' in place of '# checksums hills X grid Y'"),
         ("gridless", 8, "no line '# hills N' says how many hills are in it"))},
     "grid file in no folder": (FIX + METAD + " grid 0 90 bins 900 write_grid 10 nix/G\nrun 10",
         "cannot write nix/G: No such file or directory"),
 }
 
 # These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
-ON_RANKS = ["outside the grid", "below the grid", "append without a file", "hills file in no folder",
+ON_RANKS = ["linear too far", "hills too high", "altered grid", "hills in other units", "restart with an edited hill",
+            "compute replaced by one of its style", "outside the grid", "below the grid", "append without a file", "hills file in no folder",
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
             "more hills in the grid file", "grid file in no folder", "restart with another kind"]
 
@@ -373,10 +416,11 @@ def at_run_time(message, fix="b"):
     """With what only the system knows."""
     if "{cv" in message:
         lmp = start()
-        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv") + "run 0")
-        s = lmp.extract_compute("cv", 0, 0)
+        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv c_cw") + "run 0")
+        s, other = lmp.extract_compute("cv", 0, 0), lmp.extract_compute("cw", 0, 0)
         lmp.close()
-        message = shortened(message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s)))
+        message = shortened(message.replace("{cv}", f"{s:.10g}").replace("{cv17}", repr(s)).replace("{cw17}", repr(other))
+                            .replace("{huge}", repr(1e308 * s)))
     return f"Fix coord/bias {fix}" + (" " if message.startswith("must be") else ": ") + message
 
 
@@ -432,6 +476,14 @@ class Arguments(InProcess):
                 found = error_of(self.lmp, plain)
                 self.assertEqual(found, (expected(message), marked if "[" in words and words != "[]" else None))
                 self.assertFalse(self.lmp.has_id("fix", "b"))
+        self.check_still_usable()
+
+
+    def test_group(self):
+        words = "coord/bias c_cv harmonic k 1 s0 2"
+        self.assertEqual(error_of(self.lmp, f"fix b a {words}"), (
+            "Fix coord/bias group must be all, not a: forces act on the atoms of the computes' groups - use group all, and "
+            "choose atoms by the groups of the computes", f"fix b [a] {words}"))
         self.check_still_usable()
 
 
@@ -494,9 +546,21 @@ class Warnings(unittest.TestCase):
                 code, output = result.result()
                 self.assertEqual(code, 0, output)
                 name = re.search(r"file (\S+)", script.format(ranks))
-                message = message.replace("{file}", name.group(1) if name else "")
+                message = message and message.replace("{file}", name.group(1) if name else "")
                 found = re.findall(r"^WARNING: (Fix.*) \(\S+:\d+\)$", output, re.MULTILINE)
-                self.assertEqual(list(map(without_suffix, found)), [message])
+                self.assertEqual(list(map(without_suffix, found)), [message] if message else [])
+
+    def test_fixes_that_change_the_box(self):
+        """Those that this fix does not know by name, and fix deform, which asks for no pressure."""
+        plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
+        self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")
+        box, bias, run = "fix p all test/box\n", FIX + "c_cv harmonic k 1 s0 2\n", "run 1\nrun 1"
+        load = f"plugin load {plugin}\n"
+        self.check([
+            (load + box + bias + run, "Fix coord/bias b is defined after fix p of style test/box, which changes the box: the "
+             "pressure at its setup lacks the virial of the bias - define fix b first, or use fix_modify b virial no"),
+            (load + bias + box + run, None), (load + box + bias + "fix_modify b virial no\n" + run, None),
+            ("fix p all deform 1 x erate 0.001\n" + bias + run, None)])
 
     def test_warnings(self):
         put_files()
@@ -505,15 +569,15 @@ class Warnings(unittest.TestCase):
                   "first")]
         self.check([
             *([] if coordtest.kokkos_copies_lack("fix shake", coordtest.NO_SHAKE) else shake),
-            ("fix b a coord/bias c_cv harmonic k 1 s0 2\nrun 1\nrun 1",
-             "Fix coord/bias b: group a has no effect, forces act on all atoms of the computes' groups - use group "
-             "all"),
+            ("dump d all atom 1 d{0}\nrun 3\nundump d\nreset_timestep 0\n" + FIX + METAD.replace("file H", "file W{0}") +
+             "\nrerun d{0} dump x y z\nrerun d{0} dump x y z", "Fix coord/bias b: rerun adds no hills, V is that of the 0 "
+             "hills in {file}"),
             ("compute lifetime a coord/gpu switch cubic dmax 3.0\nfix b all coord/bias c_lifetime metad sigma 1 height 1 "
              "pace 1 file L{}\nrun 1\nrun 1", "Fix coord/bias b: plumed sum_hills cannot read hills of a variable whose "
              "name contains time: lifetime"),
             ("shell cp good U{0}\nfix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 "
-             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say that its heights are "
-             "in units metal - they are taken to be"),
+             "file U{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} does not say in which units its "
+             "heights are - they are taken to be in units metal"),
             ("fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 1 biasfactor 5 temp 1 file V{0}\nrun 1\nunfix b\n"
              "fix b all coord/bias c_cv metad sigma 0.2 height 0.1 pace 10 file V{0} append yes\nrun 1\nrun 1", "Fix coord/bias b: hills file {file} has hills of biasfactor 5, but "
              "the fix has -1 - heights are taken by that of the file"),
@@ -577,6 +641,31 @@ class FullDisk(unittest.TestCase):
                 commands(lmp, again + "\nrun 20 upto")
                 self.assertEqual(read("H"), unlimited)
         lmp.close()
+
+
+class ChangedFile(unittest.TestCase):
+    def test_changed_in_the_run(self):
+        """By another program: noticed at the next hill, which no bias has, and the hills are saved. Then the run goes on
+        as the message says."""
+        for change, what in (("rm H", "was deleted"), ("sed -i 5d H", "was replaced by another file"),
+                             ("truncate -s 10 H", "has 10 bytes in place of the {} that were written")):
+            for ranks in 1, 2:
+                with self.subTest(change, ranks=ranks):
+                    put_files()
+                    script = SYSTEM + FIX + METAD.replace("pace 10", "pace 1") + "\nrun 4\nwrite_restart r\nrun 1\n"
+                    code, output = run_script(script + "shell cp H whole\nshell " + change + "\nrun 10 pre no\n", ranks)
+                    whole = read("whole")
+                    self.assertEqual(errors_in(output), [
+                        "Fix coord/bias b: hills file H was changed by another program during the run: it " +
+                        what.format(len(whole)) + " - all its hills are now in bck.0.H; rename that file to H and go on "
+                        "from the last restart file, or with append yes"])
+                    self.assertNotEqual(code, 0)
+                    self.assertEqual(read("bck.0.H"), whole)
+                    os.replace("bck.0.H", "H")
+                    code, output = run_script("read_restart r\n" + VARIABLES + FIX + METAD.replace("pace 10", "pace 1") +
+                                              "\nrun 0\n", ranks)
+                    self.assertEqual(code, 0, output)
+                    self.assertIn("goes on with 4 hills of H", output)
 
 
 class TwoRanks(unittest.TestCase):

@@ -5,6 +5,7 @@ import math
 import os
 import random
 import re
+import struct
 import subprocess
 import tempfile
 import time
@@ -120,6 +121,17 @@ def bias_of(lines, s):
             scale = (factor - 1) / factor if factor > 1 else 1
             v += scale * height * (math.exp(-u) - math.exp(-6.25)) / (1 - math.exp(-6.25))
     return v
+
+
+def of_earlier_version(restart, nvariables):
+    """A restart file without the checksum of the hills: the state of fix b had 7 + 4 numbers a variable, and the plain
+    number of its kind in front."""
+    at = re.search(rb"coord/bias(/kk)?\0", restart).end()
+    size, = struct.unpack_from("i", restart, at)
+    numbers = struct.unpack_from(f"{size // 8}d", restart, at + 4)
+    assert len(numbers) == 7 + 4 * nvariables + 3 and numbers[0] == 1005
+    old = struct.pack(f"{7 + 4 * nvariables}d", 5, *numbers[1:-3])
+    return restart[:at] + struct.pack("i", len(old)) + old + restart[at + 4 + size:]
 
 
 class Killed(unittest.TestCase):
@@ -354,6 +366,36 @@ class Continued(unittest.TestCase):
         self.assertEqual(work.read("H"), hills)
         self.assertEqual(work.read("bck.0.H"), header_of(hills) + b"\n".join(lines[14:-2]) + b"\n")
 
+    def test_windows_lines(self):
+        """A hills file and a grid file whose lines end as on Windows are those files, without a warning."""
+        work = Folder()
+        whole = work.run(GRID, "run 100", restart="restart 80 r")
+        hills, later = work.read("H"), work.read("H").split(b"\n")[-3:]
+        work.run(GRID.replace("write_grid 50", "write_grid 60"), "run 60")
+        work.write("H", hills.replace(b"\n", b"\r\n"))
+        work.write("G", work.read("G").replace(b"\n", b"\r\n"))
+        log = work.run(GRID.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
+        self.assertNotIn("WARNING", log)
+        self.assertNotIn("earlier version", log)
+        self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 80})
+        self.assertEqual(work.read("H"), b"\n".join(hills.split(b"\n")[:-3]).replace(b"\n", b"\r\n") + b"\r\n" +
+                         b"\n".join(later))
+
+    def test_restart_files_of_earlier_versions(self):
+        """They have no checksum of the hills: the run goes on as it did, and says that it compares the last hill only."""
+        for bias in GRID, SUM:
+            with self.subTest(bias):
+                work = Folder()
+                whole = work.run(bias, "run 200", restart="restart 100 r")
+                hills = work.read("H")
+                work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias)))
+                self.assertNotIn("earlier version", work.run(bias, "run 0", old="r.100"))
+                log = work.run(bias, "run 100", old="old")
+                self.assertIn("Fix coord/bias b: the restart file is of an earlier version without a checksum of the hills: "
+                              "compared the place of the last of 10 hills only", log)
+                self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
+                self.assertEqual(work.read("H"), hills)
+
     def test_damaged_header(self):
         """A file without a hill is begun again: its header may be incomplete."""
         work = Folder()
@@ -389,6 +431,27 @@ class Grids(unittest.TestCase):
                     self.assertEqual(rows(log), expected)
                     self.assertEqual(work.read("H"), all_hills)
                     self.assertEqual(work.read("G"), content)
+
+    def test_grids_of_earlier_versions(self):
+        """They have no checksums and, of several variables, columns of mixed derivatives: all their numbers are compared
+        with the sum of the hills, and a line says so."""
+        for bias in GRID, GRID2:
+            with self.subTest(bias):
+                work = Folder()
+                work.run(bias, "run 80\nwrite_data data nocoeff")
+                hills = work.read("H")
+                words = bias.replace("write_grid 50", "append yes read_grid")
+                expected = rows(work.run(words, "run 100", data="data"))
+                lines = [line.replace(" # ", " ") for line in work.read("G").decode().split("\n")
+                         if line[:11] not in ("# checksums", "# after the")]
+                if bias == GRID2:
+                    lines[0] += " der_c_d"
+                work.write("H", hills)
+                work.write("G", "\n".join(lines).encode())
+                log = work.run(words, "run 100", data="data")
+                self.assertIn("Fix coord/bias b: grid file G is of an earlier version without checksums: compared all its "
+                              "numbers with the sum of its 5 hills", log)
+                self.assertEqual(rows(log), expected)
 
     def test_restart_with_a_grid(self):
         """The same after a restart."""

@@ -1,18 +1,17 @@
 // Part of GPUCOORD, GPL-2.0. Bias potentials: against PLUMED's figures, closed forms and differences.
 
-#include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/restraint.h"
+
+#include "bias_hills.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
-#include <functional>
 #include <random>
-#include <sstream>
+#include <string>
 #include <vector>
 
 using namespace gpucoord;
@@ -66,34 +65,6 @@ TEST(Restraint, harmonic_and_linear)
 }
 
 // ---------------------------------------------------------------- metadynamics
-
-// the series that PLUMED's driver was given, through its READ
-double series(int k)
-{
-  return 5.0 + 2.2 * std::sin(0.7 * k) + 0.9 * std::cos(1.9 * k);
-}
-
-double second_series(int k)
-{
-  return 3.0 + 1.1 * std::cos(0.53 * k) + 0.4 * std::sin(2.3 * k);
-}
-
-MetadynamicsOptions options(int n, double biasfactor, bool grid)
-{
-  MetadynamicsOptions o;
-  o.names = {"s", "t", "u"};
-  o.names.resize(n);
-  o.sigma = {0.2, 0.15, 0.3};
-  o.sigma.resize(n);
-  o.height = 0.3;
-  o.biasfactor = biasfactor;
-  o.kt = 1.0;
-  if (grid) {
-    o.grid = {{0.0, 10.0, 200}, {0.0, 6.0, 120}, {-1.0, 4.0, 60}};
-    o.grid.resize(n);
-  }
-  return o;
-}
 
 struct Last {
   double bias = 0.0, slope[2] = {}, work = 0.0;
@@ -205,26 +176,6 @@ TEST(Metadynamics, equals_sum_hills)
   }
 }
 
-// hills at random places, of random heights
-std::vector<Hill> fill(Metadynamics &metad, int n, int nhills, unsigned seed)
-{
-  std::vector<Hill> hills;
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> uniform(0.0, 1.0);
-  const double lo[3] = {2.0, 1.0, 0.0}, width[3] = {4.0, 3.0, 3.0}, sigma[3] = {0.2, 0.15, 0.3};
-  for (int h = 0; h < nhills; ++h) {
-    Hill hill;
-    for (int k = 0; k < n; ++k) {
-      hill.centre[k] = lo[k] + width[k] * uniform(random);
-      hill.sigma[k] = sigma[k];
-    }
-    hill.height = hill.file_height = uniform(random);
-    metad.add(hill);
-    hills.push_back(hill);
-  }
-  return hills;
-}
-
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
 
 // on a grid, too: forces are derivatives of the interpolated bias, so that energy is conserved
@@ -318,280 +269,6 @@ TEST(Metadynamics, ends_of_the_grid)
       EXPECT_NE(std::string(e.what()).find("is outside the grid from 0 to 10 - widen keyword grid"), std::string::npos);
     }
   }
-}
-
-// ---------------------------------------------------------------- files
-
-class Files : public testing::Test {
- protected:
-  void SetUp() override
-  {
-    folder = std::filesystem::temp_directory_path() /
-        ("gpucoord_bias_" + std::to_string(::getpid()) + "_" +
-         testing::UnitTest::GetInstance()->current_test_info()->name());
-    std::filesystem::create_directory(folder);
-    path = (folder / "HILLS").string();
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
-  static std::string content(const std::string &name)
-  {
-    std::ifstream in(name, std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-  }
-  static std::vector<Hill> hills(int n)
-  {
-    std::vector<Hill> result;
-    for (int h = 0; h < n; ++h) {
-      Hill hill;
-      hill.centre[0] = series(h) / 3.0;
-      hill.sigma[0] = 0.1 + h / 7.0;
-      hill.file_height = 1.0 / (h + 1);
-      hill.height = height_of_bias(hill.file_height, 8.0);
-      result.push_back(hill);
-    }
-    return result;
-  }
-  void write(int n)
-  {
-    HillsFile file(path, options(1, 8, false), "test");
-    file.create();
-    for (const auto &hill : hills(n)) file.append(0.5, hill);
-  }
-  static HillsFile::Existing read(const std::string &name)
-  {
-    return HillsFile(name, options(1, 8, false), "test").read(HillsFile::ALL);
-  }
-  // the message with FILE for the name; a file that is refused stays as it is
-  std::string error_of(std::int64_t count = HillsFile::ALL)
-  {
-    const bool exists = std::filesystem::exists(path);
-    const std::string before = content(path);
-    std::string text;
-    try {
-      HillsFile(path, options(1, 8, false), "test").read(count);
-    } catch (const std::runtime_error &e) {
-      text = e.what();
-      const auto at = text.find(path);
-      if (at != std::string::npos) text.replace(at, path.size(), "FILE");
-    }
-    EXPECT_EQ(std::filesystem::exists(path), exists);
-    EXPECT_EQ(content(path), before);
-    return text;
-  }
-
-  std::filesystem::path folder;
-  std::string path;
-};
-
-TEST_F(Files, hills_read_back_to_the_last_bit)
-{
-  write(20);
-  const auto found = read(path);
-  const auto expected = hills(20);
-  ASSERT_EQ(found.hills.size(), 20u);
-  for (int h = 0; h < 20; ++h) {
-    EXPECT_EQ(found.hills[h].centre[0], expected[h].centre[0]);
-    EXPECT_EQ(found.hills[h].sigma[0], expected[h].sigma[0]);
-    EXPECT_EQ(found.hills[h].height, expected[h].height);
-  }
-  EXPECT_EQ(found.damaged, "");
-  EXPECT_EQ(found.nlater, 0);
-  EXPECT_TRUE(found.has_comment);
-  EXPECT_EQ(found.other_biasfactor, 0.0);
-}
-
-// PLUMED 2.11 wrote these lines
-TEST_F(Files, reads_plumed)
-{
-  std::ofstream(path) << "#! FIELDS time s sigma_s height biasf\n#! SET multivariate false\n"
-                         "#! SET kerneltype stretched-gaussian\n"
-                         "                      200       5.0153029346568108      0.20000000000000001      "
-                         "0.28275877473874583                        8\n";
-  const auto found = read(path);
-  EXPECT_FALSE(found.has_comment);
-  ASSERT_EQ(found.hills.size(), 1u);
-  EXPECT_EQ(found.hills[0].centre[0], 5.0153029346568108);
-  EXPECT_DOUBLE_EQ(found.hills[0].height, 0.28275877473874583 * 7.0 / 8.0);
-}
-
-TEST_F(Files, new_file_backs_up_earlier_ones)
-{
-  write(1);
-  const std::string first = content(path);
-  write(2);
-  const std::string second = content(path);
-  write(3);
-  EXPECT_EQ(content((folder / "bck.0.HILLS").string()), first);
-  EXPECT_EQ(content((folder / "bck.1.HILLS").string()), second);
-}
-
-TEST_F(Files, later_hills_move_to_a_backup)
-{
-  write(3);
-  const std::string three = content(path);
-  std::filesystem::remove(path);
-  write(5);
-  {
-    HillsFile file(path, options(1, 8, false), "test");
-    const std::string five = content(path);
-    const auto found = file.read(3);
-    EXPECT_EQ(found.nlater, 2);
-    EXPECT_EQ(found.hills.size(), 3u);
-    EXPECT_EQ(content(path), five);
-    EXPECT_EQ(file.go_on(), (folder / "bck.0.HILLS").string());
-    EXPECT_EQ(content(path), three);
-    file.append(0.5, hills(4)[3]);
-  }
-  const auto moved = read((folder / "bck.0.HILLS").string());
-  ASSERT_EQ(moved.hills.size(), 2u);
-  EXPECT_EQ(moved.hills[0].centre[0], hills(5)[3].centre[0]);
-  EXPECT_EQ(read(path).hills.size(), 4u);
-}
-
-// a run that was killed may have written any part of its last line
-TEST_F(Files, every_cut_of_the_last_line_is_repaired)
-{
-  write(3);
-  const std::string three = content(path);
-  std::filesystem::remove(path);
-  write(4);
-  const std::string four = content(path);
-  for (std::size_t size = three.size() + 1; size < four.size(); ++size) {
-    std::ofstream(path, std::ios::binary) << four.substr(0, size);
-    HillsFile file(path, options(1, 8, false), "test");
-    const auto found = file.read(HillsFile::ALL);
-    file.go_on();
-    EXPECT_EQ(found.hills.size(), 3u);
-    EXPECT_NE(found.damaged, "");
-    file.append(0.5, hills(4)[3]);
-    EXPECT_EQ(content(path), four) << size;
-  }
-}
-
-// any beginning of the header is what a killed run leaves; all else is not ours to overwrite
-TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
-{
-  write(0);
-  const std::string header = content(path);
-  for (std::size_t size = 0; size <= header.size(); ++size) {
-    std::ofstream(path, std::ios::binary) << header.substr(0, size);
-    HillsFile file(path, options(1, 8, false), "test");
-    EXPECT_EQ(file.read(HillsFile::ALL).hills.size(), 0u);
-    file.go_on();
-    EXPECT_EQ(content(path), header) << size;
-  }
-  for (const char *const text : {"my notes", "# my notes\n", "#! FIELDS time s sigma_s height biasg", "\n"}) {
-    std::ofstream(path, std::ios::binary) << text;
-    EXPECT_EQ(error_of(), "file FILE is not a hills file - give the name of one, or of a new file") << text;
-  }
-}
-
-TEST_F(Files, has_one_writer)
-{
-  HillsFile file(path, options(1, 8, false), "test");
-  file.create();
-  const std::string message = "hills file " + path + " is being written by another fix or run - use one file for each";
-  const std::string link = (folder / "link").string();
-  std::filesystem::create_symlink(path, link);
-  for (const bool append : {false, true})
-    for (const std::string &name : {path, link}) {
-      HillsFile other(name, options(1, 8, false), "test");
-      try {
-        if (append)
-          other.read(HillsFile::ALL);
-        else
-          other.create();
-        FAIL() << name;
-      } catch (const std::runtime_error &e) {
-        EXPECT_EQ(std::string(e.what()).replace(11, name.size(), path), message);
-      }
-    }
-  EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
-  file.append(0.5, hills(1)[0]);
-}
-
-TEST_F(Files, damage_and_other_files_are_errors)
-{
-  write(4);
-  const std::string good = content(path);
-  EXPECT_EQ(error_of(5), "hills file FILE ends after 4 of the 5 hills that were in the bias of the restart file - give the hills file "
-            "of that run");
-  const std::string header = good.substr(0, good.find(" 0.5"));
-  const auto with = [&](const std::string &lines) {
-    std::ofstream(path, std::ios::binary) << header << lines;
-    return error_of();
-  };
-  const std::string line = " 0.5 1 0.1 0.3 8\n";
-  EXPECT_EQ(with(" 0.5 1 0.1 0.3\n" + line),
-            "hills file FILE, line 5: 4 columns in place of 5 - repair it, or use a backup of it");
-  EXPECT_EQ(with(line + " 0.5 1 0.1 x 8\n" + line),
-            "hills file FILE, line 6: 'x' is not a number - repair it, or use a backup of it");
-  EXPECT_EQ(with(" 0.5 1 0 0.3 8\n" + line),
-            "hills file FILE, line 5: sigma 0 is not above 0 - repair it, or use a backup of it");
-  std::ofstream(path) << "#! FIELDS time phi sigma_phi height biasf\n" << line;
-  EXPECT_NE(error_of().find("it has the columns 'time phi sigma_phi height biasf', but this fix needs 'time s sigma_s "
-                            "height biasf'"),
-            std::string::npos);
-  std::ofstream(path) << header << "#! SET kerneltype gaussian\n";
-  EXPECT_NE(error_of().find("kerneltype is gaussian, but only stretched-gaussian is known"), std::string::npos);
-  std::filesystem::remove(path);
-  EXPECT_EQ(error_of(), "cannot read hills file FILE: No such file or directory");
-}
-
-TEST_F(Files, grid_reads_back_to_the_last_bit)
-{
-  for (const int n : {1, 2, 3}) {
-    auto o = options(n, -1, true);
-    for (auto &axis : o.grid) axis.bins /= n;
-    Metadynamics metad(o), copy(o);
-    auto hills = fill(metad, n, 30, 7);
-    metad.write_grid(path);
-    copy.read_grid(path, hills);
-    EXPECT_EQ(copy.nhills(), 30);
-    std::mt19937 random(8);
-    std::uniform_real_distribution<double> uniform(0.0, 1.0);
-    for (int trial = 0; trial < 100; ++trial) {
-      const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random), 3.0 * uniform(random)};
-      double slope[3], slope_of_copy[3];
-      EXPECT_EQ(metad.evaluate(s, slope), copy.evaluate(s, slope_of_copy));
-      for (int k = 0; k < n; ++k) EXPECT_EQ(slope[k], slope_of_copy[k]);
-    }
-    // a grid of other hills, or of more than there are
-    hills[29].height *= 1.001;
-    EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);
-    hills.pop_back();
-    EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);
-  }
-}
-
-TEST_F(Files, bad_grid_files_are_errors)
-{
-  Metadynamics metad(options(1, -1, true));
-  metad.write_grid(path);
-  const std::string good = content(path);
-  const auto with = [&](const std::string &from, const std::string &to) {
-    std::string text = good;
-    text.replace(text.find(from), from.size(), to);
-    std::ofstream(path, std::ios::binary) << text;
-    try {
-      metad.read_grid(path, {});
-    } catch (const std::runtime_error &e) {
-      const std::string message = e.what();
-      return message.substr(message.find(", line"));
-    }
-    return std::string();
-  };
-  EXPECT_EQ(with("min_s 0", "min_s 1"), ", line 2: min_s is 1, but the fix has 0");
-  EXPECT_EQ(with("nbins_s 201", "nbins_s 101"), ", line 4: nbins_s is 101, but the fix has 201");
-  EXPECT_EQ(with("periodic_s false", "periodic_s true"), ", line 5: periodic_s is true, but the fix has false");
-  EXPECT_EQ(with("FIELDS s", "FIELDS t"),
-            ", line 1: its columns are t metad.bias der_s, but the fix needs s metad.bias der_s");
-  EXPECT_EQ(with(" 10 0 0\n", ""), ", line 206: it ends after 200 of 201 points");
-  EXPECT_EQ(with(" 10 0 0\n", " 10 0 x\n"), ", line 207: 'x' is not a number");
-  EXPECT_EQ(with("# hills 0\n", ""), ", line 206: no line '# hills N' says how many hills are in it");
 }
 
 }    // namespace

@@ -829,6 +829,37 @@ TEST(DeviceBias, Restraints)
   }
 }
 
+// The host gets the bias that is not finite, for its message, and the atoms no force.
+TEST(DeviceBias, BiasThatIsNotFinite)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  const auto bias = make_device_bias();
+  DeviceBias::State state = {};
+  state.bad_atom = -1;
+  bias->set(state, nullptr);
+  std::vector<DeviceBias::Variable> variables(1);
+  variables[0].coordination = device.get();
+  variables[0].term.kind = Restraint::Kind::LINEAR;
+  variables[0].term.k = 10.0;
+  for (const double s0 : {0.0, -1e308, 0.0}) {
+    variables[0].term.s0 = s0;
+    const bool finite = !state.not_finite && s0 == 0.0;
+    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+    bias->evaluate(variables, false, nullptr);
+    state = bias->wait(nullptr);
+    EXPECT_EQ(state.not_finite, finite ? 0 : 1);
+    EXPECT_EQ(std::isfinite(state.energy), finite);
+    EXPECT_EQ(state.slope[0], 10.0);
+    double slope = -1.0;
+    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
+    EXPECT_EQ(slope, finite ? 10.0 : 0.0);
+  }
+}
+
 TEST(DeviceBias, MetadynamicsOnAGrid)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));

@@ -132,8 +132,9 @@ class GPUCOORD_API DeviceBias {
     // of any evaluation since the state was set
     int bad_atom;                  // as in DeviceResult
     int moved;
-    int not_finite;                // whether S was no finite number, or
-    int outside;                   // has left the grid: both stop the state
+    // Either stops the state, and the bias has no forces from then on.
+    int not_finite;                // whether S, V or dV/dS was not a finite number
+    int outside;                   // whether S has left the grid
   };
 
   virtual ~DeviceBias() = default;

@@ -19,8 +19,8 @@ namespace gpucoord {
 
 class GPUCOORD_API HillsFile {
  public:
-  // comment: a line for the header
-  HillsFile(std::string path, const MetadynamicsOptions &, std::string comment);
+  // units: the caller's, by name
+  HillsFile(std::string path, const MetadynamicsOptions &, std::string units);
   ~HillsFile();
   HillsFile(const HillsFile &) = delete;
   HillsFile &operator=(const HillsFile &) = delete;
@@ -33,7 +33,7 @@ class GPUCOORD_API HillsFile {
     std::vector<Hill> hills;
     std::int64_t nlater = 0;       // hills after these
     std::string damaged;           // what is wrong with the last line
-    bool has_comment = false;      // the comment of this file
+    bool names_units = false;      // the file says that it is in the caller's units
     double other_biasfactor = 0.0;    // of hills that have another one; 0: all have this one
   };
   static constexpr std::int64_t ALL = -1;
@@ -43,10 +43,15 @@ class GPUCOORD_API HillsFile {
   // line is removed.
   std::string go_on();
 
+  // Checks that the file on disk is still the one that was written. If not, saves its hills under
+  // another name, which the error gives.
   void append(double time, const Hill &);
+
+  std::size_t bytes() const { return content.capacity() + later.capacity(); }
 
  private:
   void open();
+  void check_on_disk() const;
   void write(const std::string &text, const char *way_out);
   std::string header() const;
 
@@ -54,11 +59,11 @@ class GPUCOORD_API HillsFile {
   const std::vector<std::string> names;    // of the variables
   const double biasfactor;
   const std::vector<Interval> interval;
-  const std::string comment;
+  const std::string units;
   std::FILE *file = nullptr;    // locked: one writer at a time
-  std::uint64_t size = 0;       // bytes of complete lines
+  std::string content;          // all that the file must have
   std::string later;            // lines of later hills, between read() and go_on()
-  bool is_cut = false;          // go_on() has to remove what comes after size
+  bool is_cut = false;          // go_on() has to remove what comes after content
 };
 
 }    // namespace gpucoord

@@ -75,6 +75,8 @@ class GPUCOORD_API Metadynamics {
 
   // hills that are in the bias
   std::int64_t nhills() const;
+  // of the centers, sigmas and heights of these hills, in the order in which they were added
+  std::uint64_t hills_checksum() const;
 
   // largest V at the points of the grid. Needs a grid.
   double maximum() const;
@@ -84,13 +86,15 @@ class GPUCOORD_API Metadynamics {
   // J. Phys. Chem. B 119, 736 (2015), eq. 12. Needs a grid and kt.
   double reweighting_offset() const;
 
-  // The grid as text: PLUMED's columns of values and derivatives, and mixed derivatives for more
-  // than one variable. std::runtime_error.
+  // Writes the grid to a file that PLUMED reads, with checksums of the grid and of its hills.
+  // std::runtime_error.
   void write_grid(const std::string &path) const;
 
-  // A grid file in place of the first of these hills, as many as it holds; the axes must be the same.
-  // std::runtime_error, also where it cannot be the sum of these hills.
-  void read_grid(const std::string &path, const std::vector<Hill> &hills);
+  // Takes the first of these hills, as many as the grid file holds, from that file; the axes must be
+  // the same. std::runtime_error, also if the grid is not the sum of these hills. Its checksums decide.
+  // For a file of an earlier version, which has none, the sum is computed. Returns whether the file
+  // has checksums.
+  bool read_grid(const std::string &path, const std::vector<Hill> &hills);
 
   std::size_t bytes() const;
 

@@ -2,6 +2,7 @@
 
 #include "bias_grid.h"
 
+#include "checksum.h"
 #include "gaussian.h"
 #include "text_files.h"
 
@@ -31,17 +32,6 @@ void BiasGrid::position(std::size_t point, double *s) const
     s[k] = index == axes[k].bins ? axes[k].hi : axes[k].lo + index * axes[k].spacing();
     point /= size;
   }
-}
-
-std::size_t BiasGrid::nearest(const double *s) const
-{
-  std::size_t point = 0, stride = 1;
-  for (int k = 0; k < n; ++k) {
-    const double index = std::round((s[k] - axes[k].lo) / axes[k].spacing());
-    point += stride * static_cast<std::size_t>(std::min(std::max(index, 0.0), static_cast<double>(axes[k].bins)));
-    stride *= static_cast<std::size_t>(axes[k].bins) + 1;
-  }
-  return point;
 }
 
 void BiasGrid::add(const Hill &hill)
@@ -89,56 +79,67 @@ double BiasGrid::evaluate(const double *s, double *slope) const
 
 /* ---------------------------------------------------------------------- */
 
+std::string BiasGrid::column(int bits) const
+{
+  if (bits == 0) return "metad.bias";
+  std::string name = "der";
+  for (int k = 0; k < n; ++k)
+    if (bits >> k & 1) name += "_" + names[k];
+  return name;
+}
+
 std::vector<std::string> BiasGrid::columns() const
 {
   std::vector<std::string> result = names;
-  result.emplace_back("metad.bias");
-  // first derivatives come first, as in PLUMED
-  for (const auto &name : names) result.push_back("der_" + name);
-  for (int bits = 1; bits < nderivatives; ++bits) {
-    std::string name = "der";
-    int order = 0;
-    for (int k = 0; k < n; ++k)
-      if (bits >> k & 1) {
-        name += "_" + names[k];
-        ++order;
-      }
-    if (order > 1) result.push_back(name);
-  }
+  result.push_back(column(0));
+  for (int k = 0; k < n; ++k) result.push_back(column(1 << k));
   return result;
 }
 
-// the derivative that is in each of the columns after the value
-static std::vector<int> order_of_derivatives(int n)
+std::vector<int> BiasGrid::mixed_derivatives() const
 {
   std::vector<int> result;
-  for (int k = 0; k < n; ++k) result.push_back(1 << k);
-  for (int bits = 1; bits < 1 << n; ++bits)
+  for (int bits = 1; bits < nderivatives; ++bits)
     if (bits & (bits - 1)) result.push_back(bits);
   return result;
 }
 
-void BiasGrid::write(const std::string &path, std::int64_t nhills) const
+std::string BiasGrid::checksum() const
 {
-  std::string text = "#! FIELDS";
-  for (const auto &column : columns()) text += " " + column;
-  text += "\n";
+  Checksum sum;
+  for (const double value : values) sum.add(value);
+  return sum.text();
+}
+
+void BiasGrid::write(const std::string &path, std::int64_t nhills,
+                     const std::string &checksum_of_hills) const
+{
+  std::string text = "#! FIELDS " + joined(columns(), 0) + "\n";
   for (int k = 0; k < n; ++k) {
     text += "#! SET min_" + names[k] + " " + number_text(axes[k].lo) + "\n";
     text += "#! SET max_" + names[k] + " " + number_text(axes[k].hi) + "\n";
     text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins + 1) + "\n";    // PLUMED counts points
     text += "#! SET periodic_" + names[k] + " false\n";
   }
+  const auto mixed = mixed_derivatives();
+  if (!mixed.empty()) {
+    text += "# after the # of each line:";
+    for (const int bits : mixed) text += " " + column(bits);
+    text += "\n";
+  }
   text += "# hills " + std::to_string(nhills) + "\n";
+  text += "# checksums hills " + checksum_of_hills + " grid " + checksum() + "\n";
   NewFile file(path);
-  const auto order = order_of_derivatives(n);
   const std::size_t row = static_cast<std::size_t>(axes[0].bins) + 1;
   for (std::size_t point = 0; point < npoints(); ++point) {
+    const double *const at_point = &values[point * nderivatives];
     double s[MAX_METAD_VARIABLES];
     position(point, s);
     for (int k = 0; k < n; ++k) text += " " + number_text(s[k]);
-    text += " " + number_text(value(point));
-    for (const int bits : order) text += " " + number_text(values[point * nderivatives + bits]);
+    text += " " + number_text(at_point[0]);
+    for (int k = 0; k < n; ++k) text += " " + number_text(at_point[1 << k]);
+    if (!mixed.empty()) text += " #";
+    for (const int bits : mixed) text += " " + number_text(at_point[bits]);
     text += "\n";
     if (n > 1 && point % row == row - 1) text += "\n";
     if (text.size() > 1000000) {
@@ -150,7 +151,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills) const
   file.finish();
 }
 
-std::int64_t BiasGrid::read(const std::string &path)
+BiasGrid::Written BiasGrid::read(const std::string &path)
 {
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read grid file " + path + ": " + last_error());
@@ -158,23 +159,34 @@ std::int64_t BiasGrid::read(const std::string &path)
     return std::runtime_error("grid file " + path + ", line " + std::to_string(line) + ": " + why);
   };
 
-  std::int64_t nhills = -1;
+  Written result;
+  std::string expected_checksum;
   std::vector<std::pair<std::string, std::string>> expected;
   for (int k = 0; k < n; ++k) {
     expected.emplace_back("nbins_" + names[k], std::to_string(axes[k].bins + 1));
     expected.emplace_back("periodic_" + names[k], "false");
   }
-  std::vector<double> read_values(values.size());
-  const auto order = order_of_derivatives(n);
+  const auto mixed = mixed_derivatives();
+  auto old_columns = columns();    // of files in which mixed derivatives had columns
+  for (const int bits : mixed) old_columns.push_back(column(bits));
+  bool has_mark = !mixed.empty();    // the # before mixed derivatives
+  std::vector<int> order = {0};      // of the numbers after the variables
+  for (int k = 0; k < n; ++k) order.push_back(1 << k);
+  order.insert(order.end(), mixed.begin(), mixed.end());
+
   std::size_t point = 0, number = 0;
   std::string line;
   while (std::getline(file, line)) {
     ++number;
-    const auto words = words_of(line);
+    auto words = words_of(line);
     if (words.empty()) continue;
     if (words[0] == "#!" && words.size() > 1 && words[1] == "FIELDS") {
-      if (std::vector<std::string>(words.begin() + 2, words.end()) != columns())
-        throw bad(number, "its columns are " + joined(words, 2) + ", but the fix needs " + joined(columns(), 0));
+      const std::vector<std::string> found(words.begin() + 2, words.end());
+      if (found != columns() && found != old_columns)
+        throw bad(number,
+                  "its columns are " + joined(found, 0) + ", but the fix needs " +
+                      joined(columns(), 0));
+      has_mark = !mixed.empty() && found == columns();
     } else if (words[0] == "#!" && words.size() == 4 && words[1] == "SET") {
       for (int k = 0; k < n; ++k) {
         double found;
@@ -188,13 +200,27 @@ std::int64_t BiasGrid::read(const std::string &path)
           throw bad(number, words[2] + " is " + words[3] + ", but the fix has " + entry.second);
     } else if (words[0] == "#") {
       double count;
-      if (words.size() == 3 && words[1] == "hills" && to_number(words[2], count))
-        nhills = static_cast<std::int64_t>(count);
+      if (words.size() == 3 && words[1] == "hills" && to_number(words[2], count) && count < 1e15)
+        result.nhills = static_cast<std::int64_t>(count);
+      if (words.size() > 1 && words[1] == "checksums") {
+        if (words.size() != 6 || words[2] != "hills" || words[4] != "grid")
+          throw bad(number, "'" + joined(words, 0) + "' in place of '# checksums hills X grid Y'");
+        result.checksum_of_hills = words[3];
+        expected_checksum = words[5];
+      }
     } else {
       if (point == npoints()) throw bad(number, "more points than the grid has");
-      if (words.size() != static_cast<std::size_t>(n) + nderivatives)
-        throw bad(number, std::to_string(words.size()) + " columns in place of " +
-                              std::to_string(n + nderivatives));
+      if (has_mark) {
+        const auto mark = words.begin() + std::min<std::size_t>(2 * n + 1, words.size());
+        if (mark == words.end() || *mark != "#")
+          throw bad(number,
+                    "no # with mixed derivatives after " + std::to_string(2 * n + 1) + " columns");
+        words.erase(mark);
+      }
+      if (words.size() != n + order.size())
+        throw bad(number,
+                  std::to_string(words.size()) + " columns in place of " +
+                      std::to_string(n + order.size()));
       double found, s[MAX_METAD_VARIABLES];
       position(point, s);
       for (int k = 0; k < n; ++k)
@@ -202,16 +228,19 @@ std::int64_t BiasGrid::read(const std::string &path)
           throw bad(number, names[k] + " is " + words[k] + " in place of " + short_text(s[k]));
       for (int k = 0; k < nderivatives; ++k) {
         if (!to_number(words[n + k], found)) throw bad(number, "'" + words[n + k] + "' is not a number");
-        read_values[point * nderivatives + (k == 0 ? 0 : order[k - 1])] = found;
+        values[point * nderivatives + order[k]] = found;
       }
       ++point;
     }
   }
   if (point < npoints())
     throw bad(number, "it ends after " + std::to_string(point) + " of " + std::to_string(npoints()) + " points");
-  if (nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
-  values = std::move(read_values);
-  return nhills;
+  if (result.nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
+  if (!result.checksum_of_hills.empty() && checksum() != expected_checksum)
+    throw std::runtime_error("grid file " + path +
+                             " was altered after it was written: its numbers do not have the checksum "
+                             "that it gives");
+  return result;
 }
 
 }    // namespace gpucoord

@@ -2,25 +2,24 @@
 
 #include "gpucoord/hills_file.h"
 
+#include "file_on_disk.h"
 #include "text_files.h"
 
 #include <algorithm>
 #include <cctype>
-#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <stdexcept>
-
-#include <fcntl.h>
-#include <sys/file.h>
 
 namespace fs = std::filesystem;
 
 namespace gpucoord {
 
-HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options, std::string comment_in) :
-    path(std::move(path_in)), names(options.names), biasfactor(options.biasfactor), interval(options.interval),
-    comment(std::move(comment_in))
+HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
+                     std::string units_in) :
+    path(std::move(path_in)),
+    names(options.names), biasfactor(options.biasfactor), interval(options.interval),
+    units(std::move(units_in))
 {
 }
 
@@ -45,22 +44,18 @@ std::string HillsFile::header() const
   if (interval.size() == 1)    // PLUMED knows it for one variable
     text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
         number_text(interval[0].hi) + "\n";
-  return text + "# " + comment + "\n";
+  return text + "# LAMMPS units " + units +
+      ": time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
+      "biasfactor > 1, so that the sum of hills is minus the free energy\n";
 }
 
 /* ---------------------------------------------------------------------- */
-
-// Locks last as long as the file is open, by this or another program, under whatever name.
-static bool is_locked_by_another(int descriptor)
-{
-  return flock(descriptor, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
 
 void HillsFile::open()
 {
   file = std::fopen(path.c_str(), "ab");
   if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
-  if (is_locked_by_another(fileno(file)))
+  if (!lock_file(file))
     throw std::runtime_error("hills file " + path + " is being written by another fix or run - use one file for each");
   // each fwrite() is one write() then: no part of a line waits in a buffer
   std::setvbuf(file, nullptr, _IONBF, 0);
@@ -69,12 +64,12 @@ void HillsFile::open()
 void HillsFile::write(const std::string &text, const char *way_out)
 {
   if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
-    size += text.size();
+    content += text;
     return;
   }
   const std::string why = last_error();
   std::error_code ignored;
-  fs::resize_file(path, size, ignored);    // no half line stays, where that is possible
+  fs::resize_file(path, content.size(), ignored);    // no half line stays, where that is possible
   throw std::runtime_error("cannot write hills file " + path + ": " + why + way_out);
 }
 
@@ -94,13 +89,43 @@ std::string HillsFile::create()
                              e.code().message());
   }
   open();
-  size = 0;
+  content.clear();
   write(header(), "");
   return backup;
 }
 
+void HillsFile::check_on_disk() const
+{
+  std::error_code error;
+  std::string problem;
+  if (!fs::exists(path, error))
+    problem = "was deleted";
+  else if (!leads_to(path, file))
+    problem = "was replaced by another file";
+  else if (const auto found = fs::file_size(path, error); error || found != content.size())
+    problem = "has " + std::to_string(found) + " bytes in place of the " +
+        std::to_string(content.size()) + " that were written";
+  else
+    return;
+  problem = "hills file " + path + " was changed by another program during the run: it " + problem;
+  std::string saved;
+  try {
+    saved = free_backup_name(path);
+    NewFile copy(saved);
+    copy.add(content);
+    copy.finish();
+  } catch (const std::runtime_error &e) {
+    throw std::runtime_error(problem +
+                             " - its hills cannot be saved under another name: " + e.what());
+  }
+  throw std::runtime_error(problem + " - all its hills are now in " + saved +
+                           "; rename that file to " + path +
+                           " and go on from the last restart file, or with append yes");
+}
+
 void HillsFile::append(double time, const Hill &hill)
 {
+  check_on_disk();
   char text[32];
   std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 and not 0.014000000000000001
   std::string line = text;
@@ -122,11 +147,11 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   open();
 
   Existing result;
+  content.clear();
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
   std::string line;
-  std::uint64_t complete = 0;    // bytes that are read and good
-  std::uint64_t kept = 0;        // bytes up to the last hill that is kept
+  std::size_t kept = 0;          // bytes up to the last hill that is kept
   std::int64_t number = 0;       // of the line
   bool have_header = false;
 
@@ -157,8 +182,14 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
                                                             : words[3];
         if (words[3] != wanted)
           throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known", "give another file");
-      } else if (line == "# " + comment) {
-        result.has_comment = true;
+      } else if (words.size() > 3 && words[0] == "#" && words[1] == "LAMMPS" &&
+                 words[2] == "units") {
+        const std::string found = words[3].substr(0, words[3].find(':'));
+        if (found != units)
+          throw bad("its times and heights are in units " + found +
+                        ", but this simulation has units " + units,
+                    "convert them and this line, or give another file");
+        result.names_units = true;
       } else if (!words.empty() && words[0][0] != '#') {
         double columns_read[2 * MAX_METAD_VARIABLES + 3];
         is_hill = true;
@@ -185,14 +216,14 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
       result.damaged = problem;
       break;
     }
-    complete += line.size() + 1;
     if (is_hill && (count == ALL || static_cast<std::int64_t>(result.hills.size()) < count))
       result.hills.push_back(hill);
     else if (is_hill) {
       later += line + "\n";
       ++result.nlater;
     }
-    if (!result.nlater) kept = complete;
+    content += line + "\n";
+    if (!result.nlater) kept = content.size();
   }
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
@@ -214,7 +245,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
       throw std::runtime_error("file " + path + " is not a hills file - give the name of one, or of a new file");
   }
   is_cut = result.nlater || !result.damaged.empty() || kept == 0;
-  size = kept;
+  content.resize(kept);
   return result;
 }
 
@@ -231,10 +262,10 @@ std::string HillsFile::go_on()
   }
   if (is_cut) {
     std::error_code error;
-    fs::resize_file(path, size, error);
+    fs::resize_file(path, content.size(), error);
     if (error) throw std::runtime_error("cannot shorten hills file " + path + ": " + error.message());
   }
-  if (size == 0) write(header(), "");
+  if (content.empty()) write(header(), "");
   return backup;
 }
 

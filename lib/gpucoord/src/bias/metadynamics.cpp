@@ -3,6 +3,7 @@
 #include "gpucoord/metadynamics.h"
 
 #include "bias_grid.h"
+#include "checksum.h"
 #include "gaussian.h"
 #include "text_files.h"
 
@@ -24,6 +25,15 @@ static double sum_of_hills(const Hill *hills, std::size_t count, int n, const do
     for (int k = 0; k < n; ++k) slope[k] -= e * z[k];
   }
   return v;
+}
+
+static void add_to(Checksum &checksum, const Hill &hill, int n)
+{
+  for (int k = 0; k < n; ++k) {
+    checksum.add(hill.centre[k]);
+    checksum.add(hill.sigma[k]);
+  }
+  checksum.add(hill.height);
 }
 
 struct Metadynamics::State {
@@ -64,11 +74,44 @@ struct Metadynamics::State {
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // without a grid
   std::int64_t nhills = 0;
+  Checksum checksum;    // of these hills
 
   // what was computed since the last hill
   double maximum = 0.0, reweighting_offset = 0.0;
   bool have_maximum = false, have_offset = false;
 };
+
+// Compares all numbers of a grid file with the sum of the hills.
+static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
+                      const std::vector<Hill> &hills, const std::string &path)
+{
+  const int n = static_cast<int>(options.names.size()), nderivatives = 1 << n;
+  BiasGrid sum(options.names, options.grid);
+  std::vector<double> largest(nderivatives, 0.0);    // magnitude of what one hill adds
+  for (const auto &hill : hills) {
+    sum.add(hill);
+    for (int bits = 0; bits < nderivatives; ++bits) {
+      double size = std::fabs(hill.height);
+      for (int k = 0; k < n; ++k)
+        if (bits >> k & 1) size /= hill.sigma[k];
+      largest[bits] = std::max(largest[bits], size);
+    }
+  }
+  for (std::size_t entry = 0; entry < sum.all().size(); ++entry) {
+    const int bits = static_cast<int>(entry % nderivatives);
+    const double has = found.all()[entry], expected = sum.all()[entry];
+    if (std::fabs(has - expected) <= 1e-9 * (std::fabs(expected) + largest[bits])) continue;
+    double s[MAX_METAD_VARIABLES];
+    sum.position(entry / nderivatives, s);
+    std::string place;
+    for (int k = 0; k < n; ++k)
+      place += (k ? ", " : "") + options.names[k] + " = " + short_text(s[k]);
+    throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has " +
+                             sum.column(bits) + " = " + short_text(has) + " at " + place +
+                             ", where the first " + std::to_string(hills.size()) + " hills have " +
+                             short_text(expected));
+  }
+}
 
 Metadynamics::Metadynamics(const MetadynamicsOptions &options) : state(std::make_unique<State>(options))
 {
@@ -116,6 +159,7 @@ void Metadynamics::add(const Hill &hill)
   else
     state->hills.push_back(hill);
   ++state->nhills;
+  add_to(state->checksum, hill, state->n);
   state->have_maximum = state->have_offset = false;
 }
 
@@ -132,6 +176,11 @@ const std::vector<double> &Metadynamics::grid_values() const
 std::int64_t Metadynamics::nhills() const
 {
   return state->nhills;
+}
+
+std::uint64_t Metadynamics::hills_checksum() const
+{
+  return state->checksum.value();
 }
 
 double Metadynamics::maximum() const
@@ -165,30 +214,32 @@ double Metadynamics::reweighting_offset() const
 
 void Metadynamics::write_grid(const std::string &path) const
 {
-  state->grid->write(path, state->nhills);
+  state->grid->write(path, state->nhills, state->checksum.text());
 }
 
-void Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
+bool Metadynamics::read_grid(const std::string &path, const std::vector<Hill> &hills)
 {
-  const auto count = state->grid->read(path);
-  if (count > static_cast<std::int64_t>(hills.size()))
-    throw std::runtime_error("grid file " + path + " holds " + std::to_string(count) + " hills, but there are " +
-                             std::to_string(hills.size()));
-  state->nhills = count;
-  state->have_maximum = state->have_offset = false;
-  if (count == 0) return;
+  auto grid = std::make_unique<BiasGrid>(state->options.names, state->options.grid);
+  const auto written = grid->read(path);
+  if (written.nhills > static_cast<std::int64_t>(hills.size()))
+    throw std::runtime_error("grid file " + path + " holds " + std::to_string(written.nhills) +
+                             " hills, but there are " + std::to_string(hills.size()));
+  const std::vector<Hill> first(hills.begin(), hills.begin() + written.nhills);
+  Checksum checksum;
+  for (const auto &hill : first) add_to(checksum, hill, state->n);
 
-  // a grid of other hills would pass: look at the point next to the last one
-  const std::size_t point = state->grid->nearest(hills[count - 1].centre);
-  double s[MAX_METAD_VARIABLES], slope[MAX_METAD_VARIABLES], largest = 0.0;
-  state->grid->position(point, s);
-  const double v = sum_of_hills(hills.data(), count, state->n, s, slope);
-  for (std::int64_t h = 0; h < count; ++h) largest = std::max(largest, std::fabs(hills[h].height));
-  if (!(std::fabs(v - state->grid->value(point)) <= 1e-9 * (std::fabs(v) + largest)))
-    throw std::runtime_error("grid file " + path + " is not the sum of these hills: it has V = " +
-                             short_text(state->grid->value(point)) + " at " + state->options.names[0] + " = " +
-                             short_text(s[0]) + ", where the first " + std::to_string(count) + " hills have " +
-                             short_text(v));
+  const bool has_checksums = !written.checksum_of_hills.empty();
+  if (!has_checksums)
+    check_sum(*grid, state->options, first, path);
+  else if (written.checksum_of_hills != checksum.text())
+    throw std::runtime_error("grid file " + path + " is not the sum of these hills: the first " +
+                             std::to_string(written.nhills) +
+                             " have another checksum than those in the grid");
+  state->grid = std::move(grid);
+  state->nhills = written.nhills;
+  state->checksum = checksum;
+  state->have_maximum = state->have_offset = false;
+  return has_checksums;
 }
 
 std::size_t Metadynamics::bytes() const

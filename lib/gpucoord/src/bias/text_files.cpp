@@ -86,10 +86,14 @@ void NewFile::add(const std::string &text)
 
 void NewFile::finish()
 {
-  if (std::fflush(file) != 0) fail();
-  if (std::rename(unfinished.c_str(), path.c_str()) != 0) fail();
-  std::fclose(file);
+  // closed first, because Windows renames no open file; std::rename() replaces no file there
+  std::error_code error;
+  if (std::fclose(file) != 0) error.assign(errno, std::generic_category());
   file = nullptr;
+  if (!error) fs::rename(unfinished, path, error);
+  if (!error) return;
+  std::remove(unfinished.c_str());
+  throw std::runtime_error("cannot write " + path + ": " + error.message());
 }
 
 void NewFile::fail() const

@@ -80,19 +80,19 @@ namespace {
       if (variable.status->moved) state.moved = 1;
       if (!isfinite(state.s[v])) state.not_finite = 1;
     }
-    if (state.not_finite) {
-      for (int v = 0; v < arg.n; ++v) state.slope[v] = 0.0;
-      *arg.state = state;
-      *arg.host = state;
-      return;
+    if (!state.not_finite) {
+      if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
+      if (arg.has_grid)
+        evaluate_grid(arg, state);
+      else
+        evaluate_restraints(arg, state);
+      if (!isfinite(state.energy)) state.not_finite = 1;
+      for (int v = 0; v < arg.n; ++v)
+        if (!isfinite(state.slope[v])) state.not_finite = 1;
     }
-    if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
-    if (arg.has_grid)
-      evaluate_grid(arg, state);
-    else
-      evaluate_restraints(arg, state);
+    *arg.host = state;    // with what is not finite, for the message
+    for (int v = 0; v < arg.n && state.not_finite; ++v) state.slope[v] = 0.0;
     *arg.state = state;
-    *arg.host = state;
   }
 
   class OnGpu : public DeviceBias {

@@ -1,0 +1,38 @@
+// Part of GPUCOORD, GPL-2.0. A checksum of numbers and their order.
+
+#ifndef GPUCOORD_CHECKSUM_H
+#define GPUCOORD_CHECKSUM_H
+
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+namespace gpucoord {
+
+class Checksum {
+ public:
+  // Each step is a bijection of the state, so one altered number always changes the result.
+  void add(double number)
+  {
+    std::uint64_t bits;
+    std::memcpy(&bits, &number, sizeof(bits));
+    state = (state ^ bits) * 0x9e3779b97f4a7c15u;
+    state ^= state >> 32;
+  }
+  std::uint64_t value() const { return state; }
+  std::string text() const    // 16 hexadecimal digits
+  {
+    char digits[17];
+    std::snprintf(digits, sizeof(digits), "%016" PRIx64, state);
+    return digits;
+  }
+
+ private:
+  std::uint64_t state = 0xcbf29ce484222325u;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,139 @@
+"""PLUMED reads the grid and hills files of fix coord/bias, and has the same bias and forces.
+
+GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI: the unpacked wheel hillclimber of PyPI, with
+plumed/_lib and hillclimber.libs.
+"""
+
+import os
+import subprocess
+import unittest
+
+import numpy as np
+
+import coordtest
+import test_bias_hills
+from test_bias_hills import Folder, bias_of, hill_lines, rows
+
+PLUMED = os.environ.get("GPUCOORD_TEST_PLUMED", "")
+LIBRARY = os.path.join(PLUMED, "plumed", "_lib", "lib")
+
+NAMES = "c", "d", "e"
+SIGMAS, LOWS, HIGHS = (0.2, 0.3, 0.25), (0, 0, 0), (12, 16, 12)
+BINS = {1: (240,), 2: (120, 120), 3: (60, 64, 60)}
+# a third variable next to those of test_bias_hills
+THIRD = "compute e b coord/gpu switch rational 1.2 dmax 4 engine allpairs image minimum precision double\n"
+
+
+def listed(values):
+    return ",".join(f"{value:g}" for value in values)
+
+
+def bias(n, more):
+    """The words of a fix of n variables, with a grid."""
+    limits = " ".join(f"{low} {high}" for low, high in zip(LOWS[:n], HIGHS))
+    return (" ".join("c_" + name for name in NAMES[:n]) + " metad sigma " + " ".join(map(str, SIGMAS[:n])) +
+            f" height 0.2 biasfactor 4 temp 1.5 pace 10 file H grid {limits} bins " + " ".join(map(str, BINS[n])) + more)
+
+
+def script(words, steps):
+    """The script of test_bias_hills, with the third variable."""
+    text = test_bias_hills.script(words, steps)
+    return text.replace("fix n all nve\n", "fix n all nve\n" + coordtest.on_device(THIRD.strip()) + "\n")
+
+
+def plumed(work, commands, places):
+    """PLUMED's bias and forces on the variables at places."""
+    names = NAMES[:len(places[0])]
+    with open(work.at("places"), "w") as file:
+        file.write("#! FIELDS time " + " ".join(names) + "\n")
+        for k, place in enumerate(places):
+            file.write(f"{k} " + " ".join(repr(float(s)) for s in place) + "\n")
+    arguments = "ARG=" + ",".join(names)
+    with open(work.at("plumed.dat"), "w") as file:
+        file.write("UNITS NATURAL\n")
+        for name in names:
+            file.write(f"{name}: READ FILE=places VALUES={name} IGNORE_FORCES\n")
+        file.write(commands.format(arguments=arguments, sigmas=listed(SIGMAS[:len(names)])))
+        file.write(f"PRINT ARG=metad.bias FILE=bias FMT=%.17g\nDUMPFORCES {arguments} FILE=forces FMT=%.17g\n")
+    environment = dict(os.environ, PLUMED_ROOT=os.path.join(LIBRARY, "plumed"),
+                       PLUMED_KERNEL=os.path.join(LIBRARY, "libplumedKernel.so"),
+                       LD_LIBRARY_PATH=LIBRARY + ":" + os.path.join(PLUMED, "hillclimber.libs"))
+    program = os.path.join(LIBRARY, "..", "bin", "plumed")
+    done = subprocess.run([program, "driver", "--noatoms", "--plumed", "plumed.dat"], cwd=work.path, env=environment,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return np.loadtxt(work.at("bias"))[:, 1], np.loadtxt(work.at("forces"))[:, 1:]
+
+
+class Grids(unittest.TestCase):
+    def test_plumed_reads_the_grid(self):
+        """At the points of the grid PLUMED's V is the sum of the hills, and its forces are minus the derivatives
+        in the file. Between them V and forces are those of LAMMPS, up to the interpolation without mixed
+        derivatives."""
+        random = np.random.default_rng(4711)
+        for n in 1, 2, 3:
+            work = Folder()
+            process = work.start(script(bias(n, " write_grid 100 G"), "run 100"))
+            self.assertEqual(process.wait(), 0, work.log()[-2000:])
+            hills = hill_lines(work.read("H"))
+            self.assertEqual(len(hills), 10)
+            points = np.array([[float(word) for word in line.split("#")[0].split()] for line in hill_lines(work.read("G"))])
+            self.assertEqual(len(points), np.prod(np.add(BINS[n], 1)))
+            raised = np.flatnonzero(points[:, n] > 1e-3)
+            chosen = points[random.choice(raised, 100)]
+
+            # S, V and dV/dS of LAMMPS' own grid, over steps that add no hill; here S is at no point
+            process = work.start(script(bias(n, " append yes read_grid G").replace("pace 10", "pace 1000000"), "run 100"))
+            self.assertEqual(process.wait(), 0, work.log()[-2000:])
+            values = np.array([[float(word) for word in found[0]] for found in rows(work.log()).values()])
+            places, ours, slopes = values[:, 3:3 + 4 * n:4], values[:, 2], values[:, 4:4 + 4 * n:4]
+            self.assertGreater(ours.max(), 0.1)
+
+            for kind, commands in (
+                    ("EXTERNAL", "metad: EXTERNAL {arguments} FILE=G\n"),
+                    ("METAD", f"metad: METAD {{arguments}} SIGMA={{sigmas}} HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 PACE=1000000 "
+                     f"FILE=P GRID_MIN={listed(LOWS[:n])} GRID_MAX={listed(HIGHS[:n])} GRID_BIN={listed(BINS[n])} "
+                     "GRID_RFILE=G RESTART=YES\n")):
+                with self.subTest(kind, variables=n):
+                    v, forces = plumed(work, commands, chosen[:, :n])
+                    for place, found in zip(chosen, v):
+                        self.assertAlmostEqual(found, bias_of(hills, place[:n]), delta=1e-12)
+                    np.testing.assert_allclose(v, chosen[:, n], rtol=0, atol=1e-12)
+                    np.testing.assert_allclose(forces, -chosen[:, n + 1:], rtol=0, atol=1e-11)
+                    v, forces = plumed(work, commands, places)
+                    print(f"{kind}, {n} variables: V differs by {np.abs(v - ours).max():.1e} of {ours.max():.2f}, forces by "
+                          f"{np.abs(forces + slopes).max():.1e} of {np.abs(slopes).max():.2f}")
+                    np.testing.assert_allclose(v, ours, rtol=0, atol=(1e-12, 1e-3, 3e-3)[n - 1] * ours.max())
+                    np.testing.assert_allclose(forces, -slopes, rtol=0,
+                                               atol=(1e-11, 2e-2, 5e-2)[n - 1] * np.abs(slopes).max())
+
+
+class Hills(unittest.TestCase):
+    def test_plumed_goes_on_with_the_hills(self):
+        """METAD with RESTART reads the hills file, with its comment, and has the bias that LAMMPS has."""
+        for n in 1, 2, 3:
+            with self.subTest(variables=n):
+                work = Folder()
+                process = work.start(script(bias(n, ""), "run 100"))
+                self.assertEqual(process.wait(), 0, work.log()[-2000:])
+                hills = hill_lines(work.read("H"))
+                centres = np.array([[float(word) for word in line.split()[1:1 + n]] for line in hills])
+                places = centres + 0.1
+                v, forces = plumed(work, "metad: METAD {arguments} SIGMA={sigmas} HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 "
+                                   "PACE=1000000 FILE=H RESTART=YES\n", places)
+                step = 1e-5
+                for place, found, force in zip(places, v, forces):
+                    self.assertAlmostEqual(found, bias_of(hills, place), delta=1e-12)
+                    for k in range(n):
+                        h = step * np.eye(n)[k]
+                        slope = (bias_of(hills, place + h) - bias_of(hills, place - h)) / (2 * step)
+                        self.assertAlmostEqual(force[k], -slope, delta=1e-7)
+                self.assertGreater(v.max(), 0.1)
+
+
+if __name__ == "__main__":
+    if not PLUMED:
+        coordtest.skip("GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED")
+    if not os.path.exists(os.path.join(LIBRARY, "libplumedKernel.so")):
+        coordtest.skip(f"there is no {LIBRARY}/libplumedKernel.so in GPUCOORD_TEST_PLUMED")
+    unittest.main()
