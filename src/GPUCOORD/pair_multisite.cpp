@@ -25,6 +25,7 @@
 #include "domain.h"
 #include "force.h"
 #include "memory.h"
+#include "neighbor.h"
 
 #include <algorithm>
 #include <cmath>
