@@ -14,6 +14,7 @@ JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # Given once, CMake keeps them.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
+SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
 
 # Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
@@ -22,7 +23,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-bigbig check-serial bench clean help
+.PHONY: all setup demo test check-bigbig check-serial check-sanitizers bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -53,6 +54,12 @@ check-serial: all
 	@cmake/ninja-progress.sh "serial GPUCOORD" build/serial gpucoordplugin
 	@GPUCOORD_LMP=build/lmp GPUCOORD_SERIAL_LMP=build/serial/lmp $(PYTHON) unittest/serial/test_serial.py
 
+check-sanitizers: setup
+	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
+	  -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
+	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
+	@ctest --test-dir build/sanitizers -R '^lib/' -j $(JOBS) --output-on-failure
+
 bench: all
 	@cmake --build build --target bench_coordination bench_map bench_multisite
 	@$(PYTHON) bench/run.py build
@@ -72,5 +79,6 @@ help:
 	@echo "make bench  the same, and run the benchmarks"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
+	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_CUDA_/s/^# \{0,1\}//p' Makefile

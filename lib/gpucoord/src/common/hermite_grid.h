@@ -61,8 +61,11 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
       v += product;
       for (int by = 0; by < n; ++by) {
         double term = value;
-        for (int k = 0; k < n; ++k)
-          term *= (k == by ? derivative : basis)[k][ends >> k & 1][bits >> k & 1];
+        for (int k = 0; k < n; ++k) {
+          // (k == by ? derivative : basis)[k][...] has wrong indices with the sanitizers of GCC 12
+          const double(*const of_end)[2] = k == by ? derivative[k] : basis[k];
+          term *= of_end[ends >> k & 1][bits >> k & 1];
+        }
         slope[by] += term;
       }
     }

@@ -25,6 +25,7 @@ namespace vector_math {
   template <class Real> struct Format;
   template <> struct Format<double> {
     using Bits = int64_t;
+    using UnsignedBits = uint64_t;
     static constexpr double LEAST = -708.0, MOST = 709.0;    // beyond, 2^n leaves the range of exponents
     static constexpr double ROUND = 6755399441055744.0;      // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
@@ -35,6 +36,7 @@ namespace vector_math {
   };
   template <> struct Format<float> {
     using Bits = int32_t;
+    using UnsignedBits = uint32_t;
     static constexpr float LEAST = -87.0f, MOST = 88.0f;
     static constexpr float ROUND = 12582912.0f;              // 1.5 2^23
     static constexpr float LN2_HIGH = 6.93359375e-1f, LN2_LOW = -2.12194440e-4f;
@@ -61,6 +63,13 @@ namespace vector_math {
     return result;
   }
 
+  // factor 2^n, n in the place of an exponent. Wraps around, without undefined behavior, where the caller discards the result.
+  template <class Real> GPUCOORD_HD Real times_power_of_2(Real factor, typename Format<Real>::Bits exponent)
+  {
+    using Bits = typename Format<Real>::UnsignedBits;
+    return bits_as<Real>(bits_as<Bits>(factor) + static_cast<Bits>(exponent));
+  }
+
   // x = n ln 2 + r, |r| <= ln(2)/2, within the range of exponents
   template <class Real> struct Reduced {
     Real r;
@@ -77,7 +86,7 @@ namespace vector_math {
     }
     GPUCOORD_HD Real times_power(Real factor) const    // factor 2^n
     {
-      return bits_as<Real>(bits_as<typename Format<Real>::Bits>(factor) + exponent);
+      return times_power_of_2(factor, exponent);
     }
   };
 
@@ -179,9 +188,8 @@ template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
   const Real shifted = (z < least ? least : z > most ? most : z) + F::ROUND;
   const Real r = (high - (shifted - F::ROUND)) + low;
   const auto exponent = static_cast<uint64_t>(vector_math::bits_as<typename F::Bits>(shifted)) << F::MANTISSA;
-  const Real result = vector_math::bits_as<Real>(
-      vector_math::bits_as<typename F::Bits>(vector_math::exponential_series(r * ln_2, 0)) +
-      static_cast<typename F::Bits>(exponent));
+  const Real result = vector_math::times_power_of_2(vector_math::exponential_series(r * ln_2, 0),
+                                                    static_cast<typename F::Bits>(exponent));
   return z < least ? Real(0) : z > most ? F::LARGE : result;
 #endif
 }
