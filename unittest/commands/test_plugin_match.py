@@ -105,7 +105,7 @@ class Libraries(unittest.TestCase):
             self.assertRegex(output, "compute style plugin coord/gpu")
 
 
-@unittest.skipUnless(os.path.isdir(OTHER_LAMMPS), "SKIPPED: GPUCOORD_TEST_OTHER_LAMMPS is no folder; make test sets it")
+@unittest.skipUnless(os.path.isdir(OTHER_LAMMPS), "GPUCOORD_TEST_OTHER_LAMMPS is no folder; make test sets it")
 class OtherRelease(unittest.TestCase):
     """In LAMMPS 22 Jul 2025, which is linked to MPICH."""
 
