@@ -9,6 +9,7 @@ import concurrent.futures
 import glob
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -42,7 +43,7 @@ with open(os.path.join(build, "compile_commands.json")) as file:
 folders = tuple(os.path.join(top, "src", name, "") for name in ("GPUCOORD", "KOKKOS"))
 # nvcc has no -fsyntax-only
 entries = [entry for name, entry in sorted(entries.items())
-           if name.startswith(folders) and "nvcc" not in entry["command"].split()[0]]
+           if name.startswith(folders) and not re.search(r"(^|/)nvcc\S* ", entry["command"])]
 missing = set(glob.glob(os.path.join(folders[0], "*.cpp"))) - {entry["file"] for entry in entries}
 if missing:
     sys.exit(f"Error: {build}/compile_commands.json lacks {', '.join(sorted(missing))} - run make first")

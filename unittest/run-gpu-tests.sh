@@ -9,6 +9,7 @@ trap 'rm -f "$log"' EXIT
 labels='^gpu$' gpus=1
 if GPUCOORD_REQUIRE_GPU=0 "$dir/unittest/find_gpu" 2 >/dev/null; then labels='^gpu2?$' gpus=2; fi
 GPUCOORD_REQUIRE_GPU=$gpus "$(dirname "$0")/../cmake/run-tests.sh" "$dir" --label-regex "$labels" "${@:2}" | tee "$log"
+status=$?
 result=$(tail -n 1 "$log")
 echo "GPU tests: ${result#Tests: }"
-[[ $result =~ ^Tests:\ [0-9]+\ of\ [1-9].*,\ 0\ skipped,\ 0\ failed$ ]]
+[ "$status" = 0 ] && [[ $result =~ ^Tests:\ [0-9]+\ of\ [1-9].*,\ 0\ skipped,\ 0\ failed$ ]]

@@ -23,7 +23,10 @@
 #include <cstdlib>
 #include <dlfcn.h>
 #include <initializer_list>
+#include <link.h>
 #include <string>
+#include <sys/stat.h>
+#include <unistd.h>
 
 using namespace LAMMPS_NS;
 
@@ -54,14 +57,20 @@ class CInterface {
   explicit CInterface(void *of_lammps)
   {
     Dl_info place;
-    if (dladdr(of_lammps, &place))
-      // A liblammps that was opened with RTLD_LOCAL becomes global, because the styles need its symbols.
-      library = dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (dladdr(of_lammps, &place)) file = place.dli_fname;
+    library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is part of the program
   }
   ~CInterface() { dlclose(library); }
   CInterface(const CInterface &) = delete;
   CInterface &operator=(const CInterface &) = delete;
+
+  // The styles need the symbols of a liblammps that Python, say, has opened with RTLD_LOCAL.
+  void make_global() const
+  {
+    void *again = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
+    if (again) dlclose(again);
+  }
 
   // null where it has no such function
   template <class Function> Function *find(const char *name) const
@@ -77,6 +86,7 @@ class CInterface {
   }
 
  private:
+  std::string file;
   void *library = nullptr;
 };
 
@@ -134,6 +144,8 @@ constexpr char BUILD_AGAIN[] =
 std::string mismatch(const CInterface &lammps, void *lmp)
 {
   const int version = lammps.call("lammps_version", lmp);
+  if (version < 0)
+    return "it does not export its C interface - use a shared liblammps, or link the program with -rdynamic";
   if (version != GPUCOORD_EXPECT_VERSION)
     return "it was compiled for LAMMPS version " + std::to_string(GPUCOORD_EXPECT_VERSION) +
         ", but this is version " + std::to_string(version) + " - use that version, for example build/lmp, which make builds";
@@ -161,27 +173,60 @@ std::string mismatch(const CInterface &lammps, void *lmp)
   return "";
 }
 
-// On all ranks: ends LAMMPS.
+// Ends all ranks, since LAMMPS would go on and fail where the input uses a style. lammps_error() ends the program, so the
+// message is on standard error as well, for programs that have switched LAMMPS' output off.
 void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 {
+  if (lammps.call("lammps_extract_setting", lmp, "world_rank") <= 0) fprintf(stderr, "%s\n", message.c_str());
   const auto lammps_error = lammps.find<void(void *, int, const char *)>("lammps_error");
-  if (lammps_error)
-    lammps_error(lmp, LMP_ERROR_ALL, message.c_str());
-  else
-    fprintf(stderr, "ERROR: %s\n", message.c_str());
+  if (lammps_error) lammps_error(lmp, LMP_ERROR_ALL, message.c_str());
+  exit(1);
 }
 
+bool is_same_file(const std::string &one, const std::string &other)
+{
+  struct stat first, second;
+  return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
+      first.st_ino == second.st_ino;
+}
+
+// File of the libgpucoord.so that is in this process, or empty.
+std::string loaded_kernels()
+{
+  void *library = dlopen("libgpucoord.so", RTLD_LAZY | RTLD_NOLOAD);
+  if (!library) return "";
+  link_map *place = nullptr;
+  const std::string file = dlinfo(library, RTLD_DI_LINKMAP, &place) == 0 ? place->l_name : "";
+  dlclose(library);
+  return file;
+}
+
+// Null, and why with the way out, where the styles cannot be opened.
 lammpsplugin_initfunc open_styles(std::string &why)
 {
   Dl_info self;
   char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self) ? realpath(self.dli_fname, nullptr)
                                                                      : nullptr;
-  const std::string folder = path ? path : "";
+  std::string folder = path ? path : "";
   free(path);
-  const std::string file = folder.substr(0, folder.rfind('/') + 1) + "gpucoord_styles.so";
-  void *library = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
+  folder.resize(folder.rfind('/') + 1);
+  const std::string kernels = folder + "libgpucoord.so", styles = folder + "gpucoord_styles.so";
+  for (const std::string &file : {kernels, styles})
+    if (access(file.c_str(), R_OK) != 0) {
+      why = "there is no " + file + " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder";
+      return nullptr;
+    }
+  // The loader would give the styles a libgpucoord.so that is loaded already, whatever its folder.
+  const std::string loaded = loaded_kernels();
+  if (!loaded.empty() && !is_same_file(loaded, kernels)) {
+    why = "this program has loaded another build of GPUCOORD, " + loaded + " - load one of them only";
+    return nullptr;
+  }
+  // Open the kernels first and by their full name: LD_LIBRARY_PATH may lead to those of another build.
+  void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
-  if (!function) why = dlerror();
+  if (!function) why = std::string(dlerror()) + " - install what is missing, or build GPUCOORD again on this machine";
   return reinterpret_cast<lammpsplugin_initfunc>(function);
 }
 
@@ -196,11 +241,10 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
     refuse(lammps, lmp, "The GPUCOORD plugin does not match this LAMMPS: " + reason);
     return;
   }
+  lammps.make_global();
   const auto gpucoord_register_styles = open_styles(reason);
   if (!gpucoord_register_styles) {
-    refuse(lammps, lmp,
-           "The styles of the GPUCOORD plugin cannot be opened: " + reason +
-               " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder");
+    refuse(lammps, lmp, "The styles of the GPUCOORD plugin cannot be opened: " + reason);
     return;
   }
   gpucoord_register_styles(lmp, handle, regfunc);

@@ -27,16 +27,21 @@ class Tree(unittest.TestCase):
         # links to the files of the LAMMPS tree, which stays as it is
         shutil.copytree(CACHE["LAMMPS_SOURCE_DIR"], cls.tree, copy_function=os.symlink,
                         ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", ".git"))
-        for _ in range(2):    # a newer version over an older one
+        source = os.path.join(cls.tree, "src", "GPUCOORD")
+        for _ in range(2):    # a newer version over an older one, which had another file
             done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), cls.tree)
             assert done.returncode == 0, done.stdout
+            assert "removed.cpp" not in os.listdir(source)
+            shutil.copy(os.path.join(source, "write_grid.cpp"), os.path.join(source, "removed.cpp"))
+        os.remove(os.path.join(source, "removed.cpp"))
 
     def test_configure(self):
         done = run("cmake", "-S", os.path.join(self.tree, "cmake"), "-B", self.build, "-G", "Ninja", "-D", "PKG_GPUCOORD=on",
                    "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
                    "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
                    "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
-                   "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"])
+                   "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
+                   env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
         self.assertEqual(done.returncode, 0, done.stdout)
         self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
         with open(os.path.join(self.build, "compile_commands.json")) as file:
@@ -73,7 +78,7 @@ class Tree(unittest.TestCase):
             done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), folder)
             self.assertEqual(done.returncode, 1)
             self.assertRegex(done.stdout, "has other lists of packages than LAMMPS 4 Jul 2026: add GPUCOORD to STANDARD_PACKAGES "
-                             r"and to foreach\(PKG_WITH_INCL ...\), and try again\n$")
+                             r"and to foreach\(PKG_WITH_INCL ... KOKKOS ...\), and try again\n$")
             self.assertEqual(os.listdir(folder), ["cmake"])
 
 

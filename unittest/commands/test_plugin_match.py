@@ -86,23 +86,54 @@ class Libraries(unittest.TestCase):
             self.assertRegex(symbol, r"^\w (vtable for |typeinfo for |typeinfo name for )?gpucoord::")
             self.assertNotRegex(symbol, "Lepton|cub::|thrust::")
 
+    def load(self, folder, first=""):
+        """Exit code and output of `plugin load` in Python, after the plugins in the folder first."""
+        program = (f"from lammps import lammps\nlmp = lammps()\nlmp.command('plugin load {folder}/gpucoordplugin.so')\n"
+                   "lmp.command('plugin list')\nlmp.close()\nlmp.finalize()")
+        return run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH=first)
+
+    def check_refused(self, reason, folder, first=""):
+        code, output = self.load(folder, first)
+        message, = errors_in(output)
+        self.assertRegex(message, "^The styles of the GPUCOORD plugin cannot be opened: " + reason + "$")
+        self.assertNotEqual(code, 0)
+        self.assertNotIn("compute style plugin", output[output.index(message):])
+
     def test_libraries_belong_together(self):
         with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "gpucoordplugin.so")
-            shutil.copy(os.path.join(PLUGIN, "gpucoordplugin.so"), path)
-            code, output = run_script(f"plugin load {path}\nprint 'went on'\n", 1)
-            message, = errors_in(output)
-            self.assertRegex(message, r"^The styles of the GPUCOORD plugin cannot be opened: .*/gpucoord_styles.so: cannot open "
-                             "shared object file: No such file or directory - keep gpucoordplugin.so, gpucoord_styles.so and "
-                             "libgpucoord.so in one folder$")
-            self.assertNotEqual(code, 0)
-            for name in ("gpucoord_styles.so", "libgpucoord.so"):    # a plugin that was moved works
+            shutil.copy(os.path.join(PLUGIN, "gpucoordplugin.so"), folder)
+            self.check_refused("there is no .*/libgpucoord.so - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in "
+                               "one folder", folder)
+            for name in ("gpucoord_styles.so", "libgpucoord.so"):
+                with open(os.path.join(folder, name), "w") as file:
+                    file.write("no library")
+            self.check_refused(".*/libgpucoord.so: file too short - install what is missing, or build GPUCOORD again on this "
+                               "machine", folder)
+            for name in ("gpucoord_styles.so", "libgpucoord.so"):
                 shutil.copy(os.path.join(PLUGIN, name), folder)
-            program = [sys.executable, "-c", f"from lammps import lammps\nlmp = lammps()\n"
-                       f"lmp.command('plugin load {path}')\nlmp.command('plugin list')\nlmp.close()\nlmp.finalize()"]
-            code, output = run_program(program, 1, LAMMPS_PLUGIN_PATH="")
+            code, output = self.load(folder)
             self.assertEqual(code, 0, output)
             self.assertRegex(output, "compute style plugin coord/gpu")
+            self.check_refused(f"this program has loaded another build of GPUCOORD, {PLUGIN}/libgpucoord.so - load one of them only",
+                               folder, first=PLUGIN)
+
+    def test_the_library_beside_the_plugin_is_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with open(os.path.join(folder, "libgpucoord.so"), "w") as file:
+                file.write("no library")
+            program = "from lammps import lammps\nlmp = lammps()\nlmp.command('plugin list')\nlmp.close()\nlmp.finalize()"
+            code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH=PLUGIN,
+                                       LD_LIBRARY_PATH=folder + ":" + os.environ["LD_LIBRARY_PATH"])
+            self.assertEqual(code, 0, output)
+            self.assertRegex(output, "compute style plugin coord/gpu")
+
+    def test_refused_without_output(self):
+        """The reason is on standard error, too: LAMMPS ends the program."""
+        program = ("from lammps import lammps\nlmp = lammps(cmdargs=['-screen', 'none', '-log', 'none'])\n"
+                   f"lmp.command('plugin load {plugin('version')}')")
+        code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH="")
+        self.assertNotEqual(code, 0)
+        self.assertRegex(output, f"(?m)^{MISMATCH}{Mismatch.REASONS['version']}$")
 
 
 @unittest.skipUnless(os.path.isdir(OTHER_LAMMPS), "GPUCOORD_TEST_OTHER_LAMMPS is no folder; make test sets it")

@@ -67,6 +67,18 @@ class Counts(unittest.TestCase):
         status, lines = self.run_tests(COUNTER, {"one": "true", "two": "true"}, "-R", "one")
         self.assertEqual((status, lines[-1]), (0, "Tests: 1 of 1 passed, 0 in part (0 parts skipped), 0 skipped, 0 failed"))
 
+    def test_no_tests(self):
+        status, _ = self.run_tests(COUNTER, {"one": "true"}, "-R", "none")
+        self.assertNotEqual(status, 0)
+
+    def test_an_end_in_the_middle(self):
+        """ctest is killed after a first test that has passed, next to the log of an earlier run."""
+        tests = {"gpu/1": "true", "gpu/2": "kill -9 $PPID", "gpu/3": "false"}
+        self.run_tests(GPU_COUNTER, {"gpu/1": "true"})
+        for program in COUNTER, GPU_COUNTER:
+            status, _ = self.run_tests(program, tests)
+            self.assertNotEqual(status, 0)
+
     def test_gpu(self):
         status, lines = self.run_tests(GPU_COUNTER, {"gpu/one": "true", "gpu/two": self.in_parts(2)})
         self.assertEqual((status, lines[-1]),

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -135,12 +134,10 @@ TEST(MapFar, NoMesh)
 {
   const FarBox box = box_of({17.0, 17.0, 17.0});
   const int multiples[3] = {7, 11, 13};
-  const auto start = std::chrono::steady_clock::now();
   EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MOST), std::invalid_argument);
   EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 20), std::invalid_argument);
   EXPECT_NO_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 27));
   EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MOST), std::invalid_argument);
-  EXPECT_LT(std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count(), 20.0) << "seconds";
 }
 
 // the mean over a box of charges far from neutral is 0 as well
