@@ -168,7 +168,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
 
 void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
 {
-  const double at_zero = function.value_at_zero();
+  const double at_zero = function.top_before_stretch();
   if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6 || function.options().kind != SwitchKind::CUSTOM) return;
   error->warning(FLERR,
                  "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = {:.10g} makes that 1: "

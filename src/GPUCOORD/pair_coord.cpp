@@ -487,7 +487,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
   }
   if (!std::isfinite(mine.value))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the energy on rank {} is not a finite number - a function custom has no value at some distance",
+               "Pair coord: the energy on rank {} is not a finite number - use finite functions or a smaller epsilon",
                comm->me);
   return mine;
 }

@@ -114,7 +114,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   }
   if (!std::isfinite(result.value))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the energy on rank {} is not a finite number - a function custom has no value at some distance",
+               "Pair coord: the energy on rank {} is not a finite number - use finite functions or a smaller epsilon",
                comm->me);
   if (want & ATOM_VIRIAL) {
     sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);

@@ -23,7 +23,7 @@ TAKES = {"rational": f"nn, mm, {ENDS}", "smap": f"a, b, {ENDS}", "q": f"ref, bet
 NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be used: {}a constant part of it is not a "
                 "number" + CUSTOM)
 IMPRECISE = ("Compute coord/gpu {}: with r0 = 10000000 it is {} at dmax = {}, and stretching that to 1 and 0 in "
-             "precision {} makes s wrong by up to {}, more than 1e-05; use precision double, another dmax, or nostretch")
+             "precision {} makes s wrong by about {}, more than 1e-05; use precision double, another dmax, or nostretch")
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
 OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information see https://docs.lammps.org/err0019"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
@@ -121,12 +121,15 @@ ARGUMENTS = [
     ("switch exp 1.0 coeff 1 1 custom 1.0 func [sqrt(-1)] dmax 4",
      NOT_A_NUMBER.replace("switch", "coeff").format("sqrt(-1)", "")),
 
-    # what the stretch does in single precision
+    # a stretch that single precision cannot hold
     ("switch [tanh] 1e7 dmax 3.9", IMPRECISE.format("switch tanh", "1 at x = 0 and 0.99999961", 3.9, "mixed", 0.3)),
     ("precision single switch [rational] 10 dmax 3",
      IMPRECISE.format("switch rational", "1 at x = 0 and 0.9992715311", 3, "single", "0.0002").replace("10000000", "10")),
     ("switch cubic dmax 3 coeff * * [exp] 1e4 dmax 3 precision mixed", IMPRECISE.format(
         "coeff * * exp", "1 at x = 0 and 0.999700045", 3, "mixed", "0.0004").replace("10000000", "10000")),
+    ("precision mixed switch [custom] 1.0 func 1e-40*exp(-x) dmax 4.4",
+     IMPRECISE.format("switch custom", "1e-40 at x = 0 and 1.22773399e-42", 4.4, "mixed", "1e+02")
+     .replace("10000000", "1")),
     # not a number too many, and not a missing dmax
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
     # a misspelt word is not a missing one
@@ -431,7 +434,7 @@ class Runs(InProcess):
                 self.check_still_usable()
 
     def test_stretch_in_double(self):
-        """What mixed and single refuse: tanh with r0 far above dmax is 1 - r/dmax."""
+        """tanh with r0 far above dmax is 1 - r/dmax, which mixed and single refuse."""
         commands(self.lmp, f"compute c all coord/gpu switch tanh 1e7 dmax 3.0 precision double\n{PRINT_S}run 0")
         found = value(self.lmp)
         commands(self.lmp, 'thermo_style one\nuncompute c\n'

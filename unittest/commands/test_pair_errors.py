@@ -116,8 +116,8 @@ SHORT = ("Pair coord: dmax {} of types {} and {} is less than {}, where the last
          "use shorter levels, or level pair")
 NOT_FINITE = ("Pair coord: the position of atom ID 12 is not a finite number - the simulation is unstable, or "
               "positions were set wrongly")
-NO_VALUE = ("Pair coord: the energy on rank 0 is not a finite number - a function custom has no value at some "
-            "distance")
+NO_VALUE = ("Pair coord: the energy on rank 0 is not a finite number - use finite functions or a smaller "
+            "epsilon")
 # of a velocity that is none
 MOVE_TO_NAN = ("run 0\nvariable bad atom exp(1000)-exp(1000)\ngroup bad id 12\nvelocity bad set NULL v_bad NULL\n"
                "fix move all nve\nrun 1")
@@ -174,13 +174,18 @@ RUNS = {
         "with r0 = 1 it is 0.25 at x = 0 and inf at dmax = 2; choose another r0 or dmax, or nostretch - give pair_coeff "
         "1 2"),
 
-    # what the stretch does in single precision
+    # a stretch that single precision cannot hold
     **{f"a stretch in precision {precision}": (
         f"pair_style coord precision {precision}\n" + TWO.format("1 exp 1e4 dmax 2", "1 cubic dmax 2") +
         "pair_coeff 1 2 1 cubic dmax 2\nrun 0",
         "Pair coord 'exp 10000 dmax 2' of types 1 and 1: with r0 = 10000 it is 1 at x = 0 and 0.99980002 at dmax = 2, "
-        f"and stretching that to 1 and 0 in precision {precision} makes s wrong by up to 0.0006, more than 1e-05; use "
+        f"and stretching that to 1 and 0 in precision {precision} makes s wrong by about 0.0006, more than 1e-05; use "
         "precision double, another dmax, or nostretch") for precision in ("mixed", "single")},
+    **{f"a factor beyond {precision}": (
+        f"pair_style coord precision {precision}\npair_coeff * * 1.0 q ref 0.2 beta 50 d0 2.2 dmax 4.4\nrun 0",
+        "Pair coord 'q ref 0.2 beta 50 d0 2.2 dmax 4.4' of types 1 and 1: with ref = 0.2 and beta = 50 it is 1.108939019e-40 "
+        f"at x = 0 and 1.872900284e-88 at dmax = 4.4, and stretching that to 1 and 0 in precision {precision} makes s wrong by about "
+        "1e+02, more than 1e-05; use precision double, another dmax, or nostretch") for precision in ("mixed", "single")},
 
     # more ghost atoms than LAMMPS can count: 64, 1 + 2 dmax/10 times in each direction
     **{f"ghost atoms within {dmax}": (

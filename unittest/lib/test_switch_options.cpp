@@ -349,7 +349,7 @@ TEST(Range, q_with_d0_equals_that_of_PLUMED)
     EXPECT_NEAR(Switch(o).evaluate(p[0], &slope), p[1], 2e-15) << p[0];    // 15 decimals are known
     EXPECT_NEAR(slope, p[2], 2e-15) << p[0];
   }
-  // PLUMED's stretch is the same but for s'(0), which it takes for 1: it has 0.504700874399710 at
+  // PLUMED's stretch is the same, except that it takes 1 for s'(0): it has 0.504700874399710 at
   // r = 0.5, and jumps at d0
   o.stretch = true;
   const Switch stretched(o);
@@ -431,20 +431,60 @@ TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
 {
   const Switch function(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
   EXPECT_EQ(function.why_imprecise(Precision::MIXED),
-            "with r0 = 10000000 it is 1 at x = 0 and 0.99999961 at dmax = 3.9, and stretching that to 1 and 0 in "
-            "precision mixed makes s wrong by up to 0.3, more than 1e-05; use precision double, another dmax, or "
+            "with r0 = 10000000 it is 1 at x = 0 and 0.99999961 at dmax = 3.9, and stretching that "
+            "to 1 and 0 in "
+            "precision mixed makes s wrong by about 0.3, more than 1e-05; use precision double, "
+            "another dmax, or "
             "nostretch");
   // in double it keeps its digits
   const closed::Function<closed::Quad> exact(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
   for (double r = 0.1; r < 3.9; r += 0.1) EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
 }
 
-TEST(Stretch, value_at_zero_is_that_of_the_formula)
+// The stretch makes s' near 1e-40 finite in double, while float rounds it to 0 and the factor to infinity.
+TEST(Stretch, float_cannot_hold_large_factors)
 {
-  EXPECT_EQ(Switch(expression("2*exp(-x)", 4.0)).value_at_zero(), 2.0);
-  EXPECT_EQ(Switch(expression("exp(-x)", 4.0)).value_at_zero(), 1.0);
-  EXPECT_EQ(Switch(rational(6, 12, 1.5, 0.0, 4.0)).value_at_zero(), 1.0);
-  EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, 4.0, true, 2.0)).value_at_zero(), 1.0 / (1.0 + std::exp(5.0 * -0.52)), EPS);
+  // s' = exp(-50 (r - 0.36)), as exp(-92) is nothing next to 1: 1.1e-40 at d0, and after the stretch exp(-50 (r - d0))
+  const Switch contacts(native(50.0, 1.8, 0.2, 4.4, true, 2.2));
+  const Switch tiny(expression("1e-40*exp(-x)", 4.4));
+  for (const double x : {0.01, 0.1, 0.3}) {
+    EXPECT_NEAR(contacts.evaluate(2.2 + x), std::exp(-50.0 * x), 1e-13);
+    const double end = std::exp(-4.4 / 1.5);
+    EXPECT_NEAR(tiny.evaluate(1.5 * x), (std::exp(-x) - end) / (1.0 - end), 1e-14);
+  }
+  for (const Precision p : {Precision::MIXED, Precision::SINGLE}) {
+    const std::string name = p == Precision::MIXED ? "mixed" : "single";
+    EXPECT_EQ(
+        tiny.why_imprecise(p),
+        "with r0 = 1.5 it is 1e-40 at x = 0 and 5.321934434e-42 at dmax = 4.4, and stretching that "
+        "to 1 and 0 in precision " +
+            name +
+            " makes s wrong by about 1e+02, more than 1e-05; use "
+            "precision double, another dmax, or nostretch");
+    EXPECT_NE(contacts.why_imprecise(p), "");
+    EXPECT_EQ(Switch(expression("1e-30*exp(-x)", 4.4)).why_imprecise(p), "");
+    // s is as it should be, and ds/dr = (ds'/dx) stretch/r0 is infinite
+    SwitchOptions o = expression("1e-30*exp(-x)", 4.4e-10);
+    o.r0 = 1.5e-10;
+    EXPECT_EQ(Switch(o).why_imprecise(p),
+              "with r0 = 1.5e-10 it is 1e-30 at x = 0 and 5.321934434e-32 at dmax = 4.4e-10, and "
+              "stretching that to 1 and 0 in precision " +
+                  name +
+                  " gives ds/dr the factor 7e+39, "
+                  "more than 3.4e+38; use precision double, another dmax, or nostretch");
+  }
+  EXPECT_EQ(contacts.why_imprecise(Precision::DOUBLE), "");
+  // a function that rises from 0 keeps its digits
+  EXPECT_EQ(Switch(expression("x", 4.4)).why_imprecise(Precision::SINGLE), "");
+}
+
+TEST(Stretch, top_before_stretch_is_that_of_the_formula)
+{
+  EXPECT_EQ(Switch(expression("2*exp(-x)", 4.0)).top_before_stretch(), 2.0);
+  EXPECT_EQ(Switch(expression("exp(-x)", 4.0)).top_before_stretch(), 1.0);
+  EXPECT_EQ(Switch(rational(6, 12, 1.5, 0.0, 4.0)).top_before_stretch(), 1.0);
+  EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, 4.0, true, 2.0)).top_before_stretch(),
+              1.0 / (1.0 + std::exp(5.0 * -0.52)), EPS);
 }
 
 }    // namespace

@@ -34,7 +34,7 @@ enum class Precision { DOUBLE, MIXED, SINGLE };
 struct SwitchOptions {
   static constexpr double NOT_GIVEN = std::numeric_limits<double>::quiet_NaN();
   SwitchKind kind = SwitchKind::RATIONAL;
-  double r0 = NOT_GIVEN;      // > 0; required but for CUBIC and Q, which do not take it
+  double r0 = NOT_GIVEN;      // > 0; required, except for CUBIC and Q, which do not take it
   double d0 = 0.0;            // >= 0
   double dmax = NOT_GIVEN;    // > d0, or infinity for a range without end
   double n = 6.0;             // RATIONAL, > 0
@@ -88,13 +88,15 @@ class GPUCOORD_API Switch {
   double stretch() const { return stretch_factor; }
   double shift() const { return shift_term; }
   double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
-  double value_at_zero() const { return at_zero; }    // s'(0), which the stretch makes 1; 1 without it
+  // s'(0) of a stretched function, 1 of others
+  double top_before_stretch() const { return at_zero; }
 
-  // Why the stretch loses digits in pair terms of this precision: by the bound of the rounding
-  // error of s there, in units of s(0) = 1. Empty where that is at most MOST_ROUNDING.
+  // Why pair terms of this precision cannot hold the stretched function. Empty where they can, and
+  // rounding() is at most MOST_ROUNDING.
   static constexpr double MOST_ROUNDING = 1e-5;
-  double rounding(Precision) const;
   std::string why_imprecise(Precision) const;
+  // Estimate of the rounding error of s there, in units of s(0) = 1. Public for tests only.
+  double rounding(Precision) const;
 
   // a new evaluator for one thread; null unless CUSTOM
   std::unique_ptr<CustomFunction> make_custom() const;

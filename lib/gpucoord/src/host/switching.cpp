@@ -127,10 +127,14 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
 
 double Switch::rounding(Precision precision) const
 {
-  const double eps = precision == Precision::DOUBLE ? std::numeric_limits<double>::epsilon()
-                                                    : std::numeric_limits<float>::epsilon();
-  // s' stretch and shift are rounded before they cancel
-  return 0.5 * eps * (std::fabs(at_zero * stretch_factor) + std::fabs(shift_term));
+  const bool is_double = precision == Precision::DOUBLE;
+  const double eps = is_double ? std::numeric_limits<double>::epsilon()
+                               : std::numeric_limits<float>::epsilon();
+  const double least = is_double ? std::numeric_limits<double>::min()
+                                 : std::numeric_limits<float>::min();
+  // s' stretch and shift are rounded before they cancel, and s' below 'least' may count as 0
+  return 0.5 * eps * (std::fabs(at_zero * stretch_factor) + std::fabs(shift_term)) +
+      least * std::fabs(stretch_factor);
 }
 
 // s' at both ends, and the lengths that it depends on
@@ -145,13 +149,21 @@ std::string Switch::ends() const
 
 std::string Switch::why_imprecise(Precision precision) const
 {
-  const double error = rounding(precision);
-  if (error <= MOST_ROUNDING) return "";
+  const double error = rounding(precision), factor = std::fabs(stretch_factor / opt.r0);
+  const double most = precision == Precision::DOUBLE ? std::numeric_limits<double>::max()
+                                                     : std::numeric_limits<float>::max();
+  char limit[80];
+  if (!(error <= MOST_ROUNDING))
+    std::snprintf(limit, sizeof(limit), "makes s wrong by about %.1g, more than %.1g", error,
+                  MOST_ROUNDING);
+  else if (!(factor <= most))
+    std::snprintf(limit, sizeof(limit), "gives ds/dr the factor %.2g, more than %.2g", factor,
+                  most);
+  else
+    return "";
   static const char *const names[] = {"double", "mixed", "single"};
-  char numbers[80];
-  std::snprintf(numbers, sizeof(numbers), "%s makes s wrong by up to %.1g, more than %.1g",
-                names[static_cast<int>(precision)], error, MOST_ROUNDING);
-  return ends() + ", and stretching that to 1 and 0 in precision " + numbers +
+  return ends() + ", and stretching that to 1 and 0 in precision " +
+      names[static_cast<int>(precision)] + " " + limit +
       "; use precision double, another dmax, or nostretch";
 }
 
