@@ -190,6 +190,12 @@ RUNS = {
         "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style atomic"),
     "no ellipsoid": (RUN + "set atom 5 shape 0 0 0\nset atom 5 type 2\nrun 0", NO_ELLIPSOID),
 
+    # beyond single precision
+    **{f"sigma in {precision}": (f"pair_style multisite 1.6 precision {precision}\npair_coeff * * huge huge huge\nrun 0",
+        f"Pair multisite: precision {precision}: component huge: (sigma/cutoff)^12 is 3.55271e+117 for sigma 1e+10 and cutoff "
+        "1.6, and single precision holds up to 1e+30 - use precision double, or units real or metal")
+       for precision in ("mixed", "single")},
+
     # ghost atoms
     "mode multi": (RUN + "neighbor 0.3 multi\ncomm_modify mode multi cutoff/multi 1 1.0\nrun 0",
         "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its cutoff - use "
@@ -396,7 +402,7 @@ class Arguments(InProcess):
         self.assertNotEqual(self.energy(), 0.0)
 
     def test_byte_order_mark_and_line_ends(self):
-        """What editors of Windows write is read, units included."""
+        """Files by editors of Windows are read, units included."""
         commands(self.lmp, f"{STYLE}\n{GOOD}")
         expected = self.energy()
         for name in "marked", "crlf", "both_of_them":
@@ -445,7 +451,7 @@ class Runs(InProcess):
                     self.assertNotEqual(self.energy(), 0.0)
 
     def test_long_cutoff(self):
-        """Of which LAMMPS cannot count the ghost atoms: also of the reach of molecules, and not one that it can count."""
+        """LAMMPS cannot count the ghost atoms of a long cutoff, whether the reach of molecules makes it long or not."""
         for style in "multisite 1e12", "multisite 5e4", "multisite 2.5 1e6", "hybrid/overlay multisite 1e12 lj/cut 2.5":
             with self.subTest(style):
                 self.begin()
@@ -567,6 +573,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         write_components("good", [ALL_KINDS, LINEAR, POLAR, ATOM])
+        write_components("huge", [Component("huge", 1.0, centres=[((0.0, 0.0, 0.0), 1.0, 1e10)])])
         write_components("bent", [BESIDE, ACROSS])
         write_components("ion", [Component("cation", charges=[((0.0, 0.0, 0.0), 2.0)]),
                                  Component("pair", charges=[((0.0, 0.0, 0.0), 2.0), ((0.0, 0.0, 0.0), -2.0)])])

@@ -218,3 +218,35 @@ TEST(MultisiteModel, WhatFloatHolds)
   c.centres[0].sigma = 3.4e-16;
   EXPECT_EQ(why(o), "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
 }
+
+// powers of sigma/cutoff that lennard_jones() has in float, where it gave no number
+TEST(MultisiteModel, SigmaThatFloatHolds)
+{
+  const auto why = [&](const LennardJonesSite &site, double cutoff,
+                       double eta = 1.0) -> std::string {
+    std::vector<Component> two = {of_centres({site}), of_centres({site})};
+    two[0].name = "big";
+    try {
+      MultisiteModel model(two, options(cutoff));
+      model.set_mixing(0, 1, {1.0, eta});
+      model.check_float();
+      return "";
+    } catch (const std::invalid_argument &e) {
+      return e.what();
+    }
+  };
+  EXPECT_EQ(why({{0, 0, 0}, 1.0, 1e10}, 1.6),
+            "component big: (sigma/cutoff)^12 is 3.55271e+117 for sigma 1e+10 and cutoff 1.6, and "
+            "single precision holds up to 1e+30");
+  EXPECT_EQ(why({{0, 0, 0}, 1.0, 3.0}, 1.6, 1e3),
+            "component big: (sigma/cutoff)^12 is 1.88806e+39 for sigma 3000 and cutoff 1.6, and "
+            "single precision holds up to 1e+30");
+  EXPECT_EQ(why({{0, 0, 0}, 1e-20, 1e-10}, 1e-12),
+            "component big: 12 (sigma/cutoff)^12/cutoff^2 is 1.2e+49 for sigma 1e-10 and "
+            "cutoff 1e-12, and single precision holds up to 1e+30");
+  EXPECT_EQ(why({{0, 0, 0}, 1e20, 10.0}, 1.0),
+            "component big: 48 epsilon (sigma/cutoff)^12/cutoff^2 is 4.8e+33 for sigma 10 and "
+            "cutoff 1, and single precision holds up to 1e+30");
+  EXPECT_EQ(why({{0, 0, 0}, 1.65e-21, 3.4e-10}, 1e-9), "");    // J, m
+  EXPECT_EQ(why({{0, 0, 0}, 1.0, 100.0}, 1.0), "");
+}

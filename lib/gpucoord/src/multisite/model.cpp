@@ -160,6 +160,25 @@ void MultisiteModel::check_float() const
              "an electrostatic force at the cutoff");
       }
   }
+  // Powers as lennard_jones() forms them at the cutoff. Small ones may round to 0 there.
+  const double rc_sq = settings.cutoff * settings.cutoff;
+  const auto need_less = [&](double number, const Component &component, const std::string &what,
+                             double sigma) {
+    check(number <= MOST, component,
+          what + " is " + in_text(number) + " for sigma " + in_text(sigma) + " and cutoff " +
+              in_text(settings.cutoff) + ", and single precision holds up to " + in_text(MOST));
+  };
+  for (int i = 0; i < static_cast<int>(all.size()); ++i)
+    for (int j = i; j < static_cast<int>(all.size()); ++j)
+      for (int a = 0; a < static_cast<int>(all[i].centres.size()); ++a)
+        for (int b = 0; b < static_cast<int>(all[j].centres.size()); ++b) {
+          const PairOfCentres pair = centres(i, a, j, b);
+          const double sigma = std::sqrt(pair.sigma_sq), s12 = std::pow(pair.sigma_sq / rc_sq, 6);
+          need_less(s12, all[i], "(sigma/cutoff)^12", sigma);
+          need_less(12.0 * s12 / rc_sq, all[i], "12 (sigma/cutoff)^12/cutoff^2", sigma);
+          need_less(12.0 * pair.four_epsilon * s12 / rc_sq, all[i],
+                    "48 epsilon (sigma/cutoff)^12/cutoff^2", sigma);
+        }
 }
 
 // The mean of r^-n over the orientations of arms t1 and t2 at the ends of R is the sum over k and l of
