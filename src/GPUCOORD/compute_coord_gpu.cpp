@@ -120,12 +120,9 @@ void ComputeCoordGPU::init()
     double cutghost = comm->cutghostuser;
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
-    const std::string why = GhostRange::why_too_long(cutghost, atom, comm, domain);
-    if (!why.empty())
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: the ghost atom range {:.10g} {} - use a smaller dmax and comm_modify cutoff, "
-                 "or engine allpairs with image minimum",
-                 id, cutghost, why);
+    const std::string why = GhostRange::why_ghosts_too_many(
+        cutghost, table->dmax() + neighbor->skin, atom, comm, domain, force);
+    if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: {}", id, why);
   }
 
   // Neighbor hands out lists again only where requests have changed: keep the last one

@@ -15,6 +15,7 @@
 #include "comm.h"
 #include "domain.h"
 #include "fmt/format.h"
+#include "force.h"
 
 #include <algorithm>
 #include <cmath>
@@ -49,6 +50,22 @@ namespace GhostRange {
     return fmt::format("is so long that LAMMPS would need about {:.2g} {}, which it counts by int, up to {}",
                        many_atoms ? natoms : nexchanges,
                        many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
+  }
+
+  // The same for the range of ghost atoms of a compute that needs them up to 'need', distance: names
+  // the command that sets the range, and the way out.
+  inline std::string why_ghosts_too_many(double range, double need, const Atom *atom,
+                                         const Comm *comm, const Domain *domain, const Force *force)
+  {
+    const std::string why = why_too_long(range, atom, comm, domain);
+    if (why.empty()) return "";
+    const std::string source = range > comm->cutghostuser
+        ? fmt::format("cutoff of pair_style {}", force->pair_style)
+        : "comm_modify cutoff";
+    const bool is_needed = !why_too_long(need, atom, comm, domain).empty();
+    return fmt::format("the ghost atom range {:.10g} of the {} {} - use a smaller {}{}", range,
+                       source, why, source,
+                       is_needed ? " and dmax, or engine allpairs with image minimum" : "");
   }
 
 }    // namespace GhostRange

@@ -427,10 +427,27 @@ class Runs(InProcess):
                 commands(self.lmp, f"comm_modify cutoff {cutoff}\ncompute c all coord/gpu switch cubic dmax 3.0\n{PRINT_S}")
                 # 64 atoms, 1 + 2 cutoff/10 times in each direction
                 self.assertEqual(error_of(self.lmp, "run 0")[0],
-                    f"Compute coord/gpu c: the ghost atom range {cutoff:.10g} is so long that LAMMPS would need about "
+                    f"Compute coord/gpu c: the ghost atom range {cutoff:.10g} of the comm_modify cutoff is so long that LAMMPS would "
+                    "need about "
                     f"{natoms:.2g} atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller "
-                    "dmax and comm_modify cutoff, or engine allpairs with image minimum")
+                    "comm_modify cutoff")
                 commands(self.lmp, "thermo_style one\nuncompute c\ncomm_modify cutoff 3.3")
+                self.check_still_usable()
+
+    def test_source_of_a_ghost_range_beyond_int(self):
+        """The message names the command that makes the range so long."""
+        message = ("Compute coord/gpu c: the ghost atom range {0} of the {1} is so long that LAMMPS would need about 5.1e+11 "
+                   "atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller {1}{2}")
+        for before, after, cutoff, source, way_out in (
+                ("pair_style zero 1e4\npair_coeff * *", "pair_style zero 3.0\npair_coeff * *", "10000.3",
+                 "cutoff of pair_style zero", ""),
+                ("comm_modify cutoff 10001", "comm_modify cutoff 3.3", "10001", "comm_modify cutoff",
+                 " and dmax, or engine allpairs with image minimum")):
+            with self.subTest(source):
+                dmax = "1e4 image all" if way_out else "3.0"
+                commands(self.lmp, f"{before}\ncompute c all coord/gpu switch cubic dmax {dmax}\n{PRINT_S}")
+                self.assertEqual(error_of(self.lmp, "run 0")[0], message.format(cutoff, source, way_out))
+                commands(self.lmp, f"thermo_style one\nuncompute c\n{after}")
                 self.check_still_usable()
 
     def test_stretch_in_double(self):
