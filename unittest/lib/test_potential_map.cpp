@@ -324,7 +324,6 @@ TEST(PotentialMap, OneCharge)
   }
 }
 
-// the erfc behind kernel ewald, over all its range
 // Cutoffs far shorter than a cell of the grid take no longer: points have the q/r of the charge beside them, or nothing.
 TEST(PotentialMap, ShortCutoff)
 {
@@ -356,6 +355,7 @@ TEST(PotentialMap, ShortCutoff)
   }
 }
 
+// the erfc behind kernel ewald, over all its range
 TEST(PotentialMap, ScaledErfc)
 {
   double worst = 0.0, worst_float = 0.0;
@@ -642,6 +642,11 @@ TEST(PotentialMap, RefusesBadBins)
   EXPECT_EQ(why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
             "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
   EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58), "bins of size 0.001 with room for 3 charges each have 1.490");
+#ifdef GPUCOORD_HAS_CUDA
+  // also on a machine without a GPU
+  const MapBins bins = {true, 0.0, 3, false};
+  EXPECT_THROW(make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins), std::invalid_argument);
+#endif
 }
 
 TEST(PotentialMap, RefusesBadOptions)

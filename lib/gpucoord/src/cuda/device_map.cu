@@ -80,7 +80,6 @@ namespace {
     OnDevice(const MapOptions &options, Precision precision, const MapBins &bins_in) :
         bins(bins_in), engine(make_map_engine(options, precision))
     {
-      check_map_bins(bins, options);
       if (bins.are_fixed) engine_of_overflow = make_map_engine(options, precision);
     }
 
@@ -222,6 +221,8 @@ namespace {
 
 std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &options, Precision precision, const MapBins &bins)
 {
+  check_map_options(options);
+  check_map_bins(bins, options);
   return std::make_unique<OnDevice>(options, precision, bins);
 }
 

@@ -22,7 +22,6 @@ namespace {
     CudaMap(const MapOptions &options, Precision precision, int device, int nthreads_in, const MapBins &bins_in) :
         nthreads(std::max(1, nthreads_in)), bins(bins_in), memory(device, [] { return std::make_unique<Memory>(); })
     {
-      check_map_bins(bins, options);
       memory->engine = make_map_engine(options, precision);
       if (!bins.are_fixed) return;
       if (bins.on_host)
@@ -201,6 +200,8 @@ namespace {
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads,
                                                       const MapBins &bins)
 {
+  check_map_options(options);
+  check_map_bins(bins, options);
   return std::make_unique<CudaMap>(options, precision, device, nthreads, bins);
 }
 
