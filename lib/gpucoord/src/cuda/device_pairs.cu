@@ -22,6 +22,8 @@
 
 namespace gpucoord {
 
+using namespace pair_rebuild;
+
 namespace {
 
   constexpr unsigned MAX_DESCRIBE_BLOCKS = 128;

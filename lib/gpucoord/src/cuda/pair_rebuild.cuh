@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What the files share that select atoms (device_pairs.cu) and list their partners (pair_rows.cu).
+// Part of GPUCOORD, GPL-2.0. Shared by the files that select atoms (device_pairs.cu) and list their
+// partners (pair_rows.cu).
 
 #ifndef GPUCOORD_PAIR_REBUILD_CUH
 #define GPUCOORD_PAIR_REBUILD_CUH
@@ -6,23 +7,26 @@
 #include <cstdint>
 
 namespace gpucoord {
+namespace pair_rebuild {
 
-constexpr int THREADS = 256;
+  constexpr int THREADS = 256;
 
-inline unsigned blocks_of(std::int64_t n)
-{
-  return static_cast<unsigned>((n + THREADS - 1) / THREADS);
-}
+  inline unsigned blocks_of(std::int64_t n)
+  {
+    return static_cast<unsigned>((n + THREADS - 1) / THREADS);
+  }
 
-__device__ inline int thread_number()
-{
-  return blockIdx.x * THREADS + threadIdx.x;
-}
+  __device__ inline int thread_number()
+  {
+    return blockIdx.x * THREADS + threadIdx.x;
+  }
 
-// Places of the numbers that a rebuild counts on the device. OVERLAP: owned atoms that are in both groups. PARTNERS: of all atoms.
-// MOST: of one atom. From LISTS on there are two numbers for each list of atoms: all of them, and the owned ones.
-enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
+  // Places of the numbers that a rebuild counts on the device. OVERLAP: owned atoms that are in both
+  // groups. PARTNERS: of all atoms. MOST: of one atom. From LISTS on there are two numbers for each
+  // list of atoms: all of them, and the owned ones.
+  enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
 
+}    // namespace pair_rebuild
 }    // namespace gpucoord
 
 #endif

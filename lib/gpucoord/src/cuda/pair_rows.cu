@@ -20,6 +20,8 @@
 
 namespace gpucoord {
 
+using namespace pair_rebuild;
+
 // Where the partners of candidates are written, in fours: as rows in tiles that all have room for rows of one length,
 // or where offset says.
 struct Room {
