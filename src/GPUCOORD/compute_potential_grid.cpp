@@ -58,7 +58,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
     if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
-  settings->map.tiny = distance_that_is_none();
+  settings->map.tiny = coincidence_tolerance();
   check_distances(true);
   backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid", settings->device_position);
 
@@ -97,7 +97,7 @@ void ComputePotentialGrid::init()
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
   }
-  settings->map.tiny = distance_that_is_none();
+  settings->map.tiny = coincidence_tolerance();
   check_distances(false);
   evaluated_at = -1;    // a run may begin at the step of the last one
   if (!settings->reference.empty()) reference_region();

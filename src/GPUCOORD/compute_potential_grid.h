@@ -107,7 +107,7 @@ class ComputePotentialGrid : public Compute {
   void check_ghost_shell(double cutghost) const;
   double height_of_box(int axis) const;
   double protrusion() const;
-  double distance_that_is_none() const;
+  double coincidence_tolerance() const;
   void print_setup();
   std::string mesh_in_words() const;
 

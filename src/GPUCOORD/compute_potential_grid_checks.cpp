@@ -8,7 +8,7 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// What compute potential/grid cannot do in the box, in the memory and with the distances that there are.
+// Checks of compute potential/grid: whether the box, the memory and the distances allow it.
 
 #include "compute_potential_grid.h"
 
@@ -33,7 +33,7 @@ static constexpr double ON_A_POINT = 1e-5;
 
 /* ---------------------------------------------------------------------- */
 
-double ComputePotentialGrid::distance_that_is_none() const
+double ComputePotentialGrid::coincidence_tolerance() const
 {
   if (settings->is_direct()) return ON_A_POINT * std::max({domain->xprd, domain->yprd, domain->zprd});
   double step = 0.0;

@@ -166,7 +166,7 @@ std::string MultisiteComponents::names(const std::vector<gpucoord::Component> &c
 
 std::vector<std::string> MultisiteComponents::warnings(const gpucoord::MultisiteModel &model)
 {
-  constexpr double ROUNDING = 1e-6;    // of charges with seven digits in a file
+  constexpr double ROUNDING = 1e-6;    // charges in a file have seven digits
   const auto &components = model.components();
   const auto &settings = model.options();
   std::vector<std::string> found;

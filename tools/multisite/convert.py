@@ -97,9 +97,9 @@ class Component:
         self.inertia = [0.0, 0.0, 0.0]
 
     def to_principal_axes(self):
-        """The centre of mass becomes the origin, and the principal axes those of the frame."""
+        """The center of mass becomes the origin, and the principal axes those of the frame."""
         if self.is_off_centre():
-            notice(f"component {self.name}: its centre of mass was at {numbers(self.centre())} and is now the origin")
+            notice(f"component {self.name}: its center of mass was at {numbers(self.centre())} and is now the origin")
             self.transform(self.centre(), np.eye(3))
         if self.is_turned():
             axes = np.linalg.eigh(self.tensor())[1].T
@@ -584,7 +584,7 @@ def parse(arguments):
                         help="needed where there are charges and dipoles: yes reverses all dipoles, which gives ls1's energy "
                              "between charges and dipoles")
     parser.add_argument("--principal", action="store_true",
-                        help="move sites of ls1 to the centre of mass and turn them to principal axes, as templates always are")
+                        help="move sites of ls1 to the center of mass and turn them to principal axes, as templates always are")
     parser.add_argument("--lj", nargs=3, action="append", default=[], metavar=("TYPE", "EPSILON", "SIGMA"),
                         help="of an atom type of a molecule template, in its units")
     parser.add_argument("--mass", nargs=2, action="append", default=[], metavar=("NAME", "M"),
@@ -641,7 +641,7 @@ def convert(options):
             component.to_principal_axes()
         elif is_ls1 and component.is_off_centre():
             notice(f"component {component.name}: masses are about {numbers(component.centre())}, not about the origin, which "
-                   "is what ls1 takes for the centre of mass, and so is it here - --principal moves the sites")
+                   "is what ls1 takes for the center of mass, and so is it here - --principal moves the sites")
         elif is_ls1 and component.is_turned():
             notice(f"component {component.name}: axes are not principal ones of its masses, which ls1 does not mind, and so is "
                    "it here - --principal turns the sites")

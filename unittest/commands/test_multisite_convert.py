@@ -202,7 +202,7 @@ class Convert(unittest.TestCase):
                       self.convert(ASCII, *options, "--negate-dipoles", "yes").notices)
 
     def energy_of(self, sites, *options):
-        """Of a molecule of each component, all of one site: two are 2 apart along x, a third is beyond the cutoff."""
+        """Energy of one molecule of each component, all of one site: two are 2 apart along x, a third is beyond the cutoff."""
         names = [f"C{k + 1}" for k in range(len(sites))]
         components = "".join(f"{count}\n{site}\n0 0 0\n" for count, site in sites)
         mixing = "1 1 " * (len(sites) * (len(sites) - 1) // 2)
@@ -258,13 +258,13 @@ class Convert(unittest.TestCase):
                          "must be 1")
 
     def test_origin(self):
-        """What is not about the centre of mass stays so, or is moved."""
+        """Sites off the center of mass stay there, or are moved."""
         text = ASCII.replace("0 0 1 0.02", "0 1 1 0.02")
         options = ["--units", "lj", "--from", "lj", "--negate-dipoles", "no"]
         found = self.convert(text, *options)
         self.same(found.components["C1"]["centre"], [[0, 0, -1, 0.0004, 6.5], [0, 1, 1, 0.0003, 6.0]])
         self.assertEqual(found.notices[0], "component C1: masses are about 0 0.5 0, not about the origin, which is what ls1 "
-                                           "takes for the centre of mass, and so is it here - --principal moves the sites")
+                                           "takes for the center of mass, and so is it here - --principal moves the sites")
         found = self.convert(text, *options, "--principal")
         half = np.sqrt(5) / 2
         one = found.components["C1"]
@@ -349,7 +349,7 @@ class Convert(unittest.TestCase):
         self.same(water["mass"], [[18.0154]])
         self.assertEqual(len(water["centre"]), 1)
         self.assertEqual(len(water["charge"]), 3)
-        # two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the centre of mass
+        # two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the center of mass
         along = 15.9994 * 2.016 / 18.0154 * 0.5
         self.same(sorted(water["inertia"][0]), [along, 2.016 * 0.5, along + 2.016 * 0.5], 1e-9)
         places = np.array(water["charge"])[:, :3]
@@ -358,7 +358,7 @@ class Convert(unittest.TestCase):
         masses = np.array([15.9994, 1.008, 1.008])
         self.same(masses @ places, [0, 0, 0])
         self.same(places.T @ (masses[:, None] * places) - np.diag((masses[:, None] * places**2).sum(axis=0)), np.zeros((3, 3)))
-        self.assertIn("its centre of mass was at", found.notices[0])
+        self.assertIn("its center of mass was at", found.notices[0])
         self.assertIn("turned to its principal axes", found.notices[1])
         with_masses = WATER + "\nMasses\n\n1 15.9994\n2 1.008\n3 1.008\n"
         again = self.convert(with_masses, "--units", "real", *OF_WATER[:8], name="water.txt")
@@ -419,7 +419,7 @@ class Convert(unittest.TestCase):
         self.assertEqual(found.notices[0], "'99.0 mass' of the template is not taken, but what its atoms have")
 
     def test_byte_order_mark_and_line_ends(self):
-        """What editors of Windows write is read."""
+        """Files by editors of Windows are read."""
         for text, options in ((ASCII, ["--from", "lj", "--negate-dipoles", "no"]), (XML, ["--from", "lj", "--negate-dipoles", "no"]),
                               (WATER, OF_WATER)):
             units = "real" if text is WATER else "lj"

@@ -219,7 +219,7 @@ TEST(MultisiteModel, WhatFloatHolds)
   EXPECT_EQ(why(o), "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
 }
 
-// powers of sigma/cutoff that lennard_jones() has in float, where it gave no number
+// Powers of sigma/cutoff that lennard_jones() forms must be within the range of float.
 TEST(MultisiteModel, SigmaThatFloatHolds)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What the shared library shows to the programs that link to it.
+// Part of GPUCOORD, GPL-2.0. Visibility of symbols in the shared library.
 
 #ifndef GPUCOORD_EXPORT_H
 #define GPUCOORD_EXPORT_H
