@@ -24,6 +24,7 @@
 #include "update.h"
 
 #include <algorithm>
+#include <cmath>
 
 using namespace LAMMPS_NS;
 using gpucoord::DeviceBias;
@@ -163,7 +164,12 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
   const auto stream = device->stream();
   try {
     if (!bias) bias = gpucoord::make_device_bias();
-    if (host_is_behind) heed(bias->glance());
+    if (host_is_behind) {
+      auto state = bias->glance();
+      // the GPU may be writing: only after a wait are all numbers of one evaluation
+      if (state.not_finite || state.outside) state = bias->wait(stream);
+      heed(state);
+    }
     if (gpu_is_behind) {
       DeviceBias::State state = {};
       for (std::size_t v = 0; v < variables.size(); ++v) {
@@ -191,7 +197,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
       terms[v].last_term.k = variables[v].last_k;
       terms[v].last_term.s0 = variables[v].last_s0;
     }
-    bias->evaluate(terms, moves, stream);
+    bias->evaluate(terms, moves, args->stride, stream);
   } catch (const gpucoord::DeviceError &e) {
     error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
   }
@@ -206,9 +212,11 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const Devi
 {
   if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
   // a variable that the box has now put elsewhere finds by itself what is wrong
-  for (CoordOnDevice *const compute : on_gpu) {
+  for (std::size_t v = 0; v < on_gpu.size(); ++v) {
+    CoordOnDevice *const compute = on_gpu[v];
     if (compute && state.moved) compute->warn_of_moved_atoms();
-    if (compute && (state.bad_atom >= 0 || state.not_finite)) compute->stop_for_what_is_not_finite();
+    if (compute && (state.bad_atom >= 0 || !std::isfinite(state.s[v])))
+      compute->stop_for_what_is_not_finite();
   }
   if (state.not_finite) {
     host_is_behind = false;

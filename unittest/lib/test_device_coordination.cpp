@@ -806,7 +806,7 @@ TEST(DeviceBias, Restraints)
         work += 0.5 * (terms[v].evaluate(at, slope) - last[v].evaluate(at, slope));
     }
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
-    bias->evaluate(variables, true, nullptr);
+    bias->evaluate(variables, true, 1.0, nullptr);
     device->add_forces({f.data(), false, 3, 1}, 2.0, bias->slope(0), nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
@@ -849,7 +849,7 @@ TEST(DeviceBias, BiasThatIsNotFinite)
     variables[0].term.s0 = s0;
     const bool finite = !state.not_finite && s0 == 0.0;
     device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    bias->evaluate(variables, false, nullptr);
+    bias->evaluate(variables, false, 1.0, nullptr);
     state = bias->wait(nullptr);
     EXPECT_EQ(state.not_finite, finite ? 0 : 1);
     EXPECT_EQ(std::isfinite(state.energy), finite);
@@ -857,6 +857,37 @@ TEST(DeviceBias, BiasThatIsNotFinite)
     double slope = -1.0;
     cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
     EXPECT_EQ(slope, finite ? 10.0 : 0.0);
+  }
+}
+
+// V and dV/dS are finite, but the force of a bias with stride is strength times as large.
+TEST(DeviceBias, ForceThatIsNotFinite)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+  const auto bias = make_device_bias();
+  DeviceBias::State state = {};
+  state.bad_atom = -1;
+  bias->set(state, nullptr);
+  std::vector<DeviceBias::Variable> variables(1);
+  variables[0].coordination = device.get();
+  variables[0].scale = 1e-6;
+  variables[0].term.kind = Restraint::Kind::LINEAR;
+  variables[0].term.k = 1e305;
+  for (const double strength : {1e2, 1e4}) {
+    const bool finite = strength == 1e2;
+    bias->evaluate(variables, false, strength, nullptr);
+    state = bias->wait(nullptr);
+    EXPECT_EQ(state.not_finite, finite ? 0 : 1);
+    EXPECT_TRUE(std::isfinite(state.energy));
+    EXPECT_EQ(state.slope[0], 1e305);
+    double slope = -1.0;
+    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
+    EXPECT_EQ(slope, finite ? 1e305 : 0.0);
   }
 }
 
@@ -897,13 +928,13 @@ TEST(DeviceBias, MetadynamicsOnAGrid)
       state.bad_atom = -1;
       bias->set(state, nullptr);
       bias->set_grid(metad, nullptr);
-      bias->evaluate(variables, false, nullptr);
+      bias->evaluate(variables, false, 1.0, nullptr);
       state = bias->wait(nullptr);
       EXPECT_NEAR(state.energy, metad.evaluate(at, slope), 1e-12);
       for (int v = 0; v < n; ++v) EXPECT_NEAR(state.slope[v], slope[v], 1e-10);
       EXPECT_EQ(state.outside, 0);
       variables[0].scale = 5.0 / value;
-      bias->evaluate(variables, false, nullptr);
+      bias->evaluate(variables, false, 1.0, nullptr);
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
     }
 }

@@ -133,7 +133,7 @@ class GPUCOORD_API DeviceBias {
     int bad_atom;                  // as in DeviceResult
     int moved;
     // Either stops the state, and the bias has no forces from then on.
-    int not_finite;                // whether S, V or dV/dS was not a finite number
+    int not_finite;                // whether S, V or strength dV/dS was not a finite number
     int outside;                   // whether S has left the grid
   };
 
@@ -143,8 +143,9 @@ class GPUCOORD_API DeviceBias {
   // Metadynamics on a grid, as it is now, in place of restraints.
   virtual void set_grid(const Metadynamics &, DeviceStream) = 0;
   // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. moves: parameters have moved,
-  // and do work.
-  virtual void evaluate(const std::vector<Variable> &, bool moves, DeviceStream) = 0;
+  // and do work. strength: forces are this many times those of V, and must be finite.
+  virtual void evaluate(const std::vector<Variable> &, bool moves, double strength,
+                        DeviceStream) = 0;
   virtual const double *slope(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
   virtual State glance() const = 0;    // without a wait: of some earlier evaluation

@@ -24,6 +24,7 @@ namespace {
   struct BiasArguments {
     int n;
     bool moves, has_grid;
+    double strength;
     struct {
       const WarpSums *total;    // null: S is 0
       const DeviceStatus *status;
@@ -88,7 +89,7 @@ namespace {
         evaluate_restraints(arg, state);
       if (!isfinite(state.energy)) state.not_finite = 1;
       for (int v = 0; v < arg.n; ++v)
-        if (!isfinite(state.slope[v])) state.not_finite = 1;
+        if (!isfinite(arg.strength * state.slope[v])) state.not_finite = 1;
     }
     *arg.host = state;    // with what is not finite, for the message
     for (int v = 0; v < arg.n && state.not_finite; ++v) state.slope[v] = 0.0;
@@ -127,13 +128,15 @@ namespace {
       copied += static_cast<std::int64_t>(from.size() * sizeof(double));
     }
 
-    void evaluate(const std::vector<Variable> &variables, bool moves, DeviceStream stream) override
+    void evaluate(const std::vector<Variable> &variables, bool moves, double strength,
+                  DeviceStream stream) override
     {
       if (variables.size() > MAX_VARIABLES) throw std::invalid_argument("gpucoord: a bias of too many variables");
       BiasArguments arg = {};
       arg.n = static_cast<int>(variables.size());
       arg.moves = moves;
       arg.has_grid = has_grid;
+      arg.strength = strength;
       for (int v = 0; v < arg.n; ++v) {
         const Variable &from = variables[v];
         arg.variable[v] = {from.coordination->device_total(), from.coordination->device_status(), from.scale, from.term,
