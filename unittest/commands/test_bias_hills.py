@@ -1,5 +1,6 @@
 """Hills and grid files of fix coord/bias: no hill is lost or doubled, whenever a run is killed."""
 
+import base64
 import glob
 import math
 import os
@@ -10,6 +11,7 @@ import subprocess
 import tempfile
 import time
 import unittest
+import zlib
 
 from coordtest import DEVICE, folder, lmp_program, on_device
 
@@ -132,6 +134,53 @@ def of_earlier_version(restart, nvariables):
     assert len(numbers) == 7 + 4 * nvariables + 3 and numbers[0] == 1005
     old = struct.pack(f"{7 + 4 * nvariables}d", 5, *numbers[1:-3])
     return restart[:at] + struct.pack("i", len(old)) + old + restart[at + 4 + size:]
+
+
+# An earlier version wrote these restart and hills files at step 50 of a run of four atoms, and printed these numbers when it
+# went on: potential energy, V, both variables, maximum of V, number of hills.
+RESTART_OF_EARLIER_VERSION = """
+eNrzSczNLQhWCEotLkksKglhYGRgYGBmgABuIDZR8CrNUTAyMDIDS7EAsQGUZoLSIOUcSOycLAZWIGUENYUNKswOxIxQpcxQ
+NgxzQmkuKM0NpXmgNC+U5oOahwsYEpDHBfih7kssyc/NTAYLCUB9BAKCUOuFkLQIQ2kRKC2KJCcGpcWhtASSnCSUloLS0khy
+MlBaFkrLQWl5pEjBBhRQ5CUc0GlFJLVKSGxlJLYnlFYhYJcqAXlQtFeLrHN/WFVibwwNNxMobQqlzaBqzZH0WUBpSyQxKyht
+A6VtobQdlLaH0o5Qc72hfCckM5yR2C5IbFcktjsS2w2J/R8ImKHpIDEnB5ziE8FkEoMa1E4I+GAPUqsOTUY5WfrJpSVQKRYH
+5OBB1oJKsziAjGCEZqwkcB5Izs8vStFPykwsZqiAaxSBGeiAGvIiDs9c5VdELLtnv2tW3LPVNrfhFgiuWbgxUoHRoWjvRTuv
+uHP7YXwZE5Yljse220u56S9z5WFwYPI2jrS6d3w/jA+TB5migxQm+kh8BgY1h12V7YYycq/tp9reX7pJ9KO9h2af/svLH+wZ
+0TwNTzdMHKAky7BzWffRB1ZP929iP+cUOuvufv6sGylbp523h5lrc9NvxjshJgfPs9ZSMvO/2K9KOvTx0o739kwEzE2RqpXc
+dPT4fkfeVaePa76zZ3m00rVxxSa4uWu4Lm5sNvhiH1O5/flVYQaH1ek2qkL+7+2Z0cxlRTO37lvlhb3Mn+1PfukouBf0cH/p
+jk2OiXte74eZe6bf2F/0FqODBaP1jkOCjA7/steEurIzO7AQMDfkv+CqmG1X98tujUsRSVlvvzHx+P7FjQ/tfdAKZwBYJsDC
+"""
+HILLS_OF_EARLIER_VERSION = """#! FIELDS time c d sigma_c sigma_d height biasf
+#! SET multivariate false
+#! SET kerneltype stretched-gaussian
+# LAMMPS units lj: time and heights in these; heights are times biasfactor/(biasfactor - 1) where biasfactor > 1, so that the sum of hills is minus the free energy
+ 0.05 1.6958470418797313 1.8584045294963913 0.59999999999999998 0.40000000000000002 0.13333333333333333 4
+ 0.1 1.8098241155232915 1.881837756893217 0.59999999999999998 0.40000000000000002 0.13048252770200372 4
+ 0.15 1.9374714010842848 1.9285016793845524 0.59999999999999998 0.40000000000000002 0.12795649606402379 4
+ 0.2 2.0569114670966293 1.9815830123625202 0.59999999999999998 0.40000000000000002 0.12585248642256283 4
+ 0.25 2.1407960774863644 2.0059922202278928 0.59999999999999998 0.40000000000000002 0.12382520363244542 4
+"""
+CONTINUED = """
+units lj
+atom_modify map array sort 0 0
+read_restart old
+pair_style lj/cut 2.5
+pair_coeff 1 1 1 1
+compute c a coord/gpu group2 b switch rational 1.5 dmax 4 engine allpairs image minimum precision double
+compute d all coord/gpu switch gaussian 1.0 engine allpairs image minimum precision double
+fix n all nve
+fix b all coord/bias c_c c_d metad sigma 0.6 0.4 height 0.1 biasfactor 4 temp 1.5 pace 10 file H grid 1.5 3 1.6 2.4 bins 3 2
+thermo_style custom step pe f_b f_b[1] f_b[5] f_b[9] f_b[10]
+thermo_modify norm no format float %.17g
+thermo 10
+run 30
+write_restart new
+"""
+OUTPUT_OF_EARLIER_VERSION = {
+    50: [-1.768779709785735, 0.42557809350038733, 2.1407960774863644, 2.0059922202278928, 0.47890297334842413, 5],
+    60: [-2.2166337944426711, 0.5062921232258929, 2.1840653138716957, 2.0005703800933308, 0.56980955325144578, 6],
+    70: [-1.539986886356792, 0.5957898438638709, 2.1892890458094985, 1.9869036902726311, 0.65887552960250628, 7],
+    80: [-0.65518482438756853, 0.69421763511471857, 2.1410933331953022, 1.921628384296215, 0.74584409723386236, 8],
+}
 
 
 class Killed(unittest.TestCase):
@@ -395,6 +444,24 @@ class Continued(unittest.TestCase):
                               "compared the place of the last of 10 hills only", log)
                 self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
                 self.assertEqual(work.read("H"), hills)
+
+    def test_restart_file_that_an_earlier_version_wrote(self):
+        """The run goes on as that version did."""
+        work = Folder()
+        work.write("old", zlib.decompress(base64.b64decode(RESTART_OF_EARLIER_VERSION)))
+        work.write("H", HILLS_OF_EARLIER_VERSION.encode())
+        process = work.start("\n".join(map(on_device, CONTINUED.split("\n"))))
+        self.assertEqual(process.wait(), 0, work.log()[-2000:])
+        self.assertIn("compared the place of the last of 5 hills only", work.log())
+        found = rows(work.log())
+        self.assertEqual(sorted(found), sorted(OUTPUT_OF_EARLIER_VERSION))
+        for step, expected in OUTPUT_OF_EARLIER_VERSION.items():
+            for word, number in zip(found[step][0], expected):
+                self.assertAlmostEqual(float(word), number, delta=1e-9)
+        self.assertTrue(work.read("H").startswith(HILLS_OF_EARLIER_VERSION.encode()))
+        self.assertEqual(len(hill_lines(work.read("H"))), 8)
+        # the checksum of the old hills is in the new restart file
+        self.assertEqual(of_earlier_version(work.read("new"), 2).count(b"coord/bias"), 1)
 
     def test_damaged_header(self):
         """A file without a hill is begun again: its header may be incomplete."""
