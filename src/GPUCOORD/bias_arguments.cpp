@@ -252,10 +252,11 @@ void BiasArguments::take_restraint()
                    exponent[v]);
     for (std::size_t v = 0; v < n; ++v)
       if (exponent[v] > MAX_EXPONENT)
-        error->all(FLERR, find("exponent")->position + 1 + static_cast<int>(v),
-                   "Fix coord/bias {} exponent is {} but must be <= {}, or V is infinite where S is "
-                   "2 units behind the wall - use a larger k for a harder wall",
-                   kind_name, exponent[v], MAX_EXPONENT);
+        error->all(
+            FLERR, find("exponent")->position + 1 + static_cast<int>(v),
+            "Fix coord/bias {} exponent is {} but must be <= {}, or V is close to the largest "
+            "double where S is 2 units behind the wall - use a larger k for a harder wall",
+            kind_name, exponent[v], MAX_EXPONENT);
   }
   if (find("offset")) offset = numbers("offset");
 

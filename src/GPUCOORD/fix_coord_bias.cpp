@@ -43,6 +43,8 @@ enum { S, SLOPE, CENTRE, K, PER_VARIABLE };
 enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
 // Added to the kind in restart files with a checksum of the hills. Files of earlier versions have none.
+// It is no separate field because LAMMPS does not pass the size of the state to restart(): a number
+// that files of all versions have must say whether a checksum follows.
 static constexpr int WITH_CHECKSUM = 1000;
 
 /* ---------------------------------------------------------------------- */
@@ -638,5 +640,5 @@ void FixCoordBias::restart(char *buf)
 double FixCoordBias::memory_usage()
 {
   return static_cast<double>(maxvatom) * 6 * sizeof(double) +
-      (metad ? static_cast<double>(metad->bytes() + hills->bytes()) : 0.0);
+      (metad ? static_cast<double>(metad->bytes()) : 0.0);
 }

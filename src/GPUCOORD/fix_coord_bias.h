@@ -60,10 +60,10 @@ class FixCoordBias : public Fix {
   double memory_usage() override;
 
  protected:
-  // of one variable, on all ranks
+  // State of one variable, the same on all ranks.
   struct Variable {
     ComputeCoordGPU *compute = nullptr;
-    int instance = -1;                // of the compute when the fix was defined
+    int instance = -1;                // the compute's number when the fix was defined
     double s = 0.0, slope = 0.0;      // S and dV/dS
     double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
     double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before

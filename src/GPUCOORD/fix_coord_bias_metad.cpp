@@ -131,7 +131,7 @@ void FixCoordBias::begin_metad()
 
 /* ---------------------------------------------------------------------- */
 
-// once a step, whoever else evaluates forces in it
+// A hill is added once a step, even where other commands evaluate forces several times in it.
 bool FixCoordBias::is_hill_due(Moment moment) const
 {
   return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
@@ -163,7 +163,7 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
       if (!problem.empty()) throw std::runtime_error(problem);
       // first to the file: a hill that acts is never lost
       const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
-      hills->append(time, hill);
+      hills->append(time, hill, metad->hills());
       metad->add(hill);
       const double before = energy;
       evaluate();
@@ -182,7 +182,7 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
   share_metad();
 }
 
-// what rank 0 knows of metad, to all ranks
+// Sends the state of metadynamics from rank 0 to all ranks.
 void FixCoordBias::share_metad()
 {
   const int n = static_cast<int>(variables.size());

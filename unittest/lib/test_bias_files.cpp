@@ -172,7 +172,7 @@ TEST_F(Files, every_cut_of_the_last_line_is_repaired)
   }
 }
 
-// any beginning of the header is what a killed run leaves; all else is not ours to overwrite
+// A killed run may leave any beginning of the header. Other files must not be overwritten.
 TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
 {
   write(0);
@@ -279,65 +279,210 @@ TEST_F(Files, lines_may_end_as_on_windows)
   for (int h = 0; h < 3; ++h) EXPECT_EQ(found.hills[h].height, expected[h].height);
 }
 
-// a file that others change is noticed at the next hill, and all hills are saved
+// An error at the next hill, which saves all hills: from the file, or from memory where their text is
+// lost. Later hills repeat the error and save nothing again.
 TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
 {
   const std::string other = (folder / "other").string();
-  const std::vector<std::pair<std::string, std::function<void()>>> changes = {
-      {"was deleted",
+  struct Change {
+    std::string what;
+    bool loses_text;
+    std::function<void()> make;
+  };
+  const std::vector<Change> changes = {
+      {"was deleted", false,
        [&] {
          std::filesystem::remove(path);
        }},
-      {"was replaced by another file",
+      {"was replaced by another file", false,
        [&] {
          std::filesystem::copy_file(path, other);
          std::filesystem::rename(other, path);
        }},
-      {"has 5 bytes in place of the NUMBER that were written",
+      {"has 5 bytes in place of the NUMBER that were written", true,
        [&] {
          std::filesystem::resize_file(path, 5);
        }},
-      {"has 0 bytes in place of the NUMBER that were written",
+      {"has 0 bytes in place of the NUMBER that were written", true,
        [&] {
          std::ofstream(path).flush();
        }},
-      {"has MORE bytes in place of the NUMBER that were written", [&] {
+      {"was deleted", true,
+       [&] {
+         std::filesystem::resize_file(path, 300);
+         std::filesystem::remove(path);
+       }},
+      {"has MORE bytes in place of the NUMBER that were written", true,
+       [&] {
+         const std::string text = content(path);
+         std::ofstream(path) << "# note\n" << text;
+       }},
+      {"has MORE bytes in place of the NUMBER that were written", false, [&] {
          std::ofstream(path, std::ios::app) << "# note\n";
        }}};
   for (const bool continued : {false, true})
-    for (const auto &[what, change] : changes) {
-      for (const auto &entry : std::filesystem::directory_iterator(folder))
-        std::filesystem::remove(entry);
-      if (continued) write(4);
-      HillsFile file(path, options(1, 8, false), "test");
-      if (continued) {
-        file.read(3);
-        file.go_on();
-        std::filesystem::remove(folder / "bck.0.HILLS");
-      } else {
-        file.create();
-        for (int h = 0; h < 3; ++h) file.append(0.5, hills(3)[h]);
+    for (const bool keeps_hills : {false, true})
+      for (const auto &[what, loses_text, change] : changes) {
+        for (const auto &entry : std::filesystem::directory_iterator(folder))
+          std::filesystem::remove(entry);
+        const auto known = hills(3);
+        if (continued) write(4);
+        HillsFile file(path, options(1, 8, false), "test");
+        if (continued) {
+          file.read(3);
+          file.go_on();
+          std::filesystem::remove(folder / "bck.0.HILLS");
+        } else {
+          file.create();
+          for (const auto &hill : known) file.append(0.5, hill);
+        }
+        const std::string good = content(path);
+        change();
+        const std::string changed = content(path);
+        const std::string saved = (folder / "bck.0.HILLS").string();
+        std::string expected = "hills file " + path +
+            " was changed by another program during the run: it " +
+            std::regex_replace(what, std::regex("NUMBER"), std::to_string(good.size())) + " - ";
+        expected =
+            std::regex_replace(expected, std::regex("MORE"), std::to_string(good.size() + 7));
+        expected += loses_text && !keeps_hills ? "text of its hills is lost, and a bias on a grid "
+                                                 "keeps no hills; what is left is now in " +
+                saved +
+                " - use a backup of the hills file, and go on from a restart file of its time"
+                                               : "all its hills are now in " + saved +
+                (loses_text ? ", with time 0 because their text is lost" : "") +
+                "; rename that file to " + path +
+                " and go on from the last restart file, or with append yes";
+        for (int hill = 0; hill < 2; ++hill) {
+          std::string message;
+          try {
+            file.append(0.5, hills(4)[3], keeps_hills ? &known : nullptr);
+          } catch (const std::runtime_error &e) {
+            message = e.what();
+          }
+          EXPECT_EQ(message, expected);
+        }
+        const std::string left = what == "was deleted" ? good.substr(0, 300) : changed;
+        EXPECT_EQ(content(saved),
+                  !loses_text       ? good
+                      : keeps_hills ? std::regex_replace(good, std::regex("\n 0\\.5 "), "\n 0 ")
+                                    : left);
+        EXPECT_EQ(content(path), changed);
+        EXPECT_FALSE(std::filesystem::exists(folder / "bck.1.HILLS"));
       }
-      const std::string good = content(path);
-      change();
-      const std::string changed = content(path);
-      std::string message;
-      try {
-        file.append(0.5, hills(4)[3]);
-      } catch (const std::runtime_error &e) {
-        message = e.what();
-      }
-      const std::string saved = (folder / "bck.0.HILLS").string();
-      std::string expected =
-          std::regex_replace(what, std::regex("NUMBER"), std::to_string(good.size()));
-      expected = std::regex_replace(expected, std::regex("MORE"), std::to_string(good.size() + 7));
-      EXPECT_EQ(message,
-                "hills file " + path + " was changed by another program during the run: it " +
-                    expected + " - all its hills are now in " + saved + "; rename that file to " +
-                    path + " and go on from the last restart file, or with append yes");
-      EXPECT_EQ(content(saved), good);
-      EXPECT_EQ(content(path), changed);
+}
+
+// A hill that was read may have another biasfactor, of which only the height in the bias is known.
+TEST_F(Files, hills_saved_from_memory_keep_their_height)
+{
+  HillsFile file(path, options(1, 8, false), "test");
+  file.create();
+  auto known = hills(3);
+  known[1].height = height_of_bias(known[1].file_height, 3.0);
+  std::filesystem::resize_file(path, 5);
+  EXPECT_THROW(file.append(0.5, hills(4)[3], &known), std::runtime_error);
+  const auto found = read((folder / "bck.0.HILLS").string());
+  ASSERT_EQ(found.hills.size(), 3u);
+  for (int h = 0; h < 3; ++h) EXPECT_EQ(found.hills[h].height, known[h].height);
+}
+
+// The path is that of the folder in which the file was opened.
+TEST_F(Files, directory_may_change_during_the_run)
+{
+  const auto before = std::filesystem::current_path();
+  std::filesystem::create_directory(folder / "sub");
+  std::filesystem::current_path(folder);
+  HillsFile file("HILLS", options(1, 8, false), "test");
+  file.create();
+  file.append(0.5, hills(1)[0]);
+  std::filesystem::current_path(folder / "sub");
+  std::string message;
+  try {
+    file.append(0.5, hills(2)[1]);
+    std::filesystem::remove(path);
+    file.append(0.5, hills(3)[2]);
+  } catch (const std::runtime_error &e) {
+    message = e.what();
+  }
+  std::filesystem::current_path(before);
+  const std::string saved = (folder / "bck.0.HILLS").string();
+  EXPECT_EQ(message,
+            "hills file HILLS was changed by another program during the run: it was deleted - all "
+            "its hills are now in " +
+                saved + "; rename that file to " + path +
+                " and go on from the last restart file, or with append yes");
+  EXPECT_EQ(read(saved).hills.size(), 2u);
+  EXPECT_TRUE(std::filesystem::is_empty(folder / "sub"));
+}
+
+// The file stays open, so the next hill saves them where that has become possible.
+TEST_F(Files, hills_that_cannot_be_saved_are_kept)
+{
+  const std::string home = (folder / "home").string(), name = home + "/HILLS";
+  std::filesystem::create_directory(home);
+  HillsFile file(name, options(1, 8, false), "test");
+  file.create();
+  for (const auto &hill : hills(3)) file.append(0.5, hill);
+  const std::string good = content(name);
+  std::filesystem::remove_all(home);
+  const auto message = [&] {
+    try {
+      file.append(0.5, hills(4)[3]);
+    } catch (const std::runtime_error &e) {
+      return std::string(e.what());
     }
+    return std::string();
+  };
+  const std::string saved = home + "/bck.0.HILLS";
+  const std::string deleted =
+      "hills file " + name + " was changed by another program during the run: it was deleted - ";
+  EXPECT_EQ(message(),
+            deleted + "its hills cannot be saved under another name: cannot write " + saved +
+                ": No such file or directory");
+  std::filesystem::create_directory(home);
+  EXPECT_EQ(message(),
+            deleted + "all its hills are now in " + saved + "; rename that file to " + name +
+                " and go on from the last restart file, or with append yes");
+  EXPECT_EQ(content(saved), good);
+}
+
+TEST_F(Files, devices_are_not_compared)
+{
+  std::filesystem::create_symlink("/dev/null", path);
+  HillsFile file(path, options(1, 8, false), "test");
+  EXPECT_EQ(file.create(), "");
+  for (const auto &hill : hills(3)) file.append(0.5, hill);
+  EXPECT_TRUE(std::filesystem::is_symlink(path));
+  EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
+}
+
+// The file may be intact where its path cannot be looked up: nothing is blamed and nothing is saved.
+TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
+{
+  const std::string aside = (folder / "aside").string();
+  write(2);
+  const std::string expected = content(path);
+  std::filesystem::remove(path);
+  HillsFile file(path, options(1, 8, false), "test");
+  file.create();
+  file.append(0.5, hills(1)[0]);
+  std::filesystem::rename(path, aside);
+  std::filesystem::create_symlink("HILLS", path);    // leads to itself
+  std::string message;
+  try {
+    file.append(0.5, hills(2)[1]);
+  } catch (const std::runtime_error &e) {
+    message = e.what();
+  }
+  EXPECT_EQ(message,
+            "cannot check hills file " + path +
+                " before a hill is added: Too many levels of symbolic links - make " + path +
+                " accessible and go on from the last restart file, or with append yes");
+  EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
+  std::filesystem::remove(path);
+  std::filesystem::rename(aside, path);
+  file.append(0.5, hills(2)[1]);
+  EXPECT_EQ(content(path), expected);
 }
 
 TEST_F(Files, grid_reads_back_to_the_last_bit)
@@ -398,7 +543,94 @@ TEST_F(Files, grids_of_earlier_versions_are_compared_with_the_hills)
   }
 }
 
-// whatever number of a grid or of its hills is altered, wherever
+// An earlier version wrote this grid file of the five hills below.
+const char GRID_OF_EARLIER_VERSION[] =
+    "#! FIELDS c d metad.bias der_c der_d der_c_d\n"
+    "#! SET min_c 1.5\n"
+    "#! SET max_c 3\n"
+    "#! SET nbins_c 4\n"
+    "#! SET periodic_c false\n"
+    "#! SET min_d 1.6000000000000001\n"
+    "#! SET max_d 2.3999999999999999\n"
+    "#! SET nbins_d 3\n"
+    "#! SET periodic_d false\n"
+    "# hills 5\n"
+    " 1.5 1.6000000000000001 0.26616329033462249 0.27977235515705368 0.52323401142072468 "
+    "0.58633912301359792\n"
+    " 2 1.6000000000000001 0.32540726749617976 -0.080116615068819383 0.66347423181095566 "
+    "-0.11343313045724451\n"
+    " 2.5 1.6000000000000001 0.20804269320223701 -0.32136522268637091 0.44068628389569436 "
+    "-0.64642633217962253\n"
+    " 3 1.6000000000000001 0.069117686409855883 -0.19863027224383201 0.15278695712191503 "
+    "-0.42355184689932057\n"
+    "\n"
+    " 1.5 2 0.35699356185022185 0.3960151964900735 -0.17714577865367481 -0.14199015565352735\n"
+    " 2 2 0.44977332267622205 -0.083159535662433268 -0.18865925372038156 0.10362466522423956\n"
+    " 2.5 2 0.29651360821146938 -0.43989391976928877 -0.10230904257811455 0.1942167679203462\n"
+    " 3 2 0.10162448605556165 -0.28533125276410665 -0.028265432948135664 0.091784242660887069\n"
+    "\n"
+    " 1.5 2.3999999999999999 0.17888751110591078 0.20996335628051557 -0.52987079110834356 "
+    "-0.59092119237182084\n"
+    " 2 2.3999999999999999 0.23254038321859066 -0.02893889241789005 -0.67013261936834612 "
+    "0.11794089420108494\n"
+    " 2.5 2.3999999999999999 0.1577284722965647 -0.22575577975760316 -0.44406003210156464 "
+    "0.65331553279289167\n"
+    " 3 2.3999999999999999 0.055230562934785635 -0.15350863654148245 -0.15365135438152658 "
+    "0.42649476618348903\n"
+    "\n";
+
+TEST_F(Files, grid_file_that_an_earlier_version_wrote)
+{
+  const std::vector<Hill> of_grid = {
+      {{1.6958470418797313, 1.8584045294963913},
+       {0.59999999999999998, 0.40000000000000002},
+       height_of_bias(0.13333333333333333, 4.0),
+       0.13333333333333333},
+      {{1.8098241155232915, 1.881837756893217},
+       {0.59999999999999998, 0.40000000000000002},
+       height_of_bias(0.13048252770200372, 4.0),
+       0.13048252770200372},
+      {{1.9374714010842848, 1.9285016793845524},
+       {0.59999999999999998, 0.40000000000000002},
+       height_of_bias(0.12795649606402379, 4.0),
+       0.12795649606402379},
+      {{2.0569114670966293, 1.9815830123625202},
+       {0.59999999999999998, 0.40000000000000002},
+       height_of_bias(0.12585248642256283, 4.0),
+       0.12585248642256283},
+      {{2.1407960774863644, 2.0059922202278928},
+       {0.59999999999999998, 0.40000000000000002},
+       height_of_bias(0.12382520363244542, 4.0),
+       0.12382520363244542},
+  };
+  auto o = options(2, 4, false);
+  o.names = {"c", "d"};
+  o.grid = {{1.5, 3.0, 3}, {1.6, 2.4, 2}};
+  std::ofstream(path, std::ios::binary) << GRID_OF_EARLIER_VERSION;
+  Metadynamics copy(o), sum(o);
+  EXPECT_FALSE(copy.read_grid(path, of_grid));
+  EXPECT_EQ(copy.nhills(), 5);
+  for (const auto &hill : of_grid) sum.add(hill);
+  EXPECT_EQ(copy.hills_checksum(), sum.hills_checksum());
+  // V and derivatives at c = 2, d = 2
+  const double expected[] = {0.44977332267622205, -0.083159535662433268, -0.18865925372038156,
+                             0.10362466522423956};
+  for (int k = 0; k < 4; ++k) EXPECT_EQ(copy.grid_values()[4 * 5 + k], expected[k]);
+  std::string altered = GRID_OF_EARLIER_VERSION;
+  altered.replace(altered.find("0.103624"), 8, "0.103625");
+  std::ofstream(path, std::ios::binary) << altered;
+  try {
+    Metadynamics(o).read_grid(path, of_grid);
+    FAIL();
+  } catch (const std::runtime_error &e) {
+    EXPECT_EQ(std::string(e.what()),
+              "grid file " + path +
+                  " is not the sum of these hills: it has der_c_d = 0.1036256652 at c = 2, d = 2, "
+                  "where the first 5 hills have 0.1036246652");
+  }
+}
+
+// Altered are single numbers of the grid or of its hills, at random places.
 TEST_F(Files, altered_grids_and_hills_are_refused)
 {
   for (const int n : {1, 2, 3})

@@ -12,10 +12,14 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
 namespace gpucoord {
+
+class Checksum;
+class NewFile;
 
 class GPUCOORD_API HillsFile {
  public:
@@ -43,27 +47,32 @@ class GPUCOORD_API HillsFile {
   // line is removed.
   std::string go_on();
 
-  // Checks that the file on disk is still the one that was written. If not, saves its hills under
-  // another name, which the error gives.
-  void append(double time, const Hill &);
-
-  std::size_t bytes() const { return content.capacity() + later.capacity(); }
+  // Checks that the file on disk is still the one that was written. If not, its hills are saved
+  // under another name, which the error gives, and the file is closed; later calls repeat this error.
+  // known: all hills of the file, to save them where their text is lost; null: they are not kept.
+  void append(double time, const Hill &, const std::vector<Hill> *known = nullptr);
 
  private:
   void open();
-  void check_on_disk() const;
+  void check_on_disk(const std::vector<Hill> *known);
+  std::string save(const std::vector<Hill> *known) const;
+  Checksum read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const;
   void write(const std::string &text, const char *way_out);
   std::string header() const;
+  std::string line_of(double time, const Hill &) const;
 
   const std::string path;
+  std::string place;                       // path from the root: a run may change its directory
   const std::vector<std::string> names;    // of the variables
   const double biasfactor;
   const std::vector<Interval> interval;
   const std::string units;
   std::FILE *file = nullptr;    // locked: one writer at a time
-  std::string content;          // all that the file must have
-  std::string later;            // lines of later hills, between read() and go_on()
-  bool is_cut = false;          // go_on() has to remove what comes after content
+  std::int64_t size = 0;        // bytes that the file must have
+  std::unique_ptr<Checksum> checksum;     // of these bytes
+  std::int64_t end_of_later_hills = 0;    // from size on, between read() and go_on()
+  bool is_cut = false;                    // go_on() has to shorten the file to size
+  std::string failure;                    // the error after which the file is closed
 };
 
 }    // namespace gpucoord

@@ -75,7 +75,9 @@ class GPUCOORD_API Metadynamics {
 
   // hills that are in the bias
   std::int64_t nhills() const;
-  // of the centers, sigmas and heights of these hills, in the order in which they were added
+  // These hills, in the order in which they were added; null with a grid, which does not keep them.
+  const std::vector<Hill> *hills() const;
+  // Checksum of their centers, sigmas and heights, in this order.
   std::uint64_t hills_checksum() const;
 
   // largest V at the points of the grid. Needs a grid.

@@ -167,10 +167,11 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
     expected.emplace_back("periodic_" + names[k], "false");
   }
   const auto mixed = mixed_derivatives();
-  auto old_columns = columns();    // of files in which mixed derivatives had columns
+  // files of earlier versions have columns for mixed derivatives
+  auto old_columns = columns();
   for (const int bits : mixed) old_columns.push_back(column(bits));
   bool has_mark = !mixed.empty();    // the # before mixed derivatives
-  std::vector<int> order = {0};      // of the numbers after the variables
+  std::vector<int> order = {0};      // derivatives in the columns after the variables
   for (int k = 0; k < n; ++k) order.push_back(1 << k);
   order.insert(order.end(), mixed.begin(), mixed.end());
 

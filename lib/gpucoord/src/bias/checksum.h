@@ -1,9 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. A checksum of numbers and their order.
+// Part of GPUCOORD, GPL-2.0. A checksum of numbers or text and their order.
 
 #ifndef GPUCOORD_CHECKSUM_H
 #define GPUCOORD_CHECKSUM_H
 
 #include <cinttypes>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +21,11 @@ class Checksum {
     std::memcpy(&bits, &number, sizeof(bits));
     state = (state ^ bits) * 0x9e3779b97f4a7c15u;
     state ^= state >> 32;
+  }
+  void add(const char *text, std::size_t size)
+  {
+    for (std::size_t k = 0; k < size; ++k)
+      state = (state ^ static_cast<unsigned char>(text[k])) * 0x100000001b3u;    // FNV-1a
   }
   std::uint64_t value() const { return state; }
   std::string text() const    // 16 hexadecimal digits

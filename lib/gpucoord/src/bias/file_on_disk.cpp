@@ -2,14 +2,16 @@
 
 #include "file_on_disk.h"
 
+#include <cerrno>
+
+#include <sys/stat.h>
+
 #ifdef _WIN32
-#include <filesystem>
 #include <io.h>
 #include <windows.h>
 #else
-#include <cerrno>
 #include <sys/file.h>
-#include <sys/stat.h>
+#include <unistd.h>
 #endif
 
 namespace gpucoord {
@@ -26,11 +28,26 @@ bool lock_file(std::FILE *file)
       GetLastError() != ERROR_LOCK_VIOLATION;
 }
 
-// Windows neither deletes nor renames an open file.
-bool leads_to(const std::string &path, std::FILE *)
+OnDisk look_up(const std::string &path, std::FILE *file)
 {
-  std::error_code ignored;
-  return std::filesystem::exists(path, ignored);
+  OnDisk result;
+  struct _stat64 named, open;
+  if (_fstat64(_fileno(file), &open) != 0) {
+    result.error = errno;
+    return result;
+  }
+  result.is_regular = (open.st_mode & _S_IFREG) != 0;
+  result.size = open.st_size;
+  if (!result.is_regular) return result;
+  if (_stat64(path.c_str(), &named) != 0) result.error = errno;
+  // Windows neither deletes nor renames an open file
+  result.is_same = result.error == 0;
+  return result;
+}
+
+bool shorten(std::FILE *file, std::int64_t size)
+{
+  return _chsize_s(_fileno(file), size) == 0;
 }
 
 #else
@@ -41,11 +58,27 @@ bool lock_file(std::FILE *file)
   return flock(fileno(file), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 
-bool leads_to(const std::string &path, std::FILE *file)
+OnDisk look_up(const std::string &path, std::FILE *file)
 {
+  OnDisk result;
   struct stat named, open;
-  return stat(path.c_str(), &named) == 0 && fstat(fileno(file), &open) == 0 &&
-      named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+  if (fstat(fileno(file), &open) != 0) {
+    result.error = errno;
+    return result;
+  }
+  result.is_regular = S_ISREG(open.st_mode);
+  result.size = open.st_size;
+  if (!result.is_regular) return result;
+  if (stat(path.c_str(), &named) != 0)
+    result.error = errno;
+  else
+    result.is_same = named.st_dev == open.st_dev && named.st_ino == open.st_ino;
+  return result;
+}
+
+bool shorten(std::FILE *file, std::int64_t size)
+{
+  return ftruncate(fileno(file), size) == 0;
 }
 
 #endif

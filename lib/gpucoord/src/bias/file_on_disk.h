@@ -3,6 +3,7 @@
 #ifndef GPUCOORD_FILE_ON_DISK_H
 #define GPUCOORD_FILE_ON_DISK_H
 
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -12,8 +13,17 @@ namespace gpucoord {
 // another handle of this one, has it.
 bool lock_file(std::FILE *);
 
-// Whether path still leads to this open file. false: the file was deleted, or replaced by another.
-bool leads_to(const std::string &path, std::FILE *);
+// An open file and its path. Two system calls.
+struct OnDisk {
+  bool is_regular = false;    // false: a device or a pipe, or unknown after an error
+  int error = 0;              // errno of the look-up; 0: none
+  bool is_same = false;       // whether the path leads to the open file
+  std::int64_t size = 0;      // of a regular file, in bytes
+};
+OnDisk look_up(const std::string &path, std::FILE *);
+
+// Removes all bytes after the first size ones. false: errno says why.
+bool shorten(std::FILE *, std::int64_t size);
 
 }    // namespace gpucoord
 

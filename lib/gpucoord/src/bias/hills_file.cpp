@@ -2,13 +2,17 @@
 
 #include "gpucoord/hills_file.h"
 
+#include "checksum.h"
 #include "file_on_disk.h"
 #include "text_files.h"
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <stdexcept>
 
 namespace fs = std::filesystem;
@@ -19,7 +23,7 @@ HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
                      std::string units_in) :
     path(std::move(path_in)),
     names(options.names), biasfactor(options.biasfactor), interval(options.interval),
-    units(std::move(units_in))
+    units(std::move(units_in)), checksum(std::make_unique<Checksum>())
 {
 }
 
@@ -53,23 +57,27 @@ std::string HillsFile::header() const
 
 void HillsFile::open()
 {
-  file = std::fopen(path.c_str(), "ab");
+  std::error_code ignored;
+  const bool is_device = fs::exists(path, ignored) && !fs::is_regular_file(path, ignored);
+  // read access gives the text of a file that another program deletes
+  file = std::fopen(path.c_str(), is_device ? "ab" : "a+b");
   if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
   if (!lock_file(file))
     throw std::runtime_error("hills file " + path + " is being written by another fix or run - use one file for each");
   // each fwrite() is one write() then: no part of a line waits in a buffer
   std::setvbuf(file, nullptr, _IONBF, 0);
+  place = fs::absolute(path).string();
 }
 
 void HillsFile::write(const std::string &text, const char *way_out)
 {
   if (std::fwrite(text.data(), 1, text.size(), file) == text.size()) {
-    content += text;
+    size += static_cast<std::int64_t>(text.size());
+    checksum->add(text.data(), text.size());
     return;
   }
   const std::string why = last_error();
-  std::error_code ignored;
-  fs::resize_file(path, content.size(), ignored);    // no half line stays, where that is possible
+  shorten(file, size);    // leave no half line, where that is possible
   throw std::runtime_error("cannot write hills file " + path + ": " + why + way_out);
 }
 
@@ -89,50 +97,107 @@ std::string HillsFile::create()
                              e.code().message());
   }
   open();
-  content.clear();
   write(header(), "");
   return backup;
 }
 
-void HillsFile::check_on_disk() const
+void HillsFile::check_on_disk(const std::vector<Hill> *known)
 {
-  std::error_code error;
-  std::string problem;
-  if (!fs::exists(path, error))
-    problem = "was deleted";
-  else if (!leads_to(path, file))
-    problem = "was replaced by another file";
-  else if (const auto found = fs::file_size(path, error); error || found != content.size())
-    problem = "has " + std::to_string(found) + " bytes in place of the " +
-        std::to_string(content.size()) + " that were written";
-  else
-    return;
-  problem = "hills file " + path + " was changed by another program during the run: it " + problem;
-  std::string saved;
-  try {
-    saved = free_backup_name(path);
-    NewFile copy(saved);
-    copy.add(content);
-    copy.finish();
-  } catch (const std::runtime_error &e) {
-    throw std::runtime_error(problem +
-                             " - its hills cannot be saved under another name: " + e.what());
+  if (failure.empty()) {
+    const OnDisk found = look_up(place, file);
+    std::string problem;
+    if (found.error == ENOENT)
+      problem = "was deleted";
+    else if (found.error)
+      throw std::runtime_error(
+          "cannot check hills file " + path +
+          " before a hill is added: " + std::strerror(found.error) + " - make " + place +
+          " accessible and go on from the last restart file, or with append yes");
+    else if (!found.is_regular)
+      return;
+    else if (!found.is_same)
+      problem = "was replaced by another file";
+    else if (found.size != size)
+      problem = "has " + std::to_string(found.size) + " bytes in place of the " +
+          std::to_string(size) + " that were written";
+    else
+      return;
+    problem = "hills file " + path + " was changed by another program during the run: it " +
+        problem + " - ";
+    try {
+      failure = problem + save(known);
+    } catch (const std::runtime_error &e) {
+      // the file stays open: a deleted one ends when it is closed
+      throw std::runtime_error(problem +
+                               "its hills cannot be saved under another name: " + e.what());
+    }
+    std::fclose(file);
+    file = nullptr;
   }
-  throw std::runtime_error(problem + " - all its hills are now in " + saved +
-                           "; rename that file to " + path +
-                           " and go on from the last restart file, or with append yes");
+  throw std::runtime_error(failure);
 }
 
-void HillsFile::append(double time, const Hill &hill)
+// Saves the hills of a changed file. Returns where they are, and the way out.
+std::string HillsFile::save(const std::vector<Hill> *known) const
 {
-  check_on_disk();
+  const std::string saved = free_backup_name(place);
+  const std::string rename = "; rename that file to " + place +
+      " and go on from the last restart file, or with append yes";
+  NewFile copy(saved);
+  std::string result = "all its hills are now in " + saved;
+  if (read_back(0, size, nullptr).value() == checksum->value()) {
+    read_back(0, size, &copy);
+    result += rename;
+  } else if (known) {
+    copy.add(header());
+    for (const Hill &hill : *known) copy.add(line_of(0.0, hill));
+    result += ", with time 0 because their text is lost" + rename;
+  } else {
+    read_back(0, std::numeric_limits<std::int64_t>::max(), &copy);
+    result =
+        "text of its hills is lost, and a bias on a grid keeps no hills; what is left is now in " +
+        saved + " - use a backup of the hills file, and go on from a restart file of its time";
+  }
+  copy.finish();
+  return result;
+}
+
+// Checksum of these bytes of the open file, or of those that it has; copies them.
+Checksum HillsFile::read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const
+{
+  Checksum result;
+  std::string block(1 << 16, '\0');
+  std::fseek(file, static_cast<long>(begin), SEEK_SET);
+  while (begin < end) {
+    const auto wanted = std::min(end - begin, static_cast<std::int64_t>(block.size()));
+    const std::size_t count = std::fread(&block[0], 1, static_cast<std::size_t>(wanted), file);
+    if (count == 0) break;
+    result.add(block.data(), count);
+    if (copy) copy->add(block.substr(0, count));
+    begin += static_cast<std::int64_t>(count);
+  }
+  std::fseek(file, 0, SEEK_END);    // C requires it between reading and writing
+  return result;
+}
+
+std::string HillsFile::line_of(double time, const Hill &hill) const
+{
   char text[32];
   std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 and not 0.014000000000000001
   std::string line = text;
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
-  line += " " + number_text(hill.file_height) + " " + number_text(biasfactor) + "\n";
-  write(line, " - it has all hills before this one; make room, and go on from the last restart file");
+  // a hill that was read may have another biasfactor, which is unknown: -1 keeps its height in the bias
+  const bool is_own = hill.height == height_of_bias(hill.file_height, biasfactor);
+  return line + " " + number_text(is_own ? hill.file_height : hill.height) + " " +
+      number_text(is_own ? biasfactor : -1.0) + "\n";
+}
+
+void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *known)
+{
+  check_on_disk(known);
+  write(line_of(time, hill),
+        " - it has all hills before this one; make room, and go on from the last restart file");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -147,11 +212,11 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   open();
 
   Existing result;
-  content.clear();
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
   std::string line;
-  std::size_t kept = 0;          // bytes up to the last hill that is kept
+  std::int64_t bytes = 0;        // up to the end of this line
+  Checksum sum;                  // of these bytes
   std::int64_t number = 0;       // of the line
   bool have_header = false;
 
@@ -218,12 +283,15 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
     }
     if (is_hill && (count == ALL || static_cast<std::int64_t>(result.hills.size()) < count))
       result.hills.push_back(hill);
-    else if (is_hill) {
-      later += line + "\n";
+    else if (is_hill)
       ++result.nlater;
+    bytes += static_cast<std::int64_t>(line.size()) + 1;
+    sum.add(line.data(), line.size());
+    sum.add("\n", 1);
+    if (!result.nlater) {    // all lines before the first later hill are kept
+      size = bytes;
+      *checksum = sum;
     }
-    content += line + "\n";
-    if (!result.nlater) kept = content.size();
   }
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
@@ -239,13 +307,14 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
     std::string found(whole.size() + 1, '\0');
     in.read(&found[0], static_cast<std::streamsize>(found.size()));
     found.resize(static_cast<std::size_t>(in.gcount()));
-    if (whole.compare(0, found.size(), found) == 0)
-      kept = 0;
-    else if (!have_header)
+    if (whole.compare(0, found.size(), found) == 0) {
+      size = 0;
+      *checksum = Checksum();
+    } else if (!have_header)
       throw std::runtime_error("file " + path + " is not a hills file - give the name of one, or of a new file");
   }
-  is_cut = result.nlater || !result.damaged.empty() || kept == 0;
-  content.resize(kept);
+  end_of_later_hills = result.nlater ? bytes : size;
+  is_cut = result.nlater || !result.damaged.empty() || size == 0;
   return result;
 }
 
@@ -253,19 +322,16 @@ std::string HillsFile::go_on()
 {
   // first save, then cut: a run that is killed in between loses nothing
   std::string backup;
-  if (!later.empty()) {
+  if (end_of_later_hills > size) {
     backup = free_backup_name(path);
     NewFile saved(backup);
-    saved.add(header() + later);
+    saved.add(header());
+    read_back(size, end_of_later_hills, &saved);
     saved.finish();
-    later.clear();
   }
-  if (is_cut) {
-    std::error_code error;
-    fs::resize_file(path, content.size(), error);
-    if (error) throw std::runtime_error("cannot shorten hills file " + path + ": " + error.message());
-  }
-  if (content.empty()) write(header(), "");
+  if (is_cut && !shorten(file, size))
+    throw std::runtime_error("cannot shorten hills file " + path + ": " + last_error());
+  if (size == 0) write(header(), "");
   return backup;
 }
 

@@ -74,7 +74,7 @@ struct Metadynamics::State {
   std::unique_ptr<BiasGrid> grid;
   std::vector<Hill> hills;    // without a grid
   std::int64_t nhills = 0;
-  Checksum checksum;    // of these hills
+  Checksum checksum;    // covers all hills in the bias
 
   // what was computed since the last hill
   double maximum = 0.0, reweighting_offset = 0.0;
@@ -176,6 +176,11 @@ const std::vector<double> &Metadynamics::grid_values() const
 std::int64_t Metadynamics::nhills() const
 {
   return state->nhills;
+}
+
+const std::vector<Hill> *Metadynamics::hills() const
+{
+  return state->grid ? nullptr : &state->hills;
 }
 
 std::uint64_t Metadynamics::hills_checksum() const
