@@ -14,6 +14,7 @@
 #include "compute_potential_grid.h"
 
 #include "ghost_atoms.h"
+#include "ghost_range.h"
 #include "potential_grid_settings.h"
 
 #include "atom.h"
@@ -44,6 +45,11 @@ void ComputePotentialGrid::check_ghost_shell(double cutghost) const
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: cannot use the ghost atoms of comm_modify group - use comm_modify group all", id);
   const double extra = protrusion(), need = settings->map.cutoff + neighbor->skin + extra;
+  const std::string why = GhostRange::why_too_long(need, atom, comm, domain);
+  if (!why.empty())
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: cutoff plus skin {:.10g} {} - use a smaller cutoff; far fft adds all periodic images",
+               id, need, why);
   if (need > cutghost * (1.0 + 1e-9))
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: cutoff plus skin {}{:.10g} exceeds the ghost atom range {:.10g} - use comm_modify "

@@ -169,7 +169,13 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
 void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
 {
   const double at_zero = function.top_before_stretch();
-  if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6 || function.options().kind != SwitchKind::CUSTOM) return;
+  if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6) return;
+  if (function.options().kind == SwitchKind::Q && at_zero < 0.5)
+    error->warning(FLERR,
+                   "{} q: the function is {:.6g} at r = d0, and the stretch for dmax = {:.10g} makes that 1 - use a d0 below "
+                   "lambda ref = {:.10g}, where it is 1/2, or nostretch; d0 does not shift q",
+                   command, at_zero, function.dmax(), function.options().lambda * function.options().ref);
+  if (function.options().kind != SwitchKind::CUSTOM) return;
   error->warning(FLERR,
                  "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = {:.10g} makes that 1: "
                  "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, or an expression that "

@@ -113,8 +113,9 @@ void FixCoordBias::init()
       strcmp(input->command, "rerun") == 0) {
     if (comm->me == 0)
       error->warning(FLERR,
-                     "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {}", id,
-                     nhills, args->file);
+                     "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {} - give "
+                     "append yes to have those of an earlier run",
+                     id, nhills, args->file);
     warned_of_rerun = true;
   }
   is_set_up = true;

@@ -176,15 +176,13 @@ void PairCoord::init_style()
     has_levels = levels[INNER].is_used || levels[MIDDLE].is_used;
     if (has_levels) cut_respa = respa->cutoff;
   }
-
   const std::string why = why_cells_differ();
   by_cells = wanted_engine == Engine::CELLS ||
       (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && why.empty() && !has_levels);
   if (by_cells && !why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
   if (by_cells && has_levels)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Pair coord: engine cells cannot split forces into the levels inner, middle and outer of run_style respa "
-               "- use engine neigh, or level pair");
+    error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells cannot split forces into the levels inner, middle and "
+               "outer of run_style respa - use engine neigh, or level pair");
   if (!by_cells) {
     // LAMMPS derives half lists from any full one that knows the same pairs, but has no code for those that other
     // styles of a hybrid have split into levels: a list with the neighbors of ghosts it leaves alone
@@ -245,6 +243,8 @@ double PairCoord::init_one(int i, int j)
   if (!why.empty())
     error->all(FLERR, Error::NOLASTLINE, "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
                function.dmax(), i, j, why);
+  why = GhostRange::why_comm_cutoff_too_long(atom, comm, domain);
+  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: {}", why);
   return function.dmax();
 }
 

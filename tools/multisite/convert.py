@@ -668,6 +668,8 @@ def main():
         convert(parse(sys.argv[1:]))
     except Failure as failure:
         sys.exit(f"ERROR: {failure}")
+    except OSError as error:
+        sys.exit(f"ERROR: {error.filename} cannot be written: {error.strerror}")
 
 
 if __name__ == "__main__":

@@ -649,6 +649,16 @@ class Warnings(unittest.TestCase):
                 self.assertEqual(re.findall(r"^WARNING: (.* custom: .*) \(\S+:\d+\)$", output, re.MULTILINE),
                                  [self.WARNING.format(*words) for words in expected], output)
 
+    def test_q_that_is_small_at_d0(self):
+        """q is 1/(1 + exp(beta (d0 - lambda ref))) at d0: 1/(1 + exp(3)) and 1/2."""
+        for d0, expected in ("2.4", True), ("1.8", False):
+            with self.subTest(d0):
+                code, output = run_script(f"{SYSTEM}compute c all coord/gpu switch q ref 1 beta 5 d0 {d0} dmax 3\nrun 0\nrun 0\n", 2)
+                self.assertEqual(code, 0, output)
+                self.assertEqual(re.findall(r"^WARNING: (.* q: .*) \(\S+:\d+\)$", output, re.MULTILINE), expected * [
+                    "Compute coord/gpu switch q: the function is 0.0474259 at r = d0, and the stretch for dmax = 3 makes that 1 - "
+                    "use a d0 below lambda ref = 1.8, where it is 1/2, or nostretch; d0 does not shift q"], output)
+
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:

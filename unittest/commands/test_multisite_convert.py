@@ -548,6 +548,9 @@ class Convert(unittest.TestCase):
                 self.assertEqual(self.error(text, "--units", "real", *options), "ERROR: " + message)
         done = run("/nowhere", "--units", "real")
         self.assertRegex(done.stderr, "^ERROR: /nowhere cannot be read: .*No such file")
+        self.assertEqual(self.error(ASCII, "--units", "real", "--from", "atomic", "--negate-dipoles", "no", "-o",
+                                    "/nowhere/x"),
+                         "ERROR: /nowhere/x cannot be written: No such file or directory")
 
 
 if __name__ == "__main__":

@@ -459,6 +459,12 @@ class Runs(InProcess):
                 commands(self.lmp, f"pair_style {style}\n{coefficients}")
                 self.assertRegex(error_of(self.lmp, "run 0")[0], f"^{GHOSTS}$")
         self.begin()
+        commands(self.lmp, f"pair_style multisite 2.5\n{GOOD}\ncomm_modify cutoff 1e20")
+        self.assertRegex(error_of(self.lmp, "run 0")[0],
+                         r"^Pair multisite: the ghost atom range 1e\+20 of the comm_modify cutoff is so long that LAMMPS would need "
+                         r"about \S+ atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller "
+                         "comm_modify cutoff$")
+        self.begin()
         commands(self.lmp, f"pair_style multisite 30.0\n{GOOD}")
         self.assertTrue(np.isfinite(self.energy()))
 

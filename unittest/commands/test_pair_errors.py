@@ -170,9 +170,8 @@ RUNS = {
     "mixing to no value": (
         "pair_style coord\npair_modify mix arithmetic\n" +
         TWO.format("1 custom 1 func (2-x)^(-2) dmax 1", "1 custom 1 func (2-x)^(-2) dmax 3") + "run 0",
-        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the function cannot be stretched: "
-        "with r0 = 1 it is 0.25 at x = 0 and inf at dmax = 2; choose another r0 or dmax, or nostretch - give pair_coeff "
-        "1 2"),
+        "Pair coord: types 1 and 2 do not mix: 'custom 1 dmax 2 func (2-x)^(-2)': the expression '(2-x)^(-2)' is not a finite "
+        "number at dmax, so it cannot be stretched to 0 there; use one that is, or a smaller dmax - give pair_coeff 1 2"),
 
     # a stretch that single precision cannot hold
     **{f"a stretch in precision {precision}": (
@@ -195,6 +194,12 @@ RUNS = {
        for dmax, engine, natoms in (("10000", "cells", "5.1e+11"), ("1e+12", "cells", "5.1e+35"),
                                     ("9.223372037e+18", "cells", "4e+56"), ("1e+300", "cells", "inf"),
                                     ("1e+12", "neigh", "5.1e+35"))},
+    **{f"comm_modify cutoff {engine}": (
+        f"pair_style coord engine {engine} device host\npair_coeff * * 1.0 rational 1.0 dmax 3 nostretch\n"
+        "comm_modify cutoff 1e20\nrun 0",
+        "Pair coord: the ghost atom range 1e+20 of the comm_modify cutoff is so long that LAMMPS would need about 5.1e+59 atoms "
+        "per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller comm_modify cutoff")
+       for engine in ("cells", "neigh")},
 
     # what cutoff bins do not know
     **{f"cells and exclusions of {what}": (CELLS + f"neigh_modify exclude {words}\nrun 0",
@@ -358,7 +363,7 @@ class Runs(InProcess):
                     self.setUp()
                 x = 2.5 * np.indices((4, 4, 4)).reshape(3, -1).T    # also those that were not finite
                 self.lmp.scatter_atoms("x", 1, 3, np.ctypeslib.as_ctypes(x.ravel()))
-                commands(self.lmp, f"neigh_modify exclude none\nrun_style verlet\n{STYLE}\n{GOOD}")
+                commands(self.lmp, f"neigh_modify exclude none\nrun_style verlet\ncomm_modify cutoff 3.3\n{STYLE}\n{GOOD}")
                 self.check_good()
 
     def test_cutoff_beyond_an_open_box(self):

@@ -125,6 +125,10 @@ RUNS = {
     "ghosts without a pair style": ("pair_style none\ncompute c all potential/grid 4 4 4 cutoff 3.5\nrun 0", SHELL.format(3.8, 0)),
     "skin too large in the run": ("compute c all potential/grid 4 4 4 cutoff 3.0" + MAP + "\nneighbor 0.4 bin\nrun 1 pre no",
                                   SHELL.format(3.4, 3.3)),
+    "a cutoff beyond int": (GOOD.replace("cutoff 3.0", "cutoff 1e9") + "\nrun 0",
+                            "Compute potential/grid c: cutoff plus skin 1000000000 is so long that LAMMPS would need about 5.1e+26 atoms "
+                            "per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller cutoff; far fft "
+                            "adds all periodic images"),
     "comm_modify mode multi": ("neighbor 0.3 multi\ncomm_modify mode multi\n" + GOOD + "\nrun 0",
                                "Compute potential/grid c: cannot use the ghost atoms of comm_modify mode multi - use mode single"),
     "comm_modify group": ("atom_modify first a\ncomm_modify group a\n" + GOOD + "\nrun 0",

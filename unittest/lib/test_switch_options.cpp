@@ -141,6 +141,8 @@ std::vector<BadOption> bad_options()
   // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
   custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
+  custom("custom_without_a_value_at_dmax_cannot_be_stretched", "sqrt(1-x)", 4.0, "expression",
+         {"'sqrt(1-x)' is not a finite number at dmax", "smaller dmax"});
   custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "expression", {"'1/x' is not a finite number at x = 0", "nostretch"});
   custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
   custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression", {"at x = 0"});

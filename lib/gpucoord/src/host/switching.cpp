@@ -117,6 +117,10 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
         "the expression '" + opt.expression + "' is not a finite number at x = 0, so it cannot be stretched to "
         "1 there; use one that is, or nostretch");
   at_dmax = evaluate(opt.dmax);
+  if (!std::isfinite(at_dmax))
+    throw SwitchError("expression",
+        "the expression '" + opt.expression + "' is not a finite number at dmax, so it cannot be stretched to 0 there; "
+        "use one that is, or a smaller dmax");
   stretch_factor = 1.0 / (at_zero - at_dmax);
   shift_term = -at_dmax * stretch_factor;
   if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
