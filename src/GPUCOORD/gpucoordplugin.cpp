@@ -226,7 +226,7 @@ lammpsplugin_initfunc open_styles(std::string &why)
   void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
-  if (!function) why = std::string(dlerror()) + " - install what is missing, or build GPUCOORD again on this machine";
+  if (!function) why = std::string(dlerror()) + " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
   return reinterpret_cast<lammpsplugin_initfunc>(function);
 }
 

@@ -107,8 +107,8 @@ class Libraries(unittest.TestCase):
             for name in ("gpucoord_styles.so", "libgpucoord.so"):
                 with open(os.path.join(folder, name), "w") as file:
                     file.write("no library")
-            self.check_refused(".*/libgpucoord.so: file too short - install what is missing, or build GPUCOORD again on this "
-                               "machine", folder)
+            self.check_refused(".*/libgpucoord.so: file too short - install what is missing, or build GPUCOORD again, with "
+                               "the compiler of this LAMMPS", folder)
             for name in ("gpucoord_styles.so", "libgpucoord.so"):
                 shutil.copy(os.path.join(PLUGIN, name), folder)
             code, output = self.load(folder)
