@@ -62,14 +62,14 @@ class GPUCOORD_API HillsFile {
   std::string line_of(double time, const Hill &) const;
 
   const std::string path;
-  std::string place;                       // path from the root: a run may change its directory
-  const std::vector<std::string> names;    // of the variables
+  std::string place;                       // absolute path: a run may change its directory
+  const std::vector<std::string> names;    // variables
   const double biasfactor;
   const std::vector<Interval> interval;
   const std::string units;
   std::FILE *file = nullptr;    // locked: one writer at a time
   std::int64_t size = 0;        // bytes that the file must have
-  std::unique_ptr<Checksum> checksum;     // of these bytes
+  std::unique_ptr<Checksum> checksum;     // the bytes up to size
   std::int64_t end_of_later_hills = 0;    // from size on, between read() and go_on()
   bool is_cut = false;                    // go_on() has to shorten the file to size
   std::string failure;                    // the error after which the file is closed

@@ -18,7 +18,7 @@ struct OnDisk {
   bool is_regular = false;    // false: a device or a pipe, or unknown after an error
   int error = 0;              // errno of the look-up; 0: none
   bool is_same = false;       // whether the path leads to the open file
-  std::int64_t size = 0;      // of a regular file, in bytes
+  std::int64_t size = 0;      // bytes of a regular file
 };
 OnDisk look_up(const std::string &path, std::FILE *);
 

@@ -216,7 +216,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   const int n = static_cast<int>(names.size());
   std::string line;
   std::int64_t bytes = 0;        // up to the end of this line
-  Checksum sum;                  // of these bytes
+  Checksum sum;                  // bytes read so far
   std::int64_t number = 0;       // of the line
   bool have_header = false;
 

@@ -1,0 +1,87 @@
+// Part of GPUCOORD, GPL-2.0. A scratch folder with hills, for tests of hills and grid files.
+
+#ifndef GPUCOORD_TEST_BIAS_FILES_H
+#define GPUCOORD_TEST_BIAS_FILES_H
+
+#include "gpucoord/hills_file.h"
+#include "gpucoord/metadynamics.h"
+
+#include "bias_hills.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <unistd.h>
+
+using namespace gpucoord;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override
+  {
+    folder = std::filesystem::temp_directory_path() /
+        ("gpucoord_bias_" + std::to_string(::getpid()) + "_" +
+         testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::create_directory(folder);
+    path = (folder / "HILLS").string();
+  }
+  void TearDown() override { std::filesystem::remove_all(folder); }
+
+  static std::string content(const std::string &name)
+  {
+    std::ifstream in(name, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+  }
+  static std::vector<Hill> hills(int n)
+  {
+    std::vector<Hill> result;
+    for (int h = 0; h < n; ++h) {
+      Hill hill;
+      hill.centre[0] = series(h) / 3.0;
+      hill.sigma[0] = 0.1 + h / 7.0;
+      hill.file_height = 1.0 / (h + 1);
+      hill.height = height_of_bias(hill.file_height, 8.0);
+      result.push_back(hill);
+    }
+    return result;
+  }
+  void write(int n)
+  {
+    HillsFile file(path, options(1, 8, false), "test");
+    file.create();
+    for (const auto &hill : hills(n)) file.append(0.5, hill);
+  }
+  static HillsFile::Existing read(const std::string &name)
+  {
+    return HillsFile(name, options(1, 8, false), "test").read(HillsFile::ALL);
+  }
+  // the message with FILE for the name; a file that is refused stays as it is
+  std::string error_of(std::int64_t count = HillsFile::ALL)
+  {
+    const bool exists = std::filesystem::exists(path);
+    const std::string before = content(path);
+    std::string text;
+    try {
+      HillsFile(path, options(1, 8, false), "test").read(count);
+    } catch (const std::runtime_error &e) {
+      text = e.what();
+      const auto at = text.find(path);
+      if (at != std::string::npos) text.replace(at, path.size(), "FILE");
+    }
+    EXPECT_EQ(std::filesystem::exists(path), exists);
+    EXPECT_EQ(content(path), before);
+    return text;
+  }
+
+  std::filesystem::path folder;
+  std::string path;
+};
+
+#endif
