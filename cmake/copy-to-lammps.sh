@@ -25,7 +25,7 @@ rm -rf "$tree/src/GPUCOORD" "$tree/lib/gpucoord"
 mkdir -p "$tree/src/GPUCOORD" "$tree/src/KOKKOS" "$tree/lib/gpucoord"
 cp "$here"/src/GPUCOORD/* "$tree/src/GPUCOORD"
 cp "$here"/src/KOKKOS/* "$tree/src/KOKKOS"
-rm -f "$tree"/src/GPUCOORD/*plugin.cpp "$tree"/src/KOKKOS/gpucoord_kokkos_plugin.cpp    # of the plugin alone
+rm -f "$tree"/src/GPUCOORD/*plugin.cpp "$tree"/src/KOKKOS/gpucoord_kokkos_plugin.cpp    # belong to the plugin
 cp -R "$here"/lib/gpucoord/* "$tree/lib/gpucoord"
 cp "$here/cmake/Modules/Packages/GPUCOORD.cmake" "$tree/cmake/Modules/Packages"
 printf '%s\n' "$new_list" >"$list.new"

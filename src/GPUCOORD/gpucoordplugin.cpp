@@ -30,7 +30,7 @@
 
 using namespace LAMMPS_NS;
 
-// What this plugin was compiled for. Tests build it for a LAMMPS that does not exist.
+// The LAMMPS that this plugin was compiled for. Tests build it for one that does not exist.
 #ifndef GPUCOORD_EXPECT_VERSION
 #define GPUCOORD_EXPECT_VERSION 20260704
 #endif
@@ -72,13 +72,13 @@ class CInterface {
     if (again) dlclose(again);
   }
 
-  // null where it has no such function
+  // Returns null where this LAMMPS has no such function.
   template <class Function> Function *find(const char *name) const
   {
     return reinterpret_cast<Function *>(dlsym(library, name));
   }
 
-  // -1 where it has no such function
+  // Returns -1 where this LAMMPS has no such function.
   template <class... Arguments> int call(const char *name, Arguments... arguments) const
   {
     const auto function = find<int(Arguments...)>(name);
@@ -104,7 +104,7 @@ std::string mpi_of_size(int size)
 
 #if defined(GPUCOORD_KOKKOS)
 
-// Those of the settings that the KOKKOS package of this LAMMPS has.
+// Lists those of the settings that the KOKKOS package of this LAMMPS has.
 std::string found_in_kokkos(const CInterface &lammps, const char *category,
                             std::initializer_list<const char *> settings)
 {
@@ -140,7 +140,7 @@ std::string kokkos_mismatch(const CInterface &lammps)
 constexpr char BUILD_AGAIN[] =
     "set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the build folder of this LAMMPS and build GPUCOORD again";
 
-// What does not match and the way out, or empty.
+// Returns the first mismatch with the way out, or an empty string.
 std::string mismatch(const CInterface &lammps, void *lmp)
 {
   const int version = lammps.call("lammps_version", lmp);
@@ -201,7 +201,7 @@ std::string loaded_kernels()
   return file;
 }
 
-// Null, and why with the way out, where the styles cannot be opened.
+// Returns null and sets the reason, with the way out, where the styles cannot be opened.
 lammpsplugin_initfunc open_styles(std::string &why)
 {
   Dl_info self;

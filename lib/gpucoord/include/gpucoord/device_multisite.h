@@ -59,7 +59,8 @@ class GPUCOORD_API DeviceMultisite {
 };
 
 // component_of: [types + 1] of atoms by type, which count from 1; negative: they are no molecules
-GPUCOORD_API std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
+GPUCOORD_API std::unique_ptr<DeviceMultisite>
+make_device_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
 
 // Takes away what vectors have along an axis of their atoms: torques, angular momenta of linear molecules.
 class GPUCOORD_API DeviceAxes {

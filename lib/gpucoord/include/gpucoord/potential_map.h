@@ -103,7 +103,8 @@ class GPUCOORD_API PotentialMap {
 
 // Pair terms are float in MIXED and in SINGLE, of positions relative to a local origin; MIXED adds up chunks of some hundred
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
-GPUCOORD_API std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
+GPUCOORD_API std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads,
+                                                                   const MapBins & = {});
 
 constexpr int MAP_TILE_OF_GPU[3] = {2, 4, 4};    // points along each axis that a GPU takes at a time
 
