@@ -25,8 +25,8 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        styles = [("compute", name) for name in [*coordtest.names_of("coord/gpu"), "potential/grid"]]
-        styles += [("pair", name) for name in [*coordtest.names_of("coord"), "multisite"]]
+        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "potential/grid"), ("pair", "coord"),
+                                                   ("pair", "multisite")) for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
