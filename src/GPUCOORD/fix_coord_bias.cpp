@@ -122,7 +122,7 @@ void FixCoordBias::init()
 }
 
 /* ----------------------------------------------------------------------
-   Variables of the input script may be defined anew, computes must not.
+   Variables of the input script may be redefined, computes must not.
 ------------------------------------------------------------------------- */
 
 ComputeCoordGPU *FixCoordBias::compute_of(std::size_t v) const

@@ -52,15 +52,6 @@ namespace GhostRange {
                        many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
   }
 
-  // The same for comm_modify cutoff, which also counts for styles that need less: with the way out.
-  inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm, const Domain *domain)
-  {
-    const std::string why = why_too_long(comm->cutghostuser, atom, comm, domain);
-    return why.empty() ? ""
-                       : fmt::format("the ghost atom range {:.10g} of the comm_modify cutoff {} - use a smaller "
-                                     "comm_modify cutoff", comm->cutghostuser, why);
-  }
-
   // The same for the range of ghost atoms of a compute that needs them up to 'need', distance: names
   // the command that sets the range, and the way out.
   inline std::string why_ghosts_too_many(double range, double need, const Atom *atom,
@@ -75,6 +66,13 @@ namespace GhostRange {
     return fmt::format("the ghost atom range {:.10g} of the {} {} - use a smaller {}{}", range,
                        source, why, source,
                        is_needed ? " and dmax, or engine allpairs with image minimum" : "");
+  }
+
+  // The same for comm_modify cutoff, which also counts for styles that need less.
+  inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm, const Domain *domain,
+                                              const Force *force)
+  {
+    return why_ghosts_too_many(comm->cutghostuser, 0.0, atom, comm, domain, force);
   }
 
 }    // namespace GhostRange

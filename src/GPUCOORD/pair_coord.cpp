@@ -243,7 +243,7 @@ double PairCoord::init_one(int i, int j)
   if (!why.empty())
     error->all(FLERR, Error::NOLASTLINE, "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
                function.dmax(), i, j, why);
-  why = GhostRange::why_comm_cutoff_too_long(atom, comm, domain);
+  why = GhostRange::why_comm_cutoff_too_long(atom, comm, domain, force);
   if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: {}", why);
   return function.dmax();
 }

@@ -344,7 +344,7 @@ double PairMultisite::init_one(int i, int j)
   if (!why.empty())
     error->all(FLERR, Error::NOLASTLINE, "Pair multisite: the range {} of types {} and {} {} - use a shorter cutoff", range, i, j,
                why);
-  const std::string why_ghosts = GhostRange::why_comm_cutoff_too_long(atom, comm, domain);
+  const std::string why_ghosts = GhostRange::why_comm_cutoff_too_long(atom, comm, domain, force);
   if (!why_ghosts.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", why_ghosts);
   return range;
 }

@@ -829,65 +829,68 @@ TEST(DeviceBias, Restraints)
   }
 }
 
+// A linear bias of one variable.
+struct LinearBias {
+  const Switch function{options(SwitchKind::CUBIC, 1.0)};
+  const System s{500, 0, 10.0, 47};
+  const Loaded loaded{s, false};
+  const std::unique_ptr<DeviceCoordination> device = make(function, Precision::DOUBLE);
+  const std::unique_ptr<DeviceBias> bias = make_device_bias();
+  DeviceBias::State state = {};
+  std::vector<DeviceBias::Variable> variables{1};
+
+  explicit LinearBias(double k)
+  {
+    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    state.bad_atom = -1;
+    bias->set(state, nullptr);
+    variables[0].coordination = device.get();
+    variables[0].term.kind = Restraint::Kind::LINEAR;
+    variables[0].term.k = k;
+  }
+
+  void evaluate(double strength)
+  {
+    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+    bias->evaluate(variables, false, strength, nullptr);
+    state = bias->wait(nullptr);
+  }
+
+  double slope_on_device() const
+  {
+    double slope = -1.0;
+    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
+    return slope;
+  }
+};
+
 // The host gets the bias that is not finite, for its message, and the atoms no force.
 TEST(DeviceBias, BiasThatIsNotFinite)
 {
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  const auto bias = make_device_bias();
-  DeviceBias::State state = {};
-  state.bad_atom = -1;
-  bias->set(state, nullptr);
-  std::vector<DeviceBias::Variable> variables(1);
-  variables[0].coordination = device.get();
-  variables[0].term.kind = Restraint::Kind::LINEAR;
-  variables[0].term.k = 10.0;
+  LinearBias linear(10.0);
   for (const double s0 : {0.0, -1e308, 0.0}) {
-    variables[0].term.s0 = s0;
-    const bool finite = !state.not_finite && s0 == 0.0;
-    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    bias->evaluate(variables, false, 1.0, nullptr);
-    state = bias->wait(nullptr);
-    EXPECT_EQ(state.not_finite, finite ? 0 : 1);
-    EXPECT_EQ(std::isfinite(state.energy), finite);
-    EXPECT_EQ(state.slope[0], 10.0);
-    double slope = -1.0;
-    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
-    EXPECT_EQ(slope, finite ? 10.0 : 0.0);
+    linear.variables[0].term.s0 = s0;
+    const bool finite = !linear.state.not_finite && s0 == 0.0;
+    linear.evaluate(1.0);
+    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
+    EXPECT_EQ(std::isfinite(linear.state.energy), finite);
+    EXPECT_EQ(linear.state.slope[0], 10.0);
+    EXPECT_EQ(linear.slope_on_device(), finite ? 10.0 : 0.0);
   }
 }
 
 // V and dV/dS are finite, but the force of a bias with stride is strength times as large.
 TEST(DeviceBias, ForceThatIsNotFinite)
 {
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-  const auto bias = make_device_bias();
-  DeviceBias::State state = {};
-  state.bad_atom = -1;
-  bias->set(state, nullptr);
-  std::vector<DeviceBias::Variable> variables(1);
-  variables[0].coordination = device.get();
-  variables[0].scale = 1e-6;
-  variables[0].term.kind = Restraint::Kind::LINEAR;
-  variables[0].term.k = 1e305;
+  LinearBias linear(1e305);
+  linear.variables[0].scale = 1e-6;
   for (const double strength : {1e2, 1e4}) {
     const bool finite = strength == 1e2;
-    bias->evaluate(variables, false, strength, nullptr);
-    state = bias->wait(nullptr);
-    EXPECT_EQ(state.not_finite, finite ? 0 : 1);
-    EXPECT_TRUE(std::isfinite(state.energy));
-    EXPECT_EQ(state.slope[0], 1e305);
-    double slope = -1.0;
-    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
-    EXPECT_EQ(slope, finite ? 1e305 : 0.0);
+    linear.evaluate(strength);
+    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
+    EXPECT_TRUE(std::isfinite(linear.state.energy));
+    EXPECT_EQ(linear.state.slope[0], 1e305);
+    EXPECT_EQ(linear.slope_on_device(), finite ? 1e305 : 0.0);
   }
 }
 
