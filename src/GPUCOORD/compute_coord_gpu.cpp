@@ -10,12 +10,12 @@
 
 #include "compute_coord_gpu.h"
 
-#include "box_edges.h"
+#include "gpucoord_box_edges.h"
 #include "coord_arguments.h"
-#include "coord_backend.h"
+#include "gpucoord_backend.h"
 #include "coord_gather.h"
-#include "ghost_atoms.h"
-#include "ghost_range.h"
+#include "gpucoord_ghost_atoms.h"
+#include "gpucoord_ghost_range.h"
 
 #include "atom.h"
 #include "comm.h"

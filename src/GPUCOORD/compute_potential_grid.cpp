@@ -14,10 +14,10 @@
 
 #include "compute_potential_grid.h"
 
-#include "box_edges.h"
-#include "coord_backend.h"
+#include "gpucoord_box_edges.h"
+#include "gpucoord_backend.h"
 #include "potential_far.h"
-#include "potential_grid_settings.h"
+#include "potential_arguments.h"
 
 #include "atom.h"
 #include "comm.h"

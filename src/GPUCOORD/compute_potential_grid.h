@@ -19,7 +19,7 @@ ComputeStyle(potential/grid,ComputePotentialGrid);
 
 #include "compute.h"
 
-#include "grid_values.h"
+#include "potential_grid_values.h"
 #include "gpucoord/potential_map.h"
 
 #include <functional>

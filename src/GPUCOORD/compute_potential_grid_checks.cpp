@@ -12,10 +12,10 @@
 
 #include "compute_potential_grid.h"
 
-#include "box_edges.h"
-#include "physical_memory.h"
+#include "gpucoord_box_edges.h"
+#include "gpucoord_physical_memory.h"
 #include "potential_far.h"
-#include "potential_grid_settings.h"
+#include "potential_arguments.h"
 
 #include "comm.h"
 #include "domain.h"

@@ -14,7 +14,7 @@
 #include "compute_potential_grid.h"
 
 #include "potential_far.h"
-#include "potential_grid_settings.h"
+#include "potential_arguments.h"
 
 #include "atom.h"
 #include "comm.h"

@@ -13,9 +13,9 @@
 
 #include "compute_potential_grid.h"
 
-#include "ghost_atoms.h"
-#include "ghost_range.h"
-#include "potential_grid_settings.h"
+#include "gpucoord_ghost_atoms.h"
+#include "gpucoord_ghost_range.h"
+#include "potential_arguments.h"
 
 #include "atom.h"
 #include "comm.h"

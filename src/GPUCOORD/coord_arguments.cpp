@@ -10,7 +10,7 @@
 
 #include "coord_arguments.h"
 
-#include "broadcast_text.h"
+#include "gpucoord_broadcast_text.h"
 #include "coord_switch.h"
 
 #include "atom.h"

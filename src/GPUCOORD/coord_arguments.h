@@ -13,7 +13,7 @@
 
 #include "pointers.h"
 
-#include "coord_words.h"
+#include "gpucoord_words.h"
 #include "gpucoord/switch_table.h"
 
 #include <string>

@@ -10,7 +10,7 @@
 
 #include "coord_switch.h"
 
-#include "coord_words.h"
+#include "gpucoord_words.h"
 
 #include "comm.h"
 #include "error.h"

@@ -20,7 +20,7 @@ FixStyle(ave/potential/grid,FixAvePotentialGrid);
 #include "fix.h"
 
 #include "compute_potential_grid.h"
-#include "grid_values.h"
+#include "potential_grid_values.h"
 
 #include <string>
 #include <vector>

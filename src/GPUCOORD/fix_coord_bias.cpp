@@ -11,7 +11,7 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "broadcast_text.h"
+#include "gpucoord_broadcast_text.h"
 #include "compute_coord_gpu.h"
 
 #include "gpucoord/hills_file.h"

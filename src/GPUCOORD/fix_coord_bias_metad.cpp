@@ -40,7 +40,7 @@ void FixCoordBias::begin_metad()
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
     };
     auto bias = std::make_unique<gpucoord::Metadynamics>(args->metad);
-    auto file = std::make_unique<gpucoord::HillsFile>(args->file, args->metad, update->unit_style);
+    auto file = std::make_unique<gpucoord::HillsFile>(args->file, args->metad, "LAMMPS", update->unit_style);
     if (!is_restarted && !args->append) {
       if (!args->read_grid.empty())
         throw std::runtime_error("keyword read_grid " + args->read_grid +

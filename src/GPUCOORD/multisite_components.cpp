@@ -10,7 +10,7 @@
 
 #include "multisite_components.h"
 
-#include "broadcast_text.h"
+#include "gpucoord_broadcast_text.h"
 
 #include "comm.h"
 #include "error.h"

@@ -13,7 +13,7 @@
 
 #include "pointers.h"
 
-#include "restart_io.h"
+#include "gpucoord_restart_io.h"
 #include "gpucoord/multisite.h"
 
 #include <string>

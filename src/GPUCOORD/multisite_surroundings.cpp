@@ -10,7 +10,7 @@
 
 #include "multisite_surroundings.h"
 
-#include "ghost_atoms.h"
+#include "gpucoord_ghost_atoms.h"
 
 #include "atom.h"
 #include "atom_vec.h"

@@ -10,10 +10,10 @@
 
 #include "pair_coord.h"
 
-#include "coord_backend.h"
+#include "gpucoord_backend.h"
 #include "coord_switch.h"
-#include "ghost_range.h"
-#include "restart_io.h"
+#include "gpucoord_ghost_range.h"
+#include "gpucoord_restart_io.h"
 
 #include "atom.h"
 #include "comm.h"

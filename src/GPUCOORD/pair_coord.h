@@ -19,7 +19,7 @@ PairStyle(coord,PairCoord);
 
 #include "pair.h"
 
-#include "coord_words.h"
+#include "gpucoord_words.h"
 #include "gpucoord/coordination.h"
 
 #include <cstdint>

@@ -10,14 +10,14 @@
 
 #include "pair_multisite.h"
 
-#include "coord_backend.h"
-#include "ghost_range.h"
+#include "gpucoord_backend.h"
+#include "gpucoord_ghost_range.h"
 #include "multisite_bodies.h"
 #include "multisite_check.h"
 #include "multisite_components.h"
 #include "multisite_motion.h"
 #include "multisite_surroundings.h"
-#include "restart_io.h"
+#include "gpucoord_restart_io.h"
 #include "gpucoord/device_multisite.h"
 
 #include "atom.h"

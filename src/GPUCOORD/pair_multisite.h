@@ -19,7 +19,7 @@ PairStyle(multisite,PairMultisite);
 
 #include "pair.h"
 
-#include "multisite_settings.h"
+#include "multisite_arguments.h"
 #include "gpucoord/multisite.h"
 
 #include <memory>

@@ -10,9 +10,9 @@
 
 #include "potential_far.h"
 
-#include "box_edges.h"
-#include "broadcast_text.h"
-#include "coord_backend.h"
+#include "gpucoord_box_edges.h"
+#include "gpucoord_broadcast_text.h"
+#include "gpucoord_backend.h"
 
 #include "comm.h"
 #include "domain.h"

@@ -18,12 +18,12 @@
 #define MPI_Ssend MPI_Send
 #endif
 
-#include "box_edges.h"
-#include "broadcast_text.h"
-#include "chemical_elements.h"
+#include "gpucoord_box_edges.h"
+#include "gpucoord_broadcast_text.h"
+#include "potential_chemical_elements.h"
 #include "compute_potential_grid.h"
-#include "coord_words.h"
-#include "pergrid_source.h"
+#include "gpucoord_words.h"
+#include "potential_grid_source.h"
 
 #include "atom.h"
 #include "comm.h"

@@ -19,7 +19,7 @@ CommandStyle(write_grid,WriteGrid);
 
 #include "command.h"
 
-#include "grid_file.h"
+#include "potential_grid_file.h"
 
 #include <string>
 #include <vector>

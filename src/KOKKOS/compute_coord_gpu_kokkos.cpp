@@ -11,7 +11,7 @@
 #include "compute_coord_gpu_kokkos.h"
 
 #include "coord_arguments.h"
-#include "coord_backend.h"
+#include "gpucoord_backend.h"
 #include "coord_gather.h"
 
 #include "atom_kokkos.h"

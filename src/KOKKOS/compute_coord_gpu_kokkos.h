@@ -20,7 +20,7 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 #define LMP_COMPUTE_COORD_GPU_KOKKOS_H
 
 #include "compute_coord_gpu.h"
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
 
 namespace LAMMPS_NS {
 

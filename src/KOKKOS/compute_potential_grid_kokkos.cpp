@@ -10,9 +10,9 @@
 
 #include "compute_potential_grid_kokkos.h"
 
-#include "coord_backend.h"
+#include "gpucoord_backend.h"
 #include "potential_far.h"
-#include "potential_grid_settings.h"
+#include "potential_arguments.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"

@@ -20,7 +20,7 @@ ComputeStyle(potential/grid/kk/host,ComputePotentialGridKokkos<LMPHostType>);
 #define LMP_COMPUTE_POTENTIAL_GRID_KOKKOS_H
 
 #include "compute_potential_grid.h"
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
 
 #include "gpucoord/device_map.h"
 

@@ -21,7 +21,9 @@ FixStyle(coord/bias/kk/host,FixCoordBiasKokkos<LMPHostType>);
 
 #include "fix_coord_bias.h"
 
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
+
+#include "gpucoord/device_bias.h"
 
 namespace LAMMPS_NS {
 class CoordOnDevice;

@@ -21,7 +21,7 @@ FixStyle(multisite/linear/kk/host,FixMultisiteLinearKokkos<LMPHostType>);
 
 #include "fix_multisite_linear.h"
 
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
 
 namespace LAMMPS_NS {
 

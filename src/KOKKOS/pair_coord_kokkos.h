@@ -21,7 +21,7 @@ PairStyle(coord/kk/host,PairCoordKokkos<LMPHostType>);
 
 #include "pair_coord.h"
 
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
 
 namespace LAMMPS_NS {
 

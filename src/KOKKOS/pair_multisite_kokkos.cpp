@@ -10,7 +10,7 @@
 
 #include "pair_multisite_kokkos.h"
 
-#include "coord_backend.h"
+#include "gpucoord_backend.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"

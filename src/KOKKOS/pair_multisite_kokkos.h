@@ -21,7 +21,7 @@ PairStyle(multisite/kk/host,PairMultisiteKokkos<LMPHostType>);
 
 #include "pair_multisite.h"
 
-#include "coord_device_kokkos.h"
+#include "gpucoord_device_kokkos.h"
 
 namespace LAMMPS_NS {
 

@@ -11,7 +11,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/potential_map.h"
 #ifdef GPUCOORD_HAS_CUDA
-#include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
+#include "../../lib/gpucoord/src/coordination/coordination_cuda.h"
 #endif
 
 #include <gtest/gtest.h>

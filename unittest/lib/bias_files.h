@@ -54,13 +54,13 @@ class Files : public testing::Test {
   }
   void write(int n)
   {
-    HillsFile file(path, options(1, 8, false), "test");
+    HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     file.create();
     for (const auto &hill : hills(n)) file.append(0.5, hill);
   }
   static HillsFile::Existing read(const std::string &name)
   {
-    return HillsFile(name, options(1, 8, false), "test").read(HillsFile::ALL);
+    return HillsFile(name, options(1, 8, false), "LAMMPS", "test").read(HillsFile::ALL);
   }
   // the message with FILE for the name; a file that is refused stays as it is
   std::string error_of(std::int64_t count = HillsFile::ALL)
@@ -69,7 +69,7 @@ class Files : public testing::Test {
     const std::string before = content(path);
     std::string text;
     try {
-      HillsFile(path, options(1, 8, false), "test").read(count);
+      HillsFile(path, options(1, 8, false), "LAMMPS", "test").read(count);
     } catch (const std::runtime_error &e) {
       text = e.what();
       const auto at = text.find(path);

@@ -7,7 +7,7 @@
 
 #include "each_isa.h"
 
-#include "../../lib/gpucoord/src/host/pair_kernels.h"
+#include "../../lib/gpucoord/src/pairs/pair_kernels_host.h"
 
 #include <string>
 #include <vector>

@@ -57,7 +57,7 @@ TEST_F(Files, later_hills_move_to_a_backup)
   std::filesystem::remove(path);
   write(5);
   {
-    HillsFile file(path, options(1, 8, false), "test");
+    HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     const std::string five = content(path);
     const auto found = file.read(3);
     EXPECT_EQ(found.nlater, 2);
@@ -83,7 +83,7 @@ TEST_F(Files, every_cut_of_the_last_line_is_repaired)
   const std::string four = content(path);
   for (std::size_t size = three.size() + 1; size < four.size(); ++size) {
     std::ofstream(path, std::ios::binary) << four.substr(0, size);
-    HillsFile file(path, options(1, 8, false), "test");
+    HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     const auto found = file.read(HillsFile::ALL);
     file.go_on();
     EXPECT_EQ(found.hills.size(), 3u);
@@ -100,7 +100,7 @@ TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
   const std::string header = content(path);
   for (std::size_t size = 0; size <= header.size(); ++size) {
     std::ofstream(path, std::ios::binary) << header.substr(0, size);
-    HillsFile file(path, options(1, 8, false), "test");
+    HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     EXPECT_EQ(file.read(HillsFile::ALL).hills.size(), 0u);
     file.go_on();
     EXPECT_EQ(content(path), header) << size;
@@ -113,14 +113,14 @@ TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
 
 TEST_F(Files, has_one_writer)
 {
-  HillsFile file(path, options(1, 8, false), "test");
+  HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
   file.create();
   const std::string message = "hills file " + path + " is being written by another fix or run - use one file for each";
   const std::string link = (folder / "link").string();
   std::filesystem::create_symlink(path, link);
   for (const bool append : {false, true})
     for (const std::string &name : {path, link}) {
-      HillsFile other(name, options(1, 8, false), "test");
+      HillsFile other(name, options(1, 8, false), "LAMMPS", "test");
       try {
         if (append)
           other.read(HillsFile::ALL);
@@ -187,7 +187,7 @@ TEST_F(Files, lines_may_end_as_on_windows)
   std::ofstream(path, std::ios::binary) << text;
   const auto expected = hills(4);
   {
-    HillsFile file(path, options(1, 8, false), "test");
+    HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     const auto found = file.read(2);
     EXPECT_TRUE(found.names_units);
     EXPECT_EQ(found.damaged, "");
@@ -248,7 +248,7 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
           std::filesystem::remove(entry);
         const auto known = hills(3);
         if (continued) write(4);
-        HillsFile file(path, options(1, 8, false), "test");
+        HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
         if (continued) {
           file.read(3);
           file.go_on();
@@ -296,7 +296,7 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
 // A hill that was read may have another biasfactor, of which only the height in the bias is known.
 TEST_F(Files, hills_saved_from_memory_keep_their_height)
 {
-  HillsFile file(path, options(1, 8, false), "test");
+  HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
   file.create();
   auto known = hills(3);
   known[1].height = height_of_bias(known[1].file_height, 3.0);
@@ -313,7 +313,7 @@ TEST_F(Files, directory_may_change_during_the_run)
   const auto before = std::filesystem::current_path();
   std::filesystem::create_directory(folder / "sub");
   std::filesystem::current_path(folder);
-  HillsFile file("HILLS", options(1, 8, false), "test");
+  HillsFile file("HILLS", options(1, 8, false), "LAMMPS", "test");
   file.create();
   file.append(0.5, hills(1)[0]);
   std::filesystem::current_path(folder / "sub");
@@ -341,7 +341,7 @@ TEST_F(Files, hills_that_cannot_be_saved_are_kept)
 {
   const std::string home = (folder / "home").string(), name = home + "/HILLS";
   std::filesystem::create_directory(home);
-  HillsFile file(name, options(1, 8, false), "test");
+  HillsFile file(name, options(1, 8, false), "LAMMPS", "test");
   file.create();
   for (const auto &hill : hills(3)) file.append(0.5, hill);
   const std::string good = content(name);
@@ -370,7 +370,7 @@ TEST_F(Files, hills_that_cannot_be_saved_are_kept)
 TEST_F(Files, devices_are_not_compared)
 {
   std::filesystem::create_symlink("/dev/null", path);
-  HillsFile file(path, options(1, 8, false), "test");
+  HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
   EXPECT_EQ(file.create(), "");
   for (const auto &hill : hills(3)) file.append(0.5, hill);
   EXPECT_TRUE(std::filesystem::is_symlink(path));
@@ -384,7 +384,7 @@ TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
   write(2);
   const std::string expected = content(path);
   std::filesystem::remove(path);
-  HillsFile file(path, options(1, 8, false), "test");
+  HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
   file.create();
   file.append(0.5, hills(1)[0]);
   std::filesystem::rename(path, aside);

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Nearest images against a search over many images.
 
-#include "../../lib/gpucoord/src/common/minimum_image.h"
+#include "../../lib/gpucoord/src/core/minimum_image.h"
 #include "gpucoord/box.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Cutoff bins against their definition.
 
-#include "../../lib/gpucoord/src/host/cell_bins.h"
+#include "../../lib/gpucoord/src/pairs/cell_bins_host.h"
 
 #include <gtest/gtest.h>
 

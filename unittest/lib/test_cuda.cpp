@@ -8,7 +8,7 @@
 #include "switch_cases.h"
 #include "worst_errors.h"
 
-#include "../../lib/gpucoord/src/cuda/coordination_cuda.h"
+#include "../../lib/gpucoord/src/coordination/coordination_cuda.h"
 #include "gpucoord/coordination.h"
 
 #include <cuda_runtime_api.h>

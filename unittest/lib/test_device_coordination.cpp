@@ -5,10 +5,11 @@
 #include "on_gpu.h"
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/device_bias.h"
 #include "gpucoord/device_coordination.h"
 #include "gpucoord/metadynamics.h"
 
-#include "../../lib/gpucoord/src/cuda/tuning.h"
+#include "../../lib/gpucoord/src/gpu/tuning.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The bins of the CUDA backend as they are chosen on the host: needs no GPU.
 
-#include "../../lib/gpucoord/src/cuda/device_bins.h"
+#include "../../lib/gpucoord/src/gpu/bins.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include "gpu.h"
 #include "multisite_lattices.h"
 
-#include "../../lib/gpucoord/src/cuda/multisite_cuda.h"
+#include "../../lib/gpucoord/src/multisite/multisite_cuda.h"
 #include "gpucoord/multisite.h"
 
 #include <gtest/gtest.h>

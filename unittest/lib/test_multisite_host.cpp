@@ -3,7 +3,7 @@
 
 #include "each_isa.h"
 
-#include "../../lib/gpucoord/src/multisite/site_kernels.h"
+#include "../../lib/gpucoord/src/multisite/site_kernels_host.h"
 #include "gpucoord/multisite.h"
 #include "multisite_systems.h"
 

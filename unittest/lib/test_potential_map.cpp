@@ -4,7 +4,7 @@
 #include "backends.h"
 #include "each_isa.h"
 
-#include "../../lib/gpucoord/src/map/map_kernels.h"
+#include "../../lib/gpucoord/src/potential_map/map_kernels_host.h"
 #include "gpucoord/potential_map.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Functions by pairs of atom types, weights, special weights, windows and shifted
 // functions: the engines of every backend (backends.h) against brute force that shares no code with them.
 
-#include "../../lib/gpucoord/src/common/type_classes.h"
+#include "../../lib/gpucoord/src/switching/type_classes.h"
 #include "backends.h"
 #include "brute_force.h"
 #include "engines.h"

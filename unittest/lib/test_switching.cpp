@@ -5,8 +5,8 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
-#include "../../lib/gpucoord/src/common/switch_dispatch.h"
-#include "../../lib/gpucoord/src/host/custom_function.h"
+#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
+#include "../../lib/gpucoord/src/switching/custom_function_host.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/switching.h"
 

@@ -35,5 +35,5 @@ if(PKG_KOKKOS AND NOT GPUCOORD_TOP_DIR)
   if(GPUCOORD_NO_KOKKOS)
     message(FATAL_ERROR "GPUCOORD: ${GPUCOORD_NO_KOKKOS}. Build without PKG_GPUCOORD, or change that.")
   endif()
-  target_sources(lammps PRIVATE ${LAMMPS_SOURCE_DIR}/KOKKOS/coord_device_kokkos.cpp)    # no style
+  target_sources(lammps PRIVATE ${LAMMPS_SOURCE_DIR}/KOKKOS/gpucoord_device_kokkos.cpp)    # no style
 endif()

@@ -4,7 +4,7 @@
 #ifndef GPUCOORD_DEVICE_MAP_H
 #define GPUCOORD_DEVICE_MAP_H
 
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 #include "gpucoord/potential_map.h"
 

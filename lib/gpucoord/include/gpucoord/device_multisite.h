@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_DEVICE_MULTISITE_H
 #define GPUCOORD_DEVICE_MULTISITE_H
 
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 #include "gpucoord/multisite.h"
 

@@ -23,8 +23,8 @@ class NewFile;
 
 class GPUCOORD_API HillsFile {
  public:
-  // units: the caller's, by name
-  HillsFile(std::string path, const MetadynamicsOptions &, std::string units);
+  // program, units: names of the caller and of its units, for a comment in the file
+  HillsFile(std::string path, const MetadynamicsOptions &, std::string program, std::string units);
   ~HillsFile();
   HillsFile(const HillsFile &) = delete;
   HillsFile &operator=(const HillsFile &) = delete;
@@ -66,7 +66,7 @@ class GPUCOORD_API HillsFile {
   const std::vector<std::string> names;    // variables
   const double biasfactor;
   const std::vector<Interval> interval;
-  const std::string units;
+  const std::string program, units;
   std::FILE *file = nullptr;    // locked: one writer at a time
   std::int64_t size = 0;        // bytes that the file must have
   std::unique_ptr<Checksum> checksum;     // the bytes up to size

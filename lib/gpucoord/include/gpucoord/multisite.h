@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_MULTISITE_H
 #define GPUCOORD_MULTISITE_H
 
-#include "gpucoord/coordination.h"
+#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 
 #include <array>

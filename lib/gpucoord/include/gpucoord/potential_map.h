@@ -8,7 +8,7 @@
 #ifndef GPUCOORD_POTENTIAL_MAP_H
 #define GPUCOORD_POTENTIAL_MAP_H
 
-#include "gpucoord/coordination.h"
+#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 
 #include <memory>

@@ -4,6 +4,7 @@
 #define GPUCOORD_SWITCHING_H
 
 #include "gpucoord/export.h"
+#include "gpucoord/types.h"
 
 #include <limits>
 #include <memory>
@@ -25,10 +26,12 @@ enum class SwitchKind {
   CUSTOM       // an expression in x
 };
 
-// Arithmetic of the pair terms. MIXED sums up to 512 of one atom in float and those
-// sums in double, SINGLE all terms of one atom in float; the sum over atoms is double
-// in all three.
-enum class Precision { DOUBLE, MIXED, SINGLE };
+// A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and falls back
+// to 0 between two others, by x^2 (3 - 2 x).
+struct Window {
+  double rise_begin = -2.0, rise_end = -1.0;    // distance; as they stand: 1 from r = 0 on
+  double fall_begin = 1e30, fall_end = 2e30;    // distance; as they stand: never
+};
 
 // What a user writes. Distances are in the caller's units. NaN is 'not given'.
 struct SwitchOptions {

@@ -2,11 +2,11 @@
 
 #include "bias_grid.h"
 
-#include "checksum.h"
+#include "../core/checksum.h"
 #include "gaussian.h"
-#include "text_files.h"
+#include "../core/text_files.h"
 
-#include "../common/hermite_grid.h"
+#include "hermite_grid.h"
 
 #include <algorithm>
 #include <cmath>

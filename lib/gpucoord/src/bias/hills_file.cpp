@@ -2,9 +2,9 @@
 
 #include "gpucoord/hills_file.h"
 
-#include "checksum.h"
-#include "file_on_disk.h"
-#include "text_files.h"
+#include "../core/checksum.h"
+#include "../core/file_on_disk.h"
+#include "../core/text_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -20,10 +20,10 @@ namespace fs = std::filesystem;
 namespace gpucoord {
 
 HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
-                     std::string units_in) :
+                     std::string program_in, std::string units_in) :
     path(std::move(path_in)),
     names(options.names), biasfactor(options.biasfactor), interval(options.interval),
-    units(std::move(units_in)), checksum(std::make_unique<Checksum>())
+    program(std::move(program_in)), units(std::move(units_in)), checksum(std::make_unique<Checksum>())
 {
 }
 
@@ -48,7 +48,7 @@ std::string HillsFile::header() const
   if (interval.size() == 1)    // PLUMED knows it for one variable
     text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
         number_text(interval[0].hi) + "\n";
-  return text + "# LAMMPS units " + units +
+  return text + "# " + program + " units " + units +
       ": time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
       "biasfactor > 1, so that the sum of hills is minus the free energy\n";
 }
@@ -247,8 +247,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
                                                             : words[3];
         if (words[3] != wanted)
           throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known", "give another file");
-      } else if (words.size() > 3 && words[0] == "#" && words[1] == "LAMMPS" &&
-                 words[2] == "units") {
+      } else if (words.size() > 3 && words[0] == "#" && words[1] == program && words[2] == "units") {
         const std::string found = words[3].substr(0, words[3].find(':'));
         if (found != units)
           throw bad("its times and heights are in units " + found +

@@ -3,9 +3,9 @@
 #include "gpucoord/metadynamics.h"
 
 #include "bias_grid.h"
-#include "checksum.h"
+#include "../core/checksum.h"
 #include "gaussian.h"
-#include "text_files.h"
+#include "../core/text_files.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Checks the layers of lib/gpucoord: which headers include which, that each header compiles alone, and that nothing
+there names LAMMPS, MPI or Kokkos.
+
+usage: check-structure.py LEPTON_INCLUDE   folder of Lepton.h, the expression parser
+Headers that only nvcc can compile (.cuh) are left out, with a line, where there is none.
+"""
+import concurrent.futures
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+LIB = pathlib.Path(__file__).resolve().parent.parent / "lib/gpucoord"
+# Folders of src/ that every subject uses, each with those that it may include.
+SHARED = {
+    "core": {"core"},
+    "gpu": {"core", "gpu"},
+    "switching": {"core", "gpu", "switching"},
+    "pairs": {"core", "gpu", "switching", "pairs"},
+}
+# Public headers by the folder that implements them.
+PUBLIC = {
+    "core": {"box", "export", "types"},
+    "switching": {"switch_table", "switching"},
+    "pairs": {"pairs"},
+    "coordination": {"coordination", "device_coordination"},
+    "bias": {"device_bias", "hills_file", "metadynamics", "restraint"},
+    "multisite": {"device_multisite", "multisite"},
+    "potential_map": {"device_map", "map_far", "potential_map"},
+}
+FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
+
+
+def folder_of(header):
+    """The folder of src/ to which a header belongs."""
+    relative = header.relative_to(LIB).parts
+    if relative[0] == "src":
+        return relative[1]
+    for folder, names in PUBLIC.items():
+        if header.stem in names:
+            return folder
+    sys.exit(f"{header.name}: name its folder in PUBLIC of {__file__}")
+
+
+def includes(path):
+    for name in re.findall(r'#\s*include\s+"([^"]+)"', path.read_text()):
+        found = LIB / "include" / name if name.startswith("gpucoord/") else (path.parent / name).resolve()
+        if found.exists():
+            yield found
+
+
+def wrong_includes(headers):
+    for header in headers:
+        here = folder_of(header)
+        allowed = SHARED.get(here, set(SHARED) | {here})
+        for other in includes(header):
+            if folder_of(other) not in allowed:
+                yield f"{header.relative_to(LIB)} of {here} includes {other.relative_to(LIB)} of {folder_of(other)}"
+
+
+def foreign_names(files):
+    for path in files:
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = FOREIGN.search(line)
+            if found:
+                yield f"{path.relative_to(LIB)}:{number} names {found[0]}"
+
+
+def needs_cuda(header, seen):
+    """Whether a header includes one of the CUDA Toolkit."""
+    if header in seen:
+        return False
+    seen.add(header)
+    return bool(re.search(r"#\s*include\s+<(cuda|cub)", header.read_text())) or any(
+        needs_cuda(other, seen) for other in includes(header))
+
+
+def compile_alone(header, nvcc, lepton):
+    command = ["-std=c++17", f"-I{LIB / 'include'}", f"-I{lepton}"]
+    if header.suffix == ".cuh":
+        command = [nvcc, *command, "-x", "cu", "-arch=sm_90", "-c", "-o", os.devnull]
+    else:
+        command = [os.environ.get("CXX", "c++"), *command, "-x", "c++", "-fsyntax-only"]
+        if nvcc:
+            command.append(f"-I{pathlib.Path(nvcc).resolve().parent.parent / 'include'}")
+    run = subprocess.run([*command, "-"] if header.suffix != ".cuh" else [*command, header], text=True,
+                         input=f'#include "{header}"\n', capture_output=True, check=False)
+    return None if run.returncode == 0 else f"{header.relative_to(LIB)} does not compile alone:\n{run.stderr[:2000]}"
+
+
+def main():
+    if len(sys.argv) != 2 or not pathlib.Path(sys.argv[1], "Lepton.h").exists():
+        sys.exit(__doc__)
+    nvcc = shutil.which("nvcc", path=os.environ["PATH"] + ":/usr/local/cuda/bin")
+    files = sorted(p for top in ("src", "include") for p in (LIB / top).rglob("*") if p.is_file())
+    headers = [p for p in files if p.suffix in (".h", ".cuh")]
+    wrong = [*wrong_includes(headers), *foreign_names(files)]
+    alone = [p for p in headers if nvcc or not (p.suffix == ".cuh" or needs_cuda(p, set()))]
+    if len(alone) < len(headers):
+        print(f"check-structure: {len(headers) - len(alone)} headers for CUDA are not compiled, there is no nvcc")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        wrong += filter(None, pool.map(lambda header: compile_alone(header, nvcc, sys.argv[1]), alone))
+    print("\n".join(wrong) or f"check-structure: {len(files)} files, {len(alone)} headers compiled alone")
+    return bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

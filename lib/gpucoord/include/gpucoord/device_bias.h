@@ -1,0 +1,59 @@
+// Part of GPUCOORD, GPL-2.0. Biases of variables whose values are on a GPU.
+
+#ifndef GPUCOORD_DEVICE_BIAS_H
+#define GPUCOORD_DEVICE_BIAS_H
+
+#include "gpucoord/export.h"
+#include "gpucoord/restraint.h"
+#include "gpucoord/types.h"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+class DeviceCoordination;
+class Metadynamics;
+
+// A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
+class GPUCOORD_API DeviceBias {
+ public:
+  static constexpr int MAX_VARIABLES = 8;
+
+  struct Variable {
+    const DeviceCoordination *coordination = nullptr;
+    double scale = 1.0;            // S of the bias over that of the coordination
+    Restraint term, last_term;     // now, and with the parameters of the evaluation before
+  };
+  struct State {
+    double s[MAX_VARIABLES], slope[MAX_VARIABLES];    // S and dV/dS
+    double energy, work;
+    // of any evaluation since the state was set
+    int bad_atom;                  // as in DeviceResult
+    int moved;
+    // Either stops the state, and the bias has no forces from then on.
+    int not_finite;                // whether S, V or strength dV/dS was not a finite number
+    int outside;                   // whether S has left the grid
+  };
+
+  virtual ~DeviceBias() = default;
+  // The state before the next evaluation.
+  virtual void set(const State &, DeviceStream) = 0;
+  // Metadynamics on a grid, as it is now, in place of restraints.
+  virtual void set_grid(const Metadynamics &, DeviceStream) = 0;
+  // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. moves: parameters have moved,
+  // and do work. strength: forces are this many times those of V, and must be finite.
+  virtual void evaluate(const std::vector<Variable> &, bool moves, double strength,
+                        DeviceStream) = 0;
+  virtual const double *slope(int variable) const = 0;    // in device memory
+  virtual State wait(DeviceStream) = 0;
+  virtual State glance() const = 0;    // without a wait: of some earlier evaluation
+  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
+};
+
+GPUCOORD_API std::unique_ptr<DeviceBias> make_device_bias();
+
+}    // namespace gpucoord
+
+#endif

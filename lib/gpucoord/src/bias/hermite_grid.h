@@ -1,0 +1,78 @@
+// Part of GPUCOORD, GPL-2.0. A function on a grid, given by values and mixed derivatives at its points, as the tensor
+// product of cubic Hermite polynomials: continuous with its slope.
+
+#ifndef GPUCOORD_HERMITE_GRID_H
+#define GPUCOORD_HERMITE_GRID_H
+
+#include "../core/config.h"
+
+#include "gpucoord/metadynamics.h"
+
+#include <cstddef>
+
+namespace gpucoord {
+
+struct HermiteAxis {
+  double lo, hi, spacing;
+  int bins;
+};
+
+inline HermiteAxis hermite_axis(const GridAxis &axis)
+{
+  return {axis.lo, axis.hi, axis.spacing(), axis.bins};
+}
+
+// values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is within the axes.
+// Sets slope to the exact derivatives.
+GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values, const double *s, double *slope)
+{
+  const int nderivatives = 1 << n;
+  // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of slope]
+  double basis[MAX_METAD_VARIABLES][2][2], derivative[MAX_METAD_VARIABLES][2][2];
+  std::size_t stride[MAX_METAD_VARIABLES], corner = 0, points = 1;
+  for (int k = 0; k < n; ++k) {
+    const double h = axes[k].spacing;
+    int bin = static_cast<int>((s[k] - axes[k].lo) / h);
+    bin = bin < 0 ? 0 : bin < axes[k].bins ? bin : axes[k].bins - 1;
+    const double t = (s[k] - (axes[k].lo + bin * h)) / h;
+    const double t2 = t * t, t3 = t2 * t;
+    basis[k][0][0] = 1.0 - 3.0 * t2 + 2.0 * t3;
+    basis[k][0][1] = h * (t - 2.0 * t2 + t3);
+    basis[k][1][0] = 3.0 * t2 - 2.0 * t3;
+    basis[k][1][1] = h * (t3 - t2);
+    derivative[k][0][0] = 6.0 * (t2 - t) / h;
+    derivative[k][0][1] = 1.0 - 4.0 * t + 3.0 * t2;
+    derivative[k][1][0] = -derivative[k][0][0];
+    derivative[k][1][1] = 3.0 * t2 - 2.0 * t;
+    stride[k] = points;
+    corner += bin * points;
+    points *= static_cast<std::size_t>(axes[k].bins) + 1;
+  }
+
+  double v = 0.0;
+  for (int k = 0; k < n; ++k) slope[k] = 0.0;
+  for (int ends = 0; ends < nderivatives; ++ends) {
+    std::size_t point = corner;
+    for (int k = 0; k < n; ++k) point += (ends >> k & 1) * stride[k];
+    for (int bits = 0; bits < nderivatives; ++bits) {
+      const double value = values[point * nderivatives + bits];
+      double product = value;
+      for (int k = 0; k < n; ++k) product *= basis[k][ends >> k & 1][bits >> k & 1];
+      v += product;
+      for (int by = 0; by < n; ++by) {
+        double term = value;
+        for (int k = 0; k < n; ++k) {
+          // (k == by ? derivative : basis)[k][...] has wrong indices with the sanitizers of GCC 12
+          const double(*const of_end)[2] = k == by ? derivative[k] : basis[k];
+          term *= of_end[ends >> k & 1][bits >> k & 1];
+        }
+        slope[by] += term;
+      }
+    }
+  }
+  return v;
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,201 @@
+// Part of GPUCOORD, GPL-2.0. The bias of a few variables on the GPU.
+//
+// Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait for S. The state
+// is also written to host memory, for whoever asks later.
+
+#include "gpucoord/device_bias.h"
+#include "gpucoord/device_coordination.h"
+
+#include "../pairs/resident_pairs.h"
+#include "../gpu/early_launch.cuh"
+#include "../pairs/pair_arguments_cuda.h"
+
+#include "hermite_grid.h"
+
+#include "gpucoord/metadynamics.h"
+
+#include <stdexcept>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int MAX_VARIABLES = DeviceBias::MAX_VARIABLES;
+
+  struct BiasArguments {
+    int n;
+    bool moves, has_grid;
+    double strength;
+    struct {
+      const WarpSums *total;    // null: S is 0
+      const DeviceStatus *status;
+      double scale;
+      Restraint term, last_term;
+    } variable[MAX_VARIABLES];
+    HermiteAxis axis[MAX_METAD_VARIABLES];
+    Interval interval[MAX_METAD_VARIABLES];
+    const double *values;
+    DeviceBias::State *state, *host;
+  };
+
+  // V now minus V with the parameters of the evaluation before, both at this S
+  __device__ double change_by_parameters(const BiasArguments &arg, const double *s)
+  {
+    double change = 0.0, slope;
+    for (int v = 0; v < arg.n; ++v)
+      change += arg.variable[v].term.evaluate(s[v], slope) - arg.variable[v].last_term.evaluate(s[v], slope);
+    return change;
+  }
+
+  __device__ void evaluate_restraints(const BiasArguments &arg, DeviceBias::State &state)
+  {
+    state.energy = 0.0;
+    for (int v = 0; v < arg.n; ++v) state.energy += arg.variable[v].term.evaluate(state.s[v], state.slope[v]);
+  }
+
+  __device__ void evaluate_grid(const BiasArguments &arg, DeviceBias::State &state)
+  {
+    double inside[MAX_METAD_VARIABLES];
+    for (int v = 0; v < arg.n; ++v) {
+      inside[v] = fmin(fmax(state.s[v], arg.interval[v].lo), arg.interval[v].hi);
+      if (!(inside[v] >= arg.axis[v].lo && inside[v] <= arg.axis[v].hi)) state.outside = 1;
+    }
+    if (state.outside) {
+      for (int v = 0; v < arg.n; ++v) state.slope[v] = 0.0;
+      return;
+    }
+    state.energy = evaluate_hermite(arg.n, arg.axis, arg.values, inside, state.slope);
+    for (int v = 0; v < arg.n; ++v)
+      if (inside[v] != state.s[v]) state.slope[v] = 0.0;
+  }
+
+  __global__ void evaluate_bias(const __grid_constant__ BiasArguments arg)
+  {
+    let_next_start();    // add_forces() of these variables
+    DeviceBias::State state = *arg.state;
+    if (state.outside || state.not_finite) return;
+    if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
+    for (int v = 0; v < arg.n; ++v) {
+      const auto &variable = arg.variable[v];
+      state.s[v] = variable.total ? variable.scale * variable.total->value : 0.0;
+      if (variable.status->bad_atom != DeviceStatus::NONE) state.bad_atom = variable.status->bad_atom;
+      if (variable.status->moved) state.moved = 1;
+      if (!isfinite(state.s[v])) state.not_finite = 1;
+    }
+    if (!state.not_finite) {
+      if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
+      if (arg.has_grid)
+        evaluate_grid(arg, state);
+      else
+        evaluate_restraints(arg, state);
+      if (!isfinite(state.energy)) state.not_finite = 1;
+      for (int v = 0; v < arg.n; ++v)
+        if (!isfinite(arg.strength * state.slope[v])) state.not_finite = 1;
+    }
+    *arg.host = state;    // with what is not finite, for the message
+    for (int v = 0; v < arg.n && state.not_finite; ++v) state.slope[v] = 0.0;
+    *arg.state = state;
+  }
+
+  class OnGpu : public DeviceBias {
+   public:
+    OnGpu()
+    {
+      device.reserve(1);
+      host.reserve(1);
+    }
+
+    void set(const State &state, DeviceStream stream) override
+    {
+      check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaStreamSynchronize(stream), "copying to it");
+      host[0] = state;
+      copied += sizeof(State);
+    }
+
+    void set_grid(const Metadynamics &metad, DeviceStream stream) override
+    {
+      const auto &options = metad.options();
+      for (std::size_t k = 0; k < options.grid.size(); ++k) {
+        axis[k] = hermite_axis(options.grid[k]);
+        interval[k] = options.interval.empty() ? Interval{-HUGE_VAL, HUGE_VAL} : options.interval[k];
+      }
+      const auto &from = metad.grid_values();
+      values.reserve(from.size());
+      check(cudaMemcpyAsync(values.data(), from.data(), from.size() * sizeof(double), cudaMemcpyHostToDevice, stream),
+            "copying the grid to it");
+      check(cudaStreamSynchronize(stream), "copying the grid to it");
+      has_grid = true;
+      copied += static_cast<std::int64_t>(from.size() * sizeof(double));
+    }
+
+    void evaluate(const std::vector<Variable> &variables, bool moves, double strength,
+                  DeviceStream stream) override
+    {
+      if (variables.size() > MAX_VARIABLES) throw std::invalid_argument("gpucoord: a bias of too many variables");
+      BiasArguments arg = {};
+      arg.n = static_cast<int>(variables.size());
+      arg.moves = moves;
+      arg.has_grid = has_grid;
+      arg.strength = strength;
+      for (int v = 0; v < arg.n; ++v) {
+        const Variable &from = variables[v];
+        arg.variable[v] = {from.coordination->device_total(), from.coordination->device_status(), from.scale, from.term,
+                           from.last_term};
+      }
+      for (int k = 0; k < MAX_METAD_VARIABLES; ++k) {
+        arg.axis[k] = axis[k];
+        arg.interval[k] = interval[k];
+      }
+      arg.values = values.data();
+      arg.state = device.data();
+      arg.host = host.data();
+      evaluate_bias<<<1, 1, 0, stream>>>(arg);
+      check(cudaGetLastError(), "launching evaluate_bias");
+      copied += sizeof(State);    // the kernel writes it to the host
+    }
+
+    const double *slope(int variable) const override { return &device.data()->slope[variable]; }
+
+    State wait(DeviceStream stream) override
+    {
+      check(cudaStreamSynchronize(stream), "computing a bias");
+      return host[0];
+    }
+    State glance() const override
+    {
+      State state;    // member by member: the GPU may be writing
+      const volatile State &seen = host[0];
+      for (int v = 0; v < MAX_VARIABLES; ++v) {
+        state.s[v] = seen.s[v];
+        state.slope[v] = seen.slope[v];
+      }
+      state.energy = seen.energy;
+      state.work = seen.work;
+      state.bad_atom = seen.bad_atom;
+      state.moved = seen.moved;
+      state.not_finite = seen.not_finite;
+      state.outside = seen.outside;
+      return state;
+    }
+
+    std::int64_t bytes_copied() const override { return copied; }
+
+   private:
+    std::int64_t copied = 0;
+    DeviceBuffer<State> device;
+    PinnedBuffer<State> host;
+    HermiteAxis axis[MAX_METAD_VARIABLES] = {};
+    Interval interval[MAX_METAD_VARIABLES] = {};
+    DeviceBuffer<double> values;
+    bool has_grid = false;
+  };
+
+}    // namespace
+
+std::unique_ptr<DeviceBias> make_device_bias()
+{
+  return std::make_unique<OnGpu>();
+}
+
+}    // namespace gpucoord

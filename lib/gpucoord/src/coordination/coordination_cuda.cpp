@@ -1,0 +1,678 @@
+// Part of GPUCOORD, GPL-2.0. The CUDA backend: what is copied, and which kernels run.
+//
+// All work of an evaluation is enqueued on one stream, and the host waits once, for the
+// results. Host arrays are copied through pinned memory, in chunks, so that the host
+// prepares one while another is on its way.
+//
+// Types that differ are sorted into classes, and a kernel runs for each ordered pair of
+// them, with the function of that pair: kernels know nothing of types.
+
+#include "coordination_cuda.h"
+
+#include "../core/clock.h"
+#include "../pairs/passes.h"
+#include "../switching/type_classes.h"
+#include "../gpu/device_guard.h"
+#include "../pairs/launch_cuda.h"
+#include "../gpu/splits.h"
+#include "../pairs/pair_reduction.h"
+#include "../gpu/staging.h"
+#include "../pairs/launchers_cuda.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  template <class Real> class CudaCoordination : public Coordination {
+   public:
+    CudaCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in, const CudaTuning &tuning) :
+        table(table_in), nthreads(std::max(1, nthreads_in))
+    {
+      check_kernels();
+      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+      bins_always = tuning.processor != CudaTuning::Processor::AUTO;
+      shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
+      shape.warps_per_block = tuning.warps_per_block;
+      make_functions(table, precision, functions);
+      totals.reserve(1);
+      totals_host.reserve(1);
+    }
+
+    Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
+    {
+      need_end(table, "cells");
+      begin(want, peratom);
+      const bool two = in.b.index != nullptr;
+      const TypeClasses classes(table, in.types.weight);
+      Bounds bounds = no_bounds();
+      group_a.sort(in.a, in.types.type, classes);
+      stage_atoms(in.x, group_a.all(), nthreads, stream, atoms_a, bounds);
+      if (two) {
+        group_b.sort(in.b, in.types.type, classes);
+        stage_atoms(in.x, group_b.all(), nthreads, stream, atoms_b, bounds);
+      }
+      copied.record(stream);
+
+      const AtomList &b = two ? in.b : in.a;
+      const AtomsByClass &by_class_b = two ? group_b : group_a;
+      const Staged<DeviceAtom> &staged_b = two ? atoms_b : atoms_a;
+      Contribution result;
+      if (!bins_always && few_pairs(in.a, b)) {
+        binned.record(stream);
+        const auto pass = [&](const AtomsByClass &gi, const Staged<DeviceAtom> &i, const AtomsByClass &gj,
+                              const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
+          const auto few_i = parts_of(gi, classes.size()), few_j = parts_of(gj, classes.size());
+          pass_all_pairs(Box(), classes, i, few_i, j, few_j, wanted, sums);
+        };
+        pass(group_a, atoms_a, by_class_b, staged_b, kernel_want(want), sums_a);
+        if (two && peratom) pass(group_b, atoms_b, group_a, atoms_a, want_of_second(want), sums_b);
+        finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+               two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
+        return result;
+      }
+
+      const double range = table.dmax();
+      double volume = 1.0;
+      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + range;
+      const DeviceGrid grid = make_device_grid(bounds, std::max(in.a.n, b.n) / volume, range);
+      sort(grid, atoms_a, group_a, classes.size(), bins_a, sorted_a);
+      if (two) sort(grid, atoms_b, group_b, classes.size(), bins_b, sorted_b);
+      binned.record(stream);
+
+      const std::size_t npasses = static_cast<std::size_t>(classes.size()) * classes.size();
+      counters.reserve(2 * npasses);
+      check(cudaMemsetAsync(counters.data(), 0, 2 * npasses * sizeof(int), stream), "clearing the queues");
+      int *queue = counters.data();
+      const auto pass = [&](const std::vector<SortedAtoms> &i, const std::vector<SortedAtoms> &j, unsigned wanted,
+                            Sums &sums) {
+        std::vector<Pass> passes;
+        int row = 0;
+        for (int ci = 0; ci < classes.size(); row += i[ci++].nowned)
+          for (int cj = 0; cj < classes.size(); ++cj) {
+            if (!classes(ci, cj).exists() || i[ci].nowned == 0 || j[cj].n == 0) continue;
+            const int warps = (i[ci].nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
+            passes.push_back({ci, cj, row, i[ci].nowned, splits_of(warps, tuning::MAX_SPLITS), warps,
+                              classes(ci, cj).weight});
+          }
+        run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+          const Function &f = functions[classes(p.ci, p.cj).function];
+          CellsArguments arg = {};
+          arg.i = i[p.ci];
+          arg.j = j[p.cj];
+          set_range(arg, grid, f.dmax, 0.0);
+          arg.queue = queue++;
+          arg.out = out;
+          f.launchers.cells(arg, f.constants, wanted, shape, stream);
+        });
+      };
+      pass(sorted_a, two ? sorted_b : sorted_a, kernel_want(want), sums_a);
+      if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
+      return result;
+    }
+
+    Contribution list(const ListInput &in, unsigned want, double *peratom) override
+    {
+      need_end(table, "list");
+      begin(want, peratom);
+      const bool two = in.b.index != nullptr;
+      const TypeClasses classes(table, in.types.weight);
+      if (want & WINDOWED)
+        for (Function &f : functions) set_window(in.window, f.constants);
+      group_a.sort(in.a, in.types.type, classes);
+      if (two && peratom) group_b.sort(in.b, in.types.type, classes);
+
+      // rows that may be asked for end with the last row of an owned atom or neighbour
+      forget_other_types(in, classes);
+      int nall = flatten_all(in, group_a, classes, lists_a);
+      if (two && peratom) nall = std::max(nall, flatten_all(in, group_b, classes, lists_b));
+      remember_types(in, classes, nall);
+      stage(positions, in.x, 3 * static_cast<std::size_t>(nall));
+      if (in.member) stage(members, in.member, nall);
+      copied.record(stream);
+      binned.record(stream);
+
+      const auto pass = [&](const AtomsByClass &group, std::deque<FlatList> &lists, unsigned char bit, unsigned wanted,
+                            Sums &sums) {
+        std::vector<Pass> passes;
+        int row = 0;
+        for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
+          for (int cj = 0; cj < classes.size(); ++cj)
+            for (int special = 0; special < (in.special ? 4 : 1); ++special) {
+              const FlatList &flat = lists[list_number(classes, ci, cj, special)];
+              const double weight = classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
+              if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 || (special > 0 && flat.empty)) continue;
+              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight, &flat});
+            }
+        run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+          const Function &f = functions[classes(p.ci, p.cj).function];
+          ListArguments arg = {};
+          arg.x = positions.device.data();
+          arg.member = in.member ? members.device.data() : nullptr;
+          arg.bit = bit;
+          arg.row = p.flat->row.device.data();
+          arg.first = p.flat->first.device.data();
+          arg.neighbour = p.flat->neighbour.device.data();
+          arg.neighmask = in.neighmask;
+          arg.n = p.flat->n;
+          arg.out = out;
+          f.launchers.list(arg, f.constants, wanted, stream);
+        });
+      };
+      Contribution result;
+      pass(group_a, lists_a, two ? 2 : 1, kernel_want(want), sums_a);
+      if (two && peratom) pass(group_b, lists_b, 1, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
+             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
+      return result;
+    }
+
+    Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
+    {
+      begin(want, peratom);
+      const bool two = in.b.x != nullptr;
+      const TypeClasses classes(table, nullptr);
+      const GatheredParts parts_a = stage_gathered(in.a, classes, atoms_a, rows_a);
+      const GatheredParts parts_b = two ? stage_gathered(in.b, classes, atoms_b, rows_b) : parts_a;
+      copied.record(stream);
+      binned.record(stream);
+
+      Contribution result;
+      pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b, kernel_want(want), sums_a);
+      if (two && peratom)
+        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, want_of_second(want), sums_b);
+      finish(want, !two, result, peratom, rows_a.data(), rows_b.data());
+      return result;
+    }
+
+    Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
+    {
+      begin(want, peratom);
+      if (in.n > std::numeric_limits<int>::max())
+        throw DeviceError("more than 2147483647 pairs on one rank");
+      // pairs by function
+      std::vector<int> first(functions.size() + 1, 0), order(in.n), next;
+      const auto function_of = [&](std::int64_t k) { return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0; };
+      for (std::int64_t k = 0; k < in.n; ++k)
+        if (function_of(k) != SwitchTable::NONE) ++first[function_of(k) + 1];
+      for (std::size_t f = 0; f < functions.size(); ++f) first[f + 1] += first[f];
+      next.assign(first.begin(), first.end());
+      for (std::int64_t k = 0; k < in.n; ++k)
+        if (function_of(k) != SwitchTable::NONE) order[next[function_of(k)]++] = static_cast<int>(k);
+
+      const std::size_t n = first.back();
+      const auto place = [](const double *x, int k) { return x + 3 * static_cast<std::size_t>(k); };
+      for (const bool second : {false, true})
+        send(second ? positions_b : positions, 3 * n, stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+          for (std::size_t t = begin; t < end; ++t)
+            (second ? positions_b : positions).pinned[t] = place(second ? in.xb : in.xa, order[t / 3])[t % 3];
+        });
+      send(members, n, stream, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
+      });
+      copied.record(stream);
+      binned.record(stream);
+
+      Contribution result;
+      std::vector<Pass> passes;
+      for (int f = 0; f < static_cast<int>(functions.size()); ++f)
+        if (const int size = first[f + 1] - first[f])
+          passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, 1.0});
+      run(passes, static_cast<int>(n), sums_a, [&](const Pass &p, const SumsOut &out) {
+        PairsArguments arg = {};
+        arg.box = in.box;
+        arg.xa = positions.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+        arg.xb = positions_b.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+        arg.counts = members.device.data() + p.first_row;
+        arg.n = p.n;
+        arg.out = out;
+        functions[p.ci].launchers.pairs(arg, functions[p.ci].constants, kernel_want(want), stream);
+      });
+      finish(want, false, result, peratom, nullptr, nullptr);
+      if (!peratom) return result;
+      // an atom may stand in many pairs: one after the other, so that the bits are always the same
+      for (std::size_t t = 0; t < n; ++t) add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
+      return result;
+    }
+
+   private:
+    using Function = SwitchFunction<Real>;
+
+    // neighbour lists without gaps, of the atoms of one class and their neighbours of another
+    struct FlatList {
+      Staged<int> row, neighbour;
+      Staged<std::int64_t> first;
+      int n = 0, last_row = -1;
+      bool empty = true;        // no neighbours
+      std::int64_t version = 0;
+      std::vector<int> rows;    // that they were made for
+    };
+
+    // One kernel: the sums of some atoms over their partners of one class.
+    struct Pass {
+      int ci, cj;               // classes
+      int first_row, n;         // atoms of ci, among the rows of the sums
+      int splits, warps;        // shares of the partners, and warps of atoms
+      double weight;
+      const FlatList *flat = nullptr;
+    };
+
+    // what the passes over the atoms of one group leave
+    struct Sums {
+      DeviceBuffer<double> parts, device;    // [splits][n][columns], [n][columns]
+      PinnedBuffer<double> host;             // [n][columns]
+      DeviceBuffer<WarpSums> warp;
+      int first = 0, n = 0;                  // rows
+      std::size_t nwarps = 0;
+    };
+
+    // enqueues the passes, of which launch(pass, where sums go) enqueues the kernel
+    template <class Launch> void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
+    {
+      sums.first = sums.n = 0;
+      sums.nwarps = 0;
+      if (passes.empty()) return;
+      const bool alone = passes.size() == 1;    // nothing to add it to
+      sums.first = alone ? passes[0].first_row : 0;
+      sums.n = alone ? passes[0].n : nrows;
+      std::size_t nparts = 0, nwarps = 0;
+      for (const Pass &p : passes) {
+        nwarps += static_cast<std::size_t>(p.splits) * p.warps;
+        if (!alone || p.splits > 1) nparts = std::max(nparts, static_cast<std::size_t>(p.splits) * p.n * columns);
+      }
+      sums.warp.reserve(nwarps);
+      const std::size_t size = static_cast<std::size_t>(sums.n) * columns;
+      if (columns > 0) {
+        sums.device.reserve(size);
+        sums.host.reserve(size);
+        sums.parts.reserve(nparts);
+        if (!alone) check(cudaMemsetAsync(sums.device.data(), 0, size * sizeof(double), stream), "clearing sums");
+      }
+      for (const Pass &p : passes) {
+        const bool direct = alone && p.splits == 1;
+        launch(p, SumsOut{columns == 0 ? nullptr : direct ? sums.device.data() : sums.parts.data(),
+                          sums.warp.data() + sums.nwarps, p.splits, p.weight});
+        sums.nwarps += static_cast<std::size_t>(p.splits) * p.warps;
+        if (columns > 0 && !direct)
+          add_splits(sums.parts.data(), p.splits, static_cast<std::size_t>(p.n) * columns,
+                     sums.device.data() + static_cast<std::size_t>(p.first_row - sums.first) * columns, !alone, stream);
+      }
+    }
+
+    // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+    static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
+
+    static bool few_pairs(const AtomList &a, const AtomList &b)
+    {
+      const double most = std::max(static_cast<double>(a.nowned) * b.n, static_cast<double>(b.nowned) * a.n);
+      return most <= tuning::FEW_PAIRS;
+    }
+
+    // Atoms of one group on the device, by class: those of class c begin at first[c], the first
+    // nowned[c] of them, or, of gathered atoms, nowned[c] from first_owned[c] on, are owned.
+    struct GatheredParts {
+      std::vector<std::int64_t> first, n, first_owned;
+      std::vector<int> nowned;
+    };
+
+    static GatheredParts parts_of(const AtomsByClass &group, int nclasses)
+    {
+      GatheredParts parts;
+      for (int c = 0; c < nclasses; ++c) {
+        parts.first.push_back(group.first(c));
+        parts.n.push_back(group[c].n);
+        parts.first_owned.push_back(group.first(c));
+        parts.nowned.push_back(group[c].nowned);
+      }
+      return parts;
+    }
+
+    // owned atoms of i with all of j
+    void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i, const GatheredParts &parts_i,
+                        const Staged<DeviceAtom> &j, const GatheredParts &parts_j, unsigned want, Sums &sums)
+    {
+      std::vector<Pass> passes;
+      int row = 0;
+      for (int ci = 0; ci < classes.size(); row += parts_i.nowned[ci++])
+        for (int cj = 0; cj < classes.size(); ++cj) {
+          const int n = parts_i.nowned[ci];
+          if (!classes(ci, cj).exists() || n == 0 || parts_j.n[cj] == 0) continue;
+          const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
+          const auto tiles = std::min<std::int64_t>((parts_j.n[cj] + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE,
+                                                    tuning::MAX_SPLITS_ALL_PAIRS);
+          passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps, classes(ci, cj).weight});
+        }
+      run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
+        const Function &f = functions[classes(p.ci, p.cj).function];
+        AllPairsArguments arg = {};
+        arg.box = box;
+        arg.i = i.device.data() + parts_i.first_owned[p.ci];
+        arg.j = j.device.data() + parts_j.first[p.cj];
+        arg.n = p.n;
+        arg.nj = parts_j.n[p.cj];
+        arg.out = out;
+        f.launchers.allpairs(arg, f.constants, want, stream);
+      });
+    }
+
+    void sort(const DeviceGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group, int nclasses,
+              std::deque<DeviceBins> &bins, std::vector<SortedAtoms> &sorted)
+    {
+      sorted.clear();
+      while (static_cast<int>(bins.size()) < nclasses) bins.emplace_back();
+      for (int c = 0; c < nclasses; ++c)
+        sorted.push_back(bins[c].sort(grid, atoms.device.data() + group.first(c), group[c].n, group[c].nowned, stream));
+    }
+
+    // rows of the per-atom output for the rows of sums: owned atoms, class by class
+    static const int *owned_rows(const AtomsByClass &group, int nclasses, std::vector<int> &rows)
+    {
+      if (nclasses == 1) return group.all().index;
+      rows.clear();
+      for (int c = 0; c < nclasses; ++c) rows.insert(rows.end(), group[c].index, group[c].index + group[c].nowned);
+      return rows.data();
+    }
+
+    void begin(unsigned want, double *&peratom)
+    {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      columns = peratom ? peratom_columns(want) : 0;
+      start = seconds();
+      sums_a.n = sums_b.n = 0;
+      sums_a.nwarps = 0;
+    }
+
+    template <class T> void stage(Staged<T> &to, const T *from, std::size_t n)
+    {
+      send(to, n, stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+        for (std::size_t k = begin; k < end; ++k) to.pinned[k] = from[k];
+      });
+    }
+
+    // by class, each in the order of the group; rows: of the owned atoms in the per-atom output
+    GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes, Staged<DeviceAtom> &to,
+                                 std::vector<int> &rows)
+    {
+      const auto is_owned = [&](std::int64_t k) { return k >= group.first_owned && k < group.first_owned + group.nowned; };
+      GatheredParts parts;
+      std::vector<std::int64_t> order;    // empty: as they are
+      rows.clear();
+      if (classes.size() == 1) {
+        parts = {{0}, {group.n}, {group.first_owned}, {static_cast<int>(group.nowned)}};
+        rows.assign(group.row, group.row + group.nowned);
+      }
+      for (int c = 0; c < classes.size() && classes.size() > 1; ++c) {
+        parts.first.push_back(static_cast<std::int64_t>(order.size()));
+        parts.first_owned.push_back(-1);
+        parts.nowned.push_back(0);
+        for (std::int64_t k = 0; k < group.n; ++k) {
+          if (classes.of(group.type[k]) != c) continue;
+          if (is_owned(k)) {
+            if (parts.nowned[c]++ == 0) parts.first_owned[c] = static_cast<std::int64_t>(order.size());
+            rows.push_back(group.row[k - group.first_owned]);
+          }
+          order.push_back(k);
+        }
+        parts.n.push_back(static_cast<std::int64_t>(order.size()) - parts.first[c]);
+      }
+      send(to, static_cast<std::size_t>(group.n), stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+        for (std::size_t t = begin; t < end; ++t) {
+          const std::int64_t k = order.empty() ? static_cast<std::int64_t>(t) : order[t];
+          to.pinned[t] = {group.x[3 * k], group.x[3 * k + 1], group.x[3 * k + 2], group.id[k]};
+        }
+      });
+      return parts;
+    }
+
+    static std::size_t list_number(const TypeClasses &classes, int ci, int cj, int special)
+    {
+      return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
+    }
+
+    // Flat lists hold for the types they were made for: these may change while neighbour lists do not.
+    void forget_other_types(const ListInput &in, const TypeClasses &classes)
+    {
+      const bool same = in.version != 0 && list_version == in.version && list_classes == classes.of_types() &&
+          list_special == (in.special != nullptr) && std::equal(list_types.begin(), list_types.end(), in.types.type);
+      if (same) return;
+      for (auto *lists : {&lists_a, &lists_b})
+        for (FlatList &flat : *lists) flat.version = 0;
+      list_types.clear();
+      list_version = 0;    // in case of an error half-way
+    }
+    // of all rows that may be asked for, now or in an earlier evaluation of these lists
+    void remember_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
+    {
+      list_version = in.version;
+      list_classes = classes.of_types();
+      list_special = in.special != nullptr;
+      if (classes.size() > 1) list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
+    }
+
+    // returns the number of rows of x that they name, up to the last
+    int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes, std::deque<FlatList> &lists)
+    {
+      int last_row = -1;
+      for (int ci = 0; ci < classes.size(); ++ci)
+        for (int cj = 0; cj < classes.size(); ++cj)
+          for (int special = 0; special < (in.special ? 4 : 1); ++special) {
+            const std::size_t number = list_number(classes, ci, cj, special);
+            while (lists.size() <= number) lists.emplace_back();
+            if (!classes(ci, cj).exists()) continue;
+            flatten(in, group[ci], classes, cj, special, lists[number]);
+            last_row = std::max(last_row, lists[number].last_row);
+          }
+      return last_row + 1;
+    }
+
+    void flatten(const ListInput &in, const AtomList &atoms, const TypeClasses &classes, int cj, int special, FlatList &flat)
+    {
+      const std::size_t n = atoms.nowned;
+      if (in.version != 0 && flat.version == in.version && flat.rows.size() == n &&
+          std::equal(flat.rows.begin(), flat.rows.end(), atoms.index))
+        return;
+      flat.version = 0;    // in case of an error half-way
+      flat.rows.assign(atoms.index, atoms.index + n);
+      flat.n = atoms.nowned;
+      stage(flat.row, atoms.index, n);
+      const bool typed = classes.size() > 1;
+      const auto belongs = [&](int neighbour) {
+        if (in.special && static_cast<int>(static_cast<unsigned>(neighbour) >> 30) != special) return false;
+        return !typed || classes.of(in.types.type[neighbour & in.neighmask]) == cj;
+      };
+      flat.first.reserve(n + 1);
+      flat.first.pinned[0] = 0;
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+      for (std::size_t t = 0; t < n; ++t) {
+        const int row = atoms.index[t];
+        std::int64_t count = in.numneigh[row];
+        if (typed || in.special) count = std::count_if(in.firstneigh[row], in.firstneigh[row] + count, belongs);
+        flat.first.pinned[t + 1] = count;
+      }
+      for (std::size_t t = 0; t < n; ++t) flat.first.pinned[t + 1] += flat.first.pinned[t];
+      const std::size_t total = flat.first.pinned[n];
+      flat.empty = total == 0;
+      check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(), (n + 1) * sizeof(std::int64_t),
+                cudaMemcpyHostToDevice, stream), "copying to it");
+      flat.neighbour.reserve(total);
+      int last_row = -1;
+#pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
+      for (std::size_t t = 0; t < n; ++t) {
+        const int row = atoms.index[t];
+        last_row = std::max(last_row, row);
+        int *to = flat.neighbour.pinned.data() + flat.first.pinned[t];
+        for (int k = 0; k < in.numneigh[row]; ++k) {
+          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
+          if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
+        }
+      }
+      if (total > 0)
+        check(cudaMemcpyAsync(flat.neighbour.device.data(), flat.neighbour.pinned.data(), total * sizeof(int),
+                  cudaMemcpyHostToDevice, stream), "copying to it");
+      flat.last_row = last_row;
+      flat.version = in.version;
+    }
+
+    // Sums over atoms, copies back, waits, and adds to peratom at these rows (null: leaves
+    // the sums of group a in sums_a.host).
+    void finish(unsigned want, bool halve, Contribution &result, double *peratom, const int *rows_a, const int *rows_b)
+    {
+      paired.record(stream);
+      const bool any = sums_a.nwarps > 0;
+      if (any) {
+        if (sums_a.nwarps > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+          throw DeviceError("more than 2147483647 warps of atoms on one GPU");
+        reduce(sums_a.warp.data(), static_cast<int>(sums_a.nwarps), totals.data(), workspace, stream);
+      }
+      reduced.record(stream);
+      if (any)
+        check(cudaMemcpyAsync(totals_host.data(), totals.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
+              "copying from it");
+      if (peratom) {
+        fetch(sums_a, rows_a, peratom);
+        fetch(sums_b, rows_b, peratom);
+      }
+      check(cudaStreamSynchronize(stream), "computing coordination numbers");
+      if (any) {
+        const double scale = halve ? 0.5 : 1.0;    // every pair was met from both its ends
+        result.value = scale * totals_host[0].value;
+        result.timings.tested = totals_host[0].tested;
+        if (want & VIRIAL)
+          for (int c = 0; c < 6; ++c) result.virial[c] = scale * totals_host[0].virial[c];
+      }
+      result.timings.bins = seconds_between(copied, binned);
+      result.timings.pairs = seconds_between(binned, paired);
+      result.timings.reduction = seconds_between(paired, reduced);
+      result.timings.copies = seconds() - start - seconds_between(copied, reduced);
+    }
+
+    void fetch(Sums &sums, const int *rows, double *peratom)
+    {
+      arrivals.fetch(sums.device.data(), sums.n, columns, sums.host.data(), stream);
+      if (!rows) return;
+      rows += sums.first;
+      arrivals.for_each("computing coordination numbers", [&](std::size_t first, std::size_t end) {
+        if (columns == peratom_columns(DERIVATIVES))
+          add_rows<peratom_columns(DERIVATIVES)>(sums.host.data(), rows, first, end, peratom);
+        else
+          add_rows<peratom_columns(ATOM_VIRIAL)>(sums.host.data(), rows, first, end, peratom);
+      });
+    }
+
+    // adds the rows from begin to end of sums to these rows of peratom
+    template <int COLUMNS>
+    void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end, double *peratom) const
+    {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+      for (std::size_t k = begin; k < end; ++k)
+        for (int c = 0; c < COLUMNS; ++c) peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
+    }
+
+    const SwitchTable table;
+    const int nthreads;
+    bool bins_always = false;
+    CellsShape shape = {};
+
+    Stream stream;
+    Event copied, binned, paired, reduced;
+    Arrivals arrivals;
+    double start = 0.0;
+    int columns = 0;    // of the per-atom sums of this evaluation; 0: not wanted
+
+    std::deque<Function> functions;
+    AtomsByClass group_a, group_b;
+    std::vector<int> rows_a, rows_b;
+    Staged<DeviceAtom> atoms_a, atoms_b;
+    std::deque<DeviceBins> bins_a, bins_b;         // one a class
+    std::vector<SortedAtoms> sorted_a, sorted_b;
+    Staged<double> positions, positions_b;
+    Staged<unsigned char> members;
+    std::deque<FlatList> lists_a, lists_b;         // by list_number()
+    std::vector<int> list_classes, list_types;     // that they were made for, of types and, where they differ, of rows
+    bool list_special = false;
+    std::int64_t list_version = 0;
+    Sums sums_a, sums_b;
+    DeviceBuffer<int> counters;
+    DeviceBuffer<WarpSums> totals;
+    PinnedBuffer<WarpSums> totals_host;
+    DeviceBuffer<char> workspace;
+  };
+
+  class OnDevice : public Coordination {
+   public:
+    OnDevice(const SwitchTable &table, Precision precision, int device, int nthreads, const CudaTuning &tuning) :
+        backend(device, [&]() -> std::unique_ptr<Coordination> {
+          if (precision == Precision::DOUBLE)
+            return std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
+          return std::make_unique<CudaCoordination<float>>(table, precision, nthreads, tuning);
+        })
+    {
+    }
+    Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
+    {
+      return backend.enter().cells(in, want, peratom);
+    }
+    Contribution list(const ListInput &in, unsigned want, double *peratom) override
+    {
+      return backend.enter().list(in, want, peratom);
+    }
+    Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
+    {
+      return backend.enter().allpairs(in, want, peratom);
+    }
+    Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
+    {
+      return backend.enter().pairs(in, want, peratom);
+    }
+
+   private:
+    DeviceGuard<Coordination> backend;
+  };
+
+}    // namespace
+
+CudaDevices find_cuda_devices()
+{
+  CudaDevices found;
+  const cudaError_t status = cudaGetDeviceCount(&found.count);
+  if (status == cudaSuccess && found.count > 0) return found;
+  clear_errors();    // why_none tells this one
+  found.count = 0;
+  if (status == cudaErrorInsufficientDriver)
+    found.why_none = "there is no CUDA driver, or one too old for this build";
+  else if (status == cudaSuccess || status == cudaErrorNoDevice)
+    found.why_none = "there is no GPU";
+  else
+    found.why_none = std::string("the CUDA driver says: ") + cudaGetErrorString(status);
+  return found;
+}
+
+std::string cuda_device_name(int device)
+{
+  cudaDeviceProp properties;
+  check(cudaGetDeviceProperties(&properties, device), "asking for its name");
+  return properties.name;
+}
+
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
+                                                     int nthreads, const CudaTuning &tuning)
+{
+  return std::make_unique<OnDevice>(table, precision, device, nthreads, tuning);
+}
+
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
+                                                     int nthreads)
+{
+  return make_cuda_coordination(table, precision, device, nthreads, CudaTuning());
+}
+
+}    // namespace gpucoord

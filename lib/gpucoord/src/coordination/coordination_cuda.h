@@ -1,0 +1,20 @@
+// Part of GPUCOORD, GPL-2.0. How the CUDA backend launches its kernels: for tests and the
+// bench, which try more than the default.
+
+#ifndef GPUCOORD_COORDINATION_CUDA_H
+#define GPUCOORD_COORDINATION_CUDA_H
+
+#include "../gpu/cuda_tuning.h"
+
+#include "gpucoord/coordination.h"
+
+#include <memory>
+
+namespace gpucoord {
+
+GPUCOORD_TEST_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device,
+                                                                       int nthreads, const CudaTuning &);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,359 @@
+// Part of GPUCOORD, GPL-2.0. The host backend: OpenMP over atoms, vectors over pairs.
+//
+// Work is cut into blocks of fixed size. A block's sums run in a fixed order and
+// the blocks are added in order, so the bits do not depend on the threads.
+
+#include "gpucoord/coordination.h"
+
+#include "../core/clock.h"
+#include "../pairs/passes.h"
+#include "../switching/switch_dispatch.h"
+#include "../switching/type_classes.h"
+#include "../pairs/cell_bins_host.h"
+#include "../pairs/cell_tasks_host.h"
+#include "../switching/custom_function_host.h"
+#include "../pairs/pair_kernels_host.h"
+#include "../pairs/sorted_neighbors_host.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  // value and virial of one block of atoms
+  struct BlockSums {
+    double value = 0.0;
+    double virial[6] = {};
+  };
+
+  template <class Real> class HostCoordination : public Coordination {
+   public:
+    HostCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in) :
+        table(table_in), nthreads(std::max(1, nthreads_in)), scratch(nthreads)
+    {
+      for (const Switch &function : table.functions()) {
+        functions.push_back({function.dmax(), make_constants<Real>(function), select_pair_kernels<Real>(function, precision)});
+        for (auto &s : scratch) s.custom.push_back(function.make_custom());
+      }
+    }
+
+    Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
+    {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      need_end(table, "cells");
+      Contribution result;
+      double start = seconds();
+      const bool two = in.b.index != nullptr;
+      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax(), nthreads);
+      const TypeClasses classes(table, in.types.weight);
+      build_bins(grid, in.x, in.a, in.types.type, classes, bins_a);
+      if (two) build_bins(grid, in.x, in.b, in.types.type, classes, bins_b);
+      result.timings.bins = seconds() - start;
+
+      const auto pass = [&](const std::vector<CellBins> &bi, const std::vector<CellBins> &bj, unsigned wanted,
+                            bool counts) {
+        for (int ci = 0; ci < classes.size(); ++ci)
+          for (int cj = 0; cj < classes.size(); ++cj)
+            if (classes(ci, cj).exists())
+              gather_cells(grid, bi[ci], bj[cj], classes(ci, cj), wanted, peratom, counts, result);
+      };
+      pass(bins_a, two ? bins_b : bins_a, want, true);
+      if (!two) halve(result);
+      if (two && peratom) pass(bins_b, bins_a, want_of_second(want), false);
+      return result;
+    }
+
+    Contribution list(const ListInput &in, unsigned want, double *peratom) override
+    {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      need_end(table, "list");
+      Contribution result;
+      const bool two = in.b.index != nullptr;
+      const TypeClasses classes(table, in.types.weight);
+      gather_list(in, in.a, two ? 2 : 1, classes, lists_a, want, peratom, true, result);
+      if (!two) halve(result);
+      if (two && peratom) gather_list(in, in.b, 1, classes, lists_b, want_of_second(want), peratom, false, result);
+      return result;
+    }
+
+    Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
+    {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      Contribution result;
+      const bool two = in.b.x != nullptr;
+      gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, true, result);
+      if (!two) halve(result);
+      if (two && peratom) gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, false, result);
+      return result;
+    }
+
+    Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
+    {
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      Contribution result;
+      const double start = seconds();
+      run_blocks(in.n, 64, result, [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        for (std::int64_t k = begin; k < end; ++k) {
+          const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+          if (number == SwitchTable::NONE) continue;
+          double sums[NSUMS] = {};
+          Real dx, dy, dz;
+          functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx, &dy, &dz);
+          gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+          // the owner of the first atom counts the pair
+          if (in.row_a[k] >= 0) add_to_block(sums, want, block);
+          // an atom may stand in many pairs: pairs of a block run on one thread,
+          // blocks of different threads may meet in one atom
+          if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
+        }
+      }, peratom ? 1 : nthreads);
+      result.timings.pairs = seconds() - start;
+      return result;
+    }
+
+   private:
+    // what the kernels of one function need
+    struct Function {
+      double dmax;
+      SwitchConstants<Real> constants;
+      PairKernels<Real> kernels;
+    };
+
+    struct Scratch : CandidateMemory<Real> {
+      std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
+    };
+
+    static void halve(Contribution &result)    // every pair was met from both its ends
+    {
+      result.value *= 0.5;
+      for (double &w : result.virial) w *= 0.5;
+    }
+
+    static void add_to_block(const double *sums, unsigned want, BlockSums &block)
+    {
+      block.value += sums[0];
+      if (want & VIRIAL)
+        for (int c = 0; c < 6; ++c) block.virial[c] += sums[4 + c];
+    }
+
+    static void store(const double *sums, unsigned want, int row, double *peratom)
+    {
+      if (!peratom) return;
+      const int columns = peratom_columns(want);
+      double *const out = peratom + columns * static_cast<std::size_t>(row);
+      for (int c = 0; c < columns; ++c) out[c] += sums[c];
+    }
+
+    // Adds the terms of one function: see GatherFunction. The sums behind W are those of each atom: ATOM_VIRIAL
+    // needs no kernel of its own.
+    void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y, const Real *z, Real xi,
+                Real yi, Real zi, int self, double *sums)
+    {
+      const Function &f = functions[number];
+      const auto kernel = want & WINDOWED ? f.kernels.gather_windowed : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
+      kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
+    }
+
+    // adds sums times a weight
+    static void add_weighted(double weight, const double *sums, double *total)
+    {
+      for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
+    }
+
+    void build_bins(const CellGrid &grid, const double *x, const AtomList &atoms, const int *type,
+                    const TypeClasses &classes, std::vector<CellBins> &bins)
+    {
+      by_class.sort(atoms, type, classes);
+      bins.resize(classes.size());
+      for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
+    }
+
+    // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
+    // their sums in order
+    template <class Work>
+    void run_blocks(std::int64_t n, std::int64_t size, Contribution &result, Work work, int threads)
+    {
+      const std::int64_t nblocks = (n + size - 1) / size;
+      blocks.assign(static_cast<std::size_t>(nblocks), BlockSums());
+      run_in_parallel(nblocks, threads, [&](std::int64_t b) {
+        work(b * size, std::min(n, (b + 1) * size), scratch[omp_get_thread_num()], blocks[b]);
+      });
+      const double start = seconds();
+      for (const BlockSums &block : blocks) {
+        result.value += block.value;
+        for (int c = 0; c < 6; ++c) result.virial[c] += block.virial[c];
+      }
+      result.timings.reduction += seconds() - start;
+    }
+
+    // For owned atoms i of one set of bins the sum over the atoms j of another. counts: whether they
+    // count in S and W, or their own sums only.
+    void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
+                      const TypeClasses::Interaction &between, unsigned want, double *peratom, bool counts,
+                      Contribution &result)
+    {
+      const double start = seconds();
+      const Function &f = functions[between.function];
+      tasks.make(grid, bi, nthreads);
+
+      Contribution sums_of_pass;
+      run_blocks(static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        s.forget(grid);
+        for (std::int64_t t = begin; t < end; ++t) {
+          const CellTask &task = tasks.all()[t];
+          const CellCandidates found =
+              collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
+          for (int p = task.begin; p < task.end; ++p) {
+            if (!bi.owned[p]) continue;
+            // the atom itself, where it is in both groups
+            int self = found.own_first;
+            while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
+            double sums[NSUMS] = {}, weighted[NSUMS] = {};
+            gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
+                   static_cast<Real>(bi.x[p] - found.origin[0]),
+                   static_cast<Real>(bi.y[p] - found.origin[1]),
+                   static_cast<Real>(bi.z[p] - found.origin[2]),
+                   self < found.own_last ? self : -1, sums);
+            add_weighted(between.weight, sums, weighted);
+            add_to_block(weighted, want, block);
+            store(weighted, want, bi.row[p], peratom);
+          }
+        }
+      }, nthreads);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
+    }
+
+    // Adds the terms of some neighbours of atom i.
+    void gather_neighbours(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbours,
+                           Scratch &s, double *sums)
+    {
+      s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
+      functions[number].kernels.neighbours(in.x, xi, n, neighbours, in.neighmask, s.x.data(), s.y.data(), s.z.data());
+      gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
+    }
+
+    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, const TypeClasses &classes,
+                     SortedNeighbours &lists, unsigned want, double *peratom, bool counts, Contribution &result)
+    {
+      const double start = seconds();
+      if (want & WINDOWED)
+        for (Function &f : functions) set_window(in.window, f.constants);
+      const bool as_it_is = classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
+      if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
+      const int nweights = SortedNeighbours::special_weights(in);
+      Contribution sums_of_pass;
+      run_blocks(i_atoms.nowned, 64, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        for (std::int64_t t = begin; t < end; ++t) {
+          const int i = i_atoms.index[t];
+          const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
+          const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
+          double total[NSUMS] = {};
+          for (int bucket = 0; bucket < nweights * classes.size(); ++bucket) {
+            const auto &between = classes(ci, bucket / nweights);
+            const double weight = between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
+            int n = in.numneigh[i];
+            const int *const neighbours = as_it_is ? in.firstneigh[i] : lists.bucket(t, bucket, n);
+            if (!between.exists() || weight == 0.0 || n == 0) continue;
+            double sums[NSUMS] = {};
+            gather_neighbours(in, between.function, want, xi, n, neighbours, s, sums);
+            add_weighted(weight, sums, total);
+          }
+          add_to_block(total, want, block);
+          store(total, want, i, peratom);
+        }
+      }, nthreads);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
+    }
+
+    void gather_allpairs(const Box &box, const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
+                         unsigned want, double *peratom, bool counts, Contribution &result)
+    {
+      const double start = seconds();
+      constexpr int CHUNK = 1024;
+      const TypeClasses classes(table, nullptr);
+      Contribution sums_of_pass;
+      run_blocks(gi.nowned, 16, sums_of_pass,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+        s.reserve(2 * CHUNK);
+        for (std::int64_t t = begin; t < end; ++t) {
+          const std::int64_t i = gi.first_owned + t;
+          double sums[NSUMS] = {};
+          for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
+            const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
+            gather_chunk(box, gi, i, gj, first, size, classes, want, s, sums);
+          }
+          add_to_block(sums, want, block);
+          store(sums, want, gi.row[t], peratom);
+        }
+      }, nthreads);
+      add_pass(sums_of_pass, seconds() - start, counts, result);
+    }
+
+    // atom i of one group with size atoms of the other
+    void gather_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i, const AllPairsInput::Group &gj,
+                      std::int64_t first, int size, const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
+    {
+      const auto displacements = functions[0].kernels.displacements;    // the same for all
+      const double *const xi = gi.x + 3 * i;
+      if (classes.size() == 1) {
+        if (!classes(0, 0).exists()) return;
+        displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
+        int self = -1;
+        for (int k = 0; k < size; ++k)
+          if (gj.id[first + k] == gi.id[i]) self = k;
+        gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
+        return;
+      }
+      // behind those of all, of one class after the other
+      displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
+      Real *const x = s.x.data() + size, *const y = s.y.data() + size, *const z = s.z.data() + size;
+      const int ci = classes.of(gi.type[i]);
+      for (int cj = 0; cj < classes.size(); ++cj) {
+        if (!classes(ci, cj).exists()) continue;
+        int count = 0;
+        for (int k = 0; k < size; ++k) {
+          x[count] = s.x[k];
+          y[count] = s.y[k];
+          z[count] = s.z[k];
+          count += classes.of(gj.type[first + k]) == cj && gj.id[first + k] != gi.id[i] ? 1 : 0;
+        }
+        gather(classes(ci, cj).function, want, s, count, x, y, z, 0, 0, 0, -1, sums);
+      }
+    }
+
+    static void add_pass(const Contribution &pass, double elapsed, bool counts, Contribution &result)
+    {
+      result.timings.reduction += pass.timings.reduction;
+      result.timings.pairs += elapsed - pass.timings.reduction;
+      if (!counts) return;
+      result.value += pass.value;
+      for (int c = 0; c < 6; ++c) result.virial[c] += pass.virial[c];
+    }
+
+    const SwitchTable table;
+    const int nthreads;
+    std::vector<Function> functions;
+    std::vector<Scratch> scratch;    // one a thread
+    CellTasks tasks;
+    std::vector<BlockSums> blocks;
+    AtomsByClass by_class;
+    std::vector<CellBins> bins_a, bins_b;    // one a class
+    SortedNeighbours lists_a, lists_b;
+  };
+
+}    // namespace
+
+std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &table, Precision precision, int nthreads)
+{
+  if (precision == Precision::DOUBLE) return std::make_unique<HostCoordination<double>>(table, precision, nthreads);
+  return std::make_unique<HostCoordination<float>>(table, precision, nthreads);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,336 @@
+// Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data lie on the GPU: what is enqueued.
+//
+// An evaluation is one launch that reads positions into points, and one over the rows of each pair of classes of
+// types, which also adds up S; where no partners are listed, the cell processor for each pair, and reductions. Launch of
+// add_forces: one thread a row, or one a component where forces and derivatives lie packed, 256 a block; no shared memory.
+
+#include "gpucoord/device_coordination.h"
+
+#include "../gpu/forces.cuh"
+#include "../pairs/resident_pairs.h"
+#include "../gpu/early_launch.cuh"
+#include "../gpu/splits.h"
+#include "../pairs/pair_reduction.h"
+#include "../pairs/launchers_cuda.h"
+
+#include "../pairs/passes.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 256;
+
+  // dS/dx of the r-th row, as the kernels left it
+  template <class T> struct Slopes {
+    const T *x;
+    std::int64_t row_stride, axis_stride;
+  };
+
+  // atom: null: the row's number
+  template <class T>
+  __global__ void subtract_slope(const __grid_constant__ Slopes<T> slopes, const int *atom, int n,
+                                 const __grid_constant__ DeviceForces forces, double factor, const double *slope)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r >= n) return;
+    const T *const derivative = slopes.x + slopes.row_stride * r;
+    const double x = derivative[0], y = derivative[slopes.axis_stride], z = derivative[2 * slopes.axis_stride];
+    const int row = atom ? atom[r] : r;
+    wait_for_kernel_before();
+    const double strength = slope ? factor * *slope : factor;
+    subtract(forces, row, strength * x, strength * y, strength * z);
+  }
+
+  // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighbouring
+  // threads read and write neighbouring numbers.
+  template <class F>
+  __global__ void subtract_packed(const float *slopes, int n, F *f, double factor, const double *slope)
+  {
+    const unsigned t = blockIdx.x * THREADS + threadIdx.x;    // a GPU has no memory for 2^32 of them
+    if (t >= 3u * n) return;
+    const double derivative = slopes[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    wait_for_kernel_before();
+    f[t] -= static_cast<F>((slope ? factor * *slope : factor) * derivative);
+  }
+
+  __global__ void scale_total(WarpSums *total, double factor)
+  {
+    total->value *= factor;
+    for (double &w : total->virial) w *= factor;
+  }
+
+  // on the host after a wait
+  struct Report {
+    WarpSums total;
+    DeviceStatus status;
+  };
+
+  template <class Real> class OfDevice : public DeviceCoordination {
+   public:
+    OfDevice(const SwitchTable &table, Precision precision, std::shared_ptr<DevicePairs> pairs_in) :
+        pairs(std::move(pairs_in))
+    {
+      make_functions(table, precision, functions);
+      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+      total.reserve(1);
+      report.reserve(1);
+      ended.reserve(1);
+      block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
+      check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
+      check(cudaDeviceSynchronize(), "clearing a counter");    // the caller's stream need not wait for this one
+    }
+
+    void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
+                 DeviceStream stream) override
+    {
+      pairs->rebuild(atoms, selection, version, stream);
+    }
+    std::int64_t natoms_a() const override { return pairs->natoms(0); }
+    std::int64_t natoms_b() const override { return pairs->natoms(1); }
+
+    void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    {
+      run(atoms, want, positions, nullptr, false, stream);
+    }
+    void evaluate_for_forces(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    {
+      run(atoms, want, positions, nullptr, std::is_same<Real, float>::value, stream);
+    }
+    void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces, DeviceStream stream) override
+    {
+      run(atoms, want, 0, &forces, false, stream);
+    }
+
+    void add_forces(const DeviceForces &forces, double factor, const double *slope, DeviceStream stream) override
+    {
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        // an atom of both groups has two rows: one after the other
+        if (pairs->groups_overlap()) {
+          subtract(rows, 0, rows.view.nvalue, first, forces, factor, slope, stream);
+          subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor, slope, stream);
+        } else
+          subtract(rows, 0, rows.view.n, first, forces, factor, slope, stream);
+        first += rows.view.n;
+      }
+    }
+
+    DeviceResult result(DeviceStream stream) override
+    {
+      DeviceResult result;
+      check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
+                cudaMemcpyDeviceToHost, stream), "copying from it");
+      if (!pairs->rows().empty())
+        check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
+              "copying from it");
+      check(cudaStreamSynchronize(stream), "computing coordination numbers");
+      copied += sizeof(Report);
+      const Report &found = report[0];
+      if (!pairs->rows().empty()) {
+        result.value = found.total.value;
+        if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
+      }
+      if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
+      result.moved = found.status.moved;
+      if (result.bad_atom >= 0 || result.moved) pairs->points().clear_status(stream);
+      return result;
+    }
+
+    void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
+
+    void peratom(double *peratom, DeviceStream stream) override
+    {
+      const int columns = peratom_columns(wanted);
+      std::vector<double> host_sums;
+      std::vector<int> atom;
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
+        atom.resize(rows.view.n);
+        std::iota(atom.begin(), atom.end(), 0);
+        copy(host_sums, sums.data() + first * columns, stream);
+        if (rows.view.atom) copy(atom, rows.view.atom, stream);
+        check(cudaStreamSynchronize(stream), "computing coordination numbers");
+        for (int r = 0; r < rows.view.n; ++r)
+          for (int c = 0; c < columns; ++c)
+            peratom[static_cast<std::size_t>(atom[r]) * columns + c] +=
+                host_sums[static_cast<std::size_t>(r) * columns + c];
+        first += rows.view.n;
+      }
+    }
+
+    const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
+    const DeviceStatus *device_status() const override { return pairs->points().status(); }
+    std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
+    std::size_t bytes() const override
+    {
+      return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() + of_warps.bytes() +
+          queues.bytes() + workspace.bytes();
+    }
+
+   private:
+    void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
+             bool in_float, cudaStream_t stream)
+    {
+      clear_errors();
+      wanted = want;
+      pairs->update(atoms, positions, stream);
+      if (pairs->in_bins()) {
+        if (forces) wanted |= DERIVATIVES;
+        slopes_in_float = false;
+        run_cells(stream);
+        if (forces) add_forces(*forces, 1.0, nullptr, stream);
+        return;
+      }
+      const int columns = peratom_columns(want);
+      slopes_in_float = in_float && columns == peratom_columns(DERIVATIVES);
+      const bool stores = columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
+      std::size_t nrows = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
+      if (stores) sums.reserve(nrows * columns);
+      if (slopes_in_float) slopes.reserve(3 * nrows);
+      std::size_t first = 0;
+      for (const DevicePairs::Rows &rows : pairs->rows()) {
+        const auto &between = pairs->classes()(rows.ci, rows.cj);
+        const SwitchFunction<Real> &f = functions[between.function];
+        PartnerArguments arg = {};
+        arg.rows = rows.view;
+        arg.points = pairs->points().data();
+        arg.unit = pairs->points().unit();
+        arg.weight = between.weight;
+        arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
+        if (stores) arg.sums = sums.data() + first * columns;
+        if (slopes_in_float) arg.slopes = slopes.data() + 3 * first;
+        if (forces) arg.forces = *forces;
+        arg.block_sums = block_sums.data();
+        arg.ended = ended.data();
+        arg.total = total.data();
+        arg.is_first = first == 0;
+        // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+        f.launchers.partners(arg, f.constants, want & VIRIAL ? want | DERIVATIVES : want, stream);
+        first += rows.view.n;
+      }
+    }
+
+    // the cell processor on sorted atoms
+    void run_cells(cudaStream_t stream)
+    {
+      const auto &all = pairs->rows();
+      if (all.empty()) return;
+      const int columns = peratom_columns(wanted);
+      // those that do not count in S come last among the sums over warps
+      std::vector<int> nwarps(all.size()), splits(all.size());
+      std::vector<std::size_t> first_warp(all.size());
+      std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        nrows += all[r].view.n;
+        nwarps[r] = (all[r].view.n + 31) / 32;
+        splits[r] = splits_of(nwarps[r], tuning::MAX_SPLITS);
+        if (splits[r] > 1) nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
+      }
+      for (const bool counts : {true, false}) {
+        for (std::size_t r = 0; r < all.size(); ++r)
+          if ((all[r].view.nvalue > 0) == counts) {
+            first_warp[r] = ntotal;
+            ntotal += static_cast<std::size_t>(nwarps[r]) * splits[r];
+          }
+        if (counts) ncounted = ntotal;
+      }
+      sums.reserve(nrows * columns);
+      parts.reserve(nparts);
+      of_warps.reserve(ntotal);
+      queues.reserve(all.size());
+      check(cudaMemsetAsync(queues.data(), 0, all.size() * sizeof(int), stream), "clearing the queues");
+      std::size_t first = 0;
+      for (std::size_t r = 0; r < all.size(); ++r) {
+        const auto &between = pairs->classes()(all[r].ci, all[r].cj);
+        const SwitchFunction<Real> &f = functions[between.function];
+        CellsArguments arg = {};
+        arg.i = pairs->sorted_atoms(all[r].i);
+        arg.j = pairs->sorted_atoms(all[r].j);
+        // atoms were sorted where they were at the rebuild: each may have moved by half the skin since
+        set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
+        arg.queue = queues.data() + r;
+        double *const to = sums.data() + first * columns;
+        arg.out = {columns == 0 ? nullptr : splits[r] > 1 ? parts.data() : to, of_warps.data() + first_warp[r], splits[r],
+                   between.weight};
+        f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape, stream);
+        if (columns > 0 && splits[r] > 1)
+          add_splits(parts.data(), splits[r], static_cast<std::size_t>(all[r].view.n) * columns, to, false, stream);
+        first += all[r].view.n;
+      }
+      if (ncounted == 0)
+        check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
+      else
+        reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
+      if (pairs->has_two_groups()) return;
+      scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);    // every pair was met from both its ends
+      check(cudaGetLastError(), "launching scale_total");
+    }
+
+    void subtract(const DevicePairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
+                  double factor, const double *slope, cudaStream_t stream)
+    {
+      if (begin == end) return;
+      const int columns = peratom_columns(wanted), n = end - begin;
+      const unsigned blocks = (n + THREADS - 1) / THREADS;
+      const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
+      const bool behind_bias = slope;    // or another of these
+      if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 && forces.axis_stride == 1) {
+        const unsigned packed = (3u * n + THREADS - 1) / THREADS;
+        const auto launch = [&](auto *f) {
+          launch_kernel("launching subtract_packed", subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
+                        {packed, THREADS}, stream, slopes.data() + 3 * first, n, f, factor, slope);
+        };
+        if (forces.is_float)
+          launch(static_cast<float *>(forces.f));
+        else
+          launch(static_cast<double *>(forces.f));
+      } else if (slopes_in_float)
+        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, {blocks, THREADS}, stream,
+                      Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n, forces, factor, slope);
+      else
+        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias, {blocks, THREADS}, stream,
+                      Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom, n, forces, factor, slope);
+    }
+
+    template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
+    {
+      copied += static_cast<std::int64_t>(to.size() * sizeof(T));
+      if (!to.empty())
+        check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from it");
+    }
+
+    std::shared_ptr<DevicePairs> pairs;
+    std::deque<SwitchFunction<Real>> functions;
+    unsigned wanted = VALUE;
+    std::int64_t copied = 0;
+    DeviceBuffer<double> block_sums;
+    DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
+    bool slopes_in_float = false;
+    DeviceBuffer<float> slopes;    // dS/dx of the rows, one pair of classes after the other: [3][rows]
+    DeviceBuffer<WarpSums> total;
+    DeviceBuffer<unsigned> ended;
+    // of the cell processor
+    CellsShape shape = {false, MAX_WARPS_PER_BLOCK, 0};
+    DeviceBuffer<double> parts;
+    DeviceBuffer<WarpSums> of_warps;
+    DeviceBuffer<int> queues;
+    DeviceBuffer<char> workspace;
+    PinnedBuffer<Report> report;
+  };
+
+}    // namespace
+
+std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &table, Precision precision,
+                                                             std::shared_ptr<DevicePairs> pairs)
+{
+  if (precision == Precision::DOUBLE) return std::make_unique<OfDevice<double>>(table, precision, std::move(pairs));
+  return std::make_unique<OfDevice<float>>(table, precision, std::move(pairs));
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,101 @@
+// Part of GPUCOORD, GPL-2.0. Cutoff bins on the device.
+//
+// Bins are columns along x, cut into short cells. Sorted by column and then by cell, 32
+// consecutive atoms fill a block about as wide as the column, and the atoms of a column
+// between two values of x are neighbours in memory. Where there are many more cells than
+// atoms, nothing is stored for them, and they are found by bisection.
+
+#ifndef GPUCOORD_BINS_H
+#define GPUCOORD_BINS_H
+
+#include "buffers.h"
+#include "tuning.h"
+
+#include "gpucoord/export.h"
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace gpucoord {
+
+struct alignas(16) DeviceAtom {
+  double x, y, z;     // distance
+  std::int64_t id;    // what makes an atom the same in two lists
+};
+
+struct DeviceGrid {
+  double lo[3];              // lower corner, distance
+  double size[3];            // of a cell along x, of a column along y and z, distance
+  double inverse_size[3];    // 1/distance
+  std::int64_t n[3];         // number of cells or columns
+
+  __host__ __device__ std::int64_t coordinate(int axis, double x) const
+  {
+    const auto cell = static_cast<std::int64_t>((x - lo[axis]) * inverse_size[axis]);
+    return cell < 0 ? 0 : cell < n[axis] ? cell : n[axis] - 1;
+  }
+  __host__ __device__ std::int64_t column(std::int64_t cy, std::int64_t cz) const { return cz * n[1] + cy; }
+};
+
+// Columns that can hold partners of the atoms of one column, nearest first.
+struct Neighbourhood {
+  static constexpr int MAX_REACH = 5;
+  static constexpr int MAX_COLUMNS = (2 * MAX_REACH + 1) * (2 * MAX_REACH + 1);
+  int n = 0;
+  signed char dy[MAX_COLUMNS], dz[MAX_COLUMNS];
+};
+
+struct Bounds {
+  double lo[3], hi[3];
+};
+
+// A grid over atoms within bounds for pairs within range. density: atoms per volume.
+GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double density, double range);
+// The same with columns of this width, or wider where they would be too many.
+GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double width);
+GPUCOORD_TEST_API Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
+
+// What a kernel sees of a sorted list of atoms.
+struct SortedAtoms {
+  const DeviceAtom *atom;       // [n]; null of sort_places()
+  const std::uint64_t *key;     // [n] of the cells, rising; null where there are short ones
+  const std::uint32_t *short_key;
+  const int *start;             // [cells + 1] first atom of each cell; null where most cells are empty
+  const int *place;             // [n] in the caller's list
+  const int *owned;             // [nowned] those that belong to this rank, rising; null: all
+  int n, nowned;
+
+  __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
+};
+
+// Throws DeviceError where this build has no code for the current GPU.
+void check_kernels();
+
+class DeviceBins {
+ public:
+  // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
+  // read until the next call. Only enqueues work.
+  SortedAtoms sort(const DeviceGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
+  // The same without a sorted copy: only their places are found.
+  SortedAtoms sort_places(const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
+  std::size_t bytes() const
+  {
+    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() +
+        owned.bytes() + start.bytes() + sorted.bytes() + workspace.bytes();
+  }
+
+ private:
+  template <class Key>
+  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
+
+  DeviceBuffer<std::uint64_t> keys, keys_sorted;
+  DeviceBuffer<std::uint32_t> short_keys, short_keys_sorted;
+  DeviceBuffer<int> order, place, owned, nselected, start;
+  DeviceBuffer<DeviceAtom> sorted;
+  DeviceBuffer<char> workspace;
+};
+
+}    // namespace gpucoord
+
+#endif

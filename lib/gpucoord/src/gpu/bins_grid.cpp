@@ -1,0 +1,73 @@
+// Part of GPUCOORD, GPL-2.0. The shape of the bins, chosen on the host.
+
+#include "bins.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;    // along one axis: three fit into a key
+
+  // gap between two columns that are d apart
+  double gap(int d, double width)
+  {
+    return std::max(0, std::abs(d) - 1) * width;
+  }
+
+}    // namespace
+
+DeviceGrid make_device_grid(const Bounds &bounds, double density, double range)
+{
+  return make_device_grid(bounds, std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
+      tuning::MIN_COLUMN_WIDTH * range, tuning::MAX_COLUMN_WIDTH * range));
+}
+
+DeviceGrid make_device_grid(const Bounds &bounds, double width)
+{
+  DeviceGrid grid;
+  for (int c = 0; c < 3; ++c) {
+    double size = c == 0 ? width / tuning::X_CELLS_PER_WIDTH : width;
+    const double extent = bounds.hi[c] - bounds.lo[c];
+    if (extent > size * (MAX_CELLS - 1)) size = extent / (MAX_CELLS - 1);
+    grid.lo[c] = bounds.lo[c];
+    grid.size[c] = size;
+    grid.inverse_size[c] = 1.0 / size;
+    grid.n[c] = static_cast<std::int64_t>(extent / size) + 1;
+  }
+  return grid;
+}
+
+Neighbourhood make_neighbourhood(const DeviceGrid &grid, double range)
+{
+  struct Offset {
+    int dy, dz;
+    double distance_sq;    // between the columns
+  };
+  // the margin is far above the rounding that puts an atom into the next column
+  const double wide = range * (1.0 + 1e-6);
+  const int reach_y = static_cast<int>(std::ceil(wide / grid.size[1]));
+  const int reach_z = static_cast<int>(std::ceil(wide / grid.size[2]));
+  std::vector<Offset> offsets;
+  for (int dz = -reach_z; dz <= reach_z; ++dz)
+    for (int dy = -reach_y; dy <= reach_y; ++dy) {
+      const double y = gap(dy, grid.size[1]), z = gap(dz, grid.size[2]);
+      if (y * y + z * z <= wide * wide) offsets.push_back({dy, dz, y * y + z * z});
+    }
+  std::stable_sort(offsets.begin(), offsets.end(),
+                   [](const Offset &a, const Offset &b) { return a.distance_sq < b.distance_sq; });
+  if (offsets.size() > Neighbourhood::MAX_COLUMNS) throw std::logic_error("gpucoord: columns are too narrow");
+  Neighbourhood neighbourhood;
+  for (const Offset &offset : offsets) {
+    neighbourhood.dy[neighbourhood.n] = static_cast<signed char>(offset.dy);
+    neighbourhood.dz[neighbourhood.n] = static_cast<signed char>(offset.dz);
+    ++neighbourhood.n;
+  }
+  return neighbourhood;
+}
+
+}    // namespace gpucoord

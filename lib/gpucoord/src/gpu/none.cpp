@@ -1,0 +1,74 @@
+// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a build without nvcc: no GPU is found, and every object is refused.
+
+#include "gpucoord/coordination.h"
+#include "gpucoord/device_bias.h"
+#include "gpucoord/device_coordination.h"
+#include "gpucoord/device_map.h"
+#include "gpucoord/device_multisite.h"
+#include "gpucoord/multisite.h"
+#include "gpucoord/potential_map.h"
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr char NOT_BUILT[] = "GPUCOORD was built without CUDA";
+
+}    // namespace
+
+CudaDevices find_cuda_devices()
+{
+  return {0, NOT_BUILT};
+}
+
+std::string cuda_device_name(int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int, const MapBins &)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision, std::shared_ptr<DevicePairs>)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceBias> make_device_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &, Precision)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,26 @@
+// Part of GPUCOORD, GPL-2.0. Sums over warps by CUB.
+
+#ifndef GPUCOORD_REDUCTION_CUH
+#define GPUCOORD_REDUCTION_CUH
+
+#include "buffers.h"
+
+#include <cub/device/device_reduce.cuh>
+
+#include <cstddef>
+
+namespace gpucoord {
+
+// The sum of n > 0 elements, always in the same order. Enqueues work only. Add: sum of two.
+template <class Sums, class Add>
+void reduce_all(const Sums *sums, int n, Sums *total, Add add, DeviceBuffer<char> &workspace, cudaStream_t stream)
+{
+  std::size_t bytes = 0;
+  check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, add, Sums(), stream), "planning a reduction");
+  workspace.reserve(bytes);
+  check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, add, Sums(), stream), "adding up warps");
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,303 @@
+// Part of GPUCOORD, GPL-2.0. Which kernels of rigid molecules run.
+//
+// Molecules are sorted into bins component by component, and a kernel runs for each ordered pair of components. All work
+// of an evaluation is enqueued on one stream.
+
+#include "molecule_engine_cuda.h"
+
+#include "../pairs/launch_cuda.h"
+#include "molecule_shapes_cuda.h"
+#include "../gpu/splits.h"
+#include "../gpu/staging.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+namespace gpucoord {
+
+namespace {
+
+  // numbers that kernels take as parameters, or from memory
+  template <class Real> class Table {
+   public:
+    void add(double x, double y, double z, double w)
+    {
+      host.push_back({static_cast<Real>(x), static_cast<Real>(y), static_cast<Real>(z), static_cast<Real>(w)});
+    }
+    void add(const std::array<double, 3> &v, double w) { add(v[0], v[1], v[2], w); }
+    void copy()
+    {
+      if (!host.empty()) send_table(host, device);
+    }
+    const Four<Real> *data(bool of_device) const { return of_device ? device.data() : host.data(); }
+
+   private:
+    std::vector<Four<Real>> host;
+    DeviceBuffer<Four<Real>> device;
+  };
+
+  // the sites of one component
+  template <class Real> class SitesTable {
+   public:
+    explicit SitesTable(const Component &component) : c(component)
+    {
+      for (const auto &site : c.centres) places.add(site.position, 0.0);
+      for (const auto &site : c.charges) places.add(site.position, site.charge);
+      for (const auto *sites : {&c.dipoles, &c.quadrupoles})
+        for (const auto &site : *sites) {
+          places.add(site.position, site.moment);
+          axes.add(site.axis, 0.0);
+        }
+      places.copy();
+      axes.copy();
+    }
+    SitesView<Real> view(bool of_device) const
+    {
+      const auto size = [](const auto &sites) { return static_cast<int>(sites.size()); };
+      return {places.data(of_device), axes.data(of_device), size(c.centres), size(c.charges), size(c.dipoles), size(c.quadrupoles)};
+    }
+
+   private:
+    const Component &c;
+    Table<Real> places, axes;
+  };
+
+  template <class Real> std::vector<MoleculeLauncher<Real>> all_launchers()
+  {
+    std::vector<MoleculeLauncher<Real>> all;
+    const auto add = [&](auto sites) { get_molecule_launcher<decltype(sites)>(all.emplace_back()); };
+    add(sites::Any());
+    add(sites::Centre());
+    add(sites::TwoCentres());
+    add(sites::TwoCentresQuadrupole());
+    add(sites::ThreeCentresQuadrupole());
+    add(sites::ThreeCentresCharges());
+    add(sites::ThreeCentresDipole());
+    add(sites::CentreThreeCharges());
+    return all;
+  }
+
+  template <class Real> class Engine : public MoleculeEngine {
+   public:
+    Engine(const MultisiteModel &model_in, const MultisiteTuning &tuning) :
+        model(model_in), components(model.components().size())
+    {
+      check_kernels();
+      shape = {tuning.processor == CudaTuning::Processor::BLOCK, tuning.warps_per_block,
+               device_attribute(cudaDevAttrMultiProcessorCount)};
+      for (const Component &component : model.components()) sites.emplace_back(component);
+      const int n = static_cast<int>(sites.size());
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) pairs.emplace_back().make(*this, i, j, tuning.any_sites);
+      the_total.reserve(1);
+    }
+
+    void enqueue(const MoleculesByComponent &in, MultisiteWant want, cudaStream_t stream) override
+    {
+      begun.record(stream);
+      const DeviceGrid grid = sort(in, stream);
+      binned.record(stream);
+      add_pairs(grid, in.nowned, want, stream);
+      paired.record(stream);
+      if (want == MultisiteWant::ALL) {
+        if (ntotals > static_cast<std::size_t>(std::numeric_limits<int>::max()))
+          throw DeviceError("more than 2147483647 warps of molecules on one GPU");
+        reduce(of_warps.data(), static_cast<int>(ntotals), the_total.data(), workspace, stream);
+      }
+      reduced.record(stream);
+    }
+
+    const double *sums() const override { return all_sums.data(); }
+    const MoleculeSums *total() const override { return the_total.data(); }
+
+    Timings timings() const override
+    {
+      Timings result;
+      result.bins = seconds_between(begun, binned);
+      result.pairs = seconds_between(binned, paired);
+      result.reduction = seconds_between(paired, reduced);
+      return result;
+    }
+
+    std::size_t bytes() const override
+    {
+      std::size_t bytes = all_sums.bytes() + parts.bytes() + of_warps.bytes() + workspace.bytes();
+      for (const OfComponent &c : components) bytes += c.bins.bytes() + c.orientations.bytes();
+      return bytes;
+    }
+
+   private:
+    // the molecules of one component
+    struct OfComponent {
+      ComponentRows rows;
+      DeviceBins bins;
+      SortedAtoms sorted;
+      DeviceBuffer<Four<Real>> orientations;
+    };
+
+    // of molecules of component i with those of j
+    struct PairOfComponents {
+      Table<Real> centres;
+      TablesView<Real> host, device;
+      MoleculeLauncher<Real> launcher;
+
+      void make(const Engine &all, int i, int j, bool any_sites)
+      {
+        const MultisiteModel &model = all.model;
+        const int ni = static_cast<int>(model.components()[i].centres.size()),
+                  nj = static_cast<int>(model.components()[j].centres.size());
+        for (int b = 0; b < nj; ++b)
+          for (int a = 0; a < ni; ++a) {
+            const PairOfCentres of = model.centres(i, a, j, b);
+            centres.add(of.four_epsilon, of.sigma_sq, of.shift, 0.0);
+          }
+        centres.copy();
+        host = {all.sites[i].view(false), all.sites[j].view(false), centres.data(false)};
+        device = {all.sites[i].view(true), all.sites[j].view(true), centres.data(true)};
+        const auto launchers = all_launchers<Real>();
+        launcher = launchers[0];
+        const auto has = [](const SitesView<Real> &s, const MoleculeLauncher<Real> &l) {
+          return s.ncentres == l.ncentres && s.ncharges == l.ncharges && s.ndipoles == l.ndipoles &&
+              s.nquadrupoles == l.nquadrupoles;
+        };
+        if (any_sites || model.options().site_cutoff) return;
+        for (const auto &l : launchers)
+          if (has(host.i, l) && has(host.j, l)) launcher = l;
+      }
+    };
+
+    DeviceGrid sort(const MoleculesByComponent &in, cudaStream_t stream)
+    {
+      const double range = model.range();
+      volume = 1.0;
+      for (int c = 0; c < 3; ++c) volume *= in.bounds.hi[c] - in.bounds.lo[c] + range;
+      const DeviceGrid grid = make_device_grid(in.bounds, in.n / volume, range);
+      for (std::size_t k = 0; k < components.size(); ++k) {
+        OfComponent &c = components[k];
+        c.rows = in.rows[k];
+        if (c.rows.n == 0) continue;
+        c.sorted = c.bins.sort(grid, in.molecule + c.rows.first, c.rows.n, c.rows.nowned, stream);
+        c.orientations.reserve(c.rows.n);
+        sort_orientations(in.quaternion + 4 * static_cast<std::size_t>(c.rows.first), c.sorted, c.orientations.data(), stream);
+      }
+      return grid;
+    }
+
+    // Partners within range of a block of molecules, at the mean density.
+    double near_partners(const DeviceGrid &grid, const OfComponent &ci, const OfComponent &cj, double range) const
+    {
+      const double pi = 3.14159265358979323846;
+      const double y = grid.size[1], z = grid.size[2];
+      const double x = team_size(shape) / (static_cast<double>(ci.rows.n) / volume * y * z);
+      const double near = x * y * z + 2.0 * range * (x * y + y * z + z * x) + pi * range * range * (x + y + z) +
+          4.0 / 3.0 * pi * range * range * range;
+      return near * static_cast<double>(cj.rows.n) / volume;
+    }
+
+    // One kernel: owned molecules of component i with those of j.
+    struct Launch {
+      int i, j, splits, passes, warps;
+    };
+
+    // Teams to which the partners of a molecule are shared out until there are enough, and passes, so that each collects
+    // about a batch at a time.
+    std::vector<Launch> plan(const DeviceGrid &grid) const
+    {
+      std::vector<Launch> all;
+      const int n = static_cast<int>(components.size()), team = team_size(shape);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) {
+          const OfComponent &ci = components[i], &cj = components[j];
+          // a component interacts with itself: no row is left without a first launch
+          if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
+          const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
+          const double partners = near_partners(grid, ci, cj, model.range(i, j));
+          const int enough = std::max(1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));
+          const int splits = std::clamp(tuning::ENOUGH_WARPS_OF_MOLECULES / warps, 1, std::min(enough, tuning::MAX_SPLITS));
+          const double passes = std::ceil(partners / (tuning::MOLECULES_A_PASS * splits));
+          all.push_back({i, j, splits, static_cast<int>(std::clamp(passes, 1.0, static_cast<double>(tuning::MAX_PASSES))), warps});
+        }
+      return all;
+    }
+
+    // enqueues a kernel for each ordered pair of components
+    void add_pairs(const DeviceGrid &grid, int nowned, MultisiteWant want, cudaStream_t stream)
+    {
+      const int columns = columns_of(want);
+      const auto launches = plan(grid);
+      std::size_t nparts = 0;
+      ntotals = 0;
+      for (const Launch &l : launches) {
+        nparts = std::max(nparts, static_cast<std::size_t>(l.splits) * components[l.i].rows.nowned * columns);
+        ntotals += static_cast<std::size_t>(l.splits) * l.warps;
+      }
+      all_sums.reserve(static_cast<std::size_t>(nowned) * columns);
+      parts.reserve(nparts);
+      if (want == MultisiteWant::ALL) of_warps.reserve(ntotals);
+      counters.reserve(launches.size());
+      check(cudaMemsetAsync(counters.data(), 0, launches.size() * sizeof(int), stream), "clearing the queues");
+
+      const MultisiteOptions &options = model.options();
+      const auto square = [](double x) { return static_cast<Real>(x * x); };
+      std::size_t first_row = 0, first_warp = 0;
+      int last_i = -1;
+      for (std::size_t k = 0; k < launches.size(); ++k) {
+        const Launch &l = launches[k];
+        const OfComponent &ci = components[l.i], &cj = components[l.j];
+        const bool is_first = l.i != last_i;    // of the kernels for these molecules
+        if (is_first && last_i >= 0) first_row += components[last_i].rows.nowned;
+        last_i = l.i;
+        MoleculesArguments<Real> arg = {};
+        arg.i = ci.sorted;
+        arg.j = cj.sorted;
+        const double range = model.range(l.i, l.j);
+        set_range(arg, grid, range, 0.0);
+        arg.queue = counters.data() + k;
+        arg.orientation_i = ci.orientations.data();
+        arg.orientation_j = cj.orientations.data();
+        arg.coulomb = static_cast<Real>(options.coulomb);
+        arg.field = static_cast<Real>(model.reaction_field_factor());
+        arg.cutoff_sq = square(options.cutoff);
+        arg.cutoff_charge_sq = square(options.cutoff_charge);
+        arg.range_of_centres_sq = square(range);
+        arg.splits = l.splits;
+        arg.passes = l.passes;
+        double *const to = all_sums.data() + first_row * columns;
+        const bool direct = is_first && l.splits == 1;    // nothing to add it to
+        arg.sums = direct ? to : parts.data();
+        if (want == MultisiteWant::ALL) arg.warp = of_warps.data() + first_warp;
+        first_warp += static_cast<std::size_t>(l.splits) * l.warps;
+        const PairOfComponents &pair = pairs[l.i * components.size() + l.j];
+        pair.launcher.run(arg, pair.host, pair.device, want, options.site_cutoff, shape, stream);
+        if (!direct)
+          add_splits(parts.data(), l.splits, static_cast<std::size_t>(ci.rows.nowned) * columns, to, !is_first, stream);
+      }
+    }
+
+    const MultisiteModel model;
+    CellsShape shape = {};
+    std::deque<SitesTable<Real>> sites;
+    std::deque<PairOfComponents> pairs;              // [components][components]
+
+    Event begun, binned, paired, reduced;
+    std::deque<OfComponent> components;
+    double volume = 1.0;                             // that molecules are spread over
+    DeviceBuffer<double> all_sums, parts;            // [nowned][columns] by component; [splits][n][columns] of one
+    DeviceBuffer<MoleculeSums> of_warps, the_total;
+    std::size_t ntotals = 0;                         // of_warps that count
+    DeviceBuffer<int> counters;
+    DeviceBuffer<char> workspace;
+  };
+
+}    // namespace
+
+std::unique_ptr<MoleculeEngine> make_molecule_engine(const MultisiteModel &model, Precision precision, const MultisiteTuning &tuning)
+{
+  if (precision == Precision::DOUBLE) return std::make_unique<Engine<double>>(model, tuning);
+  return std::make_unique<Engine<float>>(model, tuning);
+}
+
+}    // namespace gpucoord

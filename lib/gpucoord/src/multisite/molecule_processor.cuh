@@ -1,0 +1,207 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: the two cell processors.
+//
+// Launch: teams, as near_partners.cuh says: one molecule a thread. Each thread notes which partners are within the
+// cutoff of centres of mass as bits in shared memory and then works on those alone: a thread whose partners of
+// a batch are done waits for the one of its warp that has the most. Batches are therefore from everywhere around (passes).
+//
+// The sites of a molecule are in registers where there is a kernel for so many (own_molecule.cuh); those of a partner are
+// turned when it is met, which takes less time than to read them.
+//
+// Terms are summed in Real over a batch of partners, and batches in double. They run in an order that depends on the sorted
+// molecules alone: the bits do not depend on the number of blocks.
+
+#ifndef GPUCOORD_MOLECULE_PROCESSOR_CUH
+#define GPUCOORD_MOLECULE_PROCESSOR_CUH
+
+#include "site_pair.h"
+#include "../pairs/near_partners.cuh"
+#include "own_molecule.cuh"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gpucoord {
+
+// Energies and virial of a molecule and its partners.
+template <class Real, bool ALL> struct Tallies {
+  static constexpr int N = ALL ? 9 : 0;    // energies, then virial: xx yy zz xy xz yz
+  Real part[ALL ? N : 1] = {};
+  double total[ALL ? N : 1] = {};
+  Vector<Real> force;                      // of the partner at hand
+
+  __device__ void begin() { force = {}; }
+  __device__ void add(int kind, Real energy, const Vector<Real> &f)
+  {
+    if constexpr (ALL) {
+      part[kind] += energy;
+      force = force + f;
+    }
+  }
+  __device__ void add_field(Real energy)
+  {
+    if constexpr (ALL) part[2] += energy;
+  }
+  __device__ void end(const Vector<Real> &d)    // of centres of mass, own minus partner
+  {
+    if constexpr (ALL) {
+      const Real w[6] = {d.x * force.x, d.y * force.y, d.z * force.z, d.x * force.y, d.x * force.z, d.y * force.z};
+      for (int k = 0; k < 6; ++k) part[3 + k] += w[k];
+    }
+  }
+  __device__ void flush()
+  {
+    for (int k = 0; k < N; ++k) {
+      total[k] += part[k];
+      part[k] = 0;
+    }
+  }
+};
+
+template <SitePairKind KIND> using Kind = std::integral_constant<SitePairKind, KIND>;
+
+// All pairs of sites of a molecule and one partner, whose centre of mass is at 'at'.
+template <bool SITE_CUTOFF, class Real, class Sites, bool ALL>
+__device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
+                            OwnMolecule<Real, Sites> &own, const Vector<Real> &at, const Rotation<Real> &turned, bool centres,
+                            bool others, Tallies<Real, ALL> &tallies)
+{
+  constexpr int AT_ONCE = MoleculeTables<Real, Sites>::AT_ONCE;
+  const auto is_out = [](Real r_sq, Real cutoff_sq) { return SITE_CUTOFF && r_sq > cutoff_sq; };
+
+  if (centres)
+#pragma unroll AT_ONCE
+    for (int b = 0; b < tables.j().ncentres; ++b) {
+      const Vector<Real> site = at + turned(tables.place_j(b));
+#pragma unroll AT_ONCE
+      for (int a = 0; a < tables.i().ncentres; ++a) {
+        const Vector<Real> point = own.point(tables, a), d = point - site;
+        const Real r_sq = dot(d, d);
+        if (is_out(r_sq, arg.cutoff_sq)) continue;
+        const Four<Real> &c = tables.centres(b, a);
+        const auto on = on_site<SitePairKind::LENNARD_JONES, false>(SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq,
+                                                                    Vector<Real>{}, Vector<Real>{});
+        own.push(a, point, on.force);
+        tallies.add(0, on.energy, on.force);
+      }
+    }
+  if (!others) return;
+
+  // own sites from 'first' on, of which the axes begin with first_axis, with the k-th of the partner
+  const auto with = [&](auto kind, auto is_second, int n, int first, int first_axis, int k, const Vector<Real> &site,
+                        const Vector<Real> &other_axis) {
+    constexpr SitePairKind KIND = decltype(kind)::value;
+#pragma unroll AT_ONCE
+    for (int a = 0; a < n; ++a) {
+      const Vector<Real> point = own.point(tables, first + a), d = point - site;
+      const Real r_sq = dot(d, d);
+      if (is_out(r_sq, arg.cutoff_charge_sq)) continue;
+      const Real strength = tables.place_i(first + a).w * tables.place_j(k).w;
+      const Vector<Real> axis = first_axis >= 0 ? own.axis(tables, first_axis + a) : Vector<Real>{};
+      const auto on = on_site<KIND, decltype(is_second)::value>(
+          SitePairConstants<Real>{0, 0, 0, arg.coulomb * strength, arg.field * strength}, d, r_sq, axis, other_axis);
+      own.push(first + a, point, on.force);
+      if (first_axis >= 0) own.twist(on.torque);
+      tallies.add(1, on.energy, on.force);
+      if (KIND == SitePairKind::DIPOLES) tallies.add_field(on.field);
+    }
+  };
+  constexpr std::false_type FIRST;
+  constexpr std::true_type SECOND;    // the own site is the one that the kind names second
+  const auto &i = tables.i();
+  const auto &j = tables.j();
+  const int charges = i.ncentres, dipoles = charges + i.ncharges, quadrupoles = dipoles + i.ndipoles, no_axis = -1;
+#pragma unroll AT_ONCE
+  for (int b = 0; b < j.ncharges; ++b) {
+    const int k = j.ncentres + b;
+    const Vector<Real> site = at + turned(tables.place_j(k));
+    with(Kind<SitePairKind::CHARGES>(), FIRST, i.ncharges, charges, no_axis, k, site, {});
+    with(Kind<SitePairKind::CHARGE_DIPOLE>(), SECOND, i.ndipoles, dipoles, 0, k, site, {});
+    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, {});
+  }
+#pragma unroll AT_ONCE
+  for (int b = 0; b < j.ndipoles; ++b) {
+    const int k = j.ncentres + j.ncharges + b;
+    const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(b));
+    with(Kind<SitePairKind::CHARGE_DIPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
+    with(Kind<SitePairKind::DIPOLES>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
+    with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, axis);
+  }
+#pragma unroll AT_ONCE
+  for (int b = 0; b < j.nquadrupoles; ++b) {
+    const int k = j.ncentres + j.ncharges + j.ndipoles + b;
+    const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(j.ndipoles + b));
+    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
+    with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
+    with(Kind<SitePairKind::QUADRUPOLES>(), FIRST, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, axis);
+  }
+}
+
+// blocks a multiprocessor that registers are left for
+template <class Real>
+constexpr int MOLECULE_BLOCKS =
+    sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE : tuning::MOLECULE_BLOCKS_FLOAT;
+
+template <class Sites, class Real, bool ALL, bool SITE_CUTOFF, int WARPS>
+__global__ void
+__launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS, MOLECULE_BLOCKS<Real>)
+process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
+                  const __grid_constant__ MoleculeTables<Real, Sites> tables)
+{
+  constexpr int COLUMNS = ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES;
+  using Memory = TeamMemory<true, Real, WARPS>;
+  using T = Team<WARPS>;
+  constexpr int SIZE = T::SIZE;
+  extern __shared__ __align__(16) unsigned char shared_memory[];
+  Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
+  const int rank = T::rank();
+  const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
+  const Real limit = arg.range_of_centres_sq;
+  const bool one_component = arg.i.atom == arg.j.atom;
+
+  for (;;) {
+    const int item = T::next_item(arg.queue, m);
+    if (item >= nblocks * arg.splits) break;
+    const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
+    OwnMolecule<Real, Sites> own(arg.orientation_i[its.number]);
+    double sum[6] = {};
+    Tallies<Real, ALL> tallies;
+    // of a partner its number is kept, which leads to its orientation; one of another component is never the molecule itself
+    for_near_partners<WARPS, true, true>(arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
+        [](const DeviceAtom &, int number) { return number; },
+        [&](const Center<Real> &center, bool, int n) {
+          const Vector<Real> centre = {center.x, center.y, center.z};
+          own.place(tables, centre);
+          for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p) {
+            if (p.id == center.id) return;
+            const Vector<Real> at = {p.x, p.y, p.z}, d = centre - at;
+            const Real r_sq = dot(d, d);
+            tallies.begin();
+            add_partner<SITE_CUTOFF>(arg, tables, own, at, Rotation<Real>(arg.orientation_j[p.id]),
+                                     SITE_CUTOFF || r_sq <= arg.cutoff_sq, SITE_CUTOFF || r_sq <= arg.cutoff_charge_sq, tallies);
+            tallies.end(d);
+          });
+          own.flush(sum);
+          tallies.flush();
+        });
+
+    if (its.valid) {
+      double *const row =
+          arg.sums + (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]) * COLUMNS;
+      for (int k = 0; k < 6; ++k) row[k] = sum[k];
+      if constexpr (ALL) {
+        row[6] = 0.5 * (tallies.total[0] + tallies.total[1] + tallies.total[2]);
+        for (int k = 0; k < 6; ++k) row[7 + k] = 0.5 * tallies.total[3 + k];
+      }
+    }
+    if constexpr (ALL) {
+      MoleculeSums of_warp;
+      for (int k = 0; k < 3; ++k) of_warp.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
+      for (int k = 0; k < 6; ++k) of_warp.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+      if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = of_warp;
+    }
+  }
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,31 @@
+// Part of GPUCOORD, GPL-2.0. Numbers of sites for which there are kernels of their own: those of usual models. The names are
+// for the build, which compiles molecule_kernels.cu once for each.
+
+#ifndef GPUCOORD_MOLECULE_SHAPES_CUDA_H
+#define GPUCOORD_MOLECULE_SHAPES_CUDA_H
+
+namespace gpucoord {
+
+template <int CENTRES, int CHARGES, int DIPOLES, int QUADRUPOLES> struct FixedSites {
+  static constexpr bool FIXED = true;
+  static constexpr int NCENTRES = CENTRES, NCHARGES = CHARGES, NDIPOLES = DIPOLES, NQUADRUPOLES = QUADRUPOLES;
+};
+
+namespace sites {
+
+  struct Any {    // counted at run time
+    static constexpr bool FIXED = false;
+    static constexpr int NCENTRES = -1, NCHARGES = -1, NDIPOLES = -1, NQUADRUPOLES = -1;
+  };
+  using Centre = FixedSites<1, 0, 0, 0>;
+  using TwoCentres = FixedSites<2, 0, 0, 0>;                   // ethane
+  using TwoCentresQuadrupole = FixedSites<2, 0, 0, 1>;         // nitrogen and other 2CLJQ fluids
+  using ThreeCentresQuadrupole = FixedSites<3, 0, 0, 1>;       // carbon dioxide
+  using ThreeCentresCharges = FixedSites<3, 3, 0, 0>;          // the same with charges
+  using ThreeCentresDipole = FixedSites<3, 0, 1, 0>;           // ethylene oxide
+  using CentreThreeCharges = FixedSites<1, 3, 0, 0>;           // water
+
+}    // namespace sites
+}    // namespace gpucoord
+
+#endif

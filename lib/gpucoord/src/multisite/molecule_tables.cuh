@@ -1,0 +1,68 @@
+// Part of GPUCOORD, GPL-2.0. The sites of two components and the strengths of pairs of them, as a kernel sees them.
+
+#ifndef GPUCOORD_MOLECULE_TABLES_CUH
+#define GPUCOORD_MOLECULE_TABLES_CUH
+
+#include "molecule_shapes_cuda.h"
+#include "multisite_arguments_cuda.h"
+
+#include <algorithm>
+
+namespace gpucoord {
+
+// Both have these numbers of sites: a kernel gets all as a parameter, and with unrolled loops numbers are operands of
+// instructions, which need no loads.
+template <class Real, class Sites> class MoleculeTables {
+  static constexpr int N = Sites::NCENTRES + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
+  static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES, NPAIRS = Sites::NCENTRES * Sites::NCENTRES;
+
+ public:
+  static constexpr int AT_ONCE = 16;    // that a loop over sites is unrolled for: more than there are
+  struct Counts {
+    static constexpr int ncentres = Sites::NCENTRES, ncharges = Sites::NCHARGES, ndipoles = Sites::NDIPOLES,
+                         nquadrupoles = Sites::NQUADRUPOLES;
+  };
+
+  MoleculeTables(const TablesView<Real> &host, const TablesView<Real> &)
+  {
+    std::copy_n(host.i.place, N, place_of_i);
+    std::copy_n(host.j.place, N, place_of_j);
+    std::copy_n(host.i.axis, NAXES, axis_of_i);
+    std::copy_n(host.j.axis, NAXES, axis_of_j);
+    std::copy_n(host.centres, NPAIRS, of_centres);
+  }
+  __device__ Counts i() const { return {}; }
+  __device__ Counts j() const { return {}; }
+  __device__ const Four<Real> &place_i(int k) const { return place_of_i[k]; }
+  __device__ const Four<Real> &place_j(int k) const { return place_of_j[k]; }
+  __device__ const Four<Real> &axis_i(int k) const { return axis_of_i[k]; }
+  __device__ const Four<Real> &axis_j(int k) const { return axis_of_j[k]; }
+  __device__ const Four<Real> &centres(int b, int a) const { return of_centres[b * Sites::NCENTRES + a]; }
+
+ private:
+  Four<Real> place_of_i[N], place_of_j[N];
+  Four<Real> axis_of_i[NAXES > 0 ? NAXES : 1], axis_of_j[NAXES > 0 ? NAXES : 1];
+  Four<Real> of_centres[NPAIRS > 0 ? NPAIRS : 1];
+};
+
+// Any numbers, in memory.
+template <class Real> class MoleculeTables<Real, sites::Any> {
+ public:
+  static constexpr int AT_ONCE = 1;
+
+  MoleculeTables(const TablesView<Real> &, const TablesView<Real> &device) : view(device) {}
+  __device__ const SitesView<Real> &i() const { return view.i; }
+  __device__ const SitesView<Real> &j() const { return view.j; }
+  __device__ const Four<Real> &place_i(int k) const { return view.i.place[k]; }
+  __device__ const Four<Real> &place_j(int k) const { return view.j.place[k]; }
+  __device__ const Four<Real> &axis_i(int k) const { return view.i.axis[k]; }
+  __device__ const Four<Real> &axis_j(int k) const { return view.j.axis[k]; }
+  __device__ const Four<Real> &centres(int b, int a) const { return view.centres[b * view.i.ncentres + a]; }
+
+ private:
+  TablesView<Real> view;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,23 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on a GPU, with a choice of the processor: for tests and the bench.
+
+#ifndef GPUCOORD_MULTISITE_CUDA_H
+#define GPUCOORD_MULTISITE_CUDA_H
+
+#include "../gpu/cuda_tuning.h"
+
+#include "gpucoord/multisite.h"
+
+#include <memory>
+
+namespace gpucoord {
+
+struct MultisiteTuning : CudaTuning {    // AUTO: a warp
+  bool any_sites = false;                // the kernels for any number of sites, also where there are others
+};
+
+GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device,
+                                                                 int nthreads, const MultisiteTuning &);
+
+}    // namespace gpucoord
+
+#endif

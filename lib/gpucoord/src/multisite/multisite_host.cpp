@@ -1,0 +1,520 @@
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on the host: OpenMP over molecules, vectors over their partners.
+//
+// Partners of a molecule within the cutoff are collected first, a component at a time; then each pair of sites is a loop over a
+// chunk of them. Sites are rotated once an evaluation.
+//
+// Traversal TWICE: every owned molecule sums over all its partners, ghosts as well. ONCE: owned molecules meet those of their
+// own row of cells that are sorted behind them, and those of rows ahead, with stores to both; ghosts they meet as in TWICE.
+// Pieces of rows that may store to the same molecule have different colours, which take turns.
+//
+// What tasks and pieces of rows sum is added up in order: the bits do not depend on the threads.
+
+#include "gpucoord/multisite.h"
+
+#include "../pairs/cell_tasks_host.h"
+#include "site_kernels_host.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  // Rows of numbers, each beginning where vectors do: a load across two lines of the cache takes twice as long.
+  template <class Real> class Rows {
+   public:
+    void resize(std::size_t nrows, std::size_t n)
+    {
+      row_stride = (n + LINE - 1) / LINE * LINE;
+      if (memory.size() < nrows * row_stride + LINE) memory.resize(2 * (nrows * row_stride + LINE));
+      const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(Real) % LINE;
+      begin = memory.data() + (beyond ? LINE - beyond : 0);
+    }
+    std::size_t stride() const { return row_stride; }
+    Real *operator[](std::size_t row) { return begin + row * row_stride; }
+    const Real *operator[](std::size_t row) const { return begin + row * row_stride; }
+
+   private:
+    static constexpr std::size_t LINE = RECORD_UNIT<Real>;
+    std::vector<Real> memory;
+    std::size_t row_stride = 0;
+    Real *begin = nullptr;
+  };
+
+  // Molecules of one component, sorted into bins, with their sites: a row a molecule, of the arms and axes of its sites
+  template <class Real> struct SortedMolecules {
+    int component;
+    CellBins bins;
+    Rows<Real> sites;
+  };
+
+  // the sites of a component, in one order
+  struct SiteOf {
+    enum Kind { CENTRE, CHARGE, DIPOLE, QUADRUPOLE } kind;
+    std::array<double, 3> position, axis;
+    double strength;
+    int number;    // among those of its kind
+    bool has_axis() const { return kind >= DIPOLE; }
+  };
+
+  std::vector<SiteOf> sites_of(const Component &component)
+  {
+    std::vector<SiteOf> all;
+    for (const auto &s : component.centres) all.push_back({SiteOf::CENTRE, s.position, {}, 0.0, static_cast<int>(all.size())});
+    int n = 0;
+    for (const auto &s : component.charges) all.push_back({SiteOf::CHARGE, s.position, {}, s.charge, n++});
+    n = 0;
+    for (const auto &s : component.dipoles) all.push_back({SiteOf::DIPOLE, s.position, s.axis, s.moment, n++});
+    n = 0;
+    for (const auto &s : component.quadrupoles) all.push_back({SiteOf::QUADRUPOLE, s.position, s.axis, s.moment, n++});
+    return all;
+  }
+
+  // of site a of component i with site b of j
+  template <class Real> struct PairOfSites {
+    int a, b;
+    SiteKernel<Real> kernel[2][2];    // [all][stores]
+    SitePairConstants<Real> constants;
+    Real cutoff_sq;                   // of the sites
+  };
+
+  // Pairs of sites of two components that have the same cutoff.
+  template <class Real> struct PairsOfSites {
+    double cutoff;         // of pairs of molecules
+    bool exact;            // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
+    std::vector<PairOfSites<Real>> centres, others;
+  };
+
+  template <class Real> class HostMultisite : public Multisite {
+   public:
+    HostMultisite(const MultisiteModel &model_in, int nthreads_in, Traversal traversal_in) :
+        model(model_in), nthreads(std::max(1, nthreads_in)), traversal(traversal_in), scratch(nthreads)
+    {
+      const int n = static_cast<int>(model.components().size());
+      for (const Component &c : model.components()) {
+        sites.push_back(sites_of(c));
+        int place = 0;
+        first_field.emplace_back();
+        for (const SiteOf &site : sites.back()) {
+          first_field.back().push_back(place);
+          place += site.has_axis() ? 6 : 3;
+        }
+        fields.push_back(place);
+      }
+      pairs.resize(static_cast<std::size_t>(n) * n);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j) make_pairs(i, j);
+      first.resize(n);
+      ghosts.resize(n);
+      for (int c = 0; c < n; ++c) first[c].component = ghosts[c].component = c;
+    }
+
+    MultisiteSums evaluate(const Molecules &all, MultisiteWant want, const MultisiteResults &results_in) override
+    {
+      MultisiteSums total;
+      range = model.range();
+      if (all.nlocal == 0 || range == 0.0) return total;
+      wants_all = want == MultisiteWant::ALL;
+      results = results_in;
+      const int ncomponents = static_cast<int>(model.components().size());
+      make_bins(all);
+      for (int i = 0; i < ncomponents; ++i) {
+        if (first[i].bins.row.empty()) continue;
+        tasks.make(grid, first[i].bins, nthreads);
+        if (traversal == Traversal::ONCE) make_pieces();
+        for (int j = 0; j < ncomponents; ++j)
+          for (const PairsOfSites<Real> &list : pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
+            if (traversal == Traversal::ONCE) {
+              meet_once(first[i], first[j], list, total);
+              meet_twice(first[i], ghosts[j], list, total);
+            } else {
+              meet_twice(first[i], first[j], list, total);
+            }
+          }
+      }
+      return total;
+    }
+
+   private:
+    void make_pairs(int i, int j)
+    {
+      const MultisiteOptions &options = model.options();
+      PairsOfSites<Real> of_centres, of_others;
+      const double reach = options.site_cutoff ? model.reach(i) + model.reach(j) : 0.0;
+      of_centres.cutoff = options.cutoff + reach;
+      of_others.cutoff = options.cutoff_charge + reach;
+      of_centres.exact = of_others.exact = !options.site_cutoff;
+      for (int a = 0; a < static_cast<int>(sites[i].size()); ++a)
+        for (int b = 0; b < static_cast<int>(sites[j].size()); ++b) {
+          const SiteOf &sa = sites[i][a], &sb = sites[j][b];
+          if ((sa.kind == SiteOf::CENTRE) != (sb.kind == SiteOf::CENTRE)) continue;
+          PairOfSites<Real> pair = {};
+          pair.a = a;
+          pair.b = b;
+          static constexpr SitePairKind KINDS[4][4] = {
+              {SitePairKind::LENNARD_JONES},
+              {SitePairKind::CHARGES, SitePairKind::CHARGES, SitePairKind::CHARGE_DIPOLE, SitePairKind::CHARGE_QUADRUPOLE},
+              {SitePairKind::DIPOLES, SitePairKind::CHARGE_DIPOLE, SitePairKind::DIPOLES, SitePairKind::DIPOLE_QUADRUPOLE},
+              {SitePairKind::QUADRUPOLES, SitePairKind::CHARGE_QUADRUPOLE, SitePairKind::DIPOLE_QUADRUPOLE,
+               SitePairKind::QUADRUPOLES}};
+          for (const bool want : {false, true})
+            for (const bool stores : {false, true})
+              pair.kernel[want][stores] = kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want, stores);
+          const double site_cutoff = sa.kind == SiteOf::CENTRE ? options.cutoff : options.cutoff_charge;
+          pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
+                                               : std::numeric_limits<Real>::infinity();
+          if (sa.kind == SiteOf::CENTRE) {
+            const PairOfCentres of = model.centres(i, sa.number, j, sb.number);
+            pair.constants.four_epsilon = static_cast<Real>(of.four_epsilon);
+            pair.constants.sigma_sq = static_cast<Real>(of.sigma_sq);
+            pair.constants.shift = static_cast<Real>(of.shift);
+            of_centres.centres.push_back(pair);
+          } else {
+            pair.constants.strength = static_cast<Real>(options.coulomb * sa.strength * sb.strength);
+            pair.constants.field = static_cast<Real>(model.reaction_field_factor() * sa.strength * sb.strength);
+            of_others.others.push_back(pair);
+          }
+        }
+      auto &lists = pairs[static_cast<std::size_t>(i) * sites.size() + j];
+      if (of_centres.cutoff == of_others.cutoff) {
+        of_centres.others = of_others.others;
+        of_others.others.clear();
+      }
+      if (!of_centres.centres.empty() || !of_centres.others.empty()) lists.push_back(of_centres);
+      if (!of_others.others.empty()) lists.push_back(of_others);
+    }
+
+    void make_bins(const Molecules &all)
+    {
+      const int ncomponents = static_cast<int>(sites.size());
+      const bool once = traversal == Traversal::ONCE;
+      std::vector<std::vector<int>> of_first(ncomponents), of_ghosts(ncomponents);
+      std::vector<int> everyone(all.nall), nowned(ncomponents, 0);
+      for (int i = 0; i < all.nall; ++i) {
+        everyone[i] = i;
+        const int c = all.component[i];
+        (once && i >= all.nlocal ? of_ghosts : of_first)[c].push_back(i);
+        if (i < all.nlocal) ++nowned[c];
+      }
+      grid = make_cell_grid(all.x, {everyone.data(), all.nall, all.nlocal}, {}, range, nthreads);
+      const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index, int owned) {
+        sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned}, nthreads);
+        rotate(sorted, all.quaternion);
+      };
+      for (int c = 0; c < ncomponents; ++c) {
+        build(first[c], of_first[c], nowned[c]);
+        if (once) build(ghosts[c], of_ghosts[c], 0);
+      }
+    }
+
+    // all sites into the frame of space
+    void rotate(SortedMolecules<Real> &sorted, const double *quaternion)
+    {
+      const std::vector<SiteOf> &of_component = sites[sorted.component];
+      const std::size_t n = sorted.bins.row.size();
+      sorted.sites.resize(n, fields[sorted.component]);
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+      for (std::size_t p = 0; p < n; ++p) {
+        const double *const q = quaternion + 4 * static_cast<std::size_t>(sorted.bins.row[p]);
+        Real *to = sorted.sites[p];
+        const auto turn = [&](const std::array<double, 3> &v) {
+          const Vector<double> r = rotated(q, {v[0], v[1], v[2]});
+          *to++ = static_cast<Real>(r.x);
+          *to++ = static_cast<Real>(r.y);
+          *to++ = static_cast<Real>(r.z);
+        };
+        for (const SiteOf &site : of_component) {
+          turn(site.position);
+          if (site.has_axis()) turn(site.axis);
+        }
+      }
+    }
+
+    // Tasks of one piece of a row of cells, in a colour of which no two pieces may store to the same molecule.
+    struct Piece {
+      int colour, begin, end;
+    };
+
+    // A piece stores to rows up to 'reach' to either side along y, and up to 'reach' ahead along z. Along x its tasks begin
+    // within it, are at most three ranges long, and store one range beyond: with pieces of five ranges, not to what the one
+    // after the next stores to.
+    void make_pieces()
+    {
+      const std::vector<CellTask> &all = tasks.all();
+      const int width = 2 * grid.reach + 1, depth = grid.reach + 1, size = 5 * grid.x_cells_per_range() + 2;
+      const auto place = [&](int t) { return all[t].key / grid.n[0]; };
+      const auto along = [&](int t) { return all[t].key % grid.n[0] / size; };
+      std::vector<Piece> found;
+      for (int t = 0, end; t < static_cast<int>(all.size()); t = end) {
+        for (end = t + 1; end < static_cast<int>(all.size()) && place(end) == place(t) && along(end) == along(t);) ++end;
+        const auto y = place(t) % grid.n[1], z = place(t) / grid.n[1];
+        found.push_back({static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
+      }
+      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) { return a.colour < b.colour; });
+      pieces = found;
+    }
+
+    struct Scratch : CandidateMemory<Real> {
+      std::vector<unsigned char> kept;
+      std::vector<int> numbers;    // of partners among the candidates, then among the sorted molecules
+      Rows<Real> partners;         // x, y, z of their centres relative to that of the molecule, then fields of their sites
+      PartnerSums<Real> sums;
+      alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
+    };
+
+    // what one molecule gets
+    struct OfMolecule {
+      double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {}, torque[3] = {};
+    };
+
+    static void add_up(const std::vector<MultisiteSums> &blocks, MultisiteSums &total)
+    {
+      for (const MultisiteSums &block : blocks) {
+        total.lennard_jones += block.lennard_jones;
+        total.electrostatic += block.electrostatic;
+        total.reaction_field += block.reaction_field;
+        for (int k = 0; k < 6; ++k) total.virial[k] += block.virial[k];
+      }
+    }
+
+    // owned molecules of one component with all of another
+    void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
+                    MultisiteSums &total)
+    {
+      if (mj.bins.row.empty()) return;
+      constexpr std::int64_t SIZE = 16;
+      const auto n = static_cast<std::int64_t>(tasks.all().size()), nblocks = (n + SIZE - 1) / SIZE;
+      blocks.assign(nblocks, MultisiteSums());
+      run_in_parallel(nblocks, nthreads, [&](std::int64_t b) {
+        Scratch &s = scratch[omp_get_thread_num()];
+        s.forget(grid);
+        for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
+          const CellTask &task = tasks.all()[t];
+          const CellCandidates found = collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
+          for (int p = task.begin; p < task.end; ++p)
+            if (mi.bins.owned[p]) add_partners<false>(mi, mj, list, found, 0, p, s, blocks[b]);
+        }
+      });
+      add_up(blocks, total);
+    }
+
+    // Owned molecules of one component with owned ones of another, those it meets: half of the pairs of two components meet when
+    // these are given the other way round.
+    void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
+                   MultisiteSums &total)
+    {
+      if (mj.bins.row.empty()) return;
+      blocks.assign(pieces.size(), MultisiteSums());
+      for (std::size_t begin = 0, end; begin < pieces.size(); begin = end) {
+        for (end = begin; end < pieces.size() && pieces[end].colour == pieces[begin].colour;) ++end;
+        run_in_parallel(static_cast<std::int64_t>(end - begin), nthreads, [&](std::int64_t b) {
+          Scratch &s = scratch[omp_get_thread_num()];
+          s.forget(grid);
+          for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
+            const CellTask &task = tasks.all()[t];
+            const CellCandidates found =
+                collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
+              // of two components the first one meets the other in the own row
+            int from = mi.component <= mj.component ? found.own_first : found.own_last;
+            for (int p = task.begin; p < task.end; ++p) {
+              if (&mi == &mj)
+                while (from < found.own_last && s.index[from] <= p) ++from;
+              add_partners<true>(mi, mj, list, found, from, p, s, blocks[begin + b]);
+            }
+          }
+        });
+      }
+      add_up(blocks, total);
+    }
+
+    // Partners of the molecule sorted as p and placed at 'centre' among the candidates numbered from 'from' on; returns how many.
+    int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
+                      const CellCandidates &found, int from, int p, const Real *centre, Scratch &s)
+    {
+      // Positions are rounded to Real relative to an origin not farther than a few times the cutoff: decided again where that may
+      // matter, so that who is a partner depends neither on the precision nor on the origin.
+      const Real margin = 64 * std::numeric_limits<Real>::epsilon(), cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
+      const int n = found.count - from;
+      if (n <= 0) return 0;
+      s.kept.resize(static_cast<std::size_t>(n) / 8 + 1 + KEPT_MARGIN);
+      s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
+      bool any_outside = false;
+      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data() + from, s.y.data() + from,
+                            s.z.data() + from, centre[0], centre[1], centre[2], s.kept.data(), any_outside);
+      const int *const index = s.index.data() + from;
+      const auto drop = [&](int number) { s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8)); };
+      if (&mi == &mj && from <= found.own_first) {    // it is no partner of itself
+        const int self = static_cast<int>(
+            std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) - index);
+        if (self < found.own_last - from && index[self] == p) drop(self);
+      }
+      int count = kernels.list_kept(n, s.kept.data(), s.numbers.data());
+      if (!any_outside || !list.exact) return count;
+      for (int m = 0; m < count; ++m) {
+        const int q = index[s.numbers[m]];
+        const Vector<double> d = {mi.bins.x[p] - mj.bins.x[q], mi.bins.y[p] - mj.bins.y[q], mi.bins.z[p] - mj.bins.z[q]};
+        if (dot(d, d) > list.cutoff * list.cutoff) drop(s.numbers[m]);
+      }
+      return kernels.list_kept(n, s.kept.data(), s.numbers.data());
+    }
+
+    template <bool STORES>
+    void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
+                      const CellCandidates &found, int from, int p, Scratch &s, MultisiteSums &block)
+    {
+      const Real centre[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
+                              static_cast<Real>(mi.bins.y[p] - found.origin[1]),
+                              static_cast<Real>(mi.bins.z[p] - found.origin[2])};
+      const int count = find_partners(mi, mj, list, found, from, p, centre, s);
+      if (count == 0) return;
+      const int nfields = fields[mj.component];
+      s.partners.resize(3 + static_cast<std::size_t>(nfields), static_cast<std::size_t>(count) + KEPT_MARGIN);
+      const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from, s.z.data() + from};
+      for (int k = 0; k < 3; ++k)
+        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), of_candidates[k], centre[k], s.partners[k]);
+      const int *const index = s.index.data() + from;
+      for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
+      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields, mj.sites[0],
+                           s.partners.stride(), s.partners[3]);
+      const bool apart = STORES || wants_all;
+      OfMolecule sums;
+      for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
+        const int n = std::min(PARTNERS_OF_A_CHUNK, count - begin);
+        if (apart) clear(n, s.sums);
+        add_sites<STORES>(mi, mj, list.centres, p, begin, n, s, sums.lennard_jones, sums);
+        add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
+        const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin, s.partners[2] + begin};
+        if (wants_all) add_virial(n, x, s.sums, sums);
+        if (STORES) store(mj, s.numbers.data() + begin, n, x, s.sums);
+      }
+      const std::size_t row = mi.bins.row[p];
+      for (int k = 0; k < 3; ++k) {
+        results.force[3 * row + k] += sums.force[k];
+        results.torque[3 * row + k] += sums.torque[k];
+      }
+      if (!wants_all) return;
+      if (results.energy) results.energy[row] += 0.5 * (sums.lennard_jones + sums.electrostatic + sums.field);
+      for (int k = 0; k < 6 && results.virial; ++k) results.virial[6 * row + k] += 0.5 * sums.virial[k];
+      const double of_owned = STORES ? 1.0 : 0.5;
+      block.lennard_jones += of_owned * sums.lennard_jones;
+      block.electrostatic += of_owned * sums.electrostatic;
+      block.reaction_field += of_owned * sums.field;
+      for (int k = 0; k < 6; ++k) block.virial[k] += of_owned * sums.virial[k];
+    }
+
+    static void clear(int n, PartnerSums<Real> &partners)
+    {
+      for (int k = 0; k < 3; ++k) {
+        std::fill_n(partners.force[k], n, Real(0));
+        std::fill_n(partners.torque[k], n, Real(0));
+      }
+      std::fill_n(partners.energy, n, Real(0));
+    }
+
+    template <bool STORES>
+    void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const std::vector<PairOfSites<Real>> &list,
+                   int p, int begin, int n, Scratch &s, double &energy, OfMolecule &sums)
+    {
+      int a = -1;
+      OwnSite<Real> own = {};
+      for (const PairOfSites<Real> &pair : list) {
+        if (pair.a != a) {
+          a = pair.a;
+          const Real *const site = mi.sites[p] + first_field[mi.component][a];
+          for (int k = 0; k < 3; ++k) {
+            own.arm[k] = site[k];
+            own.axis[k] = sites[mi.component][a].has_axis() ? site[3 + k] : Real(0);
+          }
+        }
+        PartnerSites<Real> of_b;
+        for (int k = 0; k < 3; ++k) {
+          const std::size_t row = 3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
+          of_b.centre[k] = s.partners[k] + begin;
+          of_b.arm[k] = s.partners[row] + begin;
+          of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
+        }
+        SiteSums of;
+        pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, of_b, own, of, s.sums);
+        energy += of.energy;
+        sums.field += of.field;
+        const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]}, f = {of.force[0], of.force[1], of.force[2]};
+        const Vector<double> t = cross(arm, f);
+        const double torque[3] = {t.x, t.y, t.z};
+        for (int k = 0; k < 3; ++k) {
+          sums.force[k] += of.force[k];
+          sums.torque[k] += torque[k] + of.torque[k];
+        }
+      }
+    }
+
+    // x: of the partners' centres, relative to that of the molecule
+    static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners, OfMolecule &sums)
+    {
+      static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};
+      for (int c = 0; c < 6; ++c) {
+        const Real *const xa = x[A[c]], *const f = partners.force[B[c]];
+        Real w = 0;
+#pragma omp simd reduction(+ : w)
+        for (int m = 0; m < n; ++m) w -= xa[m] * f[m];
+        sums.virial[c] += w;
+      }
+    }
+
+    // to the partners
+    void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x, const PartnerSums<Real> &partners)
+    {
+      for (int m = 0; m < n; ++m) {
+        const std::size_t row = mj.bins.row[index[m]];
+        for (int k = 0; k < 3; ++k) {
+          results.force[3 * row + k] -= partners.force[k][m];
+          results.torque[3 * row + k] += partners.torque[k][m];
+        }
+        if (!wants_all) continue;
+        if (results.energy) results.energy[row] += 0.5 * partners.energy[m];
+        if (!results.virial) continue;
+        const double fx = partners.force[0][m], fy = partners.force[1][m], fz = partners.force[2][m];
+        const double w[6] = {x[0][m] * fx, x[1][m] * fy, x[2][m] * fz, x[0][m] * fy, x[0][m] * fz, x[1][m] * fz};
+        for (int k = 0; k < 6; ++k) results.virial[6 * row + k] -= 0.5 * w[k];
+      }
+    }
+
+    const MultisiteModel model;
+    const int nthreads;
+    const Traversal traversal;
+    const KeepNearBoxFunction<Real> keep_near_box = select_keep_near_box<Real>();
+    const SiteKernels<Real> kernels = select_site_kernels<Real>();
+    std::vector<Scratch> scratch;    // one a thread
+    std::vector<std::vector<SiteOf>> sites;
+    std::vector<std::vector<int>> first_field;    // of each site, in the row of a molecule
+    std::vector<int> fields;                      // of such a row
+    std::vector<std::vector<PairsOfSites<Real>>> pairs;    // [components][components], by cutoff
+
+    // of one evaluation
+    double range = 0.0;
+    bool wants_all = false;
+    MultisiteResults results;
+    CellGrid grid;
+    std::vector<SortedMolecules<Real>> first, ghosts;    // [components]; ghosts are among the first unless met once
+    CellTasks tasks;    // of the component that is summed
+    std::vector<Piece> pieces;
+    std::vector<MultisiteSums> blocks;
+  };
+
+}    // namespace
+
+std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision, int nthreads,
+                                               Traversal traversal)
+{
+  if (precision == Precision::DOUBLE) return std::make_unique<HostMultisite<double>>(model, nthreads, traversal);
+  return std::make_unique<HostMultisite<float>>(model, nthreads, traversal);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,184 @@
+// Part of GPUCOORD, GPL-2.0. The energy of rigid molecules in plain loops, to check backends against.
+
+#include "gpucoord/multisite.h"
+
+#include "site_interactions.h"
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  using Vec = Vector<double>;
+
+  Vec vec(const double *x) { return {x[0], x[1], x[2]}; }
+  Vec vec(const std::array<double, 3> &x) { return {x[0], x[1], x[2]}; }
+
+  // a site in the frame of space
+  struct Site {
+    Vec arm;         // from the centre of mass
+    Vec axis;        // of length 1, or 0
+    double strength;
+  };
+
+  struct Sites {
+    std::vector<Site> centres, charges, dipoles, quadrupoles;
+
+    Sites(const Component &component, const double *q)
+    {
+      for (const auto &site : component.centres) centres.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
+      for (const auto &site : component.charges) charges.push_back({rotated(q, vec(site.position)), {0, 0, 0}, site.charge});
+      add(component.dipoles, q, dipoles);
+      add(component.quadrupoles, q, quadrupoles);
+    }
+    static void add(const std::vector<AxialSite> &from, const double *q, std::vector<Site> &to)
+    {
+      for (const auto &site : from) to.push_back({rotated(q, vec(site.position)), rotated(q, vec(site.axis)), site.moment});
+    }
+  };
+
+  // Force on molecule i, and torque about its centre of mass, from molecule j.
+  struct PairOfMolecules {
+    Vec d;    // x_i - x_j of centres of mass
+    double site_cutoff_sq;    // sites farther apart do not interact
+    Vec force = {0, 0, 0}, torque = {0, 0, 0};
+    double energy = 0.0;
+
+    void add(const Site &site, const SitePair<double> &pair)
+    {
+      energy += pair.energy;
+      force = force + pair.force;
+      torque = torque + cross(site.arm, pair.force) + pair.torque_i;
+    }
+    // of(inverse_r, u, ci, cj, g): the energy of two sites and its derivatives; i before j
+    template <class F> void add_all(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    {
+      for (const Site &a : of_i)
+        for (const Site &b : of_j) {
+          const Vec s = d + a.arm - b.arm;
+          if (dot(s, s) > site_cutoff_sq) continue;
+          const double inverse_r = 1.0 / std::sqrt(dot(s, s));
+          const Vec u = inverse_r * s;
+          const double ci = dot(a.axis, u), cj = dot(b.axis, u), g = dot(a.axis, b.axis);
+          SitePair<double> pair;
+          pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis, b.axis, ci, cj, pair);
+          add(a, pair);
+        }
+    }
+    // The same for an interaction written for the other order: with -u, cosines change their sign, and torques their places.
+    template <class F> void add_reversed(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    {
+      for (const Site &a : of_i)
+        for (const Site &b : of_j) {
+          const Vec s = b.arm - a.arm - d;    // x_b - x_a
+          if (dot(s, s) > site_cutoff_sq) continue;
+          const double inverse_r = 1.0 / std::sqrt(dot(s, s));
+          const Vec u = inverse_r * s;
+          const double cb = dot(b.axis, u), ca = dot(a.axis, u), g = dot(a.axis, b.axis);
+          SitePair<double> pair;
+          pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis, a.axis, cb, ca, pair);
+          pair.force = -1.0 * pair.force;
+          pair.torque_i = pair.torque_j;
+          add(a, pair);
+        }
+    }
+  };
+
+}    // namespace
+
+MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &molecules, const MultisiteResults &results)
+{
+  const MultisiteOptions &options = model.options();
+  const double coulomb = options.coulomb, field = model.reaction_field_factor();
+  // a cutoff between centres of mass is none between sites, and the other way round
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  const bool by_site = options.site_cutoff;
+  const double centre_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;
+  const double centre_cutoff_charge_sq = by_site ? infinity : options.cutoff_charge * options.cutoff_charge;
+  const double site_cutoff_sq = by_site ? options.cutoff * options.cutoff : infinity;
+  const double site_cutoff_charge_sq = by_site ? options.cutoff_charge * options.cutoff_charge : infinity;
+  std::vector<Sites> sites;
+  for (int i = 0; i < molecules.nall; ++i)
+    sites.emplace_back(model.components()[molecules.component[i]], molecules.quaternion + 4 * i);
+
+  MultisiteSums sums;
+  for (int i = 0; i < molecules.nlocal; ++i)
+    for (int j = 0; j < molecules.nall; ++j) {
+      if (j == i) continue;
+      const Sites &a = sites[i], &b = sites[j];
+      PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j), site_cutoff_charge_sq};
+      const double r_sq = dot(pair.d, pair.d);
+      if (r_sq <= centre_cutoff_sq)
+        for (std::size_t k = 0; k < a.centres.size(); ++k)
+          for (std::size_t l = 0; l < b.centres.size(); ++l) {
+            const PairOfCentres of = model.centres(molecules.component[i], k, molecules.component[j], l);
+            const Vec s = pair.d + a.centres[k].arm - b.centres[l].arm;
+            if (dot(s, s) > site_cutoff_sq) continue;
+            double slope_over_r;
+            const double u = lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
+            pair.add(a.centres[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
+          }
+      sums.lennard_jones += 0.5 * pair.energy;
+      double energy = 0.5 * pair.energy;
+      pair.energy = 0.0;
+      if (r_sq <= centre_cutoff_charge_sq) {
+        const auto of_charges = [&](double inverse_r, double qq, double, double, double) {
+          double slope_over_r;
+          const double u = charges(inverse_r, coulomb * qq, slope_over_r);
+          return OfAngles<double>{u, slope_over_r / inverse_r, 0, 0, 0};
+        };
+        const auto of_charge_dipole = [&](double inverse_r, double s, double, double cj, double) {
+          return charge_dipole(inverse_r, coulomb * s, cj);
+        };
+        const auto of_charge_quadrupole = [&](double inverse_r, double s, double, double cj, double) {
+          return charge_quadrupole(inverse_r, coulomb * s, cj);
+        };
+        const auto of_dipoles = [&](double inverse_r, double s, double ci, double cj, double g) {
+          return dipoles(inverse_r, coulomb * s, ci, cj, g);
+        };
+        const auto of_dipole_quadrupole = [&](double inverse_r, double s, double ci, double cj, double g) {
+          return dipole_quadrupole(inverse_r, coulomb * s, ci, cj, g);
+        };
+        const auto of_quadrupoles = [&](double inverse_r, double s, double ci, double cj, double g) {
+          return quadrupoles(inverse_r, coulomb * s, ci, cj, g);
+        };
+        pair.add_all(a.charges, b.charges, of_charges);
+        pair.add_all(a.charges, b.dipoles, of_charge_dipole);
+        pair.add_reversed(a.dipoles, b.charges, of_charge_dipole);
+        pair.add_all(a.dipoles, b.dipoles, of_dipoles);
+        pair.add_all(a.charges, b.quadrupoles, of_charge_quadrupole);
+        pair.add_reversed(a.quadrupoles, b.charges, of_charge_quadrupole);
+        pair.add_all(a.dipoles, b.quadrupoles, of_dipole_quadrupole);
+        pair.add_reversed(a.quadrupoles, b.dipoles, of_dipole_quadrupole);
+        pair.add_all(a.quadrupoles, b.quadrupoles, of_quadrupoles);
+        sums.electrostatic += 0.5 * pair.energy;
+        energy += 0.5 * pair.energy;
+        pair.energy = 0.0;
+        pair.add_all(a.dipoles, b.dipoles, [&](double, double s, double, double, double g) {
+          return OfAngles<double>{-field * s * g, 0, 0, 0, -field * s};
+        });
+        sums.reaction_field += 0.5 * pair.energy;
+        energy += 0.5 * pair.energy;
+      }
+      const Vec &d = pair.d, &f = pair.force;
+      const double w[6] = {d.x * f.x, d.y * f.y, d.z * f.z, d.x * f.y, d.x * f.z, d.y * f.z};
+      for (int k = 0; k < 6; ++k) {
+        sums.virial[k] += 0.5 * w[k];
+        if (results.virial) results.virial[6 * i + k] += 0.5 * w[k];
+      }
+      if (results.energy) results.energy[i] += energy;
+      const double out[6] = {f.x, f.y, f.z, pair.torque.x, pair.torque.y, pair.torque.z};
+      for (int k = 0; k < 3; ++k) {
+        results.force[3 * i + k] += out[k];
+        results.torque[3 * i + k] += out[3 + k];
+      }
+    }
+  return sums;
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,139 @@
+// Part of GPUCOORD, GPL-2.0. The sums of a molecule over molecules near it, on the host. Compiled once for each instruction
+// set, as ../pairs/pair_kernels_host.cpp is.
+
+#include "site_kernels_host.h"
+
+#include "../pairs/pair_kernels_host.h"
+
+#include "../pairs/compress_host.h"
+
+#include <cmath>
+#include <limits>
+
+#ifndef GPUCOORD_ISA
+#error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  template <class Real, SitePairKind KIND, bool REVERSED, bool ALL, bool STORES>
+  void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n, const PartnerSites<Real> &sites,
+                 const OwnSite<Real> &own, SiteSums &sums, PartnerSums<Real> &partners)
+  {
+    constexpr Real infinity = std::numeric_limits<Real>::infinity();
+    constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
+    Real energy = 0, field = 0, fx = 0, fy = 0, fz = 0, tx = 0, ty = 0, tz = 0;
+    // copies: what is stored cannot be one of these
+    const SitePairConstants<Real> of_all = c;
+    const PartnerSites<Real> others = sites;
+    const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]}, axis = {own.axis[0], own.axis[1], own.axis[2]};
+#pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
+    for (int k = 0; k < n; ++k) {
+      // By components: results of operators on three floats would stay in memory, and the loop would not be vectorised.
+      const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
+      const Vector<Real> d = {own_arm.x - other_arm.x - others.centre[0][k], own_arm.y - other_arm.y - others.centre[1][k],
+                              own_arm.z - other_arm.z - others.centre[2][k]};
+      Vector<Real> other_axis = {0, 0, 0};
+      if constexpr (HAS_AXES) {
+        other_axis.x = others.axis[0][k];
+        other_axis.y = others.axis[1][k];
+        other_axis.z = others.axis[2][k];
+      }
+      // at an infinite distance all terms vanish but the shift and the reaction field
+      const Real r_sq = dot(d, d);
+      const bool is_near = r_sq <= cutoff_sq;
+      SitePairConstants<Real> of_pair = of_all;
+      of_pair.shift = is_near ? of_all.shift : Real(0);
+      of_pair.field = is_near ? of_all.field : Real(0);
+      const OnSite<Real> on =
+          on_site<KIND, REVERSED>(of_pair, d, is_near ? r_sq : infinity, axis, other_axis);
+      fx += on.force.x;
+      fy += on.force.y;
+      fz += on.force.z;
+      if constexpr (HAS_AXES) {
+        tx += on.torque.x;
+        ty += on.torque.y;
+        tz += on.torque.z;
+      }
+      if constexpr (ALL) {
+        energy += on.energy;
+        field += on.field;
+      }
+      if constexpr (ALL || STORES) {
+        partners.force[0][k] += on.force.x;
+        partners.force[1][k] += on.force.y;
+        partners.force[2][k] += on.force.z;
+      }
+      if constexpr (STORES) {
+        // -force acts at the end of the arm. The torque on the other site itself is what keeps angular momentum: it makes up
+        // for that on this site and for d x force.
+        Vector<Real> arm = {other_arm.x, other_arm.y, other_arm.z}, rest = {0, 0, 0};
+        if constexpr (HAS_AXES) {
+          arm.x += d.x;
+          arm.y += d.y;
+          arm.z += d.z;
+          rest.x = on.torque.x;
+          rest.y = on.torque.y;
+          rest.z = on.torque.z;
+        }
+        partners.torque[0][k] -= rest.x + (arm.y * on.force.z - arm.z * on.force.y);
+        partners.torque[1][k] -= rest.y + (arm.z * on.force.x - arm.x * on.force.z);
+        partners.torque[2][k] -= rest.z + (arm.x * on.force.y - arm.y * on.force.x);
+      }
+      if constexpr (ALL && STORES) partners.energy[k] += on.energy + on.field;
+    }
+    sums.energy += energy;
+    sums.field += field;
+    const Real f[] = {fx, fy, fz}, t[] = {tx, ty, tz};
+    for (int k = 0; k < 3; ++k) {
+      sums.force[k] += f[k];
+      sums.torque[k] += t[k];
+    }
+  }
+
+  template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&of)[2][2])
+  {
+    of[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
+    of[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
+    of[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
+    of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
+  }
+
+  // like kinds of sites are never reversed
+  template <class Real, SitePairKind KIND> void set_kind(SiteKernels<Real> &kernels)
+  {
+    auto &of = kernels.of[static_cast<int>(KIND)];
+    set<Real, KIND, false>(of[false]);
+    if constexpr (KIND == SitePairKind::CHARGE_DIPOLE || KIND == SitePairKind::CHARGE_QUADRUPOLE ||
+                  KIND == SitePairKind::DIPOLE_QUADRUPOLE)
+      set<Real, KIND, true>(of[true]);
+  }
+
+  template <class Real> void set_all(SiteKernels<Real> &kernels)
+  {
+    kernels = {};
+    set_kind<Real, SitePairKind::LENNARD_JONES>(kernels);
+    set_kind<Real, SitePairKind::CHARGES>(kernels);
+    set_kind<Real, SitePairKind::CHARGE_DIPOLE>(kernels);
+    set_kind<Real, SitePairKind::DIPOLES>(kernels);
+    set_kind<Real, SitePairKind::CHARGE_QUADRUPOLE>(kernels);
+    set_kind<Real, SitePairKind::DIPOLE_QUADRUPOLE>(kernels);
+    set_kind<Real, SitePairKind::QUADRUPOLES>(kernels);
+    kernels.keep_partners = keep_partners;
+    kernels.list_kept = list_kept;
+    kernels.take_kept = take_kept;
+    kernels.take_records = take_records<Real>;
+  }
+
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<float> &kernels) { set_all(kernels); }
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<double> &kernels) { set_all(kernels); }
+
+}    // namespace GPUCOORD_ISA
+
+}    // namespace gpucoord

@@ -1,0 +1,163 @@
+// Part of GPUCOORD, GPL-2.0. The physics of every kernel: the sums of one atom.
+
+#ifndef GPUCOORD_ATOM_SUMS_CUH
+#define GPUCOORD_ATOM_SUMS_CUH
+
+#include "../switching/formulas.cuh"
+#include "pair_arguments_cuda.h"
+#include "../gpu/warp_reduction.cuh"
+
+#include "gpucoord/pairs.h"
+
+#include <cstddef>
+#include <type_traits>
+
+namespace gpucoord {
+
+// Sums over the partners of one atom: s, then dS/dx, dS/dy, dS/dz, then the virial xx yy zz
+// xy xz yz, as far as they are wanted. Where the accumulators are not Real, terms are summed
+// in Real until flush() adds them to the accumulators.
+template <class Real, class Accumulator, unsigned WANT> class AtomSums {
+  static constexpr int N = WANT & VIRIAL ? 10 : WANT & DERIVATIVES ? 4 : 1;
+  static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
+
+ public:
+  static constexpr int COLUMNS = peratom_columns(WANT);    // that store() writes
+
+  // a partner in range; d: partner minus atom
+  template <class Formula>
+  __device__ void add(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq)
+  {
+    Real s, dfunc;
+    Formula::eval_bare(c, r_sq, s, dfunc);
+    if constexpr ((WANT & WINDOWED) != 0)
+      dfunc *= window(c, r_sq);
+    else
+      part[0] += s;
+    add_slope(dfunc, dx, dy, dz);
+  }
+
+  // A partner that may be in range or not, for a formula that is cheaper than a branch.
+  // IN_R0: lengths are in units of r0.
+  template <class Formula, bool IN_R0 = false>
+  __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq, bool in_range)
+  {
+    Real s, dfunc;
+    if constexpr (IN_R0)
+      Formula::eval_in_r0(c, r_sq, s, dfunc);
+    else
+      Formula::eval_bare(c, r_sq, s, dfunc);
+    if constexpr ((WANT & VIRIAL) != 0) {
+      if (in_range) part[0] += s;
+      add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
+    } else if (in_range) {    // few enough instructions for predicates
+      part[0] += s;
+      add_slope(dfunc, dx, dy, dz);
+    }
+  }
+
+  __device__ void flush()
+  {
+    if constexpr (IN_PARTS) {
+#pragma unroll
+      for (int k = 0; k < N; ++k) {
+        total[k] += part[k];
+        part[k] = 0;
+      }
+    }
+  }
+
+  // after the last partner: the factor that terms were left without, and the unit of dx, dy, dz
+  __device__ void finish(Real scale, Real unit = 1)
+  {
+    flush();
+#pragma unroll
+    for (int k = 1; k < N; ++k) sum(k) *= scale * (k < 4 ? unit : unit * unit);
+  }
+
+  // Adds two halves of a warp: the sums of lane l and of lane l - 16 or l + 16, which has those of the same two atoms.
+  // Left is the first atom in the lower half, the second in the upper.
+  __device__ void add_halves(AtomSums &second)
+  {
+    const bool upper = threadIdx.x % 32 >= 16;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      const Accumulator others = upper ? sum(k) : second.sum(k), mine = upper ? second.sum(k) : sum(k);
+      sum(k) = mine + __shfl_xor_sync(ALL_LANES, others, 16);
+    }
+  }
+
+  // adds the sums of part(k)
+  template <class Other> __device__ void add_sums(const Other &other)
+  {
+#pragma unroll
+    for (int k = 0; k < N; ++k) sum(k) += other.column(k);
+  }
+
+  // adds the sums of so many neighbouring lanes of the warp, a power of 2
+  __device__ void add_lanes(int lanes = 32)
+  {
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+#pragma unroll
+      for (int k = 0; k < N; ++k) sum(k) += __shfl_xor_sync(ALL_LANES, sum(k), distance);
+  }
+
+  __device__ Accumulator column(int k) const { return const_cast<AtomSums *>(this)->sum(k); }
+
+  // the t-th row of out.sums
+  __device__ void store(const SumsOut &out, std::size_t t)
+  {
+    double2 *const row = reinterpret_cast<double2 *>(out.sums + COLUMNS * t);
+#pragma unroll
+    for (int k = 0; k < COLUMNS / 2; ++k)
+      row[k] = make_double2(out.weight * sum(2 * k), out.weight * sum(2 * k + 1));
+  }
+
+  // value and virial over the lanes of the warp, to the t-th of out.warp; counts: whether this lane's
+  // are among them; tested: distances that each lane computed
+  __device__ void store_warp(const SumsOut &out, std::size_t t, bool counts, int tested = 0)
+  {
+    WarpSums sums = {};
+    sums.tested = 32.0 * tested;
+    sums.value = add_warp(counts ? out.weight * sum(0) : 0.0);
+    if constexpr ((WANT & VIRIAL) != 0)
+      for (int k = 0; k < 6; ++k) sums.virial[k] = add_warp(counts ? out.weight * sum(4 + k) : 0.0);
+    if (threadIdx.x % 32 == 0) out.warp[t] = sums;
+  }
+
+ private:
+  // derivatives by explicit fma: they round alike whether the virial is wanted or not, so forces do not
+  // depend on when it is
+  __device__ void add_slope(Real dfunc, Real dx, Real dy, Real dz)
+  {
+    if constexpr (WANT != VALUE) {
+      part[1] = fma(-dfunc, dx, part[1]);
+      part[2] = fma(-dfunc, dy, part[2]);
+      part[3] = fma(-dfunc, dz, part[3]);
+    }
+    if constexpr ((WANT & VIRIAL) != 0) {
+      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+      part[4] -= fx * dx;
+      part[5] -= fy * dy;
+      part[6] -= fz * dz;
+      part[7] -= fx * dy;
+      part[8] -= fx * dz;
+      part[9] -= fy * dz;
+    }
+  }
+
+  __device__ Accumulator &sum(int k)
+  {
+    if constexpr (IN_PARTS)
+      return total[k];
+    else
+      return part[k];
+  }
+
+  Real part[N] = {};
+  Accumulator total[IN_PARTS ? N : 1] = {};
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,52 @@
+// Part of GPUCOORD, GPL-2.0. The launchers of one formula in one precision.
+
+#ifndef GPUCOORD_LAUNCH_CUDA_H
+#define GPUCOORD_LAUNCH_CUDA_H
+
+#include "../switching/formula_constants_cuda.h"
+#include "pair_arguments_cuda.h"
+
+#include "gpucoord/pairs.h"
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+
+namespace gpucoord {
+
+// The shape of a launch of engine cells.
+struct CellsShape {
+  bool block_processor;    // teams of 128 threads instead of warps
+  int warps_per_block;     // of the warp processor
+  int multiprocessors;     // of the GPU
+};
+constexpr int MAX_WARPS_PER_BLOCK = 4;
+constexpr int BLOCK_PROCESSOR_WARPS = 4;
+
+inline int team_size(const CellsShape &shape)    // atoms
+{
+  return shape.block_processor ? 32 * BLOCK_PROCESSOR_WARPS : 32;
+}
+
+// to how many teams the partners of atoms are shared out, so that there are enough
+inline int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
+
+constexpr int GATHER_THREADS = 128;    // a block, of the other kernels
+
+// Each enqueues one kernel; no argument may have n = 0. Throws DeviceError.
+template <class Real> struct Launchers {
+  void (*cells)(const CellsArguments &, const FormulaConstants<Real> &, unsigned want, const CellsShape &,
+                cudaStream_t);
+  void (*list)(const ListArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+  void (*allpairs)(const AllPairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+  void (*pairs)(const PairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+  void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+};
+
+// SINGLE sums the terms of one atom in float, MIXED in float and double.
+template <class Formula> void get_launchers(Precision, Launchers<float> &);
+template <class Formula> void get_launchers(Precision, Launchers<double> &);
+
+}    // namespace gpucoord
+
+#endif

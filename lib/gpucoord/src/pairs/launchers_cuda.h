@@ -1,0 +1,51 @@
+// Part of GPUCOORD, GPL-2.0. The functions of a table as the kernels take them.
+
+#ifndef GPUCOORD_LAUNCHERS_CUDA_H
+#define GPUCOORD_LAUNCHERS_CUDA_H
+
+#include "../switching/switch_dispatch.h"
+#include "../gpu/buffers.h"
+#include "launch_cuda.h"
+
+#include <deque>
+#include <vector>
+
+namespace gpucoord {
+
+template <class Real> struct SwitchFunction {
+  double dmax;
+  FormulaConstants<Real> constants = {};
+  Launchers<Real> launchers = {};
+  DeviceBuffer<Instruction> instructions;    // of an expression
+};
+
+template <class Real> void upload_program(const CustomProgram &program, SwitchFunction<Real> &f)
+{
+  std::vector<Instruction> both = program.value;
+  both.insert(both.end(), program.slope.begin(), program.slope.end());
+  f.instructions.reserve(both.size());
+  check(cudaMemcpy(f.instructions.data(), both.data(), both.size() * sizeof(Instruction), cudaMemcpyHostToDevice),
+        "copying the expression");
+  f.constants.program = f.instructions.data();
+  f.constants.nvalue = static_cast<int>(program.value.size());
+  f.constants.nslope = static_cast<int>(program.slope.size());
+}
+
+// in the order of the table
+template <class Real> void make_functions(const SwitchTable &table, Precision precision, std::deque<SwitchFunction<Real>> &functions)
+{
+  for (const Switch &function : table.functions()) {
+    SwitchFunction<Real> &f = functions.emplace_back();
+    f.dmax = function.dmax();
+    static_cast<SwitchConstants<Real> &>(f.constants) = make_constants<Real>(function);
+    if (function.options().kind == SwitchKind::CUSTOM) {
+      get_launchers<InterpretedSwitch>(precision, f.launchers);
+      upload_program(compile_custom(function.options().expression), f);
+    } else
+      visit_formula(function, [&](auto formula) { get_launchers<decltype(formula)>(precision, f.launchers); });
+  }
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,337 @@
+// Part of GPUCOORD, GPL-2.0. The search over cutoff bins that the cell processors share: of pairs of atoms
+// (cell_processor.cuh) and of rigid molecules (molecule_processor.cuh).
+//
+// Launch: a team is one warp (WARPS = 1, any number of teams a block) or one thread block.
+// Each team takes blocks of as many i-atoms as it has threads from a queue, one atomic
+// counter, until it is empty: dense regions do not hold up the others.
+//
+// One i-atom a thread. Partners that are near the bounding box of the i-atoms are collected
+// in shared memory and then read by all threads: no thread tests the atoms that are out of reach of all of them.
+// Shared memory: a TeamMemory a team.
+//
+// Small systems have too few i-atoms to fill a GPU: there the partners of each are shared out
+// to several teams (splits).
+
+#ifndef GPUCOORD_NEAR_PARTNERS_CUH
+#define GPUCOORD_NEAR_PARTNERS_CUH
+
+#include "launch_cuda.h"
+#include "pair_arguments_cuda.h"
+#include "../gpu/sorted_atoms.cuh"
+#include "../gpu/warp_reduction.cuh"
+
+#include <cmath>
+#include <cstdint>
+
+namespace gpucoord {
+
+template <class Real> struct alignas(16) Partner {
+  Real x, y, z;    // relative to the origin of the i-atoms
+  int id;          // that of a Center is its own; the low half is enough within one array of atoms
+};
+
+template <bool SELECT, class Real, int WARPS> struct TeamMemory {
+  static constexpr int SIZE = 32 * WARPS;
+  static constexpr int CAPACITY = WARPS > 1 ? tuning::PARTNERS_BLOCK
+      : !SELECT                             ? tuning::PARTNERS_CHEAP
+      : sizeof(Real) == sizeof(float)       ? tuning::PARTNERS_SELECT_FLOAT
+                                            : tuning::PARTNERS_SELECT_DOUBLE;
+  Partner<Real> partner[CAPACITY];
+  unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
+  int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighbourhood
+  double leader[3];          // position of the first atom
+  std::int64_t column;       // of its cell
+  float extreme[WARPS];
+  int count[WARPS];
+  int item;
+};
+
+// A group of threads that work on the same i-atoms.
+template <int WARPS> struct Team {
+  static constexpr int SIZE = 32 * WARPS;
+  static __device__ int rank() { return WARPS == 1 ? threadIdx.x % 32 : threadIdx.x; }
+  static __device__ void sync()
+  {
+    if (WARPS == 1)
+      __syncwarp();
+    else
+      __syncthreads();
+  }
+  static __device__ bool any(bool value)
+  {
+    return WARPS == 1 ? __any_sync(ALL_LANES, value) : __syncthreads_or(value);
+  }
+
+  // whether this thread is the first that has the flag
+  template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
+  {
+    const bool flags[1] = {flag};
+    int place[1], total;
+    places(flags, place, total, m);
+    return flag && place[0] == 0;
+  }
+
+  // the smallest value of all threads
+  template <class Memory> static __device__ float min(float value, Memory &m)
+  {
+    for (int distance = 16; distance > 0; distance /= 2)
+      value = fminf(value, __shfl_xor_sync(ALL_LANES, value, distance));
+    if (WARPS > 1) {
+      __syncthreads();
+      if (threadIdx.x % 32 == 0) m.extreme[threadIdx.x / 32] = value;
+      __syncthreads();
+      for (int w = 0; w < WARPS; ++w) value = fminf(value, m.extreme[w]);
+    }
+    return value;
+  }
+
+  // Where each thread's flagged things go if those of all threads are put in a row: warp by
+  // warp, first those with flag[0]. total: how many in all.
+  template <int N, class Memory>
+  static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
+  {
+    total = 0;
+    for (int k = 0; k < N; ++k) {
+      const unsigned votes = __ballot_sync(ALL_LANES, flag[k]);
+      place[k] = total + __popc(votes & ((1u << (threadIdx.x % 32)) - 1));
+      total += __popc(votes);
+    }
+    if (WARPS > 1) {
+      __syncthreads();
+      if (threadIdx.x % 32 == 0) m.count[threadIdx.x / 32] = total;
+      __syncthreads();
+      int before = 0;
+      total = 0;
+      for (int w = 0; w < WARPS; ++w) {
+        if (w < static_cast<int>(threadIdx.x / 32)) before += m.count[w];
+        total += m.count[w];
+      }
+      for (int k = 0; k < N; ++k) place[k] += before;
+    }
+  }
+
+  template <class Memory> static __device__ int next_item(int *queue, Memory &m)
+  {
+    if (rank() == 0) m.item = atomicAdd(queue, 1);
+    sync();
+    const int item = m.item;
+    sync();
+    return item;
+  }
+};
+
+// distance between the intervals [lo, hi] and [a, b]
+__device__ inline double gap(double lo, double hi, double a, double b)
+{
+  return fmax(0.0, fmax(a - hi, lo - b));
+}
+
+// the same from [lo, hi] along an axis to a column, of which the outermost ones hold all atoms beyond the grid
+__device__ inline double gap_to_column(const DeviceGrid &grid, int axis, std::int64_t c, double lo, double hi)
+{
+  const double begin = grid.lo[axis] + c * grid.size[axis];
+  return gap(lo, hi, c > 0 ? begin : -HUGE_VAL, c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
+}
+
+// Sorted j-atoms of the t-th column of the neighbourhood of (cy, cz) that can be in range of
+// a box around i-atoms. Exact but for the margin of search_sq.
+__device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy, std::int64_t cz,
+                                     const double lo[3], const double hi[3])
+{
+  const DeviceGrid &grid = arg.grid;
+  if (t >= arg.neighbourhood.n) return make_int2(0, 0);
+  cy += arg.neighbourhood.dy[t];
+  cz += arg.neighbourhood.dz[t];
+  if (cy < 0 || cy >= grid.n[1] || cz < 0 || cz >= grid.n[2]) return make_int2(0, 0);
+  const double gap_y = gap_to_column(grid, 1, cy, lo[1], hi[1]), gap_z = gap_to_column(grid, 2, cz, lo[2], hi[2]);
+  const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
+  if (reach_sq < 0.0) return make_int2(0, 0);
+  const double reach = sqrt(reach_sq);
+  const auto first = static_cast<std::uint64_t>(grid.column(cy, cz) * grid.n[0]);
+  const std::uint64_t first_cell = first + grid.coordinate(0, lo[0] - reach);
+  const std::uint64_t end_cell = first + grid.coordinate(0, hi[0] + reach) + 1;
+  return atoms_of_cells(arg.j, first_cell, end_cell);
+}
+
+// One i-atom.
+template <class Real> struct Center {
+  Real x, y, z;    // relative to the origin
+  Real limit;      // range^2; negative: takes no part
+  int id;
+
+  __device__ Real distance_sq(const Partner<Real> &p, Real &dx, Real &dy, Real &dz) const
+  {
+    dx = p.x - x;
+    dy = p.y - y;
+    dz = p.z - z;
+    return dx * dx + dy * dy + dz * dz;
+  }
+
+  __device__ Center of_lane(int lane) const
+  {
+    return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane), __shfl_sync(ALL_LANES, z, lane),
+            __shfl_sync(ALL_LANES, limit, lane), __shfl_sync(ALL_LANES, id, lane)};
+  }
+};
+
+// What a team works on: as many i-atoms as it has threads, or a share of their partners.
+struct TeamItem {
+  int split;                      // which share
+  int t;                          // of this thread, among the owned i-atoms
+  bool valid;                     // there is such an atom
+  int number;                     // of it among the sorted atoms
+  int first_number, last_number;  // of the team
+  DeviceAtom atom;
+  std::int64_t column;            // of its cell
+};
+
+// item: of blocks of atoms times shares
+template <int SIZE> __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
+{
+  TeamItem its = {};
+  its.split = item / nblocks;
+  const int first_t = (item % nblocks) * SIZE;
+  its.t = first_t + rank;
+  its.valid = its.t < arg.i.nowned;
+  const auto number_of = [&](int t) { return arg.i.owned ? arg.i.owned[t] : t; };
+  its.number = its.valid ? number_of(its.t) : 0;
+  its.first_number = number_of(first_t);
+  its.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
+  its.atom = arg.i.atom[its.number];
+  its.column = static_cast<std::int64_t>(arg.i.cell(its.number)) / arg.grid.n[0];
+  return its;
+}
+
+// Collects the partners that are near the atoms of an item and calls add(center, may_be_same, n) for each n of them that
+// are in m.partner. may_be_same: whether one of them may be the atom itself. PADDED: those from n to the next multiple of
+// 32 are far away. limit: of the centers. id_of(atom, number): what is kept of a partner.
+// Lengths are multiplied by inverse_unit.
+//
+// A team takes its share of the partners: every so-manieth of the pieces that it loads at a time or, INTERLEAVED, of the
+// partners themselves, in passes. What it then collects at a time is from everywhere around, as near to one thread's atom as to
+// another's, and no thread has far more of it in range.
+template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
+__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits, int passes, Real inverse_unit,
+                                  Real limit, int own_id, Memory &m, IdOf id_of, Add add)
+{
+  using T = Team<WARPS>;
+  constexpr int SIZE = T::SIZE;
+  constexpr int AT_ONCE = tuning::LOADS_AT_ONCE;
+  const int rank = T::rank();
+  const DeviceAtom &atom = its.atom;
+  const Real range_sq = static_cast<Real>(arg.range_sq) * inverse_unit * inverse_unit;
+  const bool one_group = arg.i.atom == arg.j.atom;
+  const int shares = splits * passes, stride = INTERLEAVED ? shares : 1;
+
+  // Atoms of one column and not too far apart share an origin and a search for partners.
+  bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
+  while (T::any(waits)) {
+    if (T::is_first(waits, m)) {
+      m.leader[0] = atom.x;
+      m.leader[1] = atom.y;
+      m.leader[2] = atom.z;
+      m.column = its.column;
+    }
+    T::sync();
+    const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
+    const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1], cz = column_here / arg.grid.n[1];
+    const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
+        fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
+        its.column == column_here;
+    waits = waits && !here;
+
+    // their bounding box, relative to the first of them: rounding is far below the margin of range_sq
+    double lo[3], hi[3], origin[3];
+    Real half[3];
+    const double position[3] = {atom.x, atom.y, atom.z};
+    for (int k = 0; k < 3; ++k) {
+      const auto relative = static_cast<float>(position[k] - leader[k]);
+      const float low = T::min(here ? relative : INFINITY, m), high = -T::min(here ? -relative : INFINITY, m);
+      lo[k] = leader[k] + low;
+      hi[k] = leader[k] + high;
+      origin[k] = leader[k] + 0.5f * (low + high);
+      half[k] = 0.5f * (high - low) * inverse_unit;
+    }
+    const auto relative = [&](double x, int axis) { return static_cast<Real>((x - origin[axis]) * inverse_unit); };
+    const Center<Real> center = {relative(atom.x, 0), relative(atom.y, 1), relative(atom.z, 2),
+        here ? limit : Real(-1), own_id};
+
+    const int ncolumns = arg.neighbourhood.n;
+    for (int share = its.split; share < shares; share += splits) {
+      int chunk = 0, column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
+      for (bool more = true; more;) {
+        int queued = 0;
+        bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
+        while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
+          if (begin >= end) {
+            more = column < ncolumns;
+            if (!more) break;
+            if (column % SIZE == 0) {
+              T::sync();
+              m.range[rank] = find_partners(arg, column + rank, cy, cz, lo, hi);
+              T::sync();
+            }
+            begin = m.range[column % SIZE].x + (INTERLEAVED ? share : 0);
+            end = m.range[column % SIZE].y;
+            ++column;
+            continue;
+          }
+          const int chunk_begin = begin, k = begin + rank * stride;
+          begin += AT_ONCE * SIZE * stride;
+          if (!INTERLEAVED && shares > 1 && chunk++ % shares != share) continue;
+          may_be_same = may_be_same || INTERLEAVED || (chunk_begin <= its.last_number && its.first_number < begin);
+          DeviceAtom a[AT_ONCE];
+          for (int u = 0; u < AT_ONCE; ++u)
+            if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];
+          Partner<Real> p[AT_ONCE];
+          bool is_near[AT_ONCE];
+          for (int u = 0; u < AT_ONCE; ++u) {
+            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), id_of(a[u], k + u * SIZE * stride)};
+            const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
+                       out_z = fmax(fabs(p[u].z) - half[2], Real(0));
+            is_near[u] = k + u * SIZE * stride < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
+          }
+          int place[AT_ONCE], total;
+          T::places(is_near, place, total, m);
+          for (int u = 0; u < AT_ONCE; ++u)
+            if (is_near[u]) m.partner[queued + place[u]] = p[u];
+          queued += total;
+        }
+        if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
+          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
+        T::sync();
+        add(center, may_be_same, queued);
+        T::sync();
+      }
+    }
+  }
+}
+
+// Calls add(partner) for each of the first n partners within the center's limit; PADDED as above. Each thread first notes
+// which those are; the threads of a warp wait for the one that has the most.
+template <class Real, class Memory, class F>
+__device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Memory &m, F add)
+{
+  Real dx, dy, dz;
+  const int nwords = (n + 31) / 32;
+  for (int word = 0; word < nwords; ++word) {
+    unsigned bits = 0;
+#pragma unroll
+    for (int k = 0; k < 32; ++k)
+      if (i.distance_sq(m.partner[32 * word + k], dx, dy, dz) <= i.limit) bits |= 1u << k;
+    m.in_range[word][rank] = bits;
+  }
+  // one loop for all words: a thread that has done with one does not wait for the others
+  unsigned bits = 0;
+  for (int word = -1;;) {
+    while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];
+    if (bits == 0) break;
+    const Partner<Real> p = m.partner[32 * word + __ffs(bits) - 1];
+    bits &= bits - 1;
+    add(p);
+  }
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,193 @@
+// Part of GPUCOORD, GPL-2.0.
+//
+// Everything here has internal linkage or is always inlined, but for the
+// functions at the end, whose namespace is the instruction set: no code made for
+// one can be taken for another's by the linker.
+
+#include "pair_kernels_host.h"
+
+#include "../core/minimum_image.h"
+#include "../switching/switch_dispatch.h"
+#include "compress_host.h"
+#include "../switching/custom_function_host.h"
+#include "gpucoord/pairs.h"
+
+#ifndef GPUCOORD_ISA
+#error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  // Partners are taken in chunks that stay in the first-level cache. In MIXED a
+  // chunk is summed in float and the chunks in double.
+  constexpr int CHUNK = 256;
+
+  // sum - a b, with one rounding where the machine can: left to the compiler, that would depend on what else
+  // is wanted, and forces on when the virial is
+  inline float subtract_product(float sum, float a, float b)
+  {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fmaf(-a, b, sum);
+#else
+    return sum - a * b;
+#endif
+  }
+  inline double subtract_product(double sum, double a, double b)
+  {
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(-a, b, sum);
+#else
+    return sum - a * b;
+#endif
+  }
+
+  template <class Real> struct OnesAndZeros {
+    Real value[CHUNK + 16] = {};
+    constexpr OnesAndZeros()
+    {
+      for (int k = 0; k < CHUNK; ++k) value[k] = 1;
+    }
+  };
+  template <class Real> constexpr OnesAndZeros<Real> ONES_AND_ZEROS;
+
+  template <class Formula, class Real, class Accumulator, unsigned WANT>
+  void gather(const SwitchConstants<Real> &constants, CustomFunction *, int n, const Real *x,
+              const Real *y, const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
+  {
+    const SwitchConstants<Real> c = constants;
+    Accumulator total[NSUMS] = {};
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16];
+    for (int begin = 0; begin < n; begin += CHUNK) {
+      const int size = n - begin < CHUNK ? n - begin : CHUNK;
+      const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
+                                      self - begin, dx, dy, dz);
+      if (count == 0) continue;
+      // Whole vectors: what is left over would take as long in scalars. The last ones count as nothing.
+      constexpr int WIDTH = 64 / sizeof(Real);
+      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
+      for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
+      const Real *const counts = ONES_AND_ZEROS<Real>.value + CHUNK - count;
+      Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
+#pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
+      for (int k = 0; k < padded; ++k) {
+        const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
+        Real value, dfunc;
+        Formula::eval(c, r_sq, value, dfunc);
+        if (WANT & WINDOWED)
+          dfunc *= window(c, r_sq);
+        else
+          s += counts[k] * value;
+        if (WANT & DERIVATIVES) {
+          gx = subtract_product(gx, dfunc, dx[k]);
+          gy = subtract_product(gy, dfunc, dy[k]);
+          gz = subtract_product(gz, dfunc, dz[k]);
+        }
+        if (WANT & VIRIAL) {
+          const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
+          vxx -= fx * dx[k];
+          vyy -= fy * dy[k];
+          vzz -= fz * dz[k];
+          vxy -= fx * dy[k];
+          vxz -= fx * dz[k];
+          vyz -= fy * dz[k];
+        }
+      }
+      const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
+      for (int k = 0; k < NSUMS; ++k) total[k] += chunk[k];
+    }
+    for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
+  }
+
+  // an expression is evaluated in double, one pair at a time
+  template <class Real, class Accumulator, bool IN_WINDOW>
+  void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
+                     const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,
+                     double *sums)
+  {
+    Accumulator total[NSUMS] = {};
+    for (int k = 0; k < n; ++k) {
+      if (k == self) continue;
+      const Real dx = x[k] - xi, dy = y[k] - yi, dz = z[k] - zi;
+      const Real r_sq = dx * dx + dy * dy + dz * dz;
+      if (!(r_sq <= c.dmax_sq)) continue;
+      const Real r = sqrt(r_sq);
+      Real s = c.top, dfunc = 0;
+      if (r > c.d0) {
+        double value, slope;
+        custom->evaluate((r - c.d0) * c.inv_r0, value, slope);
+        s = static_cast<Real>(value) * c.stretch + c.shift;
+        dfunc = static_cast<Real>(slope) * c.stretch * c.inv_r0 / r;
+      }
+      if (IN_WINDOW) {
+        dfunc *= window(c, r_sq);
+        s = 0;
+      }
+      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+      const Real term[NSUMS] = {s, -fx, -fy, -fz, -fx * dx, -fy * dy, -fz * dz, -fx * dy, -fx * dz,
+          -fy * dz};
+      for (int t = 0; t < NSUMS; ++t) total[t] += term[t];
+    }
+    for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
+  }
+
+  template <class Real>
+  void displacements(const Box &box, const double *xi, int n, const double *xj, Real *dx, Real *dy,
+                     Real *dz)
+  {
+    for (int k = 0; k < n; ++k) {
+      double x = xj[3 * k] - xi[0], y = xj[3 * k + 1] - xi[1], z = xj[3 * k + 2] - xi[2];
+      minimum_image(box, x, y, z);
+      dx[k] = static_cast<Real>(x);
+      dy[k] = static_cast<Real>(y);
+      dz[k] = static_cast<Real>(z);
+    }
+  }
+
+  template <class Formula, class Real, class Accumulator> void fill(PairKernels<Real> &kernels)
+  {
+    kernels.gather[VALUE] = gather<Formula, Real, Accumulator, VALUE>;
+    kernels.gather[DERIVATIVES] = gather<Formula, Real, Accumulator, DERIVATIVES>;
+    kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
+    kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
+    kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
+  }
+
+  template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
+  {
+    PairKernels<Real> kernels;
+    kernels.displacements = displacements<Real>;
+    kernels.keep_near_box = keep_near_box<Real>;
+    kernels.neighbours = neighbours<Real>;
+    if (function.options().kind == SwitchKind::CUSTOM) {
+      for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
+      kernels.gather_windowed = gather_custom<Real, Accumulator, true>;
+    } else
+      visit_formula(function, [&kernels](auto formula) {
+        fill<decltype(formula), Real, Accumulator>(kernels);
+      });
+    return kernels;
+  }
+
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision, PairKernels<float> &kernels)
+  {
+    kernels = precision == Precision::SINGLE ? make<float, float>(function)
+                                             : make<float, double>(function);
+  }
+
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision, PairKernels<double> &kernels)
+  {
+    kernels = make<double, double>(function);
+  }
+
+  void get_keep_near_box(KeepNearBoxFunction<float> &kernel) { kernel = keep_near_box<float>; }
+  void get_keep_near_box(KeepNearBoxFunction<double> &kernel) { kernel = keep_near_box<double>; }
+
+}    // namespace GPUCOORD_ISA
+
+}    // namespace gpucoord

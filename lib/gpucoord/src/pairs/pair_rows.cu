@@ -1,0 +1,472 @@
+// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach: rows of partners, and their tiles.
+//
+// Launch: one thread a candidate or row, 256 a block; find_partners_in_masks 1 or 32 a candidate, blockIdx.y the group;
+// make_tiles one warp a tile, 128 a block. No shared memory.
+
+#include "resident_pairs.h"
+
+#include "pair_rebuild.cuh"
+#include "partner_masks.cuh"
+#include "partner_search.cuh"
+#include "../gpu/warp_reduction.cuh"
+
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gpucoord {
+
+using namespace pair_rebuild;
+
+// Where the partners of candidates are written, in fours: as rows in tiles that all have room for rows of one length,
+// or where offset says.
+struct Room {
+  int4 *partner;
+  int capacity;                  // partners, a multiple of 4
+  const std::int64_t *offset;    // null: tiles
+  __device__ int4 *four(int t, int c) const
+  {
+    if (offset) return partner + offset[t] + c;
+    return partner + (static_cast<std::int64_t>(t / 32) * (capacity / FOUR) + c) * 32 + t % 32;
+  }
+  __device__ int &partner_of(int t, int k) const { return reinterpret_cast<int *>(four(t, k / FOUR))[k % FOUR]; }
+  __device__ int length() const { return offset ? INT_MAX : capacity; }
+};
+
+namespace {
+
+  struct Fours {
+    __host__ __device__ std::int64_t operator()(int n) const { return (n + FOUR - 1) / FOUR; }
+  };
+
+  struct HasPartners {
+    const int *count;
+    __device__ bool operator()(int t) const { return count[t] > 0; }
+  };
+
+  bool is_wasteful(std::int64_t room, std::int64_t partners)
+  {
+    return room > tuning::ENOUGH_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
+  }
+
+  // threads an atom
+  int lanes_for(int rows, std::int64_t partners_a_row)
+  {
+    int lanes = 1;
+    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < tuning::ENOUGH_THREADS &&
+           partners_a_row >= 2 * lanes * tuning::FEWEST_PARTNERS)
+      lanes *= 2;
+    return lanes;
+  }
+
+  // Adds the partners found of one candidate, or 0, to PARTNERS and MOST, and to ROWS, the candidates that have any, and
+  // ROWS_A, those of group a. All lanes of a warp must call.
+  __device__ void add_to_numbers(int found, bool is_of_a, std::int64_t *numbers)
+  {
+    const int most = max_warp(found), total = add_warp(found);
+    const int rows = __popc(__ballot_sync(ALL_LANES, found > 0));
+    const int rows_a = __popc(__ballot_sync(ALL_LANES, found > 0 && is_of_a));
+    if (threadIdx.x % 32 != 0 || total == 0) return;
+    atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
+    const auto add = [&](int number, int n) {
+      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number), static_cast<unsigned long long>(n));
+    };
+    add(PARTNERS, total);
+    add(ROWS, rows);
+    if (rows_a > 0) add(ROWS_A, rows_a);
+  }
+
+  // the partners of each candidate, as many as there is room for, and how many there are
+  __global__ void __launch_bounds__(THREADS)
+  find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count,
+                std::int64_t *numbers)
+  {
+    const int t = thread_number();
+    int found = 0;
+    if (t < search.candidates.n) {
+      const int capacity = room.length();
+      int4 four = {};
+      const auto append = [&](int k, int point) {
+        four = make_int4(four.y, four.z, four.w, point);
+        if (k % FOUR == FOUR - 1 && k < capacity) *room.four(t, k / FOUR) = four;
+      };
+      for_each_partner(search, t, [&](int point) { append(found++, point); });
+      count[t] = found;
+      const int number = search.candidates(t).number;
+      for (int k = found; k % FOUR != 0; ++k) append(k, number);
+    }
+    add_to_numbers(found, t < search.candidates.na, numbers);
+  }
+
+  // the same from masks; lanes() threads a candidate
+  __global__ void __launch_bounds__(THREADS)
+  find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups, const __grid_constant__ Candidates candidates,
+                         const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+  {
+    const PartnerMasks &masks = of_groups.group[blockIdx.y];
+    const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
+    const int first_of_warp = (thread_number() - static_cast<int>(threadIdx.x) % 32) / lanes;
+    if (first_of_warp >= masks.n) return;
+    const int t = blockIdx.y == 0 ? k_of_group : candidates.na + k_of_group;
+    const int capacity = room.length();
+    const int found = list_partners(masks, k_of_group, [&](int k, int point) {
+      if (k < capacity) room.partner_of(t, k) = point;
+    });
+    const bool counts = k_of_group < masks.n && threadIdx.x % lanes == 0;
+    if (counts) {
+      count[t] = found;
+      for (int k = found; k % FOUR != 0 && k < capacity; ++k) room.partner_of(t, k) = candidates(t).number;
+    }
+    add_to_numbers(counts ? found : 0, blockIdx.y == 0, numbers);
+  }
+
+  // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
+  // rows; null: all.
+  __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n, int lanes,
+                            const int *candidate_count, int *point, int *atom, int *count, std::int64_t *tile)
+  {
+    const int r = thread_number(), rows_a_tile = 32 / lanes;
+    int most = 0;
+    if (r < n) {
+      const int t = active ? active[r] : r;
+      point[r] = candidates(t).number;
+      atom[r] = candidates.atom_of[point[r]];
+      count[r] = most = candidate_count[t];
+    }
+    if (!tile) return;
+    for (int distance = rows_a_tile / 2; distance > 0; distance /= 2)
+      most = max(most, __shfl_xor_sync(ALL_LANES, most, distance));
+    const int fours = (most + FOUR - 1) / FOUR;
+    if (r < n && r % rows_a_tile == 0)
+      tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
+  }
+
+  // the k-th partner of a row, as they were found
+  struct FoundPartners {
+    const int *active;
+    Room room;
+    __device__ int operator()(int r, int k) const { return room.partner_of(active[r], k); }
+  };
+  // or in a neighbor list of the caller
+  struct NeighboursOfCaller {
+    const int *neighbour;
+    std::int64_t atom_stride, neighbour_stride;
+    __device__ int operator()(int r, int k) const { return neighbour[r * atom_stride + k * neighbour_stride]; }
+  };
+
+  // a warp a tile
+  constexpr int TILE_THREADS = 128;
+
+  template <class Partners>
+  __global__ void __launch_bounds__(TILE_THREADS)
+  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const __grid_constant__ Partners partners,
+             int4 *partner)
+  {
+    const int thread = threadIdx.x % 32, tile = blockIdx.x * (TILE_THREADS / 32) + threadIdx.x / 32;
+    if (tile >= ntiles) return;
+    const int lanes = rows.lanes, r = tile * (32 / lanes) + thread / lanes;
+    if (r >= rows.n) return;
+    const int count = rows.count[r], none = rows.point ? rows.point[r] : r;
+    const auto number = [&](int k) { return k < count ? partners(r, k) : none; };
+    int4 *to = partner + (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
+#pragma unroll 2    // loads under way
+    for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
+      *to = make_int4(number(k), number(k + lanes), number(k + 2 * lanes), number(k + 3 * lanes));
+  }
+
+  template <class Partners>
+  void enqueue_tiles(const DeviceRows &rows, const Partners &partners, int4 *partner, cudaStream_t stream)
+  {
+    const int rows_a_tile = 32 / rows.lanes, ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+    make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(
+        rows, ntiles, partners, partner);
+    check(cudaGetLastError(), "launching make_tiles");
+  }
+
+}    // namespace
+
+// Rows of one pair of classes, on their way from the search to tiles.
+struct DevicePairs::FoundRows {
+  Candidates candidates;
+  Room room;
+  int n, na;               // rows, and those of group a
+  int most;                // partners of one row
+  std::int64_t npairs;
+  int lanes, ntiles;
+  bool in_place;           // the search has written tiles, one row for each candidate
+  std::int64_t longest;    // fours in a tile that has room for 'most'
+  bool differ;             // tiles, in size
+};
+
+/* ---------------------------------------------------------------------- */
+
+Search DevicePairs::search_for(int a, int b, const Candidates &candidates, double range) const
+{
+  Search search = {};
+  search.candidates = candidates;
+  search.grid = grid;
+  search.reach = range + skin;
+  search.neighbourhood = make_neighbourhood(grid, search.reach * REACH_MARGIN);
+  search.unit = search_unit();
+  search.inverse_unit = 1.0 / search_unit();
+  search.two = two;
+  const int of_group[] = {a, b};
+  for (int group = 0; group < 2; ++group) {
+    const int other = of_group[1 - group];
+    search.atoms[group] = gathered[of_group[group]].data();
+    search.partners[group] = sorted[other];
+    search.partner_points[group] = search_points[other].data();
+  }
+  return search;
+}
+
+MasksOfGroups DevicePairs::test_pairs(int a, int b, double range, cudaStream_t stream)
+{
+  MasksOfGroups masks = {};
+  const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
+  std::size_t first_word[] = {0, 0, 0};
+  std::int64_t nwarps = 0;
+  for (int group = 0; group < ngroups; ++group) {
+    const int own = of_group[group], other = of_group[1 - group];
+    PartnerMasks &m = masks.group[group];
+    m.candidate = gathered[own].data();
+    m.other = gathered[other].data();
+    m.n = nowned_of[own];
+    m.nother = n_of[other];
+    m.first_point = first_point[other];
+    m.reach_sq = (range + skin) * (range + skin) * REACH_MARGIN;
+    first_word[group + 1] = first_word[group] + static_cast<std::size_t>(m.words()) * m.n;
+    nwarps = std::max(nwarps, static_cast<std::int64_t>(m.words()) * m.chunks());
+  }
+  mask_words.reserve(first_word[ngroups]);
+  for (int group = 0; group < ngroups; ++group) masks.group[group].word = mask_words.data() + first_word[group];
+  constexpr int WARPS = MASK_THREADS / 32;
+  test_all_pairs<<<dim3(static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), ngroups), MASK_THREADS, 0, stream>>>(masks);
+  check(cudaGetLastError(), "launching test_all_pairs");
+  return masks;
+}
+
+/* ----------------------------------------------------------------------
+   owned atoms of class ci with their partners of class cj; of two groups also the atoms of the second
+   group and class cj with theirs of ci
+------------------------------------------------------------------------- */
+
+void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
+{
+  const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+  if (n_of[a] == 0 || n_of[b] == 0) return;
+  Candidates candidates = {};
+  candidates.atom_of = atom_of.data();
+  candidates.first_point[0] = first_point[a];
+  candidates.first_point[1] = first_point[b];
+  candidates.na = nowned_of[a];
+  candidates.n = nowned_of[a] + (two ? nowned_of[b] : 0);
+  if (candidates.n == 0) return;
+
+  const std::size_t number = ci * type_classes.size() + cj;
+  while (row_buffers.size() <= number) row_buffers.emplace_back();
+  RowBuffers &buffers = row_buffers[number];
+  FoundRows rows = search_partners(a, b, candidates, ranges[type_classes(ci, cj).function], buffers, stream);
+  if (rows.n == 0) return;
+  choose_tiles(rows);
+  DeviceRows view = compact_rows(rows, buffers, stream);
+  if (rows.in_place) {
+    buffers.partner.swap(found);
+    view.stride = 32 * (buffers.capacity / FOUR);
+    view.partner = buffers.partner.data();
+  } else
+    fill_tiles(rows, buffers, view, stream);
+  all_rows.push_back({ci, cj, view});
+}
+
+// Writes partners into 'found'. Waits for their number.
+DevicePairs::FoundRows DevicePairs::search_partners(int a, int b, const Candidates &candidates, double range, RowBuffers &buffers,
+                                                    cudaStream_t stream)
+{
+  const int ncandidates = candidates.n;
+  // groups may have grown since few atoms needed so much
+  if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
+    buffers.capacity = RowBuffers::FIRST_CAPACITY;
+  if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
+  candidate_count.reserve(ncandidates);
+  Search search = {};
+  MasksOfGroups masks = {};
+  if (few)
+    masks = test_pairs(a, b, range, stream);
+  else
+    search = search_for(a, b, candidates, range);
+
+  // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
+  // that length would take far more memory than all partners, each gets what it needs: always by two searches.
+  int most;
+  Room room = {};
+  for (;;) {
+    if (!room.offset) {
+      found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 * (buffers.capacity / FOUR));
+      room = {found.data(), buffers.capacity, nullptr};
+    }
+    check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream), "clearing numbers");
+    if (few) {
+      std::int64_t nthreads = 0;
+      for (const PartnerMasks &m : masks.group) nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
+      find_partners_in_masks<<<dim3(blocks_of(nthreads), two ? 2 : 1), THREADS, 0, stream>>>(
+          masks, candidates, room, candidate_count.data(), numbers.data());
+    } else
+      find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
+    check(cudaGetLastError(), "launching find_partners");
+    wait_for_numbers(LISTS, stream);
+    most = static_cast<int>(numbers_host[MOST]);
+    if (room.offset || most <= buffers.capacity) break;
+    const int capacity = (most + most / 8 + 15) / 8 * 8;
+    if (is_wasteful(static_cast<std::int64_t>(ncandidates) * capacity, numbers_host[PARTNERS])) {
+      offset.reserve(ncandidates);
+      const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
+      std::size_t bytes = 0;
+      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream),
+            "planning a scan");
+      workspace.reserve(bytes);
+      check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
+            "adding up lengths");
+      found.reserve(numbers_host[PARTNERS] / FOUR + numbers_host[ROWS]);
+      room = {found.data(), 0, offset.data()};
+    } else
+      buffers.capacity = capacity;
+  }
+  FoundRows rows = {};
+  rows.candidates = candidates;
+  rows.room = room;
+  rows.n = static_cast<int>(numbers_host[ROWS]);
+  rows.na = static_cast<int>(numbers_host[ROWS_A]);
+  rows.most = most;
+  rows.npairs = buffers.npartners = numbers_host[PARTNERS];
+  return rows;
+}
+
+void DevicePairs::choose_tiles(FoundRows &rows)
+{
+  // A few rows may have most of the partners.
+  rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2));
+  // The search has written tiles already. These are good where nearly all candidates have partners.
+  rows.in_place = rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
+  if (rows.in_place) {
+    rows.n = rows.candidates.n;
+    rows.na = rows.candidates.na;
+  }
+  const int rows_a_tile = 32 / rows.lanes;
+  rows.ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+  // Tiles of the longest row, unless they would be far too much memory.
+  rows.longest = 32 * static_cast<std::int64_t>(((rows.most + FOUR - 1) / FOUR + rows.lanes - 1) / rows.lanes);
+  rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
+}
+
+// Leaves out candidates without partners, unless rows are in place. The view has all but tiles and partners.
+DeviceRows DevicePairs::compact_rows(const FoundRows &rows, RowBuffers &buffers, cudaStream_t stream)
+{
+  const int n = rows.n, ncandidates = rows.candidates.n;
+  buffers.point.reserve(n);
+  buffers.atom.reserve(n);
+  buffers.count.reserve(n);
+  if (!rows.in_place) {
+    const thrust::counting_iterator<int> places(0);
+    const HasPartners has_partners = {candidate_count.data()};
+    active.reserve(ncandidates);
+    std::size_t bytes = 0;
+    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS, ncandidates, has_partners,
+              stream), "planning a selection");
+    workspace.reserve(bytes);
+    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(), numbers.data() + ROWS, ncandidates,
+              has_partners, stream), "selecting rows");
+  }
+  if (rows.differ) {
+    buffers.tile.reserve(rows.ntiles + 1);
+    check(cudaMemsetAsync(buffers.tile.data() + rows.ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
+  }
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(rows.candidates, rows.in_place ? nullptr : active.data(), n, rows.lanes,
+                                                  candidate_count.data(), buffers.point.data(), buffers.atom.data(),
+                                                  buffers.count.data(), rows.differ ? buffers.tile.data() : nullptr);
+  check(cudaGetLastError(), "launching list_rows");
+  DeviceRows view = {};
+  view.n = n;
+  view.nvalue = rows.na;
+  view.lanes = rows.lanes;
+  view.point = buffers.point.data();
+  view.atom = buffers.atom.data();
+  view.count = buffers.count.data();
+  return view;
+}
+
+// Writes the partners of compact rows into tiles. Waits for the size of tiles that differ.
+void DevicePairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view, cudaStream_t stream)
+{
+  const int ntiles = rows.ntiles;
+  if (rows.differ) {
+    std::size_t bytes = 0;
+    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
+          "planning a scan");
+    workspace.reserve(bytes);
+    check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
+              stream), "adding up tiles");
+    check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t),
+              cudaMemcpyDeviceToHost, stream), "copying from it");
+    check(cudaStreamSynchronize(stream), "finding pairs of atoms");
+    copied += sizeof(std::int64_t);
+    view.tile = buffers.tile.data();
+    buffers.partner.reserve(numbers_host[0]);
+  } else {
+    view.stride = rows.longest;
+    buffers.partner.reserve(rows.longest * ntiles);
+  }
+  view.partner = buffers.partner.data();
+  enqueue_tiles(view, FoundPartners{active.data(), rows.room}, buffers.partner.data(), stream);
+}
+
+// No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
+void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, cudaStream_t stream)
+{
+  if (two || type_classes.size() > 1)
+    throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
+  overlap = false;
+  const int n = atoms.nlocal;
+  nowned[0] = n;
+  nowned[1] = 0;
+  n_points = atoms.nall;
+  if (n == 0) return;
+  DeviceRows view = {};    // without numbers of points and atoms: those of rows
+  view.n = view.nvalue = n;
+  const int partners = neighbours.capacity / 2;    // half of the room is about what atoms of a liquid need
+  if (rebuilds_in_tiles > 0)
+    --rebuilds_in_tiles;
+  else if (!precise && DeviceRowBlocks::are_for(n, n_points, neighbours.capacity, partners)) {
+    if (!row_blocks) row_blocks = std::make_unique<DeviceRowBlocks>();
+    const double longest = *std::max_element(ranges.begin(), ranges.end());
+    view.blocks = row_blocks->build(atoms, neighbours, longest + skin, stream);
+    copied += sizeof(int);
+    if (view.blocks.partner) {
+      row_buffers.clear();    // of tiles
+      all_rows.push_back({0, 0, view});
+      return;
+    }
+    rebuilds_in_tiles = tuning::LISTS_BEFORE_BLOCKS_AGAIN;
+  }
+  row_blocks.reset();
+  if (row_buffers.empty()) row_buffers.emplace_back();
+  RowBuffers &buffers = row_buffers[0];
+  buffers.count.reserve(n);
+  check(cudaMemcpyAsync(buffers.count.data(), neighbours.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+        "copying on it");
+  view.lanes = lanes_for(n, partners);
+  view.count = buffers.count.data();
+  const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
+  view.stride = 32 * (((neighbours.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
+  buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
+  view.partner = buffers.partner.data();
+  enqueue_tiles(view, NeighboursOfCaller{neighbours.neighbour, neighbours.atom_stride, neighbours.neighbour_stride},
+                buffers.partner.data(), stream);
+  all_rows.push_back({0, 0, view});
+}
+
+}    // namespace gpucoord

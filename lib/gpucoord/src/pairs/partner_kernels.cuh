@@ -1,0 +1,183 @@
+// Part of GPUCOORD, GPL-2.0. The kernel over lists of partners that are kept on the GPU.
+//
+// Launch of sum_partners: GATHER_THREADS threads a block and no more than MAX_PARTNER_BLOCKS blocks, whose warps take the
+// tiles of rows in turn; 'lanes' threads share the partners of an atom. Shared memory: the sums of the block's warps. The last
+// block to end adds up the blocks, always in the same order.
+
+#ifndef GPUCOORD_PARTNER_KERNELS_CUH
+#define GPUCOORD_PARTNER_KERNELS_CUH
+
+#include "atom_sums.cuh"
+#include "../gpu/forces.cuh"
+#include "../gpu/early_launch.cuh"
+#include "launch_cuda.h"
+#include "pair_arguments_cuda.h"
+
+namespace gpucoord {
+
+constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
+// On a multiprocessor. To say so leaves registers for loads under way (64, where the compiler would take 56), in which
+// the kernel of the most frequent steps gains a fifth.
+template <class Real, unsigned WANT>
+constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value && WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
+constexpr int FOURS_BEFORE_FLUSH = 16;
+
+// The difference of two points, in units where they are integers, and the square of a distance from that in units.
+__device__ inline void difference(const int4 &a, const int4 &b, float &dx, float &dy, float &dz)
+{
+  dx = static_cast<float>(b.x - a.x);
+  dy = static_cast<float>(b.y - a.y);
+  dz = static_cast<float>(b.z - a.z);
+}
+__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double &dx, double &dy, double &dz)
+{
+  dx = b.x - a.x;
+  dy = b.y - a.y;
+  dz = b.z - a.z;
+}
+__device__ inline float length_sq(float r_sq, float unit_sq) { return unit_sq * r_sq; }
+__device__ inline double length_sq(double r_sq, double) { return r_sq; }
+
+// numbers that no other thread reads: they do not stay in L1, which points need
+template <class Four> __device__ Four load_once(const Four *p)    // int4 or uint4
+{
+  Four v;
+  asm("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+      : "=r"(v.x), "=r"(v.y), "=r"(v.z), "=r"(v.w)
+      : "l"(p));
+  return v;
+}
+
+template <class Real> struct PointOf {
+  using Type = DeviceAtom;
+};
+template <> struct PointOf<float> {
+  using Type = int4;
+};
+
+// Adds those of four partners that exist and are in range: of 'left' partners that are still to come, every lanes-th.
+template <class Formula, class Real, class Point, class Sums>
+__device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom, const Point (&other)[FOUR], int left,
+                                int lanes, Real unit_sq)
+{
+#pragma unroll
+  for (int u = 0; u < FOUR; ++u) {
+    const bool exists = u * lanes < left;
+    Real dx, dy, dz;
+    difference(atom, other[u], dx, dy, dz);
+    const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
+    if constexpr (CHEAP<Formula>)
+      sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
+    else if (exists && r_sq <= c.dmax_sq)
+      sums.template add<Formula>(c, dx, dy, dz, r_sq);
+  }
+}
+
+// the sums of a row, where they are wanted; value and virial are added to those of this thread
+template <unsigned WANT, class Sums>
+__device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
+{
+  if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
+  if constexpr (WANT != VALUE)
+    if (arg.slopes)
+      for (int c = 0; c < 3; ++c)
+        arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] = static_cast<float>(arg.weight * sums.column(1 + c));
+  if (arg.forces.f)
+    subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
+             arg.weight * sums.column(3));
+  if (r < arg.rows.nvalue) {
+    mine.value += sums.column(0);
+    if constexpr ((WANT & VIRIAL) != 0)
+      for (int k = 0; k < 6; ++k) mine.virial[k] += sums.column(4 + k);
+  }
+}
+
+// Value and virial of all threads: of the block, then, by the last block to end, of all blocks. WARPS: of a block
+template <unsigned WANT, int WARPS> __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
+{
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+  __shared__ WarpSums of_warp[WARPS];
+  __shared__ bool is_last;
+  constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
+  double *const values = &mine.value;
+  const auto add_block = [&] {    // the sum of all threads is left with the first
+    for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
+    if (thread == 0) of_warp[warp] = mine;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (int w = 1; w < WARPS; ++w)
+        for (int k = 0; k < NVALUES; ++k) values[k] += (&of_warp[w].value)[k];
+  };
+  add_block();
+  if (threadIdx.x == 0) {
+    for (int k = 0; k < NVALUES; ++k) arg.block_sums[k * gridDim.x + blockIdx.x] = values[k];
+    __threadfence();
+    is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  mine = WarpSums();
+  for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
+    for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
+  __syncthreads();    // of_warp is free
+  add_block();
+  if (threadIdx.x != 0) return;
+  for (int k = 0; k < NVALUES; ++k) {
+    double *const total = &arg.total->value + k;
+    *total = (arg.is_first ? 0.0 : *total) + arg.weight * arg.value_scale * values[k];
+  }
+  *arg.ended = 0;    // for the next launch
+}
+
+template <class Formula, class Real, unsigned WANT>
+__global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
+sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstants<Real> c)
+{
+  using Point = typename PointOf<Real>::Type;
+  const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+  const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
+  const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes, lane = thread % lanes;
+  const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+
+  WarpSums mine = {};
+  wait_for_kernel_before();    // which may be that of the points
+  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles; tile += gridDim.x * PARTNER_WARPS) {
+    const int r = tile * rows_a_tile + a;
+    const bool valid = r < arg.rows.n;
+    AtomSums<Real, double, WANT> sums;
+    const int point = !valid ? 0 : arg.rows.point ? arg.rows.point[r] : r;
+    if (valid) {
+      const Point atom = points[point];
+      const int count = arg.rows.count[r];
+      const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
+      const int4 *partner = arg.rows.partner + begin + thread;
+      // It is loads that take time: those of the next partners' numbers are under way while these are summed.
+      int4 next = {};
+      if (lane < count) next = load_once(partner);
+      int left = count - lane;    // every lanes-th of them is this thread's
+      while (left > 0) {
+        const int stop = std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;
+        for (; left > stop; left -= FOUR * lanes) {
+          const int number[FOUR] = {next.x, next.y, next.z, next.w};
+          Point other[FOUR];
+#pragma unroll
+          for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+          partner += 32;
+          if (left > FOUR * lanes) next = load_once(partner);
+          add_four<Formula>(sums, c, atom, other, left, lanes, unit_sq);
+        }
+        sums.flush();
+      }
+    }
+    sums.finish(Formula::scale(c), unit);
+    sums.add_lanes(lanes);
+    if (valid && lane == 0) store_row<WANT>(arg, r, sums, mine);
+  }
+  add_up<WANT, PARTNER_WARPS>(arg, mine);
+}
+
+}    // namespace gpucoord
+
+#endif

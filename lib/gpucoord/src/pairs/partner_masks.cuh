@@ -1,0 +1,83 @@
+// Part of GPUCOORD, GPL-2.0. The search for partners where there are few atoms: all pairs are tested, without bins.
+//
+// Of each candidate and 32 atoms that may be its partners there is a word of bits. Launch of test_all_pairs: one warp
+// for each 32 candidates and word, 128 threads a block; of list_partners: see there. No shared memory.
+
+#ifndef GPUCOORD_PARTNER_MASKS_CUH
+#define GPUCOORD_PARTNER_MASKS_CUH
+
+#include "../gpu/bins.h"
+#include "../gpu/tuning.h"
+#include "../gpu/warp_reduction.cuh"
+
+#include <cstdint>
+
+namespace gpucoord {
+
+// Candidates of one group, and the atoms that may be their partners.
+struct PartnerMasks {
+  const DeviceAtom *candidate, *other;
+  int n, nother;
+  int first_point;         // number of the first of the others among the points
+  double reach_sq;
+  std::uint32_t *word;     // [words][n]
+
+  __host__ __device__ int words() const { return (nother + 31) / 32; }
+  __host__ __device__ int chunks() const { return (n + 31) / 32; }    // of candidates
+  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }    // to list partners
+};
+
+constexpr int MASK_THREADS = 128;
+
+// those of both groups, n 0 where there is none: blockIdx.y
+struct MasksOfGroups {
+  PartnerMasks group[2];
+};
+
+// warps side by side load the same candidates
+static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
+{
+  const PartnerMasks &masks = of_groups.group[blockIdx.y];
+  if (masks.n == 0 || masks.nother == 0) return;
+  const std::int64_t warp = blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int chunk = static_cast<int>(warp / masks.words()), w = static_cast<int>(warp % masks.words());
+  if (chunk >= masks.chunks()) return;
+  const int j = 32 * w + lane;
+  const bool is_atom = j < masks.nother;
+  const DeviceAtom other = masks.other[is_atom ? j : 0];
+  const int first = 32 * chunk, end = min(32, masks.n - first);
+  std::uint32_t mine = 0;
+  for (int k = 0; k < end; ++k) {
+    const DeviceAtom atom = masks.candidate[first + k];
+    const double dx = other.x - atom.x, dy = other.y - atom.y, dz = other.z - atom.z;
+    const bool is_partner = is_atom && dx * dx + dy * dy + dz * dz <= masks.reach_sq && other.id != atom.id;
+    const std::uint32_t word = __ballot_sync(ALL_LANES, is_partner);
+    if (k == lane) mine = word;
+  }
+  if (lane < end) masks.word[static_cast<std::int64_t>(w) * masks.n + first + lane] = mine;
+}
+
+// Calls f(k, number of the point) for the k-th partner of a candidate, for all k, and returns their number. All lanes
+// of a warp must call; lanes() of them share a candidate.
+template <class F>
+__device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
+{
+  const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();
+  int found = 0;
+  for (int begin = 0; begin < words; begin += lanes) {
+    const int w = begin + lane;
+    std::uint32_t word = 0;
+    if (candidate < masks.n && w < words) word = masks.word[static_cast<std::int64_t>(w) * masks.n + candidate];
+    int before = 0, all = __popc(word);
+    if (lanes > 1) before = add_lanes_before(all, all);
+    for (int k = found + before; word != 0; word &= word - 1, ++k)
+      f(k, masks.first_point + 32 * w + __ffs(static_cast<int>(word)) - 1);
+    found += all;
+  }
+  return found;
+}
+
+}    // namespace gpucoord
+
+#endif

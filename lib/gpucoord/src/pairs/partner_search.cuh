@@ -1,0 +1,116 @@
+// Part of GPUCOORD, GPL-2.0. The search for the partners of an atom.
+
+#ifndef GPUCOORD_PARTNER_SEARCH_CUH
+#define GPUCOORD_PARTNER_SEARCH_CUH
+
+#include "../gpu/bins.h"
+#include "../gpu/sorted_atoms.cuh"
+
+#include <cstdint>
+
+namespace gpucoord {
+
+// A position in units of a length, and a number. The low half of the integers: numbers go round.
+__device__ inline int4 integer_point(const double3 &p, double inverse_unit, int number)
+{
+  const auto low = [&](double x) { return static_cast<int>(__double2ll_rn(x * inverse_unit)); };
+  return make_int4(low(p.x), low(p.y), low(p.z), number);
+}
+
+// a point for the search, and its number among the points
+__device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
+{
+  return integer_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, number);
+}
+
+// of distances and their squares: far above rounding in float, also where it puts an atom into the next column
+constexpr double REACH_MARGIN = 1.0 + 1e-5;
+
+// What may be rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
+// other way round, in the caller's order, in which neighbors are mostly close together.
+struct Candidates {
+  const int *atom_of;           // row of a point in the caller's arrays
+  int first_point[2];
+  int na, n;                    // of group a, and all; the others are of b
+
+  struct Candidate {
+    int group, k;               // the k-th atom of the group
+    int number;                 // of the point
+  };
+  __device__ Candidate operator()(int t) const
+  {
+    const int group = t < na ? 0 : 1, k = group == 0 ? t : t - na;
+    return {group, k, first_point[group] + k};
+  }
+};
+
+struct Search {
+  Candidates candidates;
+  DeviceGrid grid;
+  Neighbourhood neighbourhood;
+  double reach;
+  double unit, inverse_unit;    // of the search points
+  const DeviceAtom *atoms[2];    // candidates first
+  SortedAtoms partners[2];
+  const int4 *partner_points[2];
+  bool two;
+};
+
+// how far x is outside of the interval of a size that is so many sizes from where x is measured from
+__device__ inline float outside(double x, int d, double size)
+{
+  const double below = d * size - x;
+  return fmaxf(0.0f, fmaxf(static_cast<float>(below), static_cast<float>(-below - size)));
+}
+
+constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
+
+// calls f(number of the point) for each partner of the t-th candidate
+template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
+{
+  const auto [group, k_of_group, number] = search.candidates(t);
+  const DeviceAtom atom = search.atoms[group][k_of_group];
+  const int row = static_cast<int>(atom.id);
+  const int4 center = search_point(atom, search.inverse_unit, number);
+  const SortedAtoms &j = search.partners[group];
+  const int4 *const __restrict__ points = search.partner_points[group];
+  const DeviceGrid &grid = search.grid;
+  const auto unit = static_cast<float>(search.unit);
+  const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
+  // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
+  const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
+  const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
+  const double y = atom.y - (grid.lo[1] + cy * grid.size[1]), z = atom.z - (grid.lo[2] + cz * grid.size[2]);
+  const float x = __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
+  const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
+  const std::int64_t own_column = grid.column(cy, cz) * nx;
+  for (int c = 0; c < search.neighbourhood.n; ++c) {
+    const int dy = search.neighbourhood.dy[c], dz = search.neighbourhood.dz[c];
+    if (static_cast<unsigned>(cy + dy) >= ny || static_cast<unsigned>(cz + dz) >= nz) continue;
+    const float out_y = outside(y, dy, grid.size[1]), out_z = outside(z, dz, grid.size[2]);
+    const float left_sq = reach_sq - out_y * out_y - out_z * out_z;
+    if (left_sq < 0.0f) continue;
+    const float left = sqrtf(left_sq) * cells_a_length;
+    const std::int64_t column = own_column + static_cast<std::int64_t>(dz * ny + dy) * nx;
+    const int2 range = atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),
+                                      column + min(nx, cx + static_cast<int>(floorf(x + left)) + 1));
+    for (int k = range.x; k < range.y; k += TESTED_AT_ONCE) {
+      int4 other[TESTED_AT_ONCE];
+#pragma unroll
+      for (int u = 0; u < TESTED_AT_ONCE; ++u) other[u] = k + u < range.y ? points[k + u] : center;
+#pragma unroll
+      for (int u = 0; u < TESTED_AT_ONCE; ++u) {
+        const float dx = unit * static_cast<float>(other[u].x - center.x);
+        const float dy = unit * static_cast<float>(other[u].y - center.y);
+        const float dz = unit * static_cast<float>(other[u].z - center.z);
+        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
+        if (search.two && search.candidates.atom_of[other[u].w] == row) continue;    // the same atom in both groups
+        f(other[u].w);
+      }
+    }
+  }
+}
+
+}    // namespace gpucoord
+
+#endif

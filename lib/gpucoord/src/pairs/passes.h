@@ -1,0 +1,44 @@
+// Part of GPUCOORD, GPL-2.0. What every backend of a pass over pairs does on the host.
+
+#ifndef GPUCOORD_PASSES_H
+#define GPUCOORD_PASSES_H
+
+#include "gpucoord/pairs.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+namespace gpucoord {
+
+inline void need_end(const SwitchTable &table, const char *engine)
+{
+  if (!table.has_end()) throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
+}
+
+// What the pass over the atoms of the second group computes: their own sums. The first pass has
+// counted every pair in S and W.
+inline unsigned want_of_second(unsigned want)
+{
+  return want & ATOM_VIRIAL ? want : want & (DERIVATIVES | WINDOWED);
+}
+
+// Adds one row of sums, dS/dx that of the first atom, to the owned atoms of the k-th pair.
+inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, int columns,
+                     double *peratom)
+{
+  for (int side = 0; side < 2; ++side) {
+    const int row = side ? in.row_b[k] : in.row_a[k];
+    if (row < 0) continue;
+    double *const out = peratom + columns * static_cast<std::size_t>(row);
+    for (int c = 0; c < columns; ++c) {
+      const bool is_gradient = c >= 1 && c <= 3;    // the only ones that depend on the direction of d
+      out[c] += side && is_gradient ? -sums[c] : sums[c];
+    }
+  }
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,126 @@
+// Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
+//
+// Launch: one thread a point, 256 a block. No shared memory.
+
+#include "points.h"
+
+#include "../gpu/positions.cuh"
+#include "rows_cuda.h"
+#include "../gpu/early_launch.cuh"
+#include "partner_search.cuh"
+
+#include <cmath>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 256;
+
+  // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
+  __device__ bool has_moved(const int4 &p, const int4 &built, float limit_sq)
+  {
+    const float dx = static_cast<float>(p.x - built.x), dy = static_cast<float>(p.y - built.y),
+                dz = static_cast<float>(p.z - built.z);
+    return dx * dx + dy * dy + dz * dz > limit_sq;
+  }
+  __device__ bool has_moved(const DeviceAtom &p, const DeviceAtom &built, float limit_sq)
+  {
+    const double dx = p.x - built.x, dy = p.y - built.y, dz = p.z - built.z;
+    return dx * dx + dy * dy + dz * dz > limit_sq;
+  }
+
+  __device__ void make_point(const double3 &p, double inverse_unit, int, int4 &point)
+  {
+    point = integer_point(p, inverse_unit, 0);
+  }
+  __device__ void make_point(const double3 &p, double, int row, DeviceAtom &point)
+  {
+    point = {p.x, p.y, p.z, row};
+  }
+
+  // row_of: null: the point's number
+  template <class X, class Point>
+  __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit, float limit_sq,
+                                 bool are_built, Point *point, Point *built, DeviceStatus *status)
+  {
+    let_next_start();
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n) return;
+    const int row = row_of ? row_of[k] : k;
+    const double3 p = position_of(x, row);
+    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
+    Point made;
+    make_point(p, inverse_unit, row, made);
+    point[k] = made;
+    if (are_built)
+      built[k] = made;
+    else if (has_moved(made, built[k], limit_sq))
+      status->moved = 1;
+  }
+
+  __global__ void clear(DeviceStatus *status)
+  {
+    *status = {DeviceStatus::NONE, 0};
+  }
+
+}    // namespace
+
+DevicePoints::DevicePoints(double range) : length_unit(std::ldexp(range, -27))
+{
+  device_status.reserve(1);
+  clear_status(nullptr);
+}
+
+void DevicePoints::clear_status(cudaStream_t stream)
+{
+  clear<<<1, 1, 0, stream>>>(device_status.data());
+  check(cudaGetLastError(), "launching clear");
+}
+
+DeviceAtom *DevicePoints::reserve_doubles(int n)
+{
+  doubles.reserve(n);
+  return doubles.data();
+}
+
+void DevicePoints::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles, double skin_in,
+                         cudaStream_t stream)
+{
+  n = n_in;
+  rows = row;
+  are_doubles = in_doubles;
+  skin = skin_in;
+  if (are_doubles) {
+    doubles.reserve(n);
+    doubles_built.reserve(n);
+  } else {
+    integers.reserve((n + LINE - 1) / LINE * LINE);    // the last line is read as a whole
+    integers_built.reserve(n);
+  }
+  convert(atoms, true, stream);
+}
+
+void DevicePoints::update(const DeviceAtoms &atoms, cudaStream_t stream)
+{
+  convert(atoms, false, stream);
+}
+
+void DevicePoints::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream) const
+{
+  if (n == 0) return;
+  const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);
+  const auto limit_sq = static_cast<float>(limit * limit);
+  const unsigned blocks = (n + THREADS - 1u) / THREADS;
+  with_positions(atoms, [&](const auto *x) {
+    if (are_doubles)
+      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built, doubles.data(),
+                                                     doubles_built.data(), device_status.data());
+    else
+      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0 / length_unit, limit_sq, are_built, integers.data(),
+                                                     integers_built.data(), device_status.data());
+  });
+  check(cudaGetLastError(), "launching convert_points");
+}
+
+}    // namespace gpucoord

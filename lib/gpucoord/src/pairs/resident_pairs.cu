@@ -1,0 +1,369 @@
+// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach: selection and order of atoms. Their rows are in pair_rows.cu.
+//
+// Launch: one thread an atom, 256 a block. No shared memory.
+
+#include "resident_pairs.h"
+
+#include "../gpu/positions.cuh"
+#include "pair_rebuild.cuh"
+#include "partner_search.cuh"
+#include "../gpu/staging.h"
+#include "../gpu/warp_reduction.cuh"
+
+#include "passes.h"
+
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace gpucoord {
+
+using namespace pair_rebuild;
+
+namespace {
+
+  constexpr unsigned MAX_DESCRIBE_BLOCKS = 128;
+
+  struct IsSelected {
+    const int *mask;
+    int bit;
+    const int *type, *class_of_type;    // null: all are of one class
+    int c;
+    __device__ bool operator()(int i) const
+    {
+      return (!mask || (mask[i] & bit)) && (!class_of_type || class_of_type[type[i]] == c);
+    }
+  };
+
+  // numbers that rise as the double does, and back
+  __host__ __device__ std::int64_t to_ordered(double x)
+  {
+    std::int64_t bits;
+    std::memcpy(&bits, &x, sizeof(bits));
+    return bits < 0 ? bits ^ 0x7fffffffffffffffLL : bits;
+  }
+  double from_ordered(std::int64_t ordered)
+  {
+    const std::int64_t bits = ordered < 0 ? ordered ^ 0x7fffffffffffffffLL : ordered;
+    double x;
+    std::memcpy(&x, &bits, sizeof(x));
+    return x;
+  }
+
+  // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
+  // because all of them add to the same numbers
+  template <class X>
+  __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal, const int *mask,
+                           int other_bit, std::int64_t *numbers, std::int64_t *nowned)
+  {
+    long long extreme[6] = {LLONG_MAX, LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN, LLONG_MIN};
+    int owned = 0, shared = 0;
+    for (int k = thread_number(); k < *n; k += gridDim.x * THREADS) {
+      const int row = selected[k];
+      if (row < nlocal) {
+        ++owned;
+        if (other_bit && (mask[row] & other_bit)) ++shared;
+      }
+      const double3 p = position_of(x, row);
+      const double position[3] = {p.x, p.y, p.z};
+      for (int c = 0; c < 3; ++c) {
+        if (!isfinite(position[c])) continue;
+        extreme[LO + c] = min(extreme[LO + c], static_cast<long long>(to_ordered(position[c])));
+        extreme[HI + c] = max(extreme[HI + c], static_cast<long long>(to_ordered(position[c])));
+      }
+    }
+    owned = add_warp(owned);
+    shared = add_warp(shared);
+    for (int c = 0; c < 3; ++c) {
+      extreme[LO + c] = min_warp(extreme[LO + c]);
+      extreme[HI + c] = max_warp(extreme[HI + c]);
+    }
+    if (threadIdx.x % 32 != 0) return;
+    auto *const out = reinterpret_cast<long long *>(numbers);
+    for (int c = 0; c < 3; ++c) {
+      atomicMin(out + LO + c, extreme[LO + c]);
+      atomicMax(out + HI + c, extreme[HI + c]);
+    }
+    atomicAdd(reinterpret_cast<unsigned long long *>(nowned), static_cast<unsigned long long>(owned));
+    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP), static_cast<unsigned long long>(shared));
+  }
+
+  __global__ void clear_numbers(std::int64_t *numbers, int n)
+  {
+    const int k = threadIdx.x;
+    for (int t = k; t < n; t += THREADS) numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
+  }
+
+  template <class X>
+  __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom, int *atom_of)
+  {
+    const int k = thread_number();
+    if (k >= n) return;
+    const int row = selected[k];
+    const double3 p = position_of(x, row);
+    atom[k] = {p.x, p.y, p.z, row};
+    atom_of[k] = row;
+  }
+
+  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
+                                     int4 *point)
+  {
+    const int k = thread_number();
+    if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
+  }
+
+  __global__ void list_sorted_rows(const DeviceAtom *sorted, int n, int *row)
+  {
+    const int k = thread_number();
+    if (k < n) row[k] = static_cast<int>(sorted[k].id);
+  }
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const double *weight) :
+    precise(precision == Precision::DOUBLE), type_classes(table, weight), all_points(table.dmax())
+{
+  for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
+  if (table.ntypes() > 0 && type_classes.size() > 1) {
+    const auto &of_type = type_classes.of_types();
+    send_table(of_type, class_of_type);
+  }
+}
+
+/* ----------------------------------------------------------------------
+   the atoms of each class of both groups, in bins where they are many
+------------------------------------------------------------------------- */
+
+void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
+{
+  const int nclasses = type_classes.size(), nlists = (two ? 2 : 1) * nclasses;
+  const int nnumbers = LISTS + 2 * nlists;
+  numbers.reserve(nnumbers);
+  clear_numbers<<<1, THREADS, 0, stream>>>(numbers.data(), nnumbers);
+  while (static_cast<int>(selected.size()) < nlists) {
+    selected.emplace_back();
+    gathered.emplace_back();
+    bins.emplace_back();
+    search_points.emplace_back();
+  }
+  const thrust::counting_iterator<int> rows(0);
+  for (int k = 0; k < nlists && atoms.nall > 0; ++k) {
+    const int group = k / nclasses;
+    const IsSelected is_selected = {atoms.mask, group == 0 ? selection.bit_a : selection.bit_b, atoms.type,
+                                    class_of_type.data(), k % nclasses};
+    std::int64_t *const count = numbers.data() + LISTS + 2 * k;
+    selected[k].reserve(atoms.nall);
+    std::size_t bytes = 0;
+    check(cub::DeviceSelect::If(nullptr, bytes, rows, selected[k].data(), count, atoms.nall, is_selected, stream),
+          "planning a selection");
+    workspace.reserve(bytes);
+    check(cub::DeviceSelect::If(workspace.data(), bytes, rows, selected[k].data(), count, atoms.nall, is_selected,
+              stream), "selecting atoms");
+    const int other_bit = two && group == 0 ? selection.bit_b : 0;
+    with_positions(atoms, [&](const auto *x) {
+      describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(
+          x, selected[k].data(), count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
+    });
+    check(cudaGetLastError(), "launching describe");
+  }
+  wait_for_numbers(nnumbers, stream);
+
+  n_of.assign(nlists, 0);
+  nowned_of.assign(nlists, 0);
+  first_point.assign(nlists, 0);
+  nowned[0] = nowned[1] = 0;
+  std::int64_t total = 0;
+  for (int k = 0; k < nlists; ++k) {
+    n_of[k] = static_cast<int>(numbers_host[LISTS + 2 * k]);
+    nowned_of[k] = static_cast<int>(numbers_host[LISTS + 2 * k + 1]);
+    nowned[k / nclasses] += nowned_of[k];
+    first_point[k] = static_cast<int>(total);
+    total += n_of[k];
+  }
+  if (total > std::numeric_limits<int>::max()) throw DeviceError("more than 2147483647 atoms of two groups on one GPU");
+  n_points = static_cast<int>(total);
+  overlap = numbers_host[OVERLAP] > 0;
+
+  if (n_points == 0) return;
+  double npairs = 0.0;    // of a candidate and an atom that may be its partner
+  for (int ci = 0; ci < nclasses; ++ci)
+    for (int cj = 0; cj < nclasses; ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      npairs += static_cast<double>(nowned_of[a]) * n_of[b];
+      if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
+    }
+  few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  Bounds bounds;
+  for (int c = 0; c < 3; ++c) {
+    bounds.lo[c] = from_ordered(numbers_host[LO + c]);
+    bounds.hi[c] = from_ordered(numbers_host[HI + c]);
+    if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
+  }
+  many = !few && mean_partners(bounds) >= MANY_PARTNERS;
+  atom_of.reserve(n_points);
+  for (int k = 0; k < nlists; ++k) {
+    const int n = n_of[k];
+    if (n == 0) continue;
+    gathered[k].reserve(n);
+    with_positions(atoms, [&](const auto *x) {
+      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, gathered[k].data(),
+                                                         atom_of.data() + first_point[k]);
+    });
+    check(cudaGetLastError(), "launching gather_atoms");
+  }
+  if (!few) sort(bounds, stream);
+}
+
+// of the atoms that are rows, if all are spread evenly
+double DevicePairs::mean_partners(const Bounds &bounds) const
+{
+  double rows = 0.0, partners = 0.0;
+  for (int ci = 0; ci < type_classes.size(); ++ci)
+    for (int cj = 0; cj < type_classes.size(); ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const double reach = ranges[type_classes(ci, cj).function] + skin;
+      double volume = 1.0;
+      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
+      const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      rows += nowned_of[a] + (two ? nowned_of[b] : 0);
+      partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
+    }
+  return rows > 0.0 ? partners / rows : 0.0;
+}
+
+void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
+{
+  const int nlists = static_cast<int>(n_of.size());
+  sorted.assign(nlists, SortedAtoms());
+  const double longest = *std::max_element(ranges.begin(), ranges.end()) + skin;
+  if (many) {
+    double volume = 1.0;
+    for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
+    grid = make_device_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
+    DeviceAtom *const points = all_points.reserve_doubles(n_points);
+    for (int k = 0; k < nlists; ++k) {
+      const int n = n_of[k];
+      if (n == 0) continue;
+      sorted[k] = bins[k].sort(grid, gathered[k].data(), n, nowned_of[k], stream);
+      list_sorted_rows<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n, atom_of.data() + first_point[k]);
+      check(cudaGetLastError(), "launching list_sorted_rows");
+      sorted[k].atom = points + first_point[k];
+    }
+    return;
+  }
+  grid = make_device_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
+  for (const double size : grid.size)    // numbers of points would go round within a cell
+    if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
+  for (int k = 0; k < nlists; ++k) {
+    const int n = n_of[k];
+    if (n == 0) continue;
+    sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
+    search_points[k].reserve(n);
+    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n, first_point[k],
+                                                             1.0 / search_unit(), search_points[k].data());
+    check(cudaGetLastError(), "launching make_search_points");
+  }
+}
+
+// As that of the points, but for the longest range: in the search, numbers must not go round.
+double DevicePairs::search_unit() const
+{
+  return all_points.unit() * (1.0 + skin / std::ldexp(all_points.unit(), 27));
+}
+
+void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
+{
+  numbers_host.reserve(n);
+  copied += n * static_cast<std::int64_t>(sizeof(std::int64_t));
+  check(cudaMemcpyAsync(numbers_host.data(), numbers.data(), n * sizeof(std::int64_t), cudaMemcpyDeviceToHost, stream),
+        "copying from it");
+  check(cudaStreamSynchronize(stream), "finding pairs of atoms");
+}
+
+// owned atoms of each class with those of another, and of two groups the other way round
+void DevicePairs::list_rows_in_bins()
+{
+  for (int ci = 0; ci < type_classes.size(); ++ci)
+    for (int cj = 0; cj < type_classes.size(); ++cj) {
+      if (!type_classes(ci, cj).exists()) continue;
+      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      for (const bool second : {false, true}) {
+        const int i = second ? b : a, j = second ? a : b;
+        if ((second && !two) || nowned_of[i] == 0 || n_of[j] == 0) continue;
+        DeviceRows view = {};
+        view.n = nowned_of[i];
+        view.nvalue = second ? 0 : view.n;
+        view.atom = selected[i].data();
+        all_rows.push_back({ci, cj, view, i, j});
+      }
+    }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
+                          cudaStream_t stream)
+{
+  if (version != 0 && version == known_version) return;
+  clear_errors();
+  known_version = known_positions = 0;
+  all_rows.clear();
+  skin = selection.skin;
+  two = selection.bit_b != 0;
+  many = false;
+  all_atoms = selection.neighbours.neighbour;
+  if (all_atoms)
+    take_neighbours(atoms, selection.neighbours, stream);
+  else {
+    row_blocks.reset();
+    select(atoms, selection, stream);
+  }
+  if (many) {
+    row_buffers.clear();    // of lists, which may be large
+    DeviceBuffer<int4>().swap(found);
+    list_rows_in_bins();
+  } else if (!all_atoms)
+    for (int ci = 0; ci < type_classes.size() && n_points > 0; ++ci)
+      for (int cj = 0; cj < type_classes.size(); ++cj)
+        if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
+  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, precise || many, skin, stream);
+  known_version = version;
+}
+
+void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
+{
+  if (positions != 0 && positions == known_positions) return;
+  all_points.update(atoms, stream);
+  known_positions = positions;
+}
+
+std::size_t DevicePairs::bytes() const
+{
+  std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
+      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() +
+      (row_blocks ? row_blocks->bytes() : 0);
+  for (const auto &buffer : selected) total += buffer.bytes();
+  for (const auto &buffer : gathered) total += buffer.bytes();
+  for (const auto &bin : bins) total += bin.bytes();
+  for (const auto &buffer : search_points) total += buffer.bytes();
+  for (const auto &rows : row_buffers)
+    total += rows.point.bytes() + rows.atom.bytes() + rows.count.bytes() + rows.partner.bytes() + rows.tile.bytes();
+  return total;
+}
+
+std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &table, Precision precision, const double *weight)
+{
+  check_kernels();
+  need_end(table, "cells");
+  return std::make_shared<DevicePairs>(table, precision, weight);
+}
+
+}    // namespace gpucoord

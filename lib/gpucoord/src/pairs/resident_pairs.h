@@ -1,0 +1,132 @@
+// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
+//
+// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs, and not where atoms
+// are so few that all pairs can be tested. A row is an owned atom and its partners, which are points; few rows have none.
+// Where the caller has a neighbor list, all atoms are points.
+//
+// Where atoms have very many partners these are not listed: the points, in double, are sorted into bins, for the cell
+// processor, which looks farther for those that have moved since. A row then is an owned atom alone, and its view has
+// nothing but n, nvalue and atom.
+//
+// Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
+
+#ifndef GPUCOORD_RESIDENT_PAIRS_H
+#define GPUCOORD_RESIDENT_PAIRS_H
+
+#include "../gpu/buffers.h"
+#include "../gpu/bins.h"
+#include "points.h"
+#include "rows_cuda.h"
+#include "row_blocks.h"
+
+#include "../switching/type_classes.h"
+
+#include "gpucoord/pairs.h"
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+struct Candidates;
+struct MasksOfGroups;
+struct Search;
+
+class DevicePairs {
+ public:
+  DevicePairs(const SwitchTable &, Precision, const double *weight);
+
+  void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
+  // the points at these positions
+  void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
+  DevicePoints &points() { return all_points; }
+
+  struct Rows {
+    int ci, cj;                 // classes
+    DeviceRows view;
+    int i = 0, j = 0;           // sorted atoms, where partners are found in bins
+  };
+  const std::deque<Rows> &rows() const { return all_rows; }
+  bool in_bins() const { return many; }
+  const DeviceGrid &bins_grid() const { return grid; }
+  const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }    // as the points are
+  double allowed_approach() const { return skin; }    // of two atoms since the rebuild
+  const TypeClasses &classes() const { return type_classes; }
+  bool groups_overlap() const { return overlap; }
+  bool has_two_groups() const { return two; }
+  std::int64_t natoms(int group) const { return nowned[group]; }
+  std::size_t bytes() const;
+  std::int64_t bytes_copied() const { return copied; }    // between host and device
+
+ private:
+  // of a pair of classes
+  struct RowBuffers {
+    static constexpr int FIRST_CAPACITY = 32;
+    int capacity = FIRST_CAPACITY;    // partners of an atom that are kept room for, a multiple of 4
+    std::int64_t npartners = 0;    // of all atoms, in the last rebuild
+    DeviceBuffer<int> point, atom, count;
+    DeviceBuffer<int4> partner;
+    DeviceBuffer<std::int64_t> tile;
+  };
+
+  int place(int group, int c) const { return group * type_classes.size() + c; }
+  void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  double mean_partners(const Bounds &) const;
+  void sort(const Bounds &, cudaStream_t);
+  void list_rows_in_bins();
+  Search search_for(int a, int b, const Candidates &, double range) const;
+  MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
+  void find_rows(int ci, int cj, cudaStream_t);
+  struct FoundRows;
+  FoundRows search_partners(int a, int b, const Candidates &, double range, RowBuffers &, cudaStream_t);
+  static void choose_tiles(FoundRows &);
+  DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
+  void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
+  void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
+  void wait_for_numbers(int n, cudaStream_t);
+  double search_unit() const;
+
+  const bool precise;
+  const TypeClasses type_classes;
+  DevicePoints all_points;
+  std::vector<double> ranges;    // dmax by number of the function
+  double skin = 0.0;
+  bool two = false, overlap = false, all_atoms = false;
+  bool few = false;              // atoms: all pairs are tested, without bins
+  bool many = false;             // partners: points are sorted into bins
+  std::int64_t nowned[2] = {0, 0};
+  std::int64_t copied = 0;
+  std::int64_t known_version = 0, known_positions = 0;
+
+  DeviceBuffer<int> class_of_type;
+  DeviceGrid grid = {};
+  // by group and class
+  std::deque<DeviceBuffer<int>> selected;
+  std::deque<DeviceBuffer<DeviceAtom>> gathered;
+  std::deque<DeviceBins> bins;
+  std::deque<DeviceBuffer<int4>> search_points;    // sorted
+  std::vector<int> n_of, nowned_of, first_point;
+  std::vector<SortedAtoms> sorted;
+  int n_points = 0;
+
+  DeviceBuffer<int> atom_of;
+
+  // of a rebuild
+  DeviceBuffer<std::int64_t> numbers;
+  PinnedBuffer<std::int64_t> numbers_host;
+  DeviceBuffer<char> workspace;
+  DeviceBuffer<std::uint32_t> mask_words;
+  DeviceBuffer<int> candidate_count, active;
+  DeviceBuffer<int4> found;
+  DeviceBuffer<std::int64_t> offset;
+  std::deque<RowBuffers> row_buffers;
+  std::unique_ptr<DeviceRowBlocks> row_blocks;    // null: there are none
+  int rebuilds_in_tiles = 0;                      // that are still to be without blocks
+  std::deque<Rows> all_rows;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,81 @@
+// Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (rows_cuda.h).
+//
+// Launch: BLOCK_ROWS threads a block and no more than MAX_PARTNER_BLOCKS blocks, which take the blocks of rows in turn.
+// Shared memory: the points of a block of rows, bytes_of_points(most_lines), and the sums of the block's warps.
+
+#ifndef GPUCOORD_ROW_BLOCK_KERNELS_CUH
+#define GPUCOORD_ROW_BLOCK_KERNELS_CUH
+
+#include "partner_kernels.cuh"
+
+namespace gpucoord {
+
+// On a multiprocessor, as shared memory allows in a liquid; one of compute capability 7.5 has room for four.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
+constexpr int BLOCKS_IN_LIQUID = 4;
+#else
+constexpr int BLOCKS_IN_LIQUID = 5;
+#endif
+template <unsigned WANT> constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;    // 0: as it likes
+constexpr int EIGHTS_BEFORE_FLUSH = 8;
+
+template <class Formula, unsigned WANT>
+__global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
+sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConstants<float> c)
+{
+  extern __shared__ int4 points_of_block[];
+  const int4 *const __restrict__ points = static_cast<const int4 *>(arg.points);
+  const char *const bytes = reinterpret_cast<const char *>(points_of_block);
+  const RowBlocks &blocks = arg.rows.blocks;
+  const int nblocks = (arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS;
+  const float unit = arg.unit, unit_sq = unit * unit;
+
+  WarpSums mine = {};
+  for (int block = blockIdx.x; block < nblocks; block += gridDim.x) {
+    const int p = block * BLOCK_ROWS + threadIdx.x;
+    const bool valid = p < arg.rows.n;
+    const RowBlocks::Place place = valid ? blocks.place[p] : RowBlocks::Place();
+    const uint4 *partner = blocks.partner + p / 32 * blocks.stride + threadIdx.x % 32;
+    uint4 next = {};
+    if (place.count > 0) next = load_once(partner);
+    const int npoints = LINE * blocks.nlines[block];
+    const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
+    wait_for_kernel_before();    // which may be that of the points
+    __syncthreads();             // those of the block before are not needed any more
+#pragma unroll 4
+    for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS) points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];
+    __syncthreads();
+    if (!valid) continue;
+
+    const auto point_at = [&](unsigned byte) { return *reinterpret_cast<const int4 *>(bytes + byte); };
+    const int4 atom = point_at(place.self);
+    AtomSums<float, double, WANT> sums;
+    int left = place.count;
+    while (left > 0) {
+      const int stop = max(0, left - EIGHTS_BEFORE_FLUSH * EIGHT);
+      for (; left > stop; left -= EIGHT) {
+        const unsigned pair[EIGHT / 2] = {next.x, next.y, next.z, next.w};
+        partner += 32;
+        if (left > EIGHT) next = load_once(partner);
+#pragma unroll
+        for (int four = 0; four < EIGHT; four += FOUR) {
+          int4 other[FOUR];
+#pragma unroll
+          for (int u = 0; u < FOUR; ++u) {
+            const unsigned both = pair[(four + u) / 2];
+            other[u] = point_at(u % 2 == 0 ? both & 0xffff : both >> 16);
+          }
+          add_four<Formula>(sums, c, atom, other, left - four, 1, unit_sq);
+        }
+      }
+      sums.flush();
+    }
+    sums.finish(Formula::scale(c), unit);
+    store_row<WANT>(arg, place.row, sums, mine);
+  }
+  add_up<WANT, BLOCK_ROWS / 32>(arg, mine);
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,331 @@
+// Part of GPUCOORD, GPL-2.0. Rows of atoms that are near one another: their order and their lists.
+//
+// Launch: find_keys one thread an atom, 256 a block; make_row_blocks PARTS threads a row, one block of threads for a block of rows.
+// Shared memory: the lists of all rows of a block, and which lines they need.
+
+#include "row_blocks.h"
+
+#include "../gpu/positions.cuh"
+#include "../gpu/tuning.h"
+#include "../gpu/warp_reduction.cuh"
+
+#include <cub/block/block_scan.cuh>
+#include <cub/device/device_radix_sort.cuh>
+
+#include <climits>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int KEY_BITS = 8;    // of each axis: cells so far apart that these are alike share a key
+  constexpr int PARTS = 2, BUILD_THREADS = PARTS * BLOCK_ROWS;    // threads that share the partners of a row, and of a block
+  constexpr int LOADS = 4;                             // of a thread, under way at a time
+  constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;    // lines, and words of a bit for each
+  constexpr int MAX_PAGES = 128;                       // of a block
+  constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
+  constexpr int EMPTY = -1, TAKING = -2;
+  static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16, "16 bits are enough for where a point lies, in bytes");
+  static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS, "all words are numbered");
+
+  // The number of a cell along a Hilbert curve, on which cells near one another in space mostly are so. J. Skilling,
+  // "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
+  __device__ unsigned along_curve(unsigned x, unsigned y, unsigned z)
+  {
+    unsigned c[3] = {x, y, z};
+    for (unsigned q = 1u << (KEY_BITS - 1); q > 1; q >>= 1) {
+      const unsigned p = q - 1;
+      for (int i = 0; i < 3; ++i) {
+        const unsigned t = (c[0] ^ c[i]) & p;
+        if (c[i] & q)
+          c[0] ^= p;
+        else {
+          c[0] ^= t;
+          c[i] ^= t;
+        }
+      }
+    }
+    c[1] ^= c[0];
+    c[2] ^= c[1];
+    unsigned t = 0;
+    for (unsigned q = 1u << (KEY_BITS - 1); q > 1; q >>= 1)
+      if (c[2] & q) t ^= q - 1;
+    unsigned key = 0;
+    for (int bit = KEY_BITS - 1; bit >= 0; --bit)
+      for (int i = 0; i < 3; ++i) key = key << 1 | (((c[i] ^ t) >> bit) & 1);
+    return key;
+  }
+
+  template <class X>
+  __global__ void find_keys(const X *x, int n, double inverse_size, unsigned *key, int *number)
+  {
+    const int k = blockIdx.x * BLOCK_ROWS + threadIdx.x;
+    if (k >= n) return;
+    const double3 p = position_of(x, k);
+    const auto cell = [&](double c) {
+      return static_cast<unsigned>(static_cast<long long>(floor(c * inverse_size))) & ((1u << KEY_BITS) - 1);
+    };
+    key[k] = along_curve(cell(p.x), cell(p.y), cell(p.z));
+    number[k] = k;
+  }
+
+  // The lines of one block: first which there are, then the number of each among them. Pages of lines that are neighbours in
+  // memory have slots as they are met; a slot has a bit for each line of its page.
+  struct LineSet {
+    unsigned bits[MAX_PAGES * PAGE_WORDS];
+    unsigned short before[MAX_PAGES * PAGE_WORDS];    // lines before those of the word
+    int page[MAX_PAGES], in_order[MAX_PAGES];         // of each slot, and slots in order of their pages
+    int npages;
+
+    // slot: [pages of all points] or EMPTY, TAKING. All lanes of a warp must call: they stay together, which halves the time.
+    __device__ void insert(volatile int *slot, unsigned line, bool wanted)
+    {
+      const unsigned of_line = line / PAGE;
+      int there = wanted ? slot[of_line] : 0;
+      while (__any_sync(ALL_LANES, there < 0)) {    // few times for a block
+        if (there == EMPTY && atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
+          const int k = atomicAdd(&npages, 1);
+          if (k < MAX_PAGES) page[k] = of_line;
+          // before it waits for anyone: whoever finds TAKING need not wait for long
+          atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
+        }
+        __syncwarp();
+        if (there < 0) there = slot[of_line];
+      }
+      unsigned *const word = bits + there * PAGE_WORDS + line % PAGE / 32;
+      const unsigned bit = 1u << (line % 32);
+      if (wanted && !(*const_cast<volatile unsigned *>(word) & bit)) atomicOr(word, bit);
+    }
+
+    // after the last insert: calls f(number, line) for all, and returns how many there are; all threads must call
+    template <class F> __device__ int number(F f)
+    {
+      for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) {
+        int smaller = 0;
+        for (int m = 0; m < npages; ++m) smaller += page[m] < page[k];
+        in_order[smaller] = k;
+      }
+      __syncthreads();
+      const auto word_of = [&](int k) { return in_order[k / PAGE_WORDS] * PAGE_WORDS + k % PAGE_WORDS; };
+      int mine[WORDS_A_THREAD] = {}, total;
+      for (int w = 0; w < WORDS_A_THREAD; ++w)
+        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS) mine[w] = __popc(bits[word_of(k)]);
+      using Scan = cub::BlockScan<int, BUILD_THREADS>;
+      __shared__ typename Scan::TempStorage of_scan;
+      Scan(of_scan).ExclusiveSum(mine, mine, total);
+      for (int w = 0; w < WORDS_A_THREAD; ++w)
+        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS) {
+          const int at = word_of(k);
+          before[at] = mine[w];
+          const int first = page[in_order[k / PAGE_WORDS]] * PAGE + k % PAGE_WORDS * 32;
+          for (unsigned left = bits[at]; left; left &= left - 1) f(mine[w]++, first + __ffs(left) - 1);
+        }
+      __syncthreads();
+      return total;
+    }
+
+    __device__ unsigned number_of(const int *slot, unsigned line) const
+    {
+      const unsigned word = slot[line / PAGE] * PAGE_WORDS + line % PAGE / 32;
+      return before[word] + __popc(bits[word] & ((1u << (line % 32)) - 1));
+    }
+  };
+
+  // Places in a row, such that the k-th partner of thread t lies in the (t + k)-th sixteen bytes of 128 where it can: a load of
+  // 16 bytes by a warp is one of eight threads at a time, which then do not wait for one another.
+  class Arrangement {
+   public:
+    __device__ explicit Arrangement(int n) : n(n), full(0xff00u | (0xffu << min(n, EIGHT) & 0xffu)) {}
+
+    __device__ int next(unsigned point, int thread)
+    {
+      const unsigned residue = (point - thread) % EIGHT;
+      const unsigned first = residue + __ffs(~((full & 0xff) * 0x101u) >> residue) - 1;
+      const unsigned r = first % EIGHT, shift = 8 * (r % 4);
+      std::uint32_t &of_four = r < 4 ? low : high;
+      const int k = r + EIGHT * (of_four >> shift & 0xff);
+      of_four += 1u << shift;
+      if (k + EIGHT >= n) full |= 1u << r;
+      return k;
+    }
+
+   private:
+    const int n;
+    unsigned full;                    // residues without a place
+    std::uint32_t low = 0, high = 0;  // places taken, a byte for each residue
+  };
+
+  struct BlocksOut {
+    RowBlocks::Place *place;
+    int *nlines, *line;
+    uint4 *partner;
+    std::int64_t stride;
+    int *most;                     // lines of a block: 0 before; more than MAX_LINES where they are too many
+  };
+
+  // Calls f(point, exists) for n partners of a row from the k-th; all lanes of a warp together, as often as one of them needs.
+  template <class F> __device__ void for_each_neighbour(const DeviceNeighbours &list, int row, int k, int n, F f)
+  {
+    const int *p = list.neighbour + row * list.atom_stride + k * list.neighbour_stride;
+    const int most = max_warp(n);
+    for (int done = 0; done < most; done += LOADS) {
+      unsigned point[LOADS];
+#pragma unroll
+      for (int u = 0; u < LOADS; ++u, p += list.neighbour_stride) point[u] = done + u < n ? *p : 0;    // loads under way
+#pragma unroll
+      for (int u = 0; u < LOADS; ++u) f(point[u], done + u < n);
+    }
+  }
+
+  __global__ void __launch_bounds__(BUILD_THREADS)
+  make_row_blocks(const __grid_constant__ DeviceNeighbours list, const int *order, int n, int npages,
+                  const __grid_constant__ BlocksOut out)
+  {
+    extern __shared__ uint4 lists[];    // [warps of rows][stride], then slots of pages
+    __shared__ LineSet lines;
+    int *const slot = reinterpret_cast<int *>(lists + BLOCK_ROWS / 32 * out.stride);
+    const int t = threadIdx.x % BLOCK_ROWS, part = threadIdx.x / BLOCK_ROWS, p = blockIdx.x * BLOCK_ROWS + t;
+    const bool valid = p < n;
+
+    // Rows of the block rise, so that neighbouring threads read neighbouring numbers.
+    __shared__ alignas(16) int found[BLOCK_ROWS], rising[BLOCK_ROWS];
+    if (part == 0) found[t] = valid ? order[p] : INT_MAX;
+    __syncthreads();
+    if (part == 0) {
+      int rank = valid ? 0 : t;
+      for (int k = 0; valid && k < BLOCK_ROWS; k += 4) {
+        const int4 other = *reinterpret_cast<const int4 *>(found + k);
+        rank += (other.x < found[t]) + (other.y < found[t]) + (other.z < found[t]) + (other.w < found[t]);
+      }
+      rising[rank] = found[t];
+    }
+    __syncthreads();
+    const unsigned row = valid ? rising[t] : 0;
+    const int count = valid ? list.count[row] : 0, share = (count + EIGHT * PARTS - 1) / (EIGHT * PARTS) * EIGHT;
+    const int begin = min(count, part * share), mine = min(count - begin, share);
+
+    if (threadIdx.x == 0) lines.npages = 0;
+    for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) slot[k] = EMPTY;
+    for (int k = threadIdx.x; k < MAX_PAGES * PAGE_WORDS; k += BUILD_THREADS) lines.bits[k] = 0;
+    __syncthreads();
+    unsigned last = row / LINE;
+    lines.insert(slot, last, valid);
+    for_each_neighbour(list, row, begin, mine, [&](unsigned point, bool exists) {
+      const bool wanted = exists && point / LINE != last;    // mostly it is that of the one before
+      if (wanted) last = point / LINE;
+      lines.insert(slot, last, wanted);
+    });
+    __syncthreads();
+    int nlines = MAX_LINES + 1;
+    if (lines.npages <= MAX_PAGES)
+      nlines = lines.number([&](int number, int line) {
+        if (number < MAX_LINES) out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + number] = line;
+      });
+    if (threadIdx.x == 0) {
+      atomicMax(out.most, nlines);
+      out.nlines[blockIdx.x] = nlines;
+    }
+    if (nlines > MAX_LINES) return;
+
+    const auto place_of = [&](unsigned point) { return lines.number_of(slot, point / LINE) * LINE + point % LINE; };
+    uint4 *const of_row = lists + t / 32 * out.stride + t % 32;
+    const auto put = [&](unsigned k, unsigned place) {
+      reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] = place * sizeof(int4);
+    };
+    Arrangement arrangement(mine);
+    for_each_neighbour(list, row, begin, mine, [&](unsigned point, bool exists) {
+      if (!exists) return;
+      const unsigned place = place_of(point);
+      put(begin + arrangement.next(place, t), place);
+    });
+    if (!valid) return;
+    const unsigned self = place_of(row);
+    if (part == 0)
+      out.place[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
+                      static_cast<unsigned short>(self * sizeof(int4))};
+    if (mine == 0) return;    // eights are of one thread each
+    for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
+    uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
+    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];    // written by this thread
+  }
+
+  // of shared memory for a block, beside what kernels have always
+  std::size_t room() { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet); }
+
+  int eights(int partners) { return (partners + EIGHT - 1) / EIGHT; }
+  int pages(int points) { return (points - 1) / (LINE * PAGE) + 1; }
+
+  std::size_t bytes_to_build(int most_partners, int npoints)
+  {
+    return sizeof(uint4) * BLOCK_ROWS * eights(most_partners) + sizeof(int) * pages(npoints);
+  }
+
+}    // namespace
+
+bool DeviceRowBlocks::are_for(int nrows, int npoints, int most_partners, double mean_partners)
+{
+  constexpr int MOST_IN_A_BYTE = 255;    // eights, where Arrangement counts them
+  return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS && mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
+      eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();
+}
+
+void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t stream)
+{
+  const int n = atoms.nlocal;
+  keys.reserve(n);
+  keys_sorted.reserve(n);
+  numbers.reserve(n);
+  order.reserve(n);
+  with_positions(atoms, [&](const auto *x) {
+    find_keys<<<(n + BLOCK_ROWS - 1u) / BLOCK_ROWS, BLOCK_ROWS, 0, stream>>>(x, n, 1.0 / reach, keys.data(), numbers.data());
+  });
+  check(cudaGetLastError(), "launching find_keys");
+  std::size_t bytes = 0;
+  const auto sort = [&](void *memory) {
+    return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(), numbers.data(), order.data(), n,
+                                           0, 3 * KEY_BITS, stream);
+  };
+  check(sort(nullptr), "planning a sort");
+  workspace.reserve(bytes);
+  check(sort(workspace.data()), "sorting rows");
+}
+
+RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, double reach,
+                                 cudaStream_t stream)
+{
+  RowBlocks blocks = {};
+  const int n = atoms.nlocal, nblocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS, nwarps = nblocks * (BLOCK_ROWS / 32);
+  sort(atoms, reach, stream);
+  blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbours.capacity));
+  place.reserve(n);
+  nlines.reserve(nblocks);
+  line.reserve(static_cast<std::size_t>(nblocks) * MAX_LINES);
+  partner.reserve(static_cast<std::size_t>(nwarps) * blocks.stride);
+  most.reserve(1);
+  most_host.reserve(1);
+  check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
+  const auto bytes = static_cast<int>(bytes_to_build(neighbours.capacity, atoms.nall));
+  check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
+  make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
+      neighbours, order.data(), n, pages(atoms.nall),
+      {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
+  check(cudaGetLastError(), "launching make_row_blocks");
+  check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream), "copying from it");
+  check(cudaStreamSynchronize(stream), "sorting atoms into blocks");
+  const int most_lines = most_host[0];
+  if (most_lines > MAX_LINES || bytes_of_points(most_lines) > room()) return {};
+  blocks.most_lines = most_lines;
+  blocks.place = place.data();
+  blocks.nlines = nlines.data();
+  blocks.line = line.data();
+  blocks.partner = partner.data();
+  return blocks;
+}
+
+std::size_t DeviceRowBlocks::bytes() const
+{
+  return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() + place.bytes() +
+      nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
+}
+
+}    // namespace gpucoord

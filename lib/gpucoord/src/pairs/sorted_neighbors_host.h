@@ -1,0 +1,97 @@
+// Part of GPUCOORD, GPL-2.0. Neighbour lists sorted into buckets, by the class of the neighbour and its special weight.
+
+#ifndef GPUCOORD_SORTED_NEIGHBORS_HOST_H
+#define GPUCOORD_SORTED_NEIGHBORS_HOST_H
+
+#include "../switching/type_classes.h"
+#include "gpucoord/pairs.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpucoord {
+
+class SortedNeighbours {
+ public:
+  static int special_weights(const ListInput &in) { return in.special ? 4 : 1; }
+
+  // Sorts the lists of the owned atoms of i, unless they were sorted already: lists of one version, of the same
+  // atoms and types. Neighbours that are no members are dropped; who is one may change in any evaluation.
+  void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes, int nthreads)
+  {
+    const bool same = in.version != 0 && version == in.version && !in.member && of_types == classes.of_types() &&
+        nweights == special_weights(in) && rows.size() == static_cast<std::size_t>(i.nowned) &&
+        std::equal(rows.begin(), rows.end(), i.index) && std::equal(types.begin(), types.end(), in.types.type);
+    if (same) return;
+    version = 0;    // in case of an error half-way
+    of_types = classes.of_types();
+    nweights = special_weights(in);
+    nbuckets = nweights * classes.size();
+    rows.assign(i.index, i.index + i.nowned);
+    first.resize(rows.size() + 1);
+    first[0] = 0;
+    for (std::size_t t = 0; t < rows.size(); ++t) first[t + 1] = first[t] + in.numneigh[rows[t]];
+    sorted.resize(static_cast<std::size_t>(first.back()));
+    end.resize(rows.size() * nbuckets);
+    int last_row = -1;
+#pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
+    for (std::size_t t = 0; t < rows.size(); ++t)
+      last_row = std::max(last_row, sort_one(in, bit, classes, t));
+    if (classes.size() > 1 && last_row >= 0)
+      types.assign(in.types.type, in.types.type + last_row + 1);
+    else
+      types.clear();
+    version = in.version;
+  }
+
+  // neighbours of the t-th atom in a bucket, class * special_weights() + weight
+  const int *bucket(std::size_t t, int number, int &n) const
+  {
+    const int *const ends = &end[t * nbuckets];
+    const int begin = number > 0 ? ends[number - 1] : 0;
+    n = ends[number] - begin;
+    return sorted.data() + first[t] + begin;
+  }
+
+ private:
+  // returns the last row that the list names
+  int sort_one(const ListInput &in, unsigned char bit, const TypeClasses &classes, std::size_t t)
+  {
+    const int *const list = in.firstneigh[rows[t]];
+    const int n = in.numneigh[rows[t]];
+    int *const ends = &end[t * nbuckets], *const out = sorted.data() + first[t];
+    const auto bucket_of = [&](int neighbour) {
+      const int row = neighbour & in.neighmask;
+      const int of_class = classes.size() > 1 ? classes.of(in.types.type[row]) * nweights : 0;
+      return of_class + (in.special ? static_cast<int>(static_cast<unsigned>(neighbour) >> 30) : 0);
+    };
+    const auto is_member = [&](int neighbour) { return !in.member || in.member[neighbour & in.neighmask] & bit; };
+    std::fill(ends, ends + nbuckets, 0);
+    int last_row = -1;
+    for (int k = 0; k < n; ++k) {
+      last_row = std::max(last_row, list[k] & in.neighmask);
+      ends[bucket_of(list[k])] += is_member(list[k]) ? 1 : 0;
+    }
+    for (int b = 0, begin = 0; b < nbuckets; ++b) {    // to where each begins, and with its neighbours to its end
+      const int count = ends[b];
+      ends[b] = begin;
+      begin += count;
+    }
+    for (int k = 0; k < n; ++k)
+      if (is_member(list[k])) out[ends[bucket_of(list[k])]++] = list[k] & in.neighmask;
+    return last_row;
+  }
+
+  std::int64_t version = 0;
+  std::vector<int> of_types, types, rows;    // that they were sorted for
+  int nweights = 1, nbuckets = 1;
+  std::vector<std::int64_t> first;           // [atoms + 1] in sorted
+  std::vector<int> sorted;
+  std::vector<int> end;                      // [atoms][buckets] of each bucket, from first on
+};
+
+}    // namespace gpucoord
+
+#endif

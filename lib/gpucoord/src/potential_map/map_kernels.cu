@@ -1,0 +1,594 @@
+// Part of GPUCOORD, GPL-2.0. Potentials on a grid and at points, by one kernel of map_formulas.h: compiled once for each, with
+// -DGPUCOORD_MAP_KERNEL=name.
+//
+// On a grid each warp has a tile of points, in subtiles of 2 x 4 x 4 along x. Its lanes find the rows of cells that are near, load the
+// charges in these, and keep those within the cutoff of the tile. A charge is near to subtiles one after the other, from the first on
+// or to the last, or to all of them, and goes to one of so many lists in shared memory. When a list is full its charges are summed,
+// without a branch: each for the subtiles of its list, which share dy^2 + dz^2. The cutoff of a charge and a subtile is a ball around
+// 32 points, and few of the distances that are computed are beyond. Warps never wait for each other.
+//
+// Launch: 128 threads a block, whose four tiles stand side by side along y and z. Shared memory: lists and rows of each warp. The
+// order of the sorted charges alone decides in which order they are summed: bits do not depend on the launch.
+
+#include "map_arguments.cuh"
+
+#include "../gpu/cuda_error.h"
+#include "../gpu/sorted_atoms.cuh"
+#include "../gpu/warp_reduction.cuh"
+
+#include <cstddef>
+#include <type_traits>
+
+#ifndef GPUCOORD_MAP_KERNEL
+#error "compile with -DGPUCOORD_MAP_KERNEL=name, one of those in map_formulas.h"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 32 * MAP_WARPS;
+  constexpr int UNROLL = 2;    // charges that are summed together: in the end lists are filled up to a multiple with charges of 0
+
+  // Tiles and lists of one kernel.
+  template <class Kernel, bool SOFT, bool FIELD, class Real> struct Shape {
+    static constexpr bool IS_SINGLE = std::is_same<Real, float>::value;
+    // how charges are stored
+    static constexpr bool IS_PACKED = IS_SINGLE && !std::is_same<Kernel, map_kernel::Direct>::value;
+    // the search for charges is shared by more points where terms are cheap
+    static constexpr bool IS_EWALD = std::is_same<Kernel, map_kernel::Ewald>::value || std::is_same<Kernel, map_kernel::EwaldInFloat>::value;
+    static constexpr bool IS_WIDE = IS_SINGLE && !SOFT && !FIELD && !IS_EWALD;
+    static constexpr int SUBTILES = IS_WIDE ? 6 : 4;
+    // Charges that a warp sums at a time: one, of which each lane takes a point of a subtile, or two, of which each half of the
+    // warp takes one and each lane both points of a row.
+    static constexpr int TOGETHER = IS_SINGLE && !FIELD ? 2 : 1;
+    // Lists by the subtiles of their charges: N - 1: N from the first on; SUBTILES + N - 1: N to the last, for which x of charges
+    // changes its sign. The last list has those in the tile, which may be on a point: they are for all, and every distance is
+    // looked at.
+    static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
+    static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32, "for each list a case of a switch, and a lane");
+    static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
+    static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0, "one charge of each lane beside what is left over; and all filled up");
+    static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;    // of a multiprocessor
+  };
+
+  template <class Real> struct alignas(16) TileCharge {
+    Real x, y, z, q;
+  };
+
+  // What a warp has in shared memory: lists, and what registers are too dear for.
+  template <class S, class Real> struct WarpMemory {
+    TileCharge<Real> list[S::LISTS][S::PLACES];
+    int count[S::LISTS + 1];
+    unsigned shift[32 + 1];                  // of rows: from numbers of charges to places among the sorted ones; and of none
+    double middle[3];                        // of the tile
+    alignas(16) unsigned middle_parts[3];    // the same as of a packed charge
+    int last_subtile;                        // with points
+  };
+
+  template <int VALUES, class Real> struct PointSums {
+    Real v[VALUES] = {};
+  };
+
+  template <class Real> __device__ Real quick_root(Real x) { return sqrt(x); }
+  template <> __device__ float quick_root(float x)
+  {
+    float result;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+  }
+
+  // in a register: else the compiler computes it again for every charge
+  template <class Real> __device__ __forceinline__ void keep(Real &x)
+  {
+    if constexpr (std::is_same<Real, float>::value)
+      asm volatile("" : "+f"(x));
+    else
+      asm volatile("" : "+d"(x));
+  }
+
+  // What a charge gives one point. CHECKED: it may be on the point.
+  template <class Kernel, bool SOFT, bool CHECKED, int VALUES, class Real>
+  __device__ __forceinline__ void add_charge(const MapConstants<Real> &c, Real r_sq, Real dx, Real dy, Real dz, Real q,
+                                             PointSums<VALUES, Real> &sums)
+  {
+    constexpr bool FIELD = VALUES > 1;
+    if constexpr (std::is_same<Kernel, map_kernel::Smooth>::value && !SOFT && !CHECKED && !FIELD &&
+                  std::is_same<Real, float>::value) {
+      // q/r (1 - s)^2 in four instructions: the unit of length is the cutoff, and from there on s is 1
+      const float s = __saturatef(r_sq), inv_r = inverse_root(s);
+      sums.v[0] += (q - q * s) * (inv_r - inv_r * s);
+    } else {
+      BarePotential<Real> bare;
+      if constexpr (SOFT || CHECKED)
+        bare = bare_potential<SOFT>(c, r_sq);
+      else
+        bare = bare_potential_apart(r_sq);
+      Real value, slope;
+      Kernel::template eval<SOFT>(c, bare, value, slope);
+      const bool counts = r_sq <= c.cutoff_sq && (SOFT || !CHECKED || r_sq > c.tiny_sq);
+      const Real charge = counts ? q : Real(0);
+      sums.v[0] += charge * value;
+      if constexpr (FIELD) {
+        const Real strength = charge * slope;
+        sums.v[1] -= strength * dx;
+        sums.v[2] -= strength * dy;
+        sums.v[3] -= strength * dz;
+      }
+    }
+  }
+
+  // A thread's points in a row along x, relative to the middle of the tile: x of the one that half of them are before, counted from
+  // the first, and as in a mirror from the last.
+  template <class Real> struct ThreadPoints {
+    Real middle_x, mirrored_x, y, z;
+  };
+
+  // A warp's lists and what it has summed.
+  template <class Kernel, bool SOFT, bool FIELD, class Real> class WarpSummer {
+   public:
+    using S = Shape<Kernel, SOFT, FIELD, Real>;
+    static constexpr int VALUES = FIELD ? 4 : 1;
+
+    __device__ WarpSummer(const MapGridArguments<Real> &arg, const ThreadPoints<Real> &points_in, WarpMemory<S, Real> &memory_in)
+        : constants(arg.map.constants), tile(arg.tile), points(points_in), memory(memory_in)
+    {
+      const int lane = threadIdx.x % 32;
+      if (lane <= S::LISTS) memory.count[lane] = lane == S::NO_LIST ? -32 : 0;    // that is never full
+      __syncwarp();
+    }
+
+    // Places of one charge of each lane in the list of that number, and the lanes with the same. Returns those whose list has no room.
+    __device__ __forceinline__ unsigned find_places(int number, unsigned &peers, int &place) const
+    {
+      const unsigned before = (1u << threadIdx.x % 32) - 1u;
+      peers = __match_any_sync(ALL_LANES, number);
+      place = __popc(peers & before) + memory.count[number];
+      return __ballot_sync(ALL_LANES, place >= S::PLACES);
+    }
+
+    // Sums the lists of these lanes, whose places are then earlier ones. In the end all charges of a list are summed.
+    __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &place, bool is_end)
+    {
+      while (lanes) {
+        const int of_list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1), summed = sum(of_list, is_end);
+        if (number == of_list) place -= summed;
+        lanes &= ~__ballot_sync(ALL_LANES, number == of_list);
+      }
+    }
+
+    // a charge of each lane to its place
+    __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers, int place)
+    {
+      __syncwarp();    // lists and counts have been read
+      if (number >= S::SUBTILES) charge.x = -charge.x;
+      if (number != S::NO_LIST) {
+        memory.list[number][place] = charge;
+        const bool is_last = peers >> threadIdx.x % 32 == 1u;
+        if (is_last) memory.count[number] = place + 1;
+      }
+      __syncwarp();
+    }
+
+    // a lane for each list, and those with charges
+    __device__ unsigned find_lists(int &number) const
+    {
+      const int lane = threadIdx.x % 32;
+      number = min(lane, S::NO_LIST);
+      return __ballot_sync(ALL_LANES, memory.count[number] > 0);
+    }
+
+    PointSums<VALUES, double> total[S::SUBTILES];
+    unsigned tested = 0;    // distances of this lane
+
+   private:
+    // Sums the last charges of a list, a multiple of UNROLL, and returns how many; in the end sums all.
+    __device__ __forceinline__ int sum(int number, bool is_end)
+    {
+      TileCharge<Real> *const list = memory.list[number];
+      int end = memory.count[number], begin = end % UNROLL;
+      if (is_end) {
+        begin = 0;
+        constexpr Real NOWHERE = 1e6;
+        const int lane = threadIdx.x % 32, more = (UNROLL - end % UNROLL) % UNROLL;
+        if (lane < more) list[end + lane] = {NOWHERE, NOWHERE, NOWHERE, 0};
+        end += more;
+        __syncwarp();
+      }
+      const bool is_mirrored = number >= S::SUBTILES;
+      const Real x = is_mirrored ? points.mirrored_x : points.middle_x;
+      constexpr bool CHECKED = !S::IS_SINGLE;    // that costs little beside the rest of double
+      if (number == S::IN_TILE)
+        sum_subtiles<true, S::SUBTILES>(list + begin, list + end, x, is_mirrored);
+      else
+        switch (is_mirrored ? number - S::SUBTILES : number) {
+          case 0: sum_subtiles<CHECKED, 1>(list + begin, list + end, x, is_mirrored); break;
+          case 1: sum_subtiles<CHECKED, 2>(list + begin, list + end, x, is_mirrored); break;
+          case 2: sum_subtiles<CHECKED, 3>(list + begin, list + end, x, is_mirrored); break;
+          case 3: sum_subtiles<CHECKED, 4>(list + begin, list + end, x, is_mirrored); break;
+          case 4: if constexpr (S::IS_WIDE) sum_subtiles<CHECKED, 5>(list + begin, list + end, x, is_mirrored); break;
+          case 5: if constexpr (S::IS_WIDE) sum_subtiles<CHECKED, 6>(list + begin, list + end, x, is_mirrored); break;
+        }
+      return end - begin;
+    }
+
+    // for N subtiles from the first on, or to the last as in a mirror
+    template <bool CHECKED, int N>
+    __device__ __forceinline__ void sum_subtiles(const TileCharge<Real> *begin, const TileCharge<Real> *end, Real x, bool is_mirrored)
+    {
+      constexpr int POINTS = N * S::TOGETHER, CHARGES = UNROLL / S::TOGETHER, MIDDLE = POINTS / 2;
+      PointSums<VALUES, Real> sums[POINTS];
+      Real step = tile.step * (2 / S::TOGETHER);
+      Real middle = x - Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) * step;    // of these points: from there distances are rounded least
+      keep(step);
+      keep(middle);
+      const int half = threadIdx.x % 32 / 16;
+#pragma unroll 1
+      for (const TileCharge<Real> *charge = begin + (S::TOGETHER == 2 ? half : 0); charge < end; charge += UNROLL) {
+        TileCharge<Real> a[CHARGES];
+        Real dx[CHARGES][POINTS], dy[CHARGES], dz[CHARGES], r_sq[CHARGES][POINTS];
+#pragma unroll
+        for (int j = 0; j < CHARGES; ++j) a[j] = charge[S::TOGETHER * j];
+#pragma unroll
+        for (int j = 0; j < CHARGES; ++j) {
+          const Real middle_dx = middle - a[j].x;
+          dy[j] = points.y - a[j].y;
+          dz[j] = points.z - a[j].z;
+          const Real dyz_sq = dy[j] * dy[j] + dz[j] * dz[j];
+#pragma unroll
+          for (int i = 0; i < POINTS; ++i) {
+            dx[j][i] = i == MIDDLE ? middle_dx : middle_dx + Real(i - MIDDLE) * step;
+            r_sq[j][i] = dx[j][i] * dx[j][i] + dyz_sq;
+          }
+        }
+#pragma unroll
+        for (int j = 0; j < CHARGES; ++j)
+#pragma unroll
+          for (int i = 0; i < POINTS; ++i)
+            add_charge<Kernel, SOFT, CHECKED>(constants, r_sq[j][i], dx[j][i], dy[j], dz[j], a[j].q, sums[i]);
+      }
+      // of two points, which both halves of the warp have summed, each half goes on with that which is its own
+      const bool takes_first = (half == 0) != is_mirrored;
+#pragma unroll
+      for (int i = 0; i < N; ++i) {
+        PointSums<VALUES, Real> sum = sums[S::TOGETHER * i];
+        if constexpr (S::TOGETHER == 2) {
+          const Real first = sums[2 * i].v[0], second = sums[2 * i + 1].v[0];
+          sum.v[0] = (takes_first ? first : second) + __shfl_xor_sync(ALL_LANES, takes_first ? second : first, 16);
+        }
+        if constexpr (FIELD) sum.v[1] = is_mirrored ? -sum.v[1] : sum.v[1];
+#pragma unroll
+        for (int v = 0; v < VALUES; ++v) {
+          if (is_mirrored)
+            total[S::SUBTILES - 1 - i].v[v] += sum.v[v];
+          else
+            total[i].v[v] += sum.v[v];
+        }
+      }
+      tested += static_cast<unsigned>(end - begin) * N;
+    }
+
+    const MapConstants<Real> &constants;
+    const TileShape<Real> &tile;
+    const ThreadPoints<Real> points;
+    WarpMemory<S, Real> &memory;
+  };
+
+  // Rows of cells that may hold charges near a box around its middle: all of a rectangle of columns.
+  class NearRows {
+   public:
+    __device__ NearRows(const SortedCharges &charges_in, const RowSearch &search_in, const double (&middle)[3])
+        : charges(charges_in), search(search_in)
+    {
+      const DeviceGrid &cells = charges.cells;
+      for (int a = 0; a < 2; ++a) {
+        const int axis = a + 1;
+        const double at = (middle[axis] - cells.lo[axis]) * cells.inverse_size[axis];
+        // conversions to integers saturate
+        first[a] = min(max(static_cast<int>(at - search.columns[a]), 0), static_cast<int>(cells.n[axis]) - 1);
+        n[a] = min(max(static_cast<int>(at + search.columns[a]), 0), static_cast<int>(cells.n[axis]) - 1) - first[a] + 1;
+        edge[a] = static_cast<float>((first[a] - at) * cells.size[axis]);
+      }
+      const double x = (middle[0] - cells.lo[0]) * cells.inverse_size[0], whole = floor(x);
+      middle_cell = static_cast<int>(whole);
+      rest = static_cast<float>(x - whole);
+    }
+    __device__ int size() const { return n[0] * n[1]; }
+
+    // begin and end of the charges of one
+    __device__ int2 operator[](int row) const
+    {
+      const DeviceGrid &cells = charges.cells;
+      const int iz = row / n[0], iy = row - iz * n[0];
+      const float gap_y = gap(0, iy), gap_z = gap(1, iz), reach_sq = search.range * search.range - gap_y * gap_y - gap_z * gap_z;
+      if (reach_sq < 0.0f) return make_int2(0, 0);
+      const float reach = (search.half[0] + quick_root(reach_sq)) * search.cells_per_distance;
+      const int last = static_cast<int>(cells.n[0]) - 1;
+      const auto cell_at = [&](float x) { return min(max(middle_cell + static_cast<int>(floorf(x)), 0), last); };
+      const std::uint64_t cell = cells.column(first[0] + iy, first[1] + iz) * cells.n[0];
+      const std::uint64_t begin = cell + cell_at(rest - reach), end = cell + cell_at(rest + reach) + 1;
+      if (charges.depth > 0) return make_int2(begin * charges.depth, end * charges.depth);
+      return atoms_of_cells(charges.order, begin, end);
+    }
+
+   private:
+    // between the box and a column; charges beyond the cells are in those at the rim
+    __device__ float gap(int a, int i) const
+    {
+      const int axis = a + 1, cell = first[a] + i;
+      const float size = search.size[a], begin = edge[a] + i * size;
+      const float before = cell == 0 ? 0.0f : begin - search.half[axis],
+                  behind = cell == charges.cells.n[axis] - 1 ? 0.0f : -search.half[axis] - (begin + size);
+      return fmaxf(0.0f, fmaxf(before, behind));
+    }
+
+    const SortedCharges &charges;
+    const RowSearch &search;
+    float edge[2], rest;    // of the first columns, from the middle; of the middle in its cell, in cells
+    int first[2], n[2];     // of the rectangle
+    int middle_cell;
+  };
+
+  __device__ inline unsigned or_warp(unsigned bits)
+  {
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_LANES, bits);
+#else
+    return reduce_warp(bits, [](unsigned a, unsigned b) { return a | b; });
+#endif
+  }
+  // 0 where n < 0 or n > 31
+  __device__ inline unsigned bit(int n)
+  {
+    unsigned result;
+    asm("shl.b32 %0, 1, %1;" : "=r"(result) : "r"(n));
+    return result;
+  }
+
+  // Charges near the tile of a warp, 32 after 32.
+  template <class S, class Real> class Charges {
+   public:
+    using Stored = typename std::conditional<S::IS_PACKED, PackedCharge, MapCharge>::type;
+
+    __device__ Charges(const MapGridArguments<Real> &arg_in, WarpMemory<S, Real> &memory_in) : arg(arg_in), memory(memory_in) {}
+
+    // Looks at some more rows of cells; whether there were any.
+    __device__ bool find_rows()
+    {
+      total = 0;
+      if (first_row >= nrows) return false;
+      const NearRows rows(arg.map.charges, arg.map.rows, memory.middle);    // made for each look: registers are dear
+      nrows = rows.size();
+      const int lane = threadIdx.x % 32, row = first_row + lane;
+      const int2 range = row < nrows ? rows[row] : make_int2(0, 0);
+      const int size = range.y - range.x, begin = add_lanes_before(size, total);
+      const unsigned filled = __ballot_sync(ALL_LANES, size > 0);
+      __syncwarp();    // rows before have been read
+      if (size > 0) memory.shift[__popc(filled & ((1u << lane) - 1u))] = range.x - begin;
+      if (lane == 0) memory.shift[__popc(filled)] = 1u << 31;    // beyond all charges
+      last = size > 0 ? begin + size - 1 : -1;
+      __syncwarp();
+      first_row += 32;
+      rows_before = 0;
+      return true;
+    }
+    __device__ int size() const { return total; }    // of all in these rows
+
+    // of these numbers of all in the rows, and charges of 0 behind; one call after the other, from the first
+    __device__ Stored load(int begin)
+    {
+      const int lane = threadIdx.x % 32;
+      // rows that end before the charge of each lane
+      const unsigned ends = or_warp(bit(last - begin));
+      const int row = rows_before + __popc(ends & ((1u << lane) - 1u));
+      rows_before += __popc(ends);
+      const unsigned place = min(memory.shift[row] + (begin + lane), static_cast<unsigned>(arg.map.charges.end));
+      if constexpr (S::IS_PACKED)
+        return arg.map.charges.packed[place];
+      else
+        return arg.map.charges.charge[place];
+    }
+
+    __device__ TileCharge<Real> from_tile(const Stored &a) const
+    {
+      if constexpr (S::IS_PACKED) {
+        const auto distance = [&](unsigned at, int axis) { return static_cast<int>(at - memory.middle_parts[axis]) * arg.per_part; };
+        return {distance(a.x, 0), distance(a.y, 1), distance(a.z, 2), a.q};
+      } else {
+        const auto distance = [&](double at, int axis) { return static_cast<Real>(at - memory.middle[axis]) * arg.map.unit; };
+        return {distance(a.x, 0), distance(a.y, 1), distance(a.z, 2), static_cast<Real>(a.q)};
+      }
+    }
+
+   private:
+    const MapGridArguments<Real> &arg;
+    WarpMemory<S, Real> &memory;
+    int nrows = 1, first_row = 0;
+    int total = 0, rows_before = 0;
+    int last = -1;    // charge of the row of this lane
+  };
+
+  // Integers that numbers are next to, plus BIAS; a very large one for what is not a number. By arithmetic alone in float.
+  template <class Real> constexpr int BIAS = std::is_same<Real, float>::value ? 0x4b400000 : 0;
+  template <class Real> __device__ __forceinline__ int nearest(Real x)
+  {
+    if constexpr (std::is_same<Real, float>::value)
+      return __float_as_int(x + 12582912.0f);    // 1.5 2^23
+    else
+      return __double2int_rn(fmin(x, 1e9));    // which is a number
+  }
+
+  // The list of a charge: that of the subtiles which are near to it, and maybe more. last: the last subtile with points.
+  template <class S, class Real>
+  __device__ __forceinline__ int find_list(const TileShape<Real> &tile, Real reach_sq, int last, const TileCharge<Real> &a)
+  {
+    constexpr int ZERO = BIAS<Real>;
+    const Real gap_y = fmax(fabs(a.y) - tile.inside[1], Real(0)), gap_z = fmax(fabs(a.z) - tile.inside[2], Real(0));
+    const Real rest = reach_sq - gap_y * gap_y - gap_z * gap_z, reach = quick_root(rest);    // maybe not a number
+    const int from = max(nearest((a.x - reach) * tile.per_subtile + tile.first_near), ZERO),
+              to = min(nearest((a.x + reach) * tile.per_subtile + tile.last_near), ZERO + last);
+    const bool is_near = from <= to && a.q != Real(0);
+    const int list = (from - ZERO) + (to - ZERO) <= S::SUBTILES - 1 ? to - ZERO : 2 * S::SUBTILES - 1 + ZERO - from;
+    const bool is_in_tile = fmax(gap_y, gap_z) == Real(0) && fabs(a.x) < tile.inside[0];
+    return !is_near ? S::NO_LIST : is_in_tile ? S::IN_TILE : list;
+  }
+
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  __global__ void __launch_bounds__(THREADS, Shape<Kernel, SOFT, FIELD, Real>::BLOCKS) potential_on_grid(const MapGridArguments<Real> arg)
+  {
+    using S = Shape<Kernel, SOFT, FIELD, Real>;
+    extern __shared__ __align__(16) unsigned char memory_of_block[];
+    const int block = arg.first_block + blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    auto &memory = reinterpret_cast<WarpMemory<S, Real> *>(memory_of_block)[warp];
+    const int first[3] = {block % arg.blocks[0] * 2 * S::SUBTILES, (block / arg.blocks[0] % arg.blocks[1] * 2 + warp % 2) * TILE_Y,
+                          (block / arg.blocks[0] / arg.blocks[1] * 2 + warp / 2) * TILE_Z};
+    if (first[1] >= arg.grid.n[1] || first[2] >= arg.grid.n[2]) return;
+    constexpr double MIDDLE[3] = {S::SUBTILES - 0.5, 0.5 * (TILE_Y - 1), 0.5 * (TILE_Z - 1)};
+    if (lane < 3) {
+      double middle = arg.grid.origin[lane];
+      for (int a = 0; a < 3; ++a) middle += (first[a] + MIDDLE[a]) * arg.grid.step[a][lane];
+      memory.middle[lane] = middle;
+    }
+    __syncwarp();
+    if (lane == 0) memory.last_subtile = min((arg.grid.n[0] - first[0] - 1) / 2, S::SUBTILES - 1);
+    if constexpr (S::IS_PACKED) {
+      if (lane < 3) memory.middle_parts[lane] = arg.map.charges.parts_at(lane, memory.middle[lane]);
+    }
+    __syncwarp();
+
+    const int iy = lane % TILE_Y, iz = lane / TILE_Y % TILE_Z, ix = lane / (TILE_Y * TILE_Z);
+    const auto place = [&](int i, int c) {    // relative to the middle
+      const double at[3] = {i - MIDDLE[0], iy - MIDDLE[1], iz - MIDDLE[2]};
+      double x = 0.0;
+      for (int a = 0; a < 3; ++a) x += at[a] * arg.grid.step[a][c];
+      return static_cast<Real>(x * arg.map.inverse_length);
+    };
+    const int first_point = S::TOGETHER == 2 ? 0 : ix, last_point = 2 * S::SUBTILES - (S::TOGETHER == 2 ? 1 : 2 - ix);
+    const ThreadPoints<Real> points = {place(first_point + S::SUBTILES, 0), -place(last_point - S::SUBTILES, 0), place(0, 1), place(0, 2)};
+    WarpSummer<Kernel, SOFT, FIELD, Real> summer(arg, points, memory);
+
+    Charges<S, Real> charges(arg, memory);
+    typename Charges<S, Real>::Stored next = {};
+    bool is_end = false;
+#pragma unroll 1
+    for (int begin = 0;; begin += 32) {
+      if (begin >= charges.size()) {
+        is_end = !charges.find_rows();
+        begin = 0;
+        if (!is_end) next = charges.load(0);
+      }
+      TileCharge<Real> charge;
+      int number, place = 0;
+      unsigned peers = 0, full;
+      if (is_end)
+        full = summer.find_lists(number);
+      else {
+        charge = charges.from_tile(next);
+        next = charges.load(begin + 32);
+        number = find_list<S>(arg.tile, arg.map.reach_sq, memory.last_subtile, charge);
+        full = summer.find_places(number, peers, place);
+      }
+      summer.sum_lists(full, number, place, is_end);
+      if (is_end) break;
+      summer.put(charge, number, peers, place);
+    }
+
+    const double unit = arg.map.inverse_length;
+    for (int k = 0; k < S::SUBTILES; ++k) {
+      const int at[3] = {first[0] + 2 * k + ix, first[1] + iy, first[2] + iz};
+      if (at[0] >= arg.grid.n[0] || at[1] >= arg.grid.n[1] || at[2] >= arg.grid.n[2]) continue;
+      const std::size_t p = (static_cast<std::size_t>(at[2]) * arg.grid.n[1] + at[1]) * arg.grid.n[0] + at[0];
+      const bool is_zero = arg.zero && arg.zero[p];
+      const auto write = [&](double value, double *to) { *to = is_zero ? 0.0 : arg.add ? *to + value : value; };
+      write(summer.total[k].v[0] * unit, arg.phi + p);
+      if constexpr (FIELD)
+        for (int c = 0; c < 3; ++c) write(summer.total[k].v[1 + c] * unit * unit, arg.field + 3 * p + c);
+    }
+    const auto tested = add_warp(static_cast<unsigned long long>(summer.tested));
+    if (lane == 0) atomicAdd(arg.map.tested, tested);
+  }
+
+  // one thread a point, 128 a block: points of one cell read the same charges
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  __global__ void __launch_bounds__(THREADS) potential_at_points(MapPointsArguments<Real> arg)
+  {
+    const int p = blockIdx.x * THREADS + threadIdx.x;
+    if (p >= arg.n) return;
+    const DeviceAtom point = arg.point[p];
+    const int self = point.id < 0 ? -1 : arg.where[point.id];
+    const NearRows rows(arg.map.charges, arg.map.rows, {point.x, point.y, point.z});
+    constexpr int VALUES = FIELD ? 4 : 1;
+    PointSums<VALUES, double> total;
+    unsigned long long tested = 0;
+    const int n = rows.size();
+    const double unit = arg.map.inverse_length;
+    for (int row = 0; row < n; ++row) {
+      const int2 range = rows[row];
+      PointSums<VALUES, Real> sums;
+      for (int j = range.x; j < range.y; ++j) {
+        const MapCharge a = arg.map.charges.charge[j];
+        const auto dx = static_cast<Real>((point.x - a.x) * unit), dy = static_cast<Real>((point.y - a.y) * unit),
+                   dz = static_cast<Real>((point.z - a.z) * unit);
+        const auto q = j == self ? Real(0) : static_cast<Real>(a.q);
+        add_charge<Kernel, SOFT, true>(arg.map.constants, dx * dx + (dy * dy + dz * dz), dx, dy, dz, q, sums);
+        constexpr int CHUNK = 256;
+        if ((j - range.x) % CHUNK == CHUNK - 1 || j == range.y - 1) {
+          for (int v = 0; v < VALUES; ++v) total.v[v] += sums.v[v];
+          sums = {};
+        }
+      }
+      tested += range.y - range.x;
+    }
+    const int to = arg.place[p];
+    arg.phi[to] = total.v[0] * unit;
+    if constexpr (FIELD)
+      for (int c = 0; c < 3; ++c) arg.field[3 * static_cast<std::size_t>(to) + c] = total.v[1 + c] * unit * unit;
+    atomicAdd(arg.map.tested, tested);
+  }
+
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  void launch_on_grid(const MapGridArguments<Real> &arg, int blocks, cudaStream_t stream)
+  {
+    constexpr int BYTES = MAP_WARPS * sizeof(WarpMemory<Shape<Kernel, SOFT, FIELD, Real>, Real>);
+    static_assert(BYTES <= 64 * 1024, "what every GPU gives");
+    const auto kernel = potential_on_grid<Kernel, SOFT, FIELD, Real>;
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES), "asking for shared memory");
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+          "asking for shared memory");
+    kernel<<<blocks, THREADS, BYTES, stream>>>(arg);
+    check(cudaGetLastError(), "launching potential_on_grid");
+  }
+
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  void launch_at_points(const MapPointsArguments<Real> &arg, cudaStream_t stream)
+  {
+    potential_at_points<Kernel, SOFT, FIELD, Real><<<(arg.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(arg);
+    check(cudaGetLastError(), "launching potential_at_points");
+  }
+
+  template <class Kernel, class Real> void get(MapLaunchers<Real> &launchers)
+  {
+    const auto set = [&](auto soft, auto field) {
+      launchers.grid[soft()][field()] = launch_on_grid<Kernel, soft(), field(), Real>;
+      launchers.subtiles[soft()][field()] = Shape<Kernel, soft(), field(), Real>::SUBTILES;
+      launchers.points[soft()][field()] = launch_at_points<Kernel, soft(), field(), Real>;
+    };
+    set(std::false_type(), std::false_type());
+    set(std::false_type(), std::true_type());
+    set(std::true_type(), std::false_type());
+    set(std::true_type(), std::true_type());
+  }
+
+}    // namespace
+
+template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers<float> &launchers)
+{
+  get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
+}
+template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers<double> &launchers)
+{
+  // double has no EwaldInFloat
+  if constexpr (!std::is_same<map_kernel::GPUCOORD_MAP_KERNEL, map_kernel::EwaldInFloat>::value) get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,169 @@
+// Part of GPUCOORD, GPL-2.0. The sums over charges of a few points in a row, on the host. Compiled once for each instruction
+// set, as ../pairs/pair_kernels_host.cpp is.
+//
+// Charges within the cutoff of the segment that holds the points are kept first; then a loop over these, in vectors, takes
+// POINTS_AT_A_TIME points, whose sums stay in registers.
+
+#include "map_kernels_host.h"
+
+#include "../pairs/pair_kernels_host.h"
+
+#include "../pairs/compress_host.h"
+
+#include <type_traits>
+
+#ifndef GPUCOORD_ISA
+#error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  // Charges of a chunk, which stays in the first-level cache: in MIXED it is summed in float and the chunks in double.
+  constexpr int CHUNK = 512;
+  constexpr int MARGIN = 16;    // of a vector
+
+  template <class Real> struct alignas(64) KeptCharges {
+    Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN], q[CHUNK + MARGIN];    // dy, dz: from the charge to the row
+  };
+
+  // what a charge gives one point
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  inline __attribute__((always_inline)) void add_charge(const MapConstants<Real> &c, Real dx, Real dy, Real dz, Real q,
+                                                        Real &phi, Real &ex, Real &ey, Real &ez)
+  {
+    const Real r_sq = dx * dx + (dy * dy + dz * dz);
+    const bool counts = r_sq <= c.cutoff_sq && (SOFT || r_sq > c.tiny_sq);
+    Real value, slope;
+    Kernel::template eval<SOFT>(c, bare_potential<SOFT>(c, r_sq), value, slope);
+    const Real charge = counts ? q : Real(0);
+    phi += charge * value;
+    if (FIELD) {
+      const Real strength = charge * slope;
+      ex -= strength * dx;
+      ey -= strength * dy;
+      ez -= strength * dz;
+    }
+  }
+
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  inline void sum_one(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept, const Real *px, Real *sums)
+  {
+    const MapConstants<Real> c = constants;
+    const Real px0 = px[0];
+    Real p0 = 0, x0 = 0, y0 = 0, z0 = 0;
+#pragma omp simd reduction(+ : p0, x0, y0, z0)
+    for (int k = 0; k < n; ++k)
+      add_charge<Kernel, SOFT, FIELD>(c, px0 - kept.x[k], kept.dy[k], kept.dz[k], kept.q[k], p0, x0, y0, z0);
+    const Real of_all[] = {p0, x0, y0, z0};
+    for (int v = 0; v < MAP_VALUES; ++v) sums[v] = of_all[v];
+  }
+
+  constexpr int POINTS_AT_A_TIME = 4;
+
+  template <class Kernel, bool SOFT, bool FIELD, class Real>
+  inline void sum_four(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept, const Real *px, Real *sums)
+  {
+    const MapConstants<Real> c = constants;
+    const Real px0 = px[0], px1 = px[1], px2 = px[2], px3 = px[3];
+    Real p0 = 0, p1 = 0, p2 = 0, p3 = 0, x0 = 0, x1 = 0, x2 = 0, x3 = 0, y0 = 0, y1 = 0, y2 = 0, y3 = 0, z0 = 0, z1 = 0, z2 = 0,
+         z3 = 0;
+#pragma omp simd reduction(+ : p0, p1, p2, p3, x0, x1, x2, x3, y0, y1, y2, y3, z0, z1, z2, z3)
+    for (int k = 0; k < n; ++k) {
+      const Real x = kept.x[k], dy = kept.dy[k], dz = kept.dz[k], q = kept.q[k];
+      add_charge<Kernel, SOFT, FIELD>(c, px0 - x, dy, dz, q, p0, x0, y0, z0);
+      add_charge<Kernel, SOFT, FIELD>(c, px1 - x, dy, dz, q, p1, x1, y1, z1);
+      add_charge<Kernel, SOFT, FIELD>(c, px2 - x, dy, dz, q, p2, x2, y2, z2);
+      add_charge<Kernel, SOFT, FIELD>(c, px3 - x, dy, dz, q, p3, x3, y3, z3);
+    }
+    const Real of_all[] = {p0, x0, y0, z0, p1, x1, y1, z1, p2, x2, y2, z2, p3, x3, y3, z3};
+    for (int v = 0; v < POINTS_AT_A_TIME * MAP_VALUES; ++v) sums[v] = of_all[v];
+  }
+
+  template <class Kernel, bool SOFT, bool FIELD, bool ALONE, class Real, class Accumulator>
+  double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all, const RowOfPoints<Real> &row, double *sums)
+  {
+    static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is summed by whole steps");
+    constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME, WIDTH = 64 / sizeof(Real);
+    constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // no charge is lost here
+    const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]), half = Real(0.5) * (row.x[N - 1] - row.x[0]);
+    KeptCharges<Real> kept;
+    Accumulator total[N * MAP_VALUES] = {};
+    double tested = 0.0;
+    for (int begin = 0; begin < all.n; begin += CHUNK) {
+      const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
+      const int count = keep_near_row(c.cutoff_sq * MARGIN_OF_ROUNDING, size, all.x + begin, all.y + begin, all.z + begin,
+                                      all.q + begin, middle, half, row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      if (count == 0) continue;
+      // whole vectors, of which the last charges are 0
+      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
+      for (int k = count; k < padded; ++k) kept.x[k] = kept.dy[k] = kept.dz[k] = kept.q[k] = 0;
+      for (int p = 0; p < N; p += STEP) {
+        Real chunk[STEP * MAP_VALUES];
+        if constexpr (ALONE)
+          sum_one<Kernel, SOFT, FIELD>(c, padded, kept, row.x + p, chunk);
+        else
+          sum_four<Kernel, SOFT, FIELD>(c, padded, kept, row.x + p, chunk);
+        for (int v = 0; v < STEP * MAP_VALUES; ++v) total[p * MAP_VALUES + v] += chunk[v];
+      }
+      tested += static_cast<double>(count) * N;
+    }
+    for (int v = 0; v < N * MAP_VALUES; ++v) sums[v] += total[v];
+    return tested;
+  }
+
+  template <class Real>
+  void find_near(Real radius_sq, const NearCharges<Real> &all, const RowOfPoints<Real> &row, char *near)
+  {
+    const Real middle = Real(0.5) * (row.x[0] + row.x[row.n - 1]), half = Real(0.5) * (row.x[row.n - 1] - row.x[0]);
+    KeptCharges<Real> kept;
+    for (int begin = 0; begin < all.n; begin += CHUNK) {
+      const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
+      const int count = keep_near_row(radius_sq, size, all.x + begin, all.y + begin, all.z + begin, all.q + begin, middle, half,
+                                      row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      for (int k = 0; k < count; ++k)
+        for (int p = 0; p < row.n; ++p) {
+          const Real dx = row.x[p] - kept.x[k];
+          if (dx * dx + (kept.dy[k] * kept.dy[k] + kept.dz[k] * kept.dz[k]) < radius_sq) near[p] = 1;
+        }
+    }
+  }
+
+  template <class Real, class Accumulator> MapKernels<Real> make(const MapOptions &options)
+  {
+    MapKernels<Real> kernels;
+    visit_map_kernel<Real>(options, [&](auto kernel) {
+      using Kernel = decltype(kernel);
+      const auto set = [&](auto soft) {
+        constexpr bool SOFT = decltype(soft)::value;
+        kernels.row[false][false] = sum_row<Kernel, SOFT, false, false, Real, Accumulator>;
+        kernels.row[false][true] = sum_row<Kernel, SOFT, true, false, Real, Accumulator>;
+        kernels.row[true][false] = sum_row<Kernel, SOFT, false, true, Real, Accumulator>;
+        kernels.row[true][true] = sum_row<Kernel, SOFT, true, true, Real, Accumulator>;
+      };
+      if (options.overlap == MapOverlap::SOFT)
+        set(std::true_type());
+      else
+        set(std::false_type());
+    });
+    kernels.find_near = find_near<Real>;
+    return kernels;
+  }
+
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision precision, MapKernels<float> &kernels)
+  {
+    kernels = precision == Precision::SINGLE ? make<float, float>(options) : make<float, double>(options);
+  }
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision, MapKernels<double> &kernels)
+  {
+    kernels = make<double, double>(options);
+  }
+
+}    // namespace GPUCOORD_ISA
+
+}    // namespace gpucoord

@@ -1,0 +1,55 @@
+// Part of GPUCOORD, GPL-2.0. The expression is parsed and differentiated by
+// Lepton, as PLUMED, Colvars and OpenMM do.
+
+#include "custom_function_host.h"
+
+#include "../core/parsed_function.h"
+
+#include "gpucoord/switching.h"
+
+#include <exception>
+
+namespace gpucoord {
+
+struct CustomFunction::Programs {
+  Lepton::CompiledExpression value, slope;
+  double *x_of_value = nullptr, *x_of_slope = nullptr;    // null where x does not occur
+};
+
+CustomFunction::CustomFunction(const std::string &expression) :
+    programs(std::make_unique<Programs>())
+{
+  if (expression.empty())
+    throw SwitchError("expression",
+        "an expression in x is required, for example func \"1/(1+x^6)\"");
+  const auto bad = [&expression](const std::string &why) {
+    return SwitchError("expression",
+        "the expression '" + expression + "' cannot be used: " + why +
+            "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
+  };
+  try {
+    const ParsedFunction parsed(expression);
+    programs->value = parsed.value.createCompiledExpression();
+    programs->slope = parsed.slope.createCompiledExpression();
+  } catch (const std::exception &error) {
+    throw bad(error.what());
+  }
+  for (const auto &name : programs->value.getVariables())
+    if (name != "x") throw bad("unknown variable '" + name + "'");
+  if (programs->value.getVariables().count("x"))
+    programs->x_of_value = &programs->value.getVariableReference("x");
+  if (programs->slope.getVariables().count("x"))
+    programs->x_of_slope = &programs->slope.getVariableReference("x");
+}
+
+CustomFunction::~CustomFunction() = default;
+
+void CustomFunction::evaluate(double x, double &value, double &slope)
+{
+  if (programs->x_of_value) *programs->x_of_value = x;
+  if (programs->x_of_slope) *programs->x_of_slope = x;
+  value = programs->value.evaluate();
+  slope = programs->slope.evaluate();
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,31 @@
+// Part of GPUCOORD, GPL-2.0. A switching function given as an expression in x.
+
+#ifndef GPUCOORD_CUSTOM_FUNCTION_HOST_H
+#define GPUCOORD_CUSTOM_FUNCTION_HOST_H
+
+#include "gpucoord/export.h"
+
+#include <memory>
+#include <string>
+
+namespace gpucoord {
+
+class GPUCOORD_TEST_API CustomFunction {
+ public:
+  // Throws SwitchError with field "expression" where the text cannot be parsed or
+  // uses a variable other than x.
+  explicit CustomFunction(const std::string &expression);
+  ~CustomFunction();
+
+  // f(x) and df/dx in double. Not const and not thread-safe: the evaluator has a
+  // workspace of its own.
+  void evaluate(double x, double &value, double &slope);
+
+ private:
+  struct Programs;
+  std::unique_ptr<Programs> programs;
+};
+
+}    // namespace gpucoord
+
+#endif

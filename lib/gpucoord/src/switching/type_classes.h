@@ -1,0 +1,93 @@
+// Part of GPUCOORD, GPL-2.0. Types that do not differ, sorted into classes.
+//
+// S over pairs of types is a sum of coordination numbers between classes, each with one function and one weight:
+// the engines compute those, and their inner loops know nothing of types.
+
+#ifndef GPUCOORD_TYPE_CLASSES_H
+#define GPUCOORD_TYPE_CLASSES_H
+
+#include "gpucoord/switch_table.h"
+
+#include <cstddef>
+#include <vector>
+
+namespace gpucoord {
+
+class TypeClasses {
+ public:
+  // Types are of one class where their functions and weights with every type are the same.
+  TypeClasses(const SwitchTable &table, const double *weight) : of_type(table.ntypes() + 1, 0)
+  {
+    std::vector<int> first;    // type of each class
+    const auto weight_of = [&](int i, int j) { return weight ? weight[table.place(i, j)] : 1.0; };
+    const auto same = [&](int i, int j) {
+      for (int k = 1; k <= table.ntypes(); ++k)
+        if (table.number(i, k) != table.number(j, k) || weight_of(i, k) != weight_of(j, k)) return false;
+      return true;
+    };
+    if (table.ntypes() == 0) first.push_back(0);
+    for (int i = 1; i <= table.ntypes(); ++i) {
+      of_type[i] = static_cast<int>(first.size());
+      for (std::size_t c = 0; c < first.size(); ++c)
+        if (same(i, first[c])) of_type[i] = static_cast<int>(c);
+      if (of_type[i] == static_cast<int>(first.size())) first.push_back(i);
+    }
+    n = static_cast<int>(first.size());
+    for (const int i : first)
+      for (const int j : first) between.push_back({table.number(i, j), weight_of(i, j)});
+  }
+
+  struct Interaction {
+    int function;    // number in the table, or SwitchTable::NONE
+    double weight;
+    bool exists() const { return function != SwitchTable::NONE && weight != 0.0; }
+  };
+  const Interaction &operator()(int a, int b) const { return between[static_cast<std::size_t>(a) * n + b]; }
+  int of(int type) const { return of_type[type]; }
+  const std::vector<int> &of_types() const { return of_type; }
+  int size() const { return n; }
+
+ private:
+  int n = 0;
+  std::vector<int> of_type;               // [ntypes + 1]
+  std::vector<Interaction> between;       // [n][n]
+};
+
+// The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c + 1]), the
+// first nowned[c] of them owned.
+class AtomsByClass {
+ public:
+  void sort(const AtomList &atoms, const int *type, const TypeClasses &classes)
+  {
+    begin.assign(classes.size() + 1, 0);
+    nowned.assign(classes.size(), 0);
+    if (classes.size() == 1) {
+      rows = atoms.index;
+      begin[1] = atoms.n;
+      nowned[0] = atoms.nowned;
+      return;
+    }
+    for (int k = 0; k < atoms.n; ++k) ++begin[classes.of(type[atoms.index[k]]) + 1];
+    for (int c = 0; c < classes.size(); ++c) begin[c + 1] += begin[c];
+    sorted.resize(atoms.n);
+    std::vector<int> next(begin.begin(), begin.end() - 1);
+    for (int k = 0; k < atoms.n; ++k) {
+      const int c = classes.of(type[atoms.index[k]]);
+      sorted[next[c]++] = atoms.index[k];
+      if (k < atoms.nowned) ++nowned[c];
+    }
+    rows = sorted.data();
+  }
+
+  AtomList operator[](int c) const { return {rows + begin[c], begin[c + 1] - begin[c], nowned[c]}; }
+  int first(int c) const { return begin[c]; }
+  AtomList all() const { return {rows, begin.back(), 0}; }
+
+ private:
+  const int *rows = nullptr;
+  std::vector<int> begin, nowned, sorted;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,166 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "gpucoord_backend.h"
+
+#include "gpucoord_broadcast_text.h"
+
+#include "comm.h"
+#include "error.h"
+#include "info.h"
+#include "universe.h"
+#include "utils.h"
+
+#include <cstdlib>
+#include <functional>
+#include <utility>
+
+using namespace LAMMPS_NS;
+
+// The library takes this for the GPU that is current in the process.
+static constexpr int CURRENT_DEVICE = -1;
+
+/* ---------------------------------------------------------------------- */
+
+DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::string &style, int argument) : Pointers(lmp)
+{
+  if (wanted == CoordWords::Device::HOST) return;
+
+  const auto devices = gpucoord::find_cuda_devices();
+  std::string why_none = devices.count > 0 ? "" : devices.why_none;
+  const int without = share_first(why_none);
+  if (without < 0) {
+    cuda = true;
+    choose_device(devices.count);
+    return;
+  }
+  if (wanted == CoordWords::Device::CUDA)
+    error->all(FLERR, argument, "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
+               without, why_none);
+  why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
+                     : "no GPU: " + why_none;
+}
+
+CoordWords::Device DeviceChoice::restarted(LAMMPS *lmp, CoordWords::Device stored, const std::string &style)
+{
+  if (stored != CoordWords::Device::CUDA) return stored;
+  const DeviceChoice choice(lmp, CoordWords::Device::AUTO, style, Error::NOLASTLINE);
+  if (!choice.cuda && lmp->comm->me == 0)
+    utils::logmesg(lmp, "{}: the restart file was written with device cuda, but there is {} - it runs on the host\n", style,
+                   choice.why_host);
+  return CoordWords::Device::AUTO;
+}
+
+/* ----------------------------------------------------------------------
+   replaces the text by that of the lowest rank where it is not empty and
+   returns that rank, or -1 where there is none. Collective.
+------------------------------------------------------------------------- */
+
+int DeviceChoice::share_first(std::string &text) const
+{
+  int mine = text.empty() ? comm->nprocs : comm->me;
+  int first;
+  MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, world);
+  if (first == comm->nprocs) return -1;
+  broadcast_text(text, first, world);
+  return first;
+}
+
+/* ----------------------------------------------------------------------
+   GPUs go round the ranks of a node. Collective.
+------------------------------------------------------------------------- */
+
+void DeviceChoice::choose_device(int count)
+{
+  // KOKKOS for CUDA has chosen the GPU of this process, and its kernels rely on that
+  if (lmp->kokkos && Info::has_accelerator_feature("KOKKOS", "api", "cuda")) {
+    device = CURRENT_DEVICE;
+    return;
+  }
+#if defined(MPI_STUBS)
+  device = 0;
+#else
+  MPI_Comm node, same;
+  MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &node);
+  int local;
+  MPI_Comm_rank(node, &local);
+  // partitions start at different GPUs: no one knows here which others are on this node
+  device = (universe->root_proc[universe->iworld] + local) % count;
+
+  // a launcher may show each rank a GPU of its own, with the same number
+  const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
+  const auto key = std::hash<std::string>()(fmt::format("{} {}", device, visible ? visible : ""));
+  MPI_Comm_split(node, static_cast<int>(key % MAXSMALLINT), local, &same);
+  MPI_Comm_size(same, &sharing);
+  MPI_Comm_free(&same);
+  MPI_Comm_free(&node);
+#endif
+}
+
+/* ---------------------------------------------------------------------- */
+
+bool DeviceChoice::make_on_all(const std::string &owner, const std::function<void(int)> &make, std::string &failure)
+{
+  if (nthreads == comm->nthreads) return true;
+  try {
+    if (cuda && device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
+    make(device);
+  } catch (const gpucoord::DeviceError &e) {
+    failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner, comm->me, e.what());
+  }
+  int any = 0;
+  int mine = failure.empty() ? 0 : 1;
+  if (cuda) MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
+  if (!any) nthreads = comm->nthreads;
+  return !any;
+}
+
+void DeviceChoice::stop_all(std::string failure)
+{
+  share_first(failure);
+  error->all(FLERR, Error::NOLASTLINE, failure);
+}
+
+void CoordBackend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads)
+                     : gpucoord::make_host_coordination(table, precision, comm->nthreads);
+  });
+}
+
+void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_multisite(model, precision, device, comm->nthreads)
+                     : gpucoord::make_host_multisite(model, precision, comm->nthreads);
+  });
+}
+
+void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision, const gpucoord::MapBins &bins,
+                      const std::string &owner)
+{
+  init_by(owner, [&](int device) {
+    return is_cuda() ? gpucoord::make_cuda_potential_map(options, precision, device, comm->nthreads, bins)
+                     : gpucoord::make_host_potential_map(options, precision, comm->nthreads, bins);
+  });
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string DeviceChoice::description() const
+{
+  if (!cuda)
+    return fmt::format("host ({}, {} thread{} per rank{})", gpucoord::host_instruction_set(),
+                       nthreads, nthreads == 1 ? "" : "s", why_host.empty() ? "" : "; " + why_host);
+  if (device == CURRENT_DEVICE) return "cuda (the GPU of KOKKOS)";
+  return fmt::format("cuda ({}, device {}{})", device_name, device,
+                     sharing > 1 ? fmt::format(", {} ranks share it", sharing) : "");
+}

@@ -1,0 +1,45 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_GPUCOORD_GHOST_ATOMS_H
+#define LMP_GPUCOORD_GHOST_ATOMS_H
+
+#include "comm.h"
+#include "fmt/format.h"
+
+#include <cmath>
+#include <string>
+
+namespace LAMMPS_NS {
+
+// What styles that need ghost atoms ask of LAMMPS.
+
+namespace GhostAtoms {
+
+  // which group comm_modify group restricts ghost atoms to; Comm has no accessor
+  struct CommGroup : public Comm {
+    static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
+  };
+  inline bool are_of_a_group(Comm *comm)
+  {
+    return CommGroup::get(comm) != 0;
+  }
+
+  // a range as advice: four digits that are enough when typed
+  inline std::string in_four_digits(double need)
+  {
+    const double digit = std::pow(10.0, std::floor(std::log10(need)) - 3.0);
+    return fmt::format("{:.10g}", std::ceil(need / digit - 1e-6) * digit);
+  }
+
+}    // namespace GhostAtoms
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,81 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_GPUCOORD_GHOST_RANGE_H
+#define LMP_GPUCOORD_GHOST_RANGE_H
+
+#include "atom.h"
+#include "comm.h"
+#include "domain.h"
+#include "fmt/format.h"
+#include "force.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace LAMMPS_NS {
+namespace GhostRange {
+
+  // LAMMPS counts the atoms of a rank, ghosts included, and the exchanges that bring the ghosts in
+  // variables of type int, and checks neither. Where one overflows, ghost atoms are missing or MPI
+  // aborts. Returns why a range, distance, needs more than an int holds in the current box; empty
+  // if it does not. The verdict is the same on all ranks. For Pair::init_one() and init() of other
+  // styles, since LAMMPS sets up its communication after them.
+  inline std::string why_too_long(double range, const Atom *atom, const Comm *comm, const Domain *domain)
+  {
+    const double *const h = domain->h_inv;
+    // reciprocal heights of the box, as in CommBrick::setup()
+    const double per_length[3] = {std::sqrt(h[0] * h[0] + h[5] * h[5] + h[4] * h[4]),
+                                  std::sqrt(h[1] * h[1] + h[3] * h[3]), h[2]};
+    // Mean over ranks of the atoms. Exchanges are counted before those across an open boundary are
+    // left out, as LAMMPS does.
+    double natoms = static_cast<double>(atom->natoms), nexchanges = 0.0;
+    for (int k = 0; k < domain->dimension; ++k) {
+      const double part = 1.0 / comm->procgrid[k], reach = range * per_length[k];
+      natoms *= domain->periodicity[k] ? part + 2.0 * reach : std::min(1.0, part + reach);
+      nexchanges += 2.0 * (reach / part + 1.0);
+    }
+    constexpr int LIMIT = std::numeric_limits<int>::max();
+    const bool many_atoms = natoms > LIMIT;
+    if (!many_atoms && nexchanges <= LIMIT) return "";
+    return fmt::format("is so long that LAMMPS would need about {:.2g} {}, which it counts by int, up to {}",
+                       many_atoms ? natoms : nexchanges,
+                       many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
+  }
+
+  // The same for the range of ghost atoms of a compute that needs them up to 'need', distance: names
+  // the command that sets the range, and the way out.
+  inline std::string why_ghosts_too_many(double range, double need, const Atom *atom,
+                                         const Comm *comm, const Domain *domain, const Force *force)
+  {
+    const std::string why = why_too_long(range, atom, comm, domain);
+    if (why.empty()) return "";
+    const std::string source = range > comm->cutghostuser
+        ? fmt::format("cutoff of pair_style {}", force->pair_style)
+        : "comm_modify cutoff";
+    const bool is_needed = !why_too_long(need, atom, comm, domain).empty();
+    return fmt::format("the ghost atom range {:.10g} of the {} {} - use a smaller {}{}", range,
+                       source, why, source,
+                       is_needed ? " and dmax, or engine allpairs with image minimum" : "");
+  }
+
+  // The same for comm_modify cutoff, which also counts for styles that need less.
+  inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm, const Domain *domain,
+                                              const Force *force)
+  {
+    return why_ghosts_too_many(comm->cutghostuser, 0.0, atom, comm, domain, force);
+  }
+
+}    // namespace GhostRange
+}    // namespace LAMMPS_NS
+
+#endif

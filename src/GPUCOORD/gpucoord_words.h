@@ -1,0 +1,80 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_GPUCOORD_WORDS_H
+#define LMP_GPUCOORD_WORDS_H
+
+#include "error.h"
+#include "input.h"
+#include "utils.h"
+
+#include "gpucoord/switching.h"
+
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// Words that a user may choose from, and where in the input line a word stands.
+
+namespace CoordWords {
+
+  enum class Device { AUTO, CUDA, HOST };
+
+  template <typename Value> struct Choice {
+    const char *name;
+    Value value;
+  };
+
+  inline const std::vector<Choice<gpucoord::Precision>> PRECISIONS = {
+      {"mixed", gpucoord::Precision::MIXED}, {"double", gpucoord::Precision::DOUBLE}, {"single", gpucoord::Precision::SINGLE}};
+  inline const std::vector<Choice<Device>> DEVICES = {
+      {"auto", Device::AUTO}, {"cuda", Device::CUDA}, {"host", Device::HOST}};
+
+  template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
+  {
+    std::string text;
+    for (const auto &choice : choices) text += (text.empty() ? "" : ", ") + std::string(choice.name);
+    return text;
+  }
+
+  template <typename Value> const char *name_of(Value value, const std::vector<Choice<Value>> &choices)
+  {
+    for (const auto &choice : choices)
+      if (choice.value == value) return choice.name;
+    return "";
+  }
+
+  // Where a word stands in the command that LAMMPS reads, to point at it in an error. Words that come from
+  // elsewhere, such as a data file, have no place there.
+  inline int position(const Input *input, const char *word)
+  {
+    for (int k = 0; k < input->narg; ++k)
+      if (input->arg[k] == word) return k;
+    return Error::NOLASTLINE;
+  }
+
+  // the choice that the word after arg[iarg] names; command: 'compute coord/gpu engine'
+  template <typename Value>
+  Value choose(const std::string &command, int iarg, int narg, char **arg, const std::vector<Choice<Value>> &choices,
+               const Input *input, Error *error)
+  {
+    if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
+    const std::string word = arg[iarg + 1];
+    for (const auto &choice : choices)
+      if (word == choice.name) return choice.value;
+    error->all(FLERR, position(input, arg[iarg + 1]), "Unknown {} option: {} - known are {}", command, word,
+               names(choices));
+  }
+
+}    // namespace CoordWords
+}    // namespace LAMMPS_NS
+
+#endif

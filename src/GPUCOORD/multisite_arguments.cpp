@@ -1,0 +1,147 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "multisite_arguments.h"
+
+#include "gpucoord/multisite.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+
+using namespace LAMMPS_NS;
+using CoordWords::position;
+
+namespace {
+
+using Switched = MultisiteSettings::Switched;
+const std::vector<CoordWords::Choice<Switched>> SHIFTS = {
+    {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
+const std::vector<CoordWords::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
+const std::vector<CoordWords::Choice<bool>> CUTOFFS = {{"center", false}, {"centre", false}, {"site", true}};
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+double MultisiteSettings::number(LAMMPS *lmp, const std::string &what, char *word)
+{
+  if (!utils::is_double(word))
+    lmp->error->all(FLERR, position(lmp->input, word), "{} must be a number, not '{}'", what, word);
+  errno = 0;
+  const double value = std::strtod(word, nullptr);
+  if (errno == ERANGE)
+    lmp->error->all(FLERR, position(lmp->input, word),
+                    "{} is {}, and numbers are 0 or {:.2g} to {:.2g} in magnitude - use one within that", what, word,
+                    std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+  return value;
+}
+
+static int times(LAMMPS *lmp, const std::string &what, char *word)
+{
+  constexpr int MOST = std::numeric_limits<int>::max();
+  errno = 0;
+  const long long value = utils::is_integer(word) ? std::strtoll(word, nullptr, 10) : 0;
+  if (errno == ERANGE || value < 1 || value > MOST)
+    lmp->error->all(FLERR, position(lmp->input, word), "{} is every {} evaluations, and must be every 1 to {}", what, word, MOST);
+  return static_cast<int>(value);
+}
+
+/* ---------------------------------------------------------------------- */
+
+MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &device_position)
+{
+  Error *const error = lmp->error;
+  const Input *const input = lmp->input;
+  if (narg < 1) utils::missing_cmd_args(FLERR, "pair_style multisite", error);
+  int iarg = 0;
+  const auto read_cutoff = [&](const char *what) {
+    const double one = number(lmp, fmt::format("Pair_style multisite {}", what), arg[iarg]);
+    if (!(one > 0.0))
+      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
+    if (one < gpucoord::LEAST_LENGTH || one > gpucoord::MOST_LENGTH)
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite {} is {} and must be {:g} to {:g}, so that (sigma/cutoff)^12 is a finite number", what,
+                 arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
+    ++iarg;
+    return one;
+  };
+  cutoff = cutoff_charge = read_cutoff("cutoff");
+  if (iarg < narg && utils::is_double(arg[iarg])) cutoff_charge = read_cutoff("cutoff of charges");
+
+  while (iarg < narg) {
+    const std::string keyword = arg[iarg], command = "pair_style multisite " + keyword;
+    const auto choose = [&](const auto &choices) {
+      return CoordWords::choose(command, iarg, narg, arg, choices, input, error);
+    };
+    int nvalues = 1;
+    if (keyword == "cutoff")
+      site_cutoff = choose(CUTOFFS);
+    else if (keyword == "shift")
+      shift = choose(SHIFTS);
+    else if (keyword == "tail")
+      tail = choose(TAILS);
+    else if (keyword == "precision")
+      precision = choose(CoordWords::PRECISIONS);
+    else if (keyword == "device") {
+      device = choose(CoordWords::DEVICES);
+      device_position = position(input, arg[iarg + 1]);
+    } else if (keyword == "rf") {
+      if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
+      const std::string word = utils::lowercase(arg[iarg + 1]);
+      const bool is_infinite = word == "inf" || word == "infinity";
+      reaction_field = is_infinite ? std::numeric_limits<double>::infinity()
+                                   : number(lmp, "Pair_style multisite rf", arg[iarg + 1]);
+      if (!(reaction_field >= 1.0))
+        error->all(FLERR, position(input, arg[iarg + 1]),
+                   "Pair_style multisite rf is {}, but a dielectric constant is 1 or more, or inf", arg[iarg + 1]);
+    } else if (keyword == "check") {
+      nvalues = 2;
+      if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, command, error);
+      check_every = times(lmp, "Pair_style multisite check", arg[iarg + 1]);
+      check_tolerance = number(lmp, "Pair_style multisite check tolerance", arg[iarg + 2]);
+      if (!(check_tolerance > 0.0))
+        error->all(FLERR, position(input, arg[iarg + 2]),
+                   "Pair_style multisite check tolerance is {} and must be more than 0", arg[iarg + 2]);
+    } else if (utils::is_double(arg[iarg]) && iarg == 2)
+      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite has two cutoffs at most, and {} is a third", arg[iarg]);
+    else
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, precision, device, check",
+                 keyword);
+    if (shift == Switched::YES && tail == Switched::YES)
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not shifted - use "
+                 "one of them");
+    iarg += 1 + nvalues;
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void MultisiteSettings::write(RestartWriter &out) const
+{
+  for (const double one : {cutoff, cutoff_charge, reaction_field, check_tolerance}) out.write(one);
+  for (const int one : {static_cast<int>(site_cutoff), static_cast<int>(shift), static_cast<int>(tail),
+                        static_cast<int>(precision), static_cast<int>(device), check_every})
+    out.write(one);
+}
+
+MultisiteSettings::MultisiteSettings(RestartReader &in)
+{
+  for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance}) *one = in.read<double>();
+  site_cutoff = in.read<int>() != 0;
+  shift = static_cast<Switched>(in.read<int>());
+  tail = static_cast<Switched>(in.read<int>());
+  precision = static_cast<gpucoord::Precision>(in.read<int>());
+  device = static_cast<CoordWords::Device>(in.read<int>());
+  check_every = in.read<int>();
+}

@@ -1,0 +1,48 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_MULTISITE_ARGUMENTS_H
+#define LMP_MULTISITE_ARGUMENTS_H
+
+#include "gpucoord_words.h"
+#include "gpucoord_restart_io.h"
+
+#include <string>
+
+namespace LAMMPS_NS {
+
+// What pair_style multisite is given.
+
+struct MultisiteSettings {
+  // of shift and tail: as the keyword or as pair_modify says
+  enum class Switched { NO, YES, PAIR };
+
+  MultisiteSettings() = default;
+  // Errors point at the word. device_position: where the value of keyword device stands, if it is there.
+  MultisiteSettings(LAMMPS *, int narg, char **arg, int &device_position);
+  explicit MultisiteSettings(RestartReader &);
+  void write(RestartWriter &) const;
+
+  // of a command; 'what' begins the error where it is none
+  static double number(LAMMPS *, const std::string &what, char *word);
+
+  double cutoff = 0.0, cutoff_charge = 0.0;
+  bool site_cutoff = false;
+  Switched shift = Switched::PAIR, tail = Switched::PAIR;
+  double reaction_field = 1.0;
+  gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
+  CoordWords::Device device = CoordWords::Device::AUTO;
+  int check_every = 0;    // 0: never
+  double check_tolerance = 0.0;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,53 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_POTENTIAL_GRID_SOURCE_H
+#define LMP_POTENTIAL_GRID_SOURCE_H
+
+#include "pointers.h"
+
+#include <string>
+
+namespace LAMMPS_NS {
+
+// A number for each point of a 3d grid that a compute or fix has: what c_ID:grid:data[k] or f_ID:grid:data[k] stands for.
+
+class PergridSource : protected Pointers {
+ public:
+  // The word is argument iarg of a command, whose name begins the errors.
+  PergridSource(LAMMPS *, const std::string &command, const std::string &word, int iarg);
+
+  // A compute is evaluated for the atoms as they are. Collective.
+  void evaluate();
+  // After it: the grid, and the number of a point that this rank owns.
+  class Grid3d *grid() const;
+  double value(int ix, int iy, int iz) const { return column ? array[iz][iy][ix][column - 1] : vector[iz][iy][ix]; }
+
+  const class Compute *from_compute() const { return compute; }    // or null
+  const class Fix *from_fix() const { return fix; }
+
+ private:
+  template <class Style>
+  void find_data(Style *, const std::string &kind, const std::string &grid_name, const std::string &data_name);
+
+  const std::string command;
+  const int iarg;
+  class Compute *compute = nullptr;    // one of these
+  class Fix *fix = nullptr;
+  int igrid, idata;
+  bool has_column;
+  int column = 0;    // from 1; or 0, of a number a point
+  double ***vector = nullptr;
+  double ****array = nullptr;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

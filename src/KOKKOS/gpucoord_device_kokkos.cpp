@@ -1,0 +1,173 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "gpucoord_device_kokkos.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "atom_vec_ellipsoid_kokkos.h"
+#include "comm.h"
+#include "error.h"
+#include "kokkos.h"
+#include "neighbor.h"
+
+#include <cstddef>
+
+using namespace LAMMPS_NS;
+
+// one a LAMMPS, for as long as a style uses it
+static std::map<LAMMPS *, std::weak_ptr<CoordDevice>> &all_devices()
+{
+  static std::map<LAMMPS *, std::weak_ptr<CoordDevice>> devices;
+  return devices;
+}
+
+std::shared_ptr<CoordDevice> CoordDevice::of(LAMMPS *lmp)
+{
+  auto &known = all_devices()[lmp];
+  auto device = known.lock();
+  if (!device) known = device = std::make_shared<CoordDevice>(lmp);
+  return device;
+}
+
+CoordDevice::~CoordDevice()
+{
+  all_devices().erase(lmp);
+}
+
+gpucoord::DeviceStream CoordDevice::stream() const
+{
+#if defined(KOKKOS_ENABLE_CUDA)
+  return Kokkos::Cuda().cuda_stream();
+#else
+  return nullptr;
+#endif
+}
+
+gpucoord::DeviceAtoms CoordDevice::atoms(bool with_mask, bool with_type) const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, X_MASK | (with_mask ? MASK_MASK : EMPTY_MASK) | (with_type ? TYPE_MASK : EMPTY_MASK));
+  gpucoord::DeviceAtoms atoms;
+  atoms.x = atomKK->k_x.view<LMPDeviceType>().data();
+  atoms.x_is_float = std::is_same_v<KK_FLOAT, float>;
+  if (with_mask) atoms.mask = atomKK->k_mask.view<LMPDeviceType>().data();
+  if (with_type) atoms.type = atomKK->k_type.view<LMPDeviceType>().data();
+  atoms.nlocal = atom->nlocal;
+  atoms.nall = atom->nlocal + atom->nghost;
+  return atoms;
+}
+
+// vectors of atoms
+template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
+{
+  gpucoord::DeviceForces vectors;
+  vectors.f = view.data();
+  vectors.is_float = std::is_same_v<typename View::value_type, float>;
+  vectors.atom_stride = static_cast<std::int64_t>(view.stride(0));
+  vectors.axis_stride = static_cast<std::int64_t>(view.stride(1));
+  return vectors;
+}
+
+gpucoord::DeviceForces CoordDevice::begin_forces() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, F_MASK);
+  return vectors_of(atomKK->k_f.view<LMPDeviceType>());
+}
+
+void CoordDevice::end_forces() const
+{
+  dynamic_cast<AtomKokkos *>(atom)->modified(Device, F_MASK);
+}
+
+/* ---------------------------------------------------------------------- */
+
+std::string CoordDevice::ghosts_path() const
+{
+  const auto *const kokkos = lmp->kokkos;
+  const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
+  if (comm->nprocs == 1) return "";
+  return through_host ? ", ghost atoms by LAMMPS through the host" : ", ghost atoms by GPU-aware MPI";
+}
+
+/* ---------------------------------------------------------------------- */
+
+static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
+{
+  return dynamic_cast<AtomVecEllipsoidKokkos *>(atom->style_match("ellipsoid"));
+}
+
+bool CoordDevice::has_bodies() const
+{
+  return ellipsoids_of(atom) && !atom->superellipsoid_flag;
+}
+
+gpucoord::DeviceBodies CoordDevice::bodies() const
+{
+  using Bonus = AtomVecEllipsoid::Bonus;
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, ELLIPSOID_MASK | BONUS_MASK);
+  const auto *const first = ellipsoids_of(atom)->k_bonus.view_device().data();
+  gpucoord::DeviceBodies bodies;
+  bodies.of_atom = atomKK->k_ellipsoid.view<LMPDeviceType>().data();
+  bodies.quaternion = reinterpret_cast<const char *>(first) + offsetof(Bonus, quat);
+  bodies.stride = sizeof(Bonus);
+  return bodies;
+}
+
+gpucoord::DeviceForces CoordDevice::begin_torques() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, TORQUE_MASK);
+  return vectors_of(atomKK->k_torque.view<LMPDeviceType>());
+}
+
+void CoordDevice::end_torques() const
+{
+  dynamic_cast<AtomKokkos *>(atom)->modified(Device, TORQUE_MASK);
+}
+
+gpucoord::DeviceForces CoordDevice::begin_angular_momenta() const
+{
+  auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
+  atomKK->sync(Device, ANGMOM_MASK);
+  return vectors_of(atomKK->k_angmom.view<LMPDeviceType>());
+}
+
+void CoordDevice::end_angular_momenta() const
+{
+  dynamic_cast<AtomKokkos *>(atom)->modified(Device, ANGMOM_MASK);
+}
+
+std::shared_ptr<gpucoord::DevicePairs> CoordDevice::pairs(const gpucoord::SwitchTable &table,
+                                                          gpucoord::Precision precision, int bit_a, int bit_b)
+{
+  auto &known = known_pairs[{bit_a, bit_b, table.dmax(), precision == gpucoord::Precision::DOUBLE}];
+  auto pairs = known.lock();
+  if (!pairs) known = pairs = gpucoord::make_device_pairs(table, precision, nullptr);
+  return pairs;
+}
+
+std::int64_t CoordDevice::version()
+{
+  const auto now = std::make_tuple(nruns, neighbor->ncalls, neighbor->lastcall, atom->nlocal, atom->nghost);
+  if (now != last) ++nversions;
+  last = now;
+  return nversions;
+}
+
+void CoordDevice::warn_of_moved_atoms(const std::string &owner) const
+{
+  error->warning(FLERR,
+                 "{}: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, so pairs "
+                 "near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, or a larger skin",
+                 owner, neighbor->skin);
+}
