@@ -1,4 +1,4 @@
-"""What precision double, mixed and single lose, for each quantity and engine: prints the table of the README."""
+"""Errors of precisions double, mixed and single, for each quantity and engine: a table of doc/accuracy.md."""
 
 import itertools
 import unittest
