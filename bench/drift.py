@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
 """Prints the drift of what NVE and NPT conserve in KOKKOS runs, with a bias and without.
 
-A melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3, timestep 0.005; a harmonic bias on
-the mean coordination number of all atoms (cubic, d0 0.9, dmax 2.5), 0.2 from where it is without. The function has no
-jump of slope at dmax, with which energy may drift in any precision (README). NVE conserves the total energy, the bias
-in it; NPT also that of thermostat and barostat. All runs go on at the same time, on one GPU, which is far faster after
-nvidia-cuda-mps-control -d, by which CUDA lets processes share it: without it they take turns.
+A melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3, timestep
+0.005; a harmonic bias on the mean coordination number of all atoms (cubic, d0 0.9, dmax 2.5), 0.2
+from its mean without the bias. The derivative of the function does not jump at dmax; a jump may let
+the energy drift in any precision (doc/accuracy.md). NVE conserves the total energy with that of the
+bias, NPT also the energies of thermostat and barostat. All runs share one GPU at the same time.
+Start nvidia-cuda-mps-control -d first: it lets processes run on the GPU together; without it they
+take turns, which is far slower.
 
 The drift is the slope of a straight line through block means. Its error takes the noise to be partly independent from
 block to block and partly a random walk, which energies do by rounding; the data say how much of each (restricted
