@@ -4,11 +4,11 @@
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
 //        bench_coordination gpu
 // backend: host, cuda or cuda-block (the thread-block processor).
-// Prints: atoms neighbours milliseconds, then copies, bins, pairs and reduction of it, then
+// Prints: atoms neighbors milliseconds, then copies, bins, pairs and reduction of it, then
 // the number of ordered pairs in range and of distances computed (0: not counted), then
 // milliseconds of the pairs without the virial. Times are medians over repeats. 'gpu' prints the name of the GPU, or why
 // there is none.
-// backend resident: atoms and derivatives stay on the GPU, as under KOKKOS. Prints: atoms neighbours, milliseconds of
+// backend resident: atoms and derivatives stay on the GPU, as under KOKKOS. Prints: atoms neighbors, milliseconds of
 // value and derivatives, the same with the virial, and of a rebuild, then the number of ordered pairs in range.
 
 #include "gpucoord/coordination.h"
@@ -145,7 +145,7 @@ int main(int argc, char **argv)
   gpucoord::SwitchOptions options;
   options.r0 = 1.0;
   options.dmax = range;
-  const double neighbours = 4.0 / 3.0 * 3.14159265358979 * range * range * range;
+  const double neighbors = 4.0 / 3.0 * 3.14159265358979 * range * range * range;
   gpucoord::CellsInput in;
   in.x = x.data();
   in.a = {index.data(), static_cast<int>(index.size()), nowned};
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
   if (!std::strcmp(backend_name, "resident")) {
     double ms[3];
     time_resident(options, precision, x, nowned, repeats, ms);
-    std::printf("%d %.0f %.4f %.4f %.4f %.0f\n", nowned, neighbours, ms[0], ms[1], ms[2], npairs);
+    std::printf("%d %.0f %.4f %.4f %.4f %.0f\n", nowned, neighbors, ms[0], ms[1], ms[2], npairs);
     return 0;
   }
 #endif
@@ -186,7 +186,7 @@ int main(int argc, char **argv)
     reduction.push_back(1e3 * result.timings.reduction);
     pairs_only.push_back(1e3 * backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
   }
-  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbours, median(total), median(copies),
+  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbors, median(total), median(copies),
               median(bins), median(pairs), median(reduction), npairs, tested, median(pairs_only));
   return 0;
 }

@@ -4,8 +4,8 @@
 // Usage: bench_multisite backend model phase molecules_per_edge precision threads repeats
 // backend: host, or host-once (pairs met once, with stores to both); cuda, cuda-block (the thread-block processor) or cuda-any
 // (the kernels for any number of sites).
-// model: lj (ethane, two centres), co2 (three centres, three charges), eo (ethylene oxide: three centres, a dipole), water
-// (SPC/E, charges within the same cutoff), n2 (two centres, a quadrupole).
+// model: lj (ethane, two centers), co2 (three centers, three charges), eo (ethylene oxide: three centers, a dipole), water
+// (SPC/E, charges within the same cutoff), n2 (two centers, a quadrupole).
 // phase: liquid, or gas of a thirtieth of its density.
 // Prints: molecules, partners of a molecule, milliseconds of forces and torques, the same with energies and virials,
 // million molecule updates a second of the former, and milliseconds of forces and torques with the copies to a GPU and back,
@@ -44,18 +44,18 @@ Model make_model(const std::string &name)
   c.name = name;
   c.mass = 1.0;
   if (name == "lj") {    // TraPPE; Angstrom, K; 236 K
-    c.centres = {{{0, 0, 0.77}, 98.0, 3.75}, {{0, 0, -0.77}, 98.0, 3.75}};
+    c.centers = {{{0, 0, 0.77}, 98.0, 3.75}, {{0, 0, -0.77}, 98.0, 3.75}};
     m.density = 0.009401;
     m.cutoff = 14.0;
   } else if (name == "co2") {    // bohr, hartree, e; that of ls1-MarDyn's example at 250 K
-    c.centres = {{{0, 0, 0}, 3.91811245e-5, 5.31712452},
+    c.centers = {{{0, 0, 0}, 3.91811245e-5, 5.31712452},
                  {{0, 0, 2.43188952}, 3.1824324e-4, 5.62288233},
                  {{0, 0, -2.43188952}, 3.1824324e-4, 5.62288233}};
     c.charges = {{{0, 0, 0}, 21.2}, {{0, 0, 0.377945376}, -10.6}, {{0, 0, -0.377945376}, -10.6}};
     m.density = 2.121e-3;
     m.cutoff = 33.0702;
   } else if (name == "eo") {    // bohr, hartree, e; ls1-MarDyn's example at 305 K, 19.44 mol/l
-    c.centres = {{{0, 1.46711523, 0}, 1.96741979e-4, 5.84473626},
+    c.centers = {{{0, 1.46711523, 0}, 1.96741979e-4, 5.84473626},
                  {{1.47398696, -0.83835156, 0}, 2.68352891e-4, 6.66431081},
                  {{-1.47398696, -0.83835156, 0}, 2.68352891e-4, 6.66431081}};
     c.dipoles = {{{0, 0, 0}, {0, 1, 0}, 0.967443691}};
@@ -63,13 +63,13 @@ Model make_model(const std::string &name)
     m.cutoff = 38.36144;
     m.reaction_field = 1e10;
   } else if (name == "water") {    // Angstrom, kcal/mol, e
-    c.centres = {{{0, 0.0646, 0}, 0.15535, 3.166}};
+    c.centers = {{{0, 0.0646, 0}, 0.15535, 3.166}};
     c.charges = {{{0, 0.0646, 0}, -0.8476}, {{0.81649, -0.51275, 0}, 0.4238}, {{-0.81649, -0.51275, 0}, 0.4238}};
     m.density = 0.0334;
     m.cutoff = 10.0;
     m.coulomb = 332.06371;
   } else if (name == "n2") {    // Angstrom, K, with the quadrupole in (K Angstrom^5)^(1/2); 77 K
-    c.centres = {{{0, 0, 0.5232}, 34.897, 3.3211}, {{0, 0, -0.5232}, 34.897, 3.3211}};
+    c.centers = {{{0, 0, 0.5232}, 34.897, 3.3211}, {{0, 0, -0.5232}, 34.897, 3.3211}};
     c.quadrupoles = {{{0, 0, 0}, {0, 0, 1}, 122.5265}};
     m.density = 0.01733;
     m.cutoff = 14.0;

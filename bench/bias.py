@@ -2,7 +2,7 @@
 """Prints the bench table of fix coord/bias: the time of a step with each kind of bias, and what of it is more than the
 compute alone takes for S and its derivatives.
 
-A jittered simple cubic lattice, rational 6/12 with 65 neighbours, norm mean; no pair potential and no integration, so
+A jittered simple cubic lattice, rational 6/12 with 65 neighbors, norm mean; no pair potential and no integration, so
 that nothing else takes time. 8 atoms on the host show what a bias itself costs; 46,656 show that it does not matter.
 The compute alone is a step in which compute reduce asks for its derivatives, less one in which compute reduce asks
 for positions. Metadynamics starts from hills files with a hundred and a million hills.
@@ -59,13 +59,13 @@ def measure(lmp, edge, device, commands, folder):
     return 1e6 * min(seconds[1:]) / steps, value
 
 
-def write_hills(path, count, centre):
+def write_hills(path, count, center):
     draw = random.Random(1)
     with open(path, "w") as file:
         file.write("#! FIELDS time cv sigma_cv height biasf\n#! SET multivariate false\n"
                    "#! SET kerneltype stretched-gaussian\n")
         for k in range(count):
-            file.write(f" {k} {draw.gauss(centre, 0.5)!r} 0.1 {1.0 / count!r} -1\n")
+            file.write(f" {k} {draw.gauss(center, 0.5)!r} 0.1 {1.0 / count!r} -1\n")
 
 
 def table(lmp, edge, device, folder):

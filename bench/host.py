@@ -64,13 +64,13 @@ def main():
     numbers = [2**k for k in range(cores.bit_length()) if 2**k <= cores]
     print("compute coord/gpu on the host in LAMMPS, precision mixed: milliseconds of an evaluation, and how many times "
           "faster than\none thread of one rank.\n")
-    head("atoms", "neighbours", "over", *(f"{n}, ms" for n in numbers), *(f"{n}, times" for n in numbers[1:]))
+    head("atoms", "neighbors", "over", *(f"{n}, ms" for n in numbers), *(f"{n}, times" for n in numbers[1:]))
     for edge, dmax, steps in CASES:
         for over in "threads", "ranks":
             found = [measure(lmp, edge, dmax, steps, *((n, 1) if over == "threads" else (1, n))) for n in numbers]
             ms = [time for _, time in found]
-            neighbours = round(4 / 3 * 3.14159265 * dmax**3 * 0.8442)
-            row(f"{found[0][0]:,}", f"{neighbours:,}", over, *ms, *(f"{ms[0] / time:.1f}" for time in ms[1:]))
+            neighbors = round(4 / 3 * 3.14159265 * dmax**3 * 0.8442)
+            row(f"{found[0][0]:,}", f"{neighbors:,}", over, *ms, *(f"{ms[0] / time:.1f}" for time in ms[1:]))
 
 
 if __name__ == "__main__":

@@ -19,8 +19,8 @@ from kokkos import nothing_to_do
 from launch import run_lammps
 from run import head, row, run_program
 
-MODELS = {"lj": "two centres (ethane)", "co2": "three centres, three charges", "eo": "three centres, a dipole (ethylene oxide)",
-          "water": "a centre, three charges (water)", "n2": "two centres, a quadrupole (nitrogen)"}
+MODELS = {"lj": "two centers (ethane)", "co2": "three centers, three charges", "eo": "three centers, a dipole (ethylene oxide)",
+          "water": "a center, three charges (water)", "n2": "two centers, a quadrupole (nitrogen)"}
 LS1_A_CORE = {"eo": 0.086, "co2": 0.068}    # million updates a second, one EPYC core
 HOST_EDGE = 22
 KOKKOS_EDGES = 16, 46, 100
@@ -32,9 +32,9 @@ COMPONENT = """# UNITS: real
 component CO2
 mass 44.01
 inertia 43.062 43.062 0
-centre 0 0 0 0.053649 2.80
-centre 0 0 1.16 0.156991 3.05
-centre 0 0 -1.16 0.156991 3.05
+center 0 0 0 0.053649 2.80
+center 0 0 1.16 0.156991 3.05
+center 0 0 -1.16 0.156991 3.05
 charge 0 0 0 0.70
 charge 0 0 1.16 -0.35
 charge 0 0 -1.16 -0.35
@@ -190,7 +190,7 @@ def main():
     if has_gpu:
         print("\nThe same on the GPU, where molecules are there and results stay: bins, forces and torques\n")
         gpu_table(program, threads, edges)
-    print("\nSteps of LAMMPS: carbon dioxide as TraPPE has it, cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centres in "
+    print("\nSteps of LAMMPS: carbon dioxide as TraPPE has it, cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centers in "
           f"multisite); the\nfastest of {TURNS} runs\n")
     step_table(build, threads, has_gpu, 16)
     reason = nothing_to_do(os.path.join(build, "lmp"), ["on", "g", "1"])

@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 
-# (atoms, neighbours) -> {peer: ms}. PLUMED COORDINATION with linked cells, 16 threads.
+# (atoms, neighbors) -> {peer: ms}. PLUMED COORDINATION with linked cells, 16 threads.
 PLUMED = {(10_000, 65): 8.7, (48_000, 65): 39, (10_000, 1122): 157, (48_000, 1122): 717}
 PLUMED_2_THREADS = {(10_000, 65): 28}    # the one figure there is
 # cudaCoord on the GPU
@@ -30,7 +30,7 @@ SMALL = [(2, 1.2), (3, 1.2), (5, 2.5), (10, 0.9), (10, 2.5)]    # edge, range
 
 class Result:
     def __init__(self, words):
-        self.atoms, self.neighbours = int(words[0]), int(words[1])
+        self.atoms, self.neighbors = int(words[0]), int(words[1])
         numbers = [float(word) for word in words[2:]]
         self.total, self.copies, self.bins, self.pairs, self.reduction = numbers[:5]
         self.in_range, self.tested, self.pairs_without_virial = numbers[5:]
@@ -55,17 +55,17 @@ def head(*names):
 
 
 def host_table(program, thread_counts):
-    head("atoms", "neighbours", "precision", "threads", "ms", "bins", "pairs", "PLUMED, ms", "times faster")
-    for neighbours, distance in RANGES.items():
+    head("atoms", "neighbors", "precision", "threads", "ms", "bins", "pairs", "PLUMED, ms", "times faster")
+    for neighbors, distance in RANGES.items():
         for nominal, edge in EDGES.items():
-            repeats = 3 if nominal * neighbours > 5e7 else 11
+            repeats = 3 if nominal * neighbors > 5e7 else 11
             for threads in thread_counts:
                 for precision in ("double", "mixed"):
                     r = measure(program, "host", edge, distance, precision, threads, repeats)
-                    peer, peer_threads = PLUMED.get((nominal, neighbours)), 16
-                    if threads == 2 and (nominal, neighbours) in PLUMED_2_THREADS:
-                        peer, peer_threads = PLUMED_2_THREADS[nominal, neighbours], 2
-                    row(f"{r.atoms:,}", f"{neighbours:,}", precision, threads, r.total, r.bins, r.pairs,
+                    peer, peer_threads = PLUMED.get((nominal, neighbors)), 16
+                    if threads == 2 and (nominal, neighbors) in PLUMED_2_THREADS:
+                        peer, peer_threads = PLUMED_2_THREADS[nominal, neighbors], 2
+                    row(f"{r.atoms:,}", f"{neighbors:,}", precision, threads, r.total, r.bins, r.pairs,
                         f"{peer:g} ({peer_threads} threads)" if peer else "",
                         peer * r.atoms / nominal / r.total if peer else "")
 
@@ -74,35 +74,35 @@ def gpu_table(program, threads):
     print("copies: host arrays to the GPU and back, with all that the host does; pairs: the pair kernel, with and "
           "without\nthe virial; evaluated, tested: pairs a second over the ceilings of the H200 in float "
           "(with and without virial; tested without).\n")
-    head("atoms", "neighbours", "processor", "precision", "ms", "copies", "bins", "pairs", "no virial", "reduction",
+    head("atoms", "neighbors", "processor", "precision", "ms", "copies", "bins", "pairs", "no virial", "reduction",
          "evaluated", "no virial", "tested", "cudaCoord, ms", "times faster")
-    cases = [(neighbours, nominal, edge, distance) for neighbours, distance in RANGES.items()
+    cases = [(neighbors, nominal, edge, distance) for neighbors, distance in RANGES.items()
              for nominal, edge in EDGES.items()]
-    for neighbours, nominal, edge, distance in cases:
+    for neighbors, nominal, edge, distance in cases:
         for processor, backend in (("warp", "cuda"), ("block", "cuda-block")):
             for precision in ("mixed", "single", "double") if backend == "cuda" else ("mixed",):
                 r = measure(program, backend, edge, distance, precision, threads, 9)
-                peer = CUDACOORD.get("double" if precision == "double" else "mixed").get((nominal, neighbours))
+                peer = CUDACOORD.get("double" if precision == "double" else "mixed").get((nominal, neighbors))
                 rates = [r.in_range / (1e-3 * r.pairs) / CEILING_VIRIAL,
                          r.in_range / (1e-3 * r.pairs_without_virial) / CEILING_FORCES,
                          r.tested / (1e-3 * r.pairs_without_virial) / CEILING_TESTED]
-                row(f"{r.atoms:,}", f"{neighbours:,}", processor, precision, r.total, r.copies, r.bins, r.pairs,
+                row(f"{r.atoms:,}", f"{neighbors:,}", processor, precision, r.total, r.copies, r.bins, r.pairs,
                     r.pairs_without_virial, r.reduction, *(rates if precision != "double" else [""] * 3),
                     peer or "", peer * r.atoms / nominal / r.total if peer else "")
     print("\nAtoms and derivatives stay on the GPU, as under KOKKOS: milliseconds of value and derivatives, of these and "
           "the virial,\nand of what is done anew with the neighbor lists.\n")
-    head("atoms", "neighbours", "precision", "value and derivatives", "with virial", "lists", "evaluated")
-    for neighbours, nominal, edge, distance in cases:
+    head("atoms", "neighbors", "precision", "value and derivatives", "with virial", "lists", "evaluated")
+    for neighbors, nominal, edge, distance in cases:
         for precision in ("mixed", "double"):
             words = run_program(program, "resident", edge, distance, precision, threads, 9)
             derivatives, virial, lists, in_range = (float(word) for word in words[2:])
             rate = in_range / (1e-3 * derivatives) / CEILING_FORCES if precision == "mixed" else ""
-            row(f"{int(words[0]):,}", f"{neighbours:,}", precision, derivatives, virial, lists, rate)
+            row(f"{int(words[0]):,}", f"{neighbors:,}", precision, derivatives, virial, lists, rate)
     print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
-    head("atoms", "neighbours", "precision", "ms", "beside the copies")
+    head("atoms", "neighbors", "precision", "ms", "beside the copies")
     for edge, distance in SMALL:
         r = measure(program, "cuda", edge, distance, "mixed", threads, 101)
-        row(f"{r.atoms:,}", f"{r.neighbours:,}", "mixed", r.total, r.total - r.copies)
+        row(f"{r.atoms:,}", f"{r.neighbors:,}", "mixed", r.total, r.total - r.copies)
 
 
 def main():

@@ -58,7 +58,7 @@ def build(rng):
         raise SystemExit("make_data.py: no room for the ions - lower ION_DISTANCE")
     water_sites = np.delete(sites, ions, axis=0)[:WATERS]
 
-    placed = np.concatenate([sites[ions], water_sites])     # all centres count as occupied
+    placed = np.concatenate([sites[ions], water_sites])     # all centers count as occupied
     molecules = []
     for site in water_sites:
         others = placed[np.any(placed != site, axis=1)]

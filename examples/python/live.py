@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Metadynamics of how many neighbours an atom of a liquid has, run in pieces from Python and plotted while it runs.
+"""Metadynamics of how many neighbors an atom of a liquid has, run in pieces from Python and plotted while it runs.
 
 Prints S, V and dV/dS after each piece and updates live.png, and a window where there is a display.
 """
@@ -40,8 +40,8 @@ class Plot:
         plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
         self.figure, (self.left, self.right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
         self.series, = self.left.plot([], [], lw=0.8)
-        self.left.set(xlabel="step", ylabel="neighbours S")
-        self.right.set(xlabel="neighbours S", ylabel="free energy (kT)")
+        self.left.set(xlabel="step", ylabel="neighbors S")
+        self.right.set(xlabel="neighbors S", ylabel="free energy (kT)")
 
     def update(self, steps, values):
         self.series.set_data(steps, values)
@@ -59,8 +59,8 @@ class Plot:
 
 def sum_of_hills(path, s):
     """Minus the free energy: heights in the file are those of the bias times biasfactor/(biasfactor - 1)."""
-    _, centre, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3), ndmin=2).T
-    u = (s[:, None] - centre)**2 / (2 * sigma**2)
+    _, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3), ndmin=2).T
+    u = (s[:, None] - center)**2 / (2 * sigma**2)
     end = np.exp(-6.25)
     return np.where(u < 6.25, (np.exp(-u) - end) / (1 - end), 0) @ height
 

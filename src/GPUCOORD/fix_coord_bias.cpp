@@ -39,7 +39,7 @@ using gpucoord::Restraint;
 using Kind = BiasArguments::Kind;
 
 // layout of the vector: four numbers for each variable, and then
-enum { S, SLOPE, CENTRE, K, PER_VARIABLE };
+enum { S, SLOPE, CENTER, K, PER_VARIABLE };
 enum { WORK, NHILLS, MAXIMUM, REWEIGHTING };
 
 // Added to the kind in restart files with a checksum of the hills. Files of earlier versions have none.

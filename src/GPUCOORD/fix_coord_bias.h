@@ -65,7 +65,7 @@ class FixCoordBias : public Fix {
     ComputeCoordGPU *compute = nullptr;
     int instance = -1;                // the compute's number when the fix was defined
     double s = 0.0, slope = 0.0;      // S and dV/dS
-    double s0 = 0.0, k = 0.0;         // as they are now; metad: centre and height of the last hill
+    double s0 = 0.0, k = 0.0;         // as they are now; metad: center and height of the last hill
     double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
   };
   enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };

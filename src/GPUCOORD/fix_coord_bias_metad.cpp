@@ -60,10 +60,10 @@ void FixCoordBias::begin_metad()
     const auto found = file->read(is_restarted ? nhills : gpucoord::HillsFile::ALL);
     if (is_restarted && nhills > 0)
       for (std::size_t v = 0; v < variables.size(); ++v)
-        if (found.hills.back().centre[v] != variables[v].s0)
+        if (found.hills.back().center[v] != variables[v].s0)
           throw std::runtime_error(fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
                                                "written by a run that put it at {} - give the hills file of that run",
-                                               nhills, args->file, args->variables[v], found.hills.back().centre[v],
+                                               nhills, args->file, args->variables[v], found.hills.back().center[v],
                                                variables[v].s0));
     bigint first = 0;
     bool has_checksums = true;
@@ -111,7 +111,7 @@ void FixCoordBias::begin_metad()
                     first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
     if (!found.hills.empty())
       for (std::size_t v = 0; v < variables.size(); ++v) {
-        variables[v].s0 = found.hills.back().centre[v];
+        variables[v].s0 = found.hills.back().center[v];
         variables[v].k = found.hills.back().height;
       }
     metad = std::move(bias);
@@ -169,7 +169,7 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
       evaluate();
       work += energy - before;
       for (int v = 0; v < n; ++v) {
-        variables[v].s0 = hill.centre[v];
+        variables[v].s0 = hill.center[v];
         variables[v].k = hill.height;
       }
     }

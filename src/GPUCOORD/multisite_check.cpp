@@ -64,31 +64,31 @@ namespace {
 
 struct Place {
   std::array<double, 3> x;
-  bool has_centre, has_pole;    // which cutoff it has
+  bool has_center, has_pole;    // which cutoff it has
 };
 
-// of sites, or the centre of mass of a molecule for all
+// of sites, or the center of mass of a molecule for all
 std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in, int k)
 {
   const gpucoord::Component &component = model.components()[in.component[k]];
   const double *const x = in.x + 3 * static_cast<std::size_t>(k), *const q = in.quaternion + 4 * static_cast<std::size_t>(k);
   std::vector<Place> places;
   if (!model.options().site_cutoff) {
-    places.push_back({{x[0], x[1], x[2]}, !component.centres.empty(),
+    places.push_back({{x[0], x[1], x[2]}, !component.centers.empty(),
                       !component.charges.empty() || !component.dipoles.empty() || !component.quadrupoles.empty()});
     return places;
   }
   double turn[3][3];
   MathExtra::quat_to_mat(q, turn);
-  const auto add = [&](const auto &sites, bool is_centre) {
+  const auto add = [&](const auto &sites, bool is_center) {
     for (const auto &site : sites) {
-      Place place = {{x[0], x[1], x[2]}, is_centre, !is_centre};
+      Place place = {{x[0], x[1], x[2]}, is_center, !is_center};
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) place.x[r] += turn[r][c] * site.position[c];
       places.push_back(place);
     }
   };
-  add(component.centres, true);
+  add(component.centers, true);
   add(component.charges, false);
   add(component.dipoles, false);
   add(component.quadrupoles, false);
@@ -109,7 +109,7 @@ bool is_at_cutoff(const gpucoord::MultisiteModel &model, const gpucoord::Molecul
       for (const Place &a : mine) {
         double r_sq = 0.0;
         for (int c = 0; c < 3; ++c) r_sq += (a.x[c] - b.x[c]) * (a.x[c] - b.x[c]);
-        if ((a.has_centre && b.has_centre && is_at(model.options().cutoff, r_sq)) ||
+        if ((a.has_center && b.has_center && is_at(model.options().cutoff, r_sq)) ||
             (a.has_pole && b.has_pole && is_at(model.options().cutoff_charge, r_sq)))
           return true;
       }

@@ -100,7 +100,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
     error->all(FLERR, argument, "{}: {}", style, e.what());
   }
   for (auto &component : components)    // lengths, charges and masses are the same in both
-    for (auto &site : component.centres) site.epsilon *= of_energy;
+    for (auto &site : component.centers) site.epsilon *= of_energy;
   return components;
 }
 
@@ -127,7 +127,7 @@ void MultisiteComponents::write(RestartWriter &out, const gpucoord::Component &o
   out.write(one.name);
   out.write(one.mass);
   out.write(one.inertia);
-  write_rows(out, one.centres);
+  write_rows(out, one.centers);
   write_rows(out, one.charges);
   write_rows(out, one.dipoles);
   write_rows(out, one.quadrupoles);
@@ -139,7 +139,7 @@ gpucoord::Component MultisiteComponents::read(RestartReader &in)
   one.name = in.text();
   one.mass = in.read<double>();
   in.read(&one.inertia, 1);
-  read_rows(in, one.centres);
+  read_rows(in, one.centers);
   read_rows(in, one.charges);
   read_rows(in, one.dipoles);
   read_rows(in, one.quadrupoles);

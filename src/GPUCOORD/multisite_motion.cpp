@@ -147,7 +147,7 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   The virial is that of centres of mass, with which a kinetic energy of rotation makes no pressure.
+   The virial is that of centers of mass, with which a kinetic energy of rotation makes no pressure.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
@@ -162,7 +162,7 @@ void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
         : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
                                       : fmt::format("compute {} a temperature of style temp", id);
     found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} in its pressure, which is that "
-                                "of centres of mass - give {}", id, temperature->id, way_out));
+                                "of centers of mass - give {}", id, temperature->id, way_out));
   }
 }
 

@@ -77,21 +77,21 @@ namespace MultisiteShape {
         say(beside(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s, " does not point along this axis");
       }
     };
-    look("centre", component.centres);
+    look("center", component.centers);
     look("charge", component.charges);
     look_along("dipole", component.dipoles);
     look_along("quadrupole", component.quadrupoles);
     return why;
   }
 
-  // Whether it may turn: a dipole, a quadrupole, or a site off the centre of mass feels torques.
+  // Whether it may turn: a dipole, a quadrupole, or a site off the center of mass feels torques.
   inline bool feels_torque(const gpucoord::Component &component)
   {
     const auto is_off = [](const auto &site) {
       return site.position[0] != 0.0 || site.position[1] != 0.0 || site.position[2] != 0.0;
     };
     return !component.dipoles.empty() || !component.quadrupoles.empty() ||
-        std::any_of(component.centres.begin(), component.centres.end(), is_off) ||
+        std::any_of(component.centers.begin(), component.centers.end(), is_off) ||
         std::any_of(component.charges.begin(), component.charges.end(), is_off);
   }
 

@@ -419,21 +419,21 @@ void PairCoord::shorten_list(Level &level, double range) const
 {
   const double reach = range + 2.0 * neighbor->skin, reach_sq = reach * reach;
   double **const x = atom->x;
-  level.neighbours.clear();
+  level.neighbors.clear();
   level.numneigh.assign(atom->nlocal, 0);
   level.firstneigh.assign(atom->nlocal, nullptr);
   std::vector<std::size_t> first(atom->nlocal, 0);
   for (int ii = 0; ii < list->inum; ++ii) {
     const int i = list->ilist[ii];
-    first[i] = level.neighbours.size();
+    first[i] = level.neighbors.size();
     for (int k = 0; k < list->numneigh[i]; ++k) {
       const double *const xj = x[list->firstneigh[i][k] & NEIGHMASK];
       const double dx = xj[0] - x[i][0], dy = xj[1] - x[i][1], dz = xj[2] - x[i][2];
-      if (dx * dx + dy * dy + dz * dz <= reach_sq) level.neighbours.push_back(list->firstneigh[i][k]);
+      if (dx * dx + dy * dy + dz * dz <= reach_sq) level.neighbors.push_back(list->firstneigh[i][k]);
     }
-    level.numneigh[i] = static_cast<int>(level.neighbours.size() - first[i]);
+    level.numneigh[i] = static_cast<int>(level.neighbors.size() - first[i]);
   }
-  for (int i = 0; i < atom->nlocal; ++i) level.firstneigh[i] = level.neighbours.data() + first[i];
+  for (int i = 0; i < atom->nlocal; ++i) level.firstneigh[i] = level.neighbors.data() + first[i];
 }
 
 /* ----------------------------------------------------------------------
@@ -694,7 +694,7 @@ double PairCoord::memory_usage()
   double bytes = Pair::memory_usage();
   bytes += static_cast<double>(sums.capacity()) * sizeof(double) + static_cast<double>(index.capacity()) * sizeof(int);
   for (const Level &level : levels)
-    bytes += static_cast<double>(level.neighbours.capacity() + level.numneigh.capacity()) * sizeof(int) +
+    bytes += static_cast<double>(level.neighbors.capacity() + level.numneigh.capacity()) * sizeof(int) +
         static_cast<double>(level.firstneigh.capacity()) * sizeof(int *);
   return bytes;
 }

@@ -72,7 +72,7 @@ class PairCoord : public Pair {
     std::int64_t list_version = 0;
     // a shorter list for an inner level, and LAMMPS' count of list builds when it was made
     bigint list_built = 0;
-    std::vector<int> neighbours, numneigh;
+    std::vector<int> neighbors, numneigh;
     std::vector<const int *> firstneigh;
   };
   enum { WHOLE, INNER, MIDDLE };

@@ -57,7 +57,7 @@ PairMultisite::PairMultisite(LAMMPS *lmp) : Pair(lmp)
   reinitflag = 0;    // for fix adapt
   // every owned molecule sums over all its neighbors: ghost atoms get no forces
   no_virial_fdotr_compute = 1;
-  // forces are not along the vector between two centres of mass
+  // forces are not along the vector between two centers of mass
   centroidstressflag = CENTROID_NOTAVAIL;
   unit_convert_flag = utils::get_supported_conversions(utils::ENERGY);
 }
@@ -387,7 +387,7 @@ std::string PairMultisite::setup_text() const
   std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
                                  CoordWords::name_of(given.precision, CoordWords::PRECISIONS), data_path());
   mesg += fmt::format("  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
-                      given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centres of mass");
+                      given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centers of mass");
   const std::string field = given.reaction_field == 1.0
       ? "no reaction field"
       : fmt::format("reaction field of dielectric constant {:.10g}", given.reaction_field);
@@ -396,8 +396,8 @@ std::string PairMultisite::setup_text() const
   const auto &components = the_model->components();
   const int n = static_cast<int>(components.size());
   for (const Component &one : components)
-    mesg += fmt::format("  {}: {} Lennard-Jones centres, {} charges, {} dipoles, {} quadrupoles\n", one.name,
-                        one.centres.size(), one.charges.size(), one.dipoles.size(), one.quadrupoles.size());
+    mesg += fmt::format("  {}: {} Lennard-Jones centers, {} charges, {} dipoles, {} quadrupoles\n", one.name,
+                        one.centers.size(), one.charges.size(), one.dipoles.size(), one.quadrupoles.size());
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b) {
       const Mixing &of_pair = mixing[a * n + b];

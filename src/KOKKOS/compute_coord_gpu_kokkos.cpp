@@ -38,7 +38,7 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
     ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false),
-    takes_neighbours(false), list_is_made(false), full_list(nullptr), skin(0.0)
+    takes_neighbors(false), list_is_made(false), full_list(nullptr), skin(0.0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -68,7 +68,7 @@ struct Request : NeighRequest {
    for nothing. Before init().
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbours() const
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const
 {
   constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
   const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO || args->engine == CoordArguments::Engine::CELLS;
@@ -93,7 +93,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 {
-  if (takes_neighbours)
+  if (takes_neighbors)
     full_list = ptr;
   else
     ComputeCoordGPU::init_list(id, ptr);
@@ -109,28 +109,28 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 // steps after a build, and commands between runs (write_data, create_atoms) make new ghost atoms or atoms. A fix may add
 // exclusions after init().
 
-template <class DeviceType> gpucoord::DeviceNeighbours ComputeCoordGPUKokkos<DeviceType>::neighbours() const
+template <class DeviceType> gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
 {
-  gpucoord::DeviceNeighbours neighbours;
-  if (!takes_neighbours || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal || neighbor->exclude)
-    return neighbours;
+  gpucoord::DeviceNeighbors neighbors;
+  if (!takes_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal || neighbor->exclude)
+    return neighbors;
   const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
-  neighbours.neighbour = list->d_neighbors.data();
-  neighbours.count = list->d_numneigh.data();
-  neighbours.atom_stride = static_cast<std::int64_t>(list->d_neighbors.stride(0));
-  neighbours.neighbour_stride = static_cast<std::int64_t>(list->d_neighbors.stride(1));
-  neighbours.capacity = static_cast<int>(list->d_neighbors.extent(1));
-  return neighbours;
+  neighbors.neighbor = list->d_neighbors.data();
+  neighbors.count = list->d_numneigh.data();
+  neighbors.atom_stride = static_cast<std::int64_t>(list->d_neighbors.stride(0));
+  neighbors.neighbor_stride = static_cast<std::int64_t>(list->d_neighbors.stride(1));
+  neighbors.capacity = static_cast<int>(list->d_neighbors.extent(1));
+  return neighbors;
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
   if (uses_gpu) device->begin_run();
-  takes_neighbours = may_take_neighbours();    // if as before, Neighbor may not hand out the list again: keep it
+  takes_neighbors = may_take_neighbors();    // if as before, Neighbor may not hand out the list again: keep it
   list_is_made = false;
   skin = neighbor->skin;
   ComputeCoordGPU::init();
-  if (takes_neighbours) {
+  if (takes_neighbors) {
     auto *const request = neighbor->add_request(this, NeighConst::REQ_FULL);
     request->set_kokkos_host(0);
     request->set_kokkos_device(1);
@@ -159,7 +159,7 @@ template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_
 {
   if (stays(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
-    if (takes_neighbours) text += ", pairs of LAMMPS' neighbor list";
+    if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
     return text + device->ghosts_path();
   }
   return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
@@ -230,14 +230,14 @@ template <class DeviceType> gpucoord::DeviceAtoms ComputeCoordGPUKokkos<DeviceTy
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
   selection.skin = skin;
-  selection.neighbours = neighbours();
+  selection.neighbors = neighbors();
   on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
   return atoms;
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs(bool is_due)
 {
-  if (!is_on_gpu() || !dynamic_group().empty() || (!is_due && !takes_neighbours)) return;
+  if (!is_on_gpu() || !dynamic_group().empty() || (!is_due && !takes_neighbors)) return;
   // after an error the evaluation comes here again, and tells all ranks
   try {
     rebuild();

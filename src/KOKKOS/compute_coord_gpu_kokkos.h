@@ -70,8 +70,8 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool keeps_derivatives(Path path) const override { return for_fix && stays(path); }
   std::string data_path(Path) const override;
   bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
-  bool may_take_neighbours() const;
-  gpucoord::DeviceNeighbours neighbours() const;
+  bool may_take_neighbors() const;
+  gpucoord::DeviceNeighbors neighbors() const;
   gpucoord::DeviceAtoms rebuild();
   void enqueue(unsigned want, std::int64_t positions, bool for_forces);
   bigint id_of_bad_atom();
@@ -82,7 +82,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool kept;             // those that are known did
   bool warned_moved;
   bool enqueued;         // in this force evaluation
-  bool takes_neighbours; // those of LAMMPS' list, which is a copy of the pair style's
+  bool takes_neighbors; // those of LAMMPS' list, which is a copy of the pair style's
   bool list_is_made;     // in this run
   class NeighList *full_list;
   double skin;           // of the run's lists

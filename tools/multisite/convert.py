@@ -43,7 +43,7 @@ class Component:
     def __init__(self, name):
         self.name = name
         self.masses, self.places = [], []    # of all sites that have a mass
-        self.centres, self.charges = [], []    # (x, epsilon, sigma), (x, q)
+        self.centers, self.charges = [], []    # (x, epsilon, sigma), (x, q)
         self.dipoles, self.quadrupoles = [], []    # (x, axis, moment)
         self.inertia = [0.0, 0.0, 0.0]    # as the file says; 0: from masses
 
@@ -57,7 +57,7 @@ class Component:
     def mass(self):
         return sum(self.masses)
 
-    def centre(self):
+    def center(self):
         return sum(m * x for m, x in zip(self.masses, self.places)) / self.mass()
 
     def tensor(self):
@@ -70,18 +70,18 @@ class Component:
     def check(self):
         if not self.masses:
             raise Failure(f"component {self.name} has no mass")
-        if not (self.centres or self.charges or self.dipoles or self.quadrupoles):
+        if not (self.centers or self.charges or self.dipoles or self.quadrupoles):
             raise Failure(f"component {self.name} has no sites that interact")
-        for _, epsilon, sigma in self.centres:
+        for _, epsilon, sigma in self.centers:
             if epsilon < 0 or sigma <= 0:
-                raise Failure(f"component {self.name}: a centre has epsilon {epsilon:g} and sigma {sigma:g}, which must be 0 "
+                raise Failure(f"component {self.name}: a center has epsilon {epsilon:g} and sigma {sigma:g}, which must be 0 "
                               "or more and more than 0")
         for _, axis, _ in self.dipoles + self.quadrupoles:
             if math.hypot(*axis) == 0:
                 raise Failure(f"component {self.name}: a dipole or quadrupole has an axis of length 0")
 
-    def is_off_centre(self):
-        return math.hypot(*self.centre()) > 1e-6 * max(self.size(), 1e-300)
+    def is_off_center(self):
+        return math.hypot(*self.center()) > 1e-6 * max(self.size(), 1e-300)
 
     def is_turned(self):
         tensor = self.tensor()
@@ -90,7 +90,7 @@ class Component:
     def transform(self, move, turn):
         """Places x become turn (x - move)."""
         self.places = [turn @ (x - move) for x in self.places]
-        self.centres = [(turn @ (x - move), *rest) for x, *rest in self.centres]
+        self.centers = [(turn @ (x - move), *rest) for x, *rest in self.centers]
         self.charges = [(turn @ (x - move), *rest) for x, *rest in self.charges]
         self.dipoles, self.quadrupoles = ([(turn @ (x - move), turn @ axis, moment) for x, axis, moment in sites]
                                           for sites in (self.dipoles, self.quadrupoles))
@@ -98,9 +98,9 @@ class Component:
 
     def to_principal_axes(self):
         """The center of mass becomes the origin, and the principal axes those of the frame."""
-        if self.is_off_centre():
-            notice(f"component {self.name}: its center of mass was at {numbers(self.centre())} and is now the origin")
-            self.transform(self.centre(), np.eye(3))
+        if self.is_off_center():
+            notice(f"component {self.name}: its center of mass was at {numbers(self.center())} and is now the origin")
+            self.transform(self.center(), np.eye(3))
         if self.is_turned():
             axes = np.linalg.eigh(self.tensor())[1].T
             if np.linalg.det(axes) < 0:
@@ -122,7 +122,7 @@ class Component:
         length, mass, energy, charge = (a / b for a, b in zip(SYSTEMS[source], SYSTEMS[target]))
         self.masses = [m * mass for m in self.masses]
         self.places = [x * length for x in self.places]
-        self.centres = [(x * length, epsilon * energy, sigma * length) for x, epsilon, sigma in self.centres]
+        self.centers = [(x * length, epsilon * energy, sigma * length) for x, epsilon, sigma in self.centers]
         self.charges = [(x * length, q * charge) for x, q in self.charges]
         self.dipoles = [(x * length, axis, moment * charge * length) for x, axis, moment in self.dipoles]
         self.quadrupoles = [(x * length, axis, moment * charge * length**2) for x, axis, moment in self.quadrupoles]
@@ -130,7 +130,7 @@ class Component:
 
     def lines(self):
         lines = [f"component {self.name}", f"mass {self.mass():.12g}", f"inertia {numbers(self.moments())}"]
-        lines += [f"centre {numbers(x)} {epsilon:.12g} {sigma:.12g}" for x, epsilon, sigma in self.centres]
+        lines += [f"center {numbers(x)} {epsilon:.12g} {sigma:.12g}" for x, epsilon, sigma in self.centers]
         lines += [f"charge {numbers(x)} {q:.12g}" for x, q in self.charges]
         for keyword, sites in ("dipole", self.dipoles), ("quadrupole", self.quadrupoles):
             lines += [f"{keyword} {numbers(x)} {numbers(axis)} {moment:.12g}" for x, axis, moment in sites]
@@ -200,7 +200,7 @@ class Words:
 
 
 def ls1_axis(words, keyword, axis, moment):
-    """ls1 does not normalise axes of this format: a dipole is as much larger, and a quadrupole none."""
+    """ls1 does not normalize axes of this format: a dipole is as much larger, and a quadrupole none."""
     length = math.hypot(*axis)
     if length == 0:
         words.fail(f"the axis of a {keyword} has length 0")
@@ -235,7 +235,7 @@ def read_ls1_ascii(text, name):
             component.add_mass(x, mass[0])
             found.is_shifted |= bool(shift[0])
             if epsilon[0]:
-                component.centres.append((x, float(epsilon[0]), float(sigma[0])))
+                component.centers.append((x, float(epsilon[0]), float(sigma[0])))
         for _ in range(counts[1]):
             *x, mass, charge = words.vector("x y z m q", 5)
             component.add_mass(x, mass)
@@ -343,7 +343,7 @@ def read_xml_site(site, component, found, where):
         shifted = (site.findtext("shifted") or "0").strip().lower()
         found.is_shifted |= shifted in ("1", "true", "yes", "on")
         if epsilon:
-            component.centres.append((x, epsilon, sigma))
+            component.centers.append((x, epsilon, sigma))
     elif kind == "Charge":
         charge = xml_number(site, "charge", where)
         if charge:
@@ -378,7 +378,7 @@ TAKEN = "Coords", "Types", "Masses", "Charges"
 # These do not matter to a rigid molecule.
 LEFT = ("Molecules", "Fragments", "Bonds", "Angles", "Dihedrals", "Impropers", "Special Bond Counts", "Special Bonds",
         "Shake Flags", "Shake Atoms", "Shake Bond Types")
-# These do, but atoms become points with a mass, a charge and a Lennard-Jones centre at most.
+# These do, but atoms become points with a mass, a charge and a Lennard-Jones center at most.
 REFUSED = "Diameters", "Dipoles", "Lines", "Triangles", "Body Integers", "Body Doubles"
 
 
@@ -451,7 +451,7 @@ def read_template(text, name, options):
         charge, = of("Charges") if "Charges" in sections else charges.get(kind, [0.0])
         component.add_mass(x, *(of("Masses") if "Masses" in sections else masses[kind]))
         if lj[kind][0]:
-            component.centres.append((x, *lj[kind]))
+            component.centers.append((x, *lj[kind]))
         if charge:
             component.charges.append((x, charge))
     uncharged = [kind for kind in types if kind not in charges]
@@ -639,15 +639,15 @@ def convert(options):
             if options.data:
                 raise Failure("--principal moves sites, so that positions and quaternions of --data would not fit them")
             component.to_principal_axes()
-        elif is_ls1 and component.is_off_centre():
-            notice(f"component {component.name}: masses are about {numbers(component.centre())}, not about the origin, which "
+        elif is_ls1 and component.is_off_center():
+            notice(f"component {component.name}: masses are about {numbers(component.center())}, not about the origin, which "
                    "is what ls1 takes for the center of mass, and so is it here - --principal moves the sites")
         elif is_ls1 and component.is_turned():
             notice(f"component {component.name}: axes are not principal ones of its masses, which ls1 does not mind, and so is "
                    "it here - --principal turns the sites")
     take_sign(found, options.negate_dipoles)
     if found.is_shifted:
-        notice("there are shifted Lennard-Jones centres - use pair_style multisite with shift yes")
+        notice("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes")
     if found.reaction_field is not None and any(component.dipoles for component in found.components):
         notice(f"ls1 has a reaction field of {found.reaction_field:g} about dipoles - use pair_style multisite with rf "
                f"{found.reaction_field:g}")

@@ -50,11 +50,11 @@ def commands(lmp, *lines):
 # ---------------------------------------------------------------- components
 
 class Component:
-    """Sites: centres (x, epsilon, sigma), charges (x, q), dipoles and quadrupoles (x, axis, moment)."""
+    """Sites: centers (x, epsilon, sigma), charges (x, q), dipoles and quadrupoles (x, axis, moment)."""
 
-    def __init__(self, name, mass=1.0, inertia=(0.0, 0.0, 0.0), centres=(), charges=(), dipoles=(), quadrupoles=()):
+    def __init__(self, name, mass=1.0, inertia=(0.0, 0.0, 0.0), centers=(), charges=(), dipoles=(), quadrupoles=()):
         self.name, self.mass, self.inertia = name, mass, inertia
-        self.sites = {"centre": list(centres), "charge": list(charges), "dipole": list(dipoles), "quadrupole": list(quadrupoles)}
+        self.sites = {"center": list(centers), "charge": list(charges), "dipole": list(dipoles), "quadrupole": list(quadrupoles)}
 
     def lines(self):
         flat = lambda site: " ".join(repr(float(n)) for part in site for n in np.atleast_1d(part))
@@ -71,18 +71,18 @@ def write_components(path, components, first_line="# UNITS: lj"):
     return path
 
 
-# Off-centre sites of each kind, none on an axis.
+# Off-center sites of each kind, none on an axis.
 ALL_KINDS = Component("all", 2.0, (0.4, 0.5, 0.7),
-                      centres=[((0.1, 0.2, -0.15), 0.8, 0.9), ((-0.2, 0.05, 0.25), 1.3, 0.7)],
+                      centers=[((0.1, 0.2, -0.15), 0.8, 0.9), ((-0.2, 0.05, 0.25), 1.3, 0.7)],
                       charges=[((0.15, -0.1, 0.2), 0.6), ((-0.1, 0.2, -0.05), -0.4)],
                       dipoles=[((0.05, 0.1, 0.2), (0.3, -1.2, 0.5), 0.35), ((-0.1, -0.2, 0.1), (1.0, 0.4, 0.2), 0.2)],
                       quadrupoles=[((-0.15, 0.1, 0.05), (0.2, 0.7, -0.4), 0.3)])
 LINEAR = Component("linear", 1.5, (0.3, 0.3, 0.0),
-                   centres=[((0.0, 0.0, 0.3), 1.0, 0.8), ((0.0, 0.0, -0.3), 1.0, 0.8)],
+                   centers=[((0.0, 0.0, 0.3), 1.0, 0.8), ((0.0, 0.0, -0.3), 1.0, 0.8)],
                    quadrupoles=[((0.0, 0.0, 0.0), (0.0, 0.0, 1.0), -0.4)])
-POLAR = Component("polar", 1.2, (0.2, 0.25, 0.3), centres=[((0.0, 0.05, 0.0), 0.9, 1.0)],
+POLAR = Component("polar", 1.2, (0.2, 0.25, 0.3), centers=[((0.0, 0.05, 0.0), 0.9, 1.0)],
                   dipoles=[((0.0, 0.1, 0.05), (0.0, 1.0, 0.3), 0.5)])
-ATOM = Component("atom", 1.0, centres=[((0.0, 0.0, 0.0), 1.1, 0.95)])
+ATOM = Component("atom", 1.0, centers=[((0.0, 0.0, 0.0), 1.1, 0.95)])
 MIX = {("all", "linear"): (0.9, 1.05), ("linear", "polar"): (0.8, 0.95)}
 
 
@@ -205,19 +205,19 @@ class Model:
             gap = np.diff(r).argmax()
             return float((r[gap] + r[gap + 1]) / 2)
 
-        return Model(self.components, moved(self.cutoff, ["centre"]),
+        return Model(self.components, moved(self.cutoff, ["center"]),
                      moved(self.cutoff_charge, ["charge", "dipole", "quadrupole"]), self.site, self.shift, self.rf,
                      self.mixing, self.coulomb)
 
     def add_pairs(self, result, one, other, turn, i, j, d):
-        centre_distance = np.linalg.norm(d, axis=1)
+        center_distance = np.linalg.norm(d, axis=1)
         total = np.zeros(len(i))
 
         def site_pairs(kind_a, kind_b, cutoff):
             for a, b in itertools.product(one.sites[kind_a], other.sites[kind_b]):
                 r = d + turn[i] @ np.asarray(a[0], float) - turn[j] @ np.asarray(b[0], float)
                 length = np.linalg.norm(r, axis=1)
-                inside = (length if self.site else centre_distance) <= cutoff
+                inside = (length if self.site else center_distance) <= cutoff
                 axis = lambda t, s: t @ (np.asarray(s[1], float) / np.linalg.norm(s[1])) if len(s) == 3 else None
                 ei = axis(turn[i], a) if kind_a in ("dipole", "quadrupole") else None
                 ej = axis(turn[j], b) if kind_b in ("dipole", "quadrupole") else None
@@ -233,7 +233,7 @@ class Model:
 
         xi, eta = (1.0, 1.0) if one is other else self.mixing.get((one.name, other.name),
                                                                   self.mixing.get((other.name, one.name), (1.0, 1.0)))
-        for a, b, r, _, _, _, inside in site_pairs("centre", "centre", self.cutoff):
+        for a, b, r, _, _, _, inside in site_pairs("center", "center", self.cutoff):
             epsilon, sigma = xi * np.sqrt(a[1] * b[1]), eta * (a[2] + b[2]) / 2
             lj = lambda r: 4 * epsilon * ((sigma / r)**12 - (sigma / r)**6)
             result.lj += add(lj(r) - (lj(self.cutoff) if self.shift else 0.0), inside)

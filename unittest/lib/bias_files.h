@@ -44,7 +44,7 @@ class Files : public testing::Test {
     std::vector<Hill> result;
     for (int h = 0; h < n; ++h) {
       Hill hill;
-      hill.centre[0] = series(h) / 3.0;
+      hill.center[0] = series(h) / 3.0;
       hill.sigma[0] = 0.1 + h / 7.0;
       hill.file_height = 1.0 / (h + 1);
       hill.height = height_of_bias(hill.file_height, 8.0);

@@ -49,7 +49,7 @@ inline std::vector<Hill> fill(Metadynamics &metad, int n, int nhills, unsigned s
   for (int h = 0; h < nhills; ++h) {
     Hill hill;
     for (int k = 0; k < n; ++k) {
-      hill.centre[k] = lo[k] + width[k] * uniform(random);
+      hill.center[k] = lo[k] + width[k] * uniform(random);
       hill.sigma[k] = sigma[k];
     }
     hill.height = hill.file_height = uniform(random);

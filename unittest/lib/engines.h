@@ -195,10 +195,10 @@ inline Result run_cells(Coordination &c, const System &s, unsigned want)
   return run_input(c, cells_input(s, *rows), s.nlocal, want);
 }
 
-// full lists out to 1.3 dmax, with the two highest bits set as LAMMPS does for special neighbours
-struct Neighbours {
+// full lists out to 1.3 dmax, with the two highest bits set as LAMMPS does for special neighbors
+struct Neighbors {
   static unsigned special_of(int i, int j) { return static_cast<unsigned>(i + j) % 4; }
-  Neighbours(const System &s, double dmax)
+  Neighbors(const System &s, double dmax)
   {
     constexpr double skin = 1.3;
     for (int i = 0; i < s.nlocal; ++i) {
@@ -220,16 +220,16 @@ struct Neighbours {
   std::vector<const int *> first;
 };
 
-// valid as long as s, rows and neighbours are
-inline ListInput list_input(const System &s, const Rows &rows, const Neighbours &neighbours)
+// valid as long as s, rows and neighbors are
+inline ListInput list_input(const System &s, const Rows &rows, const Neighbors &neighbors)
 {
   ListInput in;
   in.x = s.x.data();
   in.a = rows.list_a;
   if (s.two) in.b = rows.list_b;
   in.member = s.member.data();
-  in.numneigh = neighbours.count.data();
-  in.firstneigh = neighbours.first.data();
+  in.numneigh = neighbors.count.data();
+  in.firstneigh = neighbors.first.data();
   in.neighmask = 0x1FFFFFFF;
   return in;
 }
@@ -237,8 +237,8 @@ inline ListInput list_input(const System &s, const Rows &rows, const Neighbours 
 inline Result run_list(Coordination &c, const System &s, double dmax, unsigned want)
 {
   const auto rows = rows_of(s);
-  const Neighbours neighbours(s, dmax);
-  return run_input(c, list_input(s, *rows, neighbours), s.nlocal, want);
+  const Neighbors neighbors(s, dmax);
+  return run_input(c, list_input(s, *rows, neighbors), s.nlocal, want);
 }
 
 // the owned atoms of rank 'rank' of 'nranks', as gathered from all

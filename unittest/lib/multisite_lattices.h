@@ -21,15 +21,15 @@
 constexpr double TOLERANCE_DOUBLE = 1e-12, TOLERANCE_FLOAT = 4e-5;
 constexpr double SPACING = 1.5;    // of molecules, in units of sigma
 
-inline gpucoord::Component component(const std::string &name, int ncentres, int ncharges, int ndipoles, int nquadrupoles)
+inline gpucoord::Component component(const std::string &name, int ncenters, int ncharges, int ndipoles, int nquadrupoles)
 {
-  std::mt19937 random(1000 * ncentres + 100 * ncharges + 10 * ndipoles + nquadrupoles);
+  std::mt19937 random(1000 * ncenters + 100 * ncharges + 10 * ndipoles + nquadrupoles);
   std::uniform_real_distribution<double> uniform(-0.25, 0.25);
   const auto place = [&] { return std::array<double, 3>{uniform(random), uniform(random), uniform(random)}; };
   gpucoord::Component c;
   c.name = name;
   c.mass = 1.0;
-  for (int k = 0; k < ncentres; ++k) c.centres.push_back({place(), 1.0 + uniform(random), 0.9 + 0.4 * uniform(random)});
+  for (int k = 0; k < ncenters; ++k) c.centers.push_back({place(), 1.0 + uniform(random), 0.9 + 0.4 * uniform(random)});
   for (int k = 0; k < ncharges; ++k) c.charges.push_back({place(), 0.3 + uniform(random)});
   for (int k = 0; k < ndipoles; ++k) c.dipoles.push_back({place(), place(), 0.5 + uniform(random)});
   for (int k = 0; k < nquadrupoles; ++k) c.quadrupoles.push_back({place(), place(), 0.4 + uniform(random)});
@@ -134,13 +134,13 @@ inline gpucoord::MultisiteOptions options(double cutoff, double cutoff_charge)
 
 inline std::vector<std::vector<gpucoord::Component>> kinds_of_components()
 {
-  return {{component("centre", 1, 0, 0, 0)},
-          {component("two centres", 2, 0, 0, 0)},
-          {component("two centres and a quadrupole", 2, 0, 0, 1)},
-          {component("three centres and a quadrupole", 3, 0, 0, 1)},
-          {component("three centres and charges", 3, 3, 0, 0)},
-          {component("three centres and a dipole", 3, 0, 1, 0)},
-          {component("a centre and three charges", 1, 3, 0, 0)},
+  return {{component("center", 1, 0, 0, 0)},
+          {component("two centers", 2, 0, 0, 0)},
+          {component("two centers and a quadrupole", 2, 0, 0, 1)},
+          {component("three centers and a quadrupole", 3, 0, 0, 1)},
+          {component("three centers and charges", 3, 3, 0, 0)},
+          {component("three centers and a dipole", 3, 0, 1, 0)},
+          {component("a center and three charges", 1, 3, 0, 0)},
           {component("all kinds", 2, 2, 2, 2)},
           {component("charges alone", 0, 2, 0, 0)},
           {component("many", 5, 7, 1, 3)},

@@ -127,8 +127,8 @@ inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System
     for (const auto &site : c.quadrupoles) all.push_back(site.position);
     return all;
   };
-  for (const auto &sa : a.centres)
-    for (const auto &sb : b.centres)
+  for (const auto &sa : a.centers)
+    for (const auto &sb : b.centers)
       if (is_at(sa.position, sb.position, model.options().cutoff)) return true;
   for (const auto &sa : others(a))
     for (const auto &sb : others(b))

@@ -252,11 +252,11 @@ TEST(Metadynamics, ends_of_the_grid)
   double slope;
   for (const double s : {0.0, 10.0}) EXPECT_EQ(metad.evaluate(&s, &slope), 0.0);
   Hill hill;
-  hill.centre[0] = 10.0;
+  hill.center[0] = 10.0;
   hill.sigma[0] = 0.2;
   hill.height = 1.0;
   metad.add(hill);
-  hill.centre[0] = 1e300;    // nothing of it is on the grid
+  hill.center[0] = 1e300;    // nothing of it is on the grid
   metad.add(hill);
   const double end = 10.0;
   EXPECT_DOUBLE_EQ(metad.evaluate(&end, &slope), 1.0);

@@ -15,7 +15,7 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
   const auto expected = hills(20);
   ASSERT_EQ(found.hills.size(), 20u);
   for (int h = 0; h < 20; ++h) {
-    EXPECT_EQ(found.hills[h].centre[0], expected[h].centre[0]);
+    EXPECT_EQ(found.hills[h].center[0], expected[h].center[0]);
     EXPECT_EQ(found.hills[h].sigma[0], expected[h].sigma[0]);
     EXPECT_EQ(found.hills[h].height, expected[h].height);
   }
@@ -35,7 +35,7 @@ TEST_F(Files, reads_plumed)
   const auto found = read(path);
   EXPECT_FALSE(found.names_units);
   ASSERT_EQ(found.hills.size(), 1u);
-  EXPECT_EQ(found.hills[0].centre[0], 5.0153029346568108);
+  EXPECT_EQ(found.hills[0].center[0], 5.0153029346568108);
   EXPECT_DOUBLE_EQ(found.hills[0].height, 0.28275877473874583 * 7.0 / 8.0);
 }
 
@@ -69,7 +69,7 @@ TEST_F(Files, later_hills_move_to_a_backup)
   }
   const auto moved = read((folder / "bck.0.HILLS").string());
   ASSERT_EQ(moved.hills.size(), 2u);
-  EXPECT_EQ(moved.hills[0].centre[0], hills(5)[3].centre[0]);
+  EXPECT_EQ(moved.hills[0].center[0], hills(5)[3].center[0]);
   EXPECT_EQ(read(path).hills.size(), 4u);
 }
 

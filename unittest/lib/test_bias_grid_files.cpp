@@ -60,7 +60,7 @@ TEST_F(Files, grids_of_earlier_versions_are_compared_with_the_hills)
     EXPECT_FALSE(copy.read_grid(path, hills));
     EXPECT_EQ(copy.grid_values(), metad.grid_values());
     EXPECT_EQ(copy.hills_checksum(), metad.hills_checksum());
-    hills[11].centre[0] += 1e-6;    // is in the file in 17 digits
+    hills[11].center[0] += 1e-6;    // is in the file in 17 digits
     EXPECT_THROW(later.read_grid(path, hills), std::runtime_error);
   }
 }
@@ -214,7 +214,7 @@ TEST_F(Files, altered_grids_and_hills_are_refused)
         for (int part = 0; part < 2 * n + 1; ++part) {
           auto altered = hills;
           Hill &hill = altered[which];
-          (part < n           ? hill.centre[part]
+          (part < n           ? hill.center[part]
                : part < 2 * n ? hill.sigma[part - n]
                               : hill.height) *= 1.0 + 1e-5;
           EXPECT_NE(refusal(altered).find(" is not the sum of these hills: "), std::string::npos);

@@ -154,7 +154,7 @@ TEST_P(Bins, atoms_within_range_are_within_reach)
     }
 }
 
-TEST_P(Bins, atoms_of_neighbouring_cells_are_those_with_their_keys)
+TEST_P(Bins, atoms_of_neighboring_cells_are_those_with_their_keys)
 {
   const auto &keys = bins.keys;
   std::mt19937_64 random(5);

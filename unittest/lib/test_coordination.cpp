@@ -225,7 +225,7 @@ TEST(EndOfRange, a_pair_at_exactly_dmax_is_inside)
   const System s = one_group(cubic_lattice(8, 1.0, -3.0));
   for (const double dmax : {1.0, 2.0, 3.0, 5.0})
     check_engines(built_in(rational(6, 12, 2.0, 0.0, dmax, false)), s, "r = dmax");
-  // the number of pairs itself: 3 n^2 (n - 1) nearest neighbours, each s = 1/2
+  // the number of pairs itself: 3 n^2 (n - 1) nearest neighbors, each s = 1/2
   for (const Precision p : PRECISIONS) {
     const auto backend = make_backend(Switch(rational(6, 12, 1.0, 0.0, 1.0, false)), p, 2);
     EXPECT_EQ(run_cells(*backend, s, VALUE).sum.value, 0.5 * 3 * 64 * 7);
@@ -609,7 +609,7 @@ class EveryEngine {
   };
   explicit EveryEngine(const Switch &function_in, Groups groups) :
       function(function_in), s(make_system(random_points(400, 4, 4, 4, -2, 31), groups)), rows(rows_of(s)),
-      neighbours(s, function.dmax()), gathered(s, brute::Cell())
+      neighbors(s, function.dmax()), gathered(s, brute::Cell())
   {
     for (int k = 0; k < 150; ++k) {
       row_a.push_back(k);
@@ -621,7 +621,7 @@ class EveryEngine {
     pairs.row_a = row_a.data();
     pairs.row_b = row_b.data();
     add("cells", cells_input(s, *rows));
-    add("list", list_input(s, *rows, neighbours));
+    add("list", list_input(s, *rows, neighbors));
     add("allpairs", gathered.in);
     add("pairs", pairs, true);
     add_reference("reference_cells", cells_input(s, *rows), gpucoord::reference_cells);
@@ -648,7 +648,7 @@ class EveryEngine {
   const Switch function;
   const System s;
   const std::unique_ptr<Rows> rows;
-  const Neighbours neighbours;
+  const Neighbors neighbors;
   const Gathered gathered;
   std::vector<int> row_a, row_b;
   PairsInput pairs;

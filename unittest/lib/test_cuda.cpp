@@ -246,8 +246,8 @@ void check_engines(Backends &backends, const System &s, const std::string &what,
   backends.check(cells_of(s), what + " cells", wants);
   if (s.nall() > 5000) return;
   const auto rows = rows_of(s);
-  const Neighbours neighbours(s, backends.function.dmax());
-  const ListInput in = list_input(s, *rows, neighbours);
+  const Neighbors neighbors(s, backends.function.dmax());
+  const ListInput in = list_input(s, *rows, neighbors);
   backends.check([&](Coordination &c, unsigned want) { return run_input(c, in, s.nlocal, want); }, what + " list", wants);
   if (s.nlocal == s.nall())
     backends.check([&](Coordination &c, unsigned want) { return run_allpairs(c, s, brute::Cell(), want); },
@@ -397,9 +397,9 @@ class Lists : public testing::Test {
     expect_equal(found, truth, Precision::DOUBLE, DERIVATIVES | VIRIAL, what);
   }
   Result run(const ListInput &in) { return run_input(*cuda, in, s.nlocal, DERIVATIVES | VIRIAL); }
-  ListInput input(const System &system, const Rows &rows, const Neighbours &neighbours, std::int64_t version)
+  ListInput input(const System &system, const Rows &rows, const Neighbors &neighbors, std::int64_t version)
   {
-    ListInput in = list_input(system, rows, neighbours);
+    ListInput in = list_input(system, rows, neighbors);
     in.version = version;
     return in;
   }
@@ -407,31 +407,31 @@ class Lists : public testing::Test {
   const std::unique_ptr<Coordination> cuda = make_cuda(function, Precision::DOUBLE);
   const System s = make_system(random_points(900, 5, 5, 5, 0, 61), Groups::OVERLAPPING, 300);
   const std::unique_ptr<Rows> rows = rows_of(s);
-  const Neighbours neighbours = Neighbours(s, function.dmax());
-  const Neighbours nearest = Neighbours(s, 0.5 * function.dmax());    // other lists of the same atoms
+  const Neighbors neighbors = Neighbors(s, function.dmax());
+  const Neighbors nearest = Neighbors(s, 0.5 * function.dmax());    // other lists of the same atoms
 };
 
 TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
 {
-  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "first");
+  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "first");
   System moved = s;
   std::mt19937_64 random(62);
   for (double &v : moved.x) v += std::uniform_real_distribution<double>(-0.05, 0.05)(random);
   // the lists of the first evaluation hold, whatever is given with their version
-  expect_host(run(input(moved, *rows, nearest, 7)), input(moved, *rows, neighbours, 0), "moved");
-  expect_host(run(input(s, *rows, nearest, 7)), input(s, *rows, neighbours, 0), "moved back");
+  expect_host(run(input(moved, *rows, nearest, 7)), input(moved, *rows, neighbors, 0), "moved");
+  expect_host(run(input(s, *rows, nearest, 7)), input(s, *rows, neighbors, 0), "moved back");
 }
 
 TEST_F(Lists, of_another_version_are_taken_up)
 {
-  const Result first = run(input(s, *rows, neighbours, 7)), second = run(input(s, *rows, nearest, 8));
+  const Result first = run(input(s, *rows, neighbors, 7)), second = run(input(s, *rows, nearest, 8));
   EXPECT_LT(second.sum.value, first.sum.value);
   expect_host(second, input(s, *rows, nearest, 0), "another version");
-  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "a version from before");
+  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "a version from before");
   const System fewer = make_system(random_points(500, 4, 4, 4, 0, 63), Groups::OVERLAPPING, 500 - 100);
   const auto fewer_rows = rows_of(fewer);
-  const Neighbours fewer_neighbours(fewer, function.dmax());
-  const ListInput in = input(fewer, *fewer_rows, fewer_neighbours, 9);
+  const Neighbors fewer_neighbors(fewer, function.dmax());
+  const ListInput in = input(fewer, *fewer_rows, fewer_neighbors, 9);
   const HostTruth truth(function, [&](Coordination &c, unsigned want) { return run_input(c, in, fewer.nlocal, want); });
   expect_equal(run_input(*cuda, in, fewer.nlocal, DERIVATIVES | VIRIAL), truth, Precision::DOUBLE,
                DERIVATIVES | VIRIAL, "other atoms");
@@ -440,27 +440,27 @@ TEST_F(Lists, of_another_version_are_taken_up)
 
 TEST_F(Lists, without_a_version_are_read_every_time)
 {
-  expect_host(run(input(s, *rows, neighbours, 0)), input(s, *rows, neighbours, 0), "first");
+  expect_host(run(input(s, *rows, neighbors, 0)), input(s, *rows, neighbors, 0), "first");
   expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "second");
-  expect_host(run(input(s, *rows, neighbours, 3)), input(s, *rows, neighbours, 0), "a version");
+  expect_host(run(input(s, *rows, neighbors, 3)), input(s, *rows, neighbors, 0), "a version");
   expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "none");
-  expect_host(run(input(s, *rows, neighbours, 3)), input(s, *rows, neighbours, 0), "the version again");
+  expect_host(run(input(s, *rows, neighbors, 3)), input(s, *rows, neighbors, 0), "the version again");
 }
 
 // atoms whose lists were not needed before come into the groups
 TEST_F(Lists, of_one_version_serve_any_groups)
 {
-  run(input(s, *rows, neighbours, 7));
+  run(input(s, *rows, neighbors, 7));
   for (const unsigned seed : {2u, 3u}) {
     const System other = make_system(s.x, Groups::OVERLAPPING, s.nall() - s.nlocal, seed);
     EXPECT_NE(other.member, s.member);
     const auto other_rows = rows_of(other);
-    expect_host(run(input(other, *other_rows, neighbours, 7)), input(other, *other_rows, neighbours, 0), "other groups");
+    expect_host(run(input(other, *other_rows, neighbors, 7)), input(other, *other_rows, neighbors, 0), "other groups");
   }
   const System one = make_system(s.x, Groups::ONE, s.nall() - s.nlocal);
   const auto one_rows = rows_of(one);
-  expect_host(run(input(one, *one_rows, neighbours, 7)), input(one, *one_rows, neighbours, 0), "one group");
-  expect_host(run(input(s, *rows, neighbours, 7)), input(s, *rows, neighbours, 0), "the first groups again");
+  expect_host(run(input(one, *one_rows, neighbors, 7)), input(one, *one_rows, neighbors, 0), "one group");
+  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "the first groups again");
 }
 
 // ---- the same bits
@@ -638,7 +638,7 @@ TEST(Devices, have_names_and_others_are_errors)
 
 TEST(WholeGpu, four_million_atoms_equal_the_host)
 {
-  // 60 neighbours within dmax
+  // 60 neighbors within dmax
   const int n = 4000000;
   const double side = std::cbrt(n / 60.0 * 4.0 / 3.0 * 3.14159265358979) * FUNCTION.dmax;
   const System s = make_system(random_points(n, side, side, side, -100, 91), Groups::IDENTICAL, n / 5);

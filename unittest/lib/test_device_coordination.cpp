@@ -306,18 +306,18 @@ TEST(DeviceCoordination, NeighborList)
       }
       const int capacity = most + 7;    // what is beyond the neighbors is nothing that may be read
       for (const bool by_atom : {true, false}) {
-        std::vector<int> neighbour(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000), count(n);
+        std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000), count(n);
         for (int i = 0; i < n; ++i) {
           count[i] = static_cast<int>(lists[i].size());
-          for (int k = 0; k < count[i]; ++k) neighbour[by_atom ? i * capacity + k : k * n + i] = lists[i][k];
+          for (int k = 0; k < count[i]; ++k) neighbor[by_atom ? i * capacity + k : k * n + i] = lists[i][k];
         }
-        const OnGpu<int> neighbour_on_gpu(neighbour), count_on_gpu(count);
+        const OnGpu<int> neighbor_on_gpu(neighbor), count_on_gpu(count);
         for (const Precision precision : PRECISIONS) {
           System moved = s;
           const Loaded loaded(s, false);
           const auto device = make(function, precision);
           DeviceSelection chosen = selection(false, 0.2);
-          chosen.neighbours = {neighbour_on_gpu.data(), count_on_gpu.data(), by_atom ? capacity : 1, by_atom ? 1 : n, capacity};
+          chosen.neighbors = {neighbor_on_gpu.data(), count_on_gpu.data(), by_atom ? capacity : 1, by_atom ? 1 : n, capacity};
           for (int round = 0; round < 2; ++round) {
             device->rebuild(loaded.atoms, chosen, 0, nullptr);
             EXPECT_EQ(device->natoms_a(), n);
@@ -378,14 +378,14 @@ void sort_in_cells(System &s, double size)
 
 // Neighbors within range of the owned atoms, atom by atom or neighbor by neighbor.
 struct HostList {
-  std::vector<int> neighbour, count;
+  std::vector<int> neighbor, count;
 
-  HostList(const System &s, double range, std::int64_t atom_stride, std::int64_t neighbour_stride, int capacity) : count(s.nlocal)
+  HostList(const System &s, double range, std::int64_t atom_stride, std::int64_t neighbor_stride, int capacity) : count(s.nlocal)
   {
     std::map<std::tuple<int, int, int>, std::vector<int>> cells;
     const auto cell = [&](int i, int c) { return static_cast<int>(std::floor(s.x[3 * i + c] / range)); };
     for (int i = 0; i < s.nall; ++i) cells[{cell(i, 0), cell(i, 1), cell(i, 2)}].push_back(i);
-    neighbour.assign(static_cast<std::size_t>(s.nlocal) * capacity, -1000000000);
+    neighbor.assign(static_cast<std::size_t>(s.nlocal) * capacity, -1000000000);
     for (const auto &[at, atoms] : cells)
       for (int k = 0; k < 27; ++k) {
         const auto others = cells.find({std::get<0>(at) + k % 3 - 1, std::get<1>(at) + k / 3 % 3 - 1, std::get<2>(at) + k / 9 - 1});
@@ -397,7 +397,7 @@ struct HostList {
             for (int c = 0; c < 3; ++c) r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
             if (r_sq >= range * range) continue;
             if (count[i] == capacity) throw std::length_error("more neighbors than there is room for");
-            neighbour[i * atom_stride + count[i]++ * neighbour_stride] = j;
+            neighbor[i * atom_stride + count[i]++ * neighbor_stride] = j;
           }
       }
   }
@@ -422,21 +422,21 @@ TEST(DeviceCoordination, BlocksOfRows)
       for (int i = 0; i < s.nall; ++i)
         if (double &x = s.x[3 * i]; x > 0.0) x *= 1.0 + 0.007 * x * x * x;
     if (a.kind != UNSORTED) sort_in_cells(s, 0.6);
-    if (a.kind == CROWD) {    // in a cube, atoms that are not neighbours in memory
+    if (a.kind == CROWD) {    // in a cube, atoms that are not neighbors in memory
       System crowd(5000, 0, 5000 / (6.0 * 6.0 * 6.0), 8, 1.0, 0.0, -3.0);
       for (int k = 0; k < crowd.nall; ++k) std::copy_n(crowd.x.data() + 3 * k, 3, s.x.data() + 3 * (5 * k));
     }
     for (double &x : s.x) x = static_cast<float>(x);
     const int capacity = a.kind == CROWD ? 320 : 80;
-    const std::int64_t atom_stride = by_atom ? capacity : 1, neighbour_stride = by_atom ? 1 : a.n;
-    const HostList list(s, 1.2, atom_stride, neighbour_stride, capacity);
+    const std::int64_t atom_stride = by_atom ? capacity : 1, neighbor_stride = by_atom ? 1 : a.n;
+    const HostList list(s, 1.2, atom_stride, neighbor_stride, capacity);
     if (a.kind == VAPOUR) {
       EXPECT_EQ(*std::min_element(list.count.begin(), list.count.end()), 0);
       for (const int few : {1, 2, 7, 8, 9, 16, 17}) EXPECT_NE(std::count(list.count.begin(), list.count.end(), few), 0);
     }
-    const OnGpu<int> neighbour(list.neighbour), count(list.count);
+    const OnGpu<int> neighbor(list.neighbor), count(list.count);
     DeviceSelection chosen = selection(false, 0.2);
-    chosen.neighbours = {neighbour.data(), count.data(), atom_stride, neighbour_stride, capacity};
+    chosen.neighbors = {neighbor.data(), count.data(), atom_stride, neighbor_stride, capacity};
     for (const Switch &function : functions)
       for (const Precision precision : PRECISIONS) {
         if (is_large && (precision != Precision::MIXED || &function != functions)) continue;
@@ -923,9 +923,9 @@ TEST(DeviceBias, MetadynamicsOnAGrid)
       std::mt19937 random(n);
       std::uniform_real_distribution<double> place(0.1, 0.6);
       for (int h = 0; h < 20; ++h) {
-        double centre[3];
-        for (double &c : centre) c = place(random);
-        metad.add(metad.next_hill(centre, 0.0));
+        double center[3];
+        for (double &c : center) c = place(random);
+        metad.add(metad.next_hill(center, 0.0));
       }
       const auto bias = make_device_bias();
       DeviceBias::State state = {};

@@ -10,7 +10,7 @@
 
 using gpucoord::Bounds;
 using gpucoord::DeviceGrid;
-using gpucoord::Neighbourhood;
+using gpucoord::Neighborhood;
 
 namespace {
 
@@ -32,11 +32,11 @@ template <class Check> void for_all_grids(Check check)
 
 }    // namespace
 
-TEST(Columns, of_a_neighbourhood_are_all_that_are_within_range_and_fit_into_it)
+TEST(Columns, of_a_neighborhood_are_all_that_are_within_range_and_fit_into_it)
 {
   for_all_grids([](const DeviceGrid &grid, const Bounds &, double range) {
-    const Neighbourhood found = make_neighbourhood(grid, range);
-    ASSERT_LE(found.n, Neighbourhood::MAX_COLUMNS);
+    const Neighborhood found = make_neighborhood(grid, range);
+    ASSERT_LE(found.n, Neighborhood::MAX_COLUMNS);
     std::set<std::pair<int, int>> columns;
     double last = 0.0;
     for (int t = 0; t < found.n; ++t) {

@@ -94,12 +94,12 @@ TEST(Multisite, PolesAreLimitsOfCharges)
       }
 }
 
-// one centre each: mixing and shift
-TEST(Multisite, LennardJonesOfUnlikeCentres)
+// one center each: mixing and shift
+TEST(Multisite, LennardJonesOfUnlikeCenters)
 {
   Component kinds[2];
-  kinds[0].centres = {{{0, 0, 0}, 0.5, 1.0}};
-  kinds[1].centres = {{{0, 0, 0}, 2.0, 1.4}};
+  kinds[0].centers = {{{0, 0, 0}, 0.5, 1.0}};
+  kinds[1].centers = {{{0, 0, 0}, 2.0, 1.4}};
   std::mt19937 random(3);
   for (const bool shift : {false, true}) {
     MultisiteOptions o = options(3.0);
@@ -151,11 +151,11 @@ TEST(Multisite, BadComponents)
   Component c;
   c.name = "X";
   EXPECT_EQ(message_of(c), "component X: it has no sites");
-  c.centres = {{{0, 0, 0}, -0.5, 1.0}};
+  c.centers = {{{0, 0, 0}, -0.5, 1.0}};
   EXPECT_EQ(message_of(c), "component X: epsilon is -0.5 and must be 0 or more");
-  c.centres = {{{0, 0, 0}, 0.5, 0.0}};
+  c.centers = {{{0, 0, 0}, 0.5, 0.0}};
   EXPECT_EQ(message_of(c), "component X: sigma is 0 and must be more than 0");
-  c.centres = {{{0, 0, 0}, 0.5, 1.0}};
+  c.centers = {{{0, 0, 0}, 0.5, 1.0}};
   EXPECT_EQ(message_of(c), "");
   c.dipoles = {{{0, 0, 0}, {0, 0, 0}, 1.0}};
   EXPECT_EQ(message_of(c), "component X: the axis of a dipole has length 0 and must have a direction");
@@ -170,7 +170,7 @@ component CO2    # of Merker
 mass 44.01
 inertia 43.2 43.2 0
 
-centre 0 0 0 1.066e-3 2.8137
+center 0 0 0 1.066e-3 2.8137
   center 0 0 1.2869 8.66e-3 2.9755
 quadrupole 0 0 0  0 0 1  -0.85
 component ion
@@ -184,10 +184,10 @@ dipole 0.5 -1 2 1 1 0 3e-1
   EXPECT_EQ(co2.name, "CO2");
   EXPECT_EQ(co2.mass, 44.01);
   EXPECT_EQ(co2.inertia, (std::array<double, 3>{43.2, 43.2, 0.0}));
-  ASSERT_EQ(co2.centres.size(), 2u);
-  EXPECT_EQ(co2.centres[1].position[2], 1.2869);
-  EXPECT_EQ(co2.centres[1].epsilon, 8.66e-3);
-  EXPECT_EQ(co2.centres[1].sigma, 2.9755);
+  ASSERT_EQ(co2.centers.size(), 2u);
+  EXPECT_EQ(co2.centers[1].position[2], 1.2869);
+  EXPECT_EQ(co2.centers[1].epsilon, 8.66e-3);
+  EXPECT_EQ(co2.centers[1].sigma, 2.9755);
   ASSERT_EQ(co2.quadrupoles.size(), 1u);
   EXPECT_EQ(co2.quadrupoles[0].axis[2], 1.0);
   EXPECT_EQ(co2.quadrupoles[0].moment, -0.85);
@@ -219,7 +219,7 @@ TEST(Multisite, BadComponentFiles)
   EXPECT_EQ(message_of("component A\nmass 1\nmass 2\n"), "bad, line 3: component A has a line mass already");
   EXPECT_EQ(message_of("component A\ninertia 0 0 0\ninertia 1 1 1\n"), "bad, line 3: component A has a line inertia already");
   EXPECT_EQ(message_of("component A\ninertia 1 1 1\nmass 1\ncomponent B\ninertia 1 1 1\nmass 1\n"), "");
-  EXPECT_EQ(message_of("component A\ncentre 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
+  EXPECT_EQ(message_of("component A\ncenter 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
   EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 and must be more than 0");
   EXPECT_EQ(message_of("component A\nmass 1e-101\n"),
             "bad, line 2: the mass is 1e-101 and must be 1e-100 or more, so that quotients by it are finite");
@@ -227,13 +227,13 @@ TEST(Multisite, BadComponentFiles)
             "bad, line 2: '-1e101' must be 1e100 or less in magnitude, so that products of such numbers are finite");
   EXPECT_EQ(message_of("\xEF\xBB\xBF" "component A\r\nmass 1\r\n"), "");
   EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF" "component B\n"),
-            "bad, line 3: '\xEF\xBB\xBF" "component' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
+            "bad, line 3: '\xEF\xBB\xBF" "component' is none of component, mass, inertia, center, charge, dipole, quadrupole");
   EXPECT_EQ(message_of("component A\nmass 1 2\n"), "bad, line 2: mass needs M, and there are 2 numbers");
-  EXPECT_EQ(message_of("component A\ncentre 0\n"), "bad, line 2: centre needs x y z epsilon sigma, and there is 1 number");
+  EXPECT_EQ(message_of("component A\ncenter 0\n"), "bad, line 2: center needs x y z epsilon sigma, and there is 1 number");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"), "bad, line 2: 'one' is no finite number");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 inf\n"), "bad, line 2: 'inf' is no finite number");
   EXPECT_EQ(message_of("component A\nsite 0 0 0\n"),
-            "bad, line 2: 'site' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
+            "bad, line 2: 'site' is none of component, mass, inertia, center, charge, dipole, quadrupole");
   EXPECT_EQ(message_of("component A\ninertia 1 -1 1\n"), "bad, line 2: the moment of inertia -1 must be 0 or more");
   EXPECT_EQ(message_of("component A\ninertia 1 3 1\n"),
             "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which no body has");
@@ -243,14 +243,14 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
 {
   Component kinds[2];
   for (int i = 0; i < 2; ++i) {
-    kinds[i].centres = {{{0.2, 0.1, -0.3}, 0.8 + i, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.4 - 0.1 * i}};
+    kinds[i].centers = {{{0.2, 0.1, -0.3}, 0.8 + i, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.4 - 0.1 * i}};
     kinds[i].charges = {{{0.3, -0.2, 0.1}, 0.7}, {{-0.1, 0.2, 0.4}, -0.9}};
     kinds[i].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2 * i}, 0.8}};
     kinds[i].quadrupoles = {{{-0.2, -0.1, 0.3}, {1.0, 0.2, -0.4}, 1.2 - i}};
   }
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
-    // within a cutoff between centres, or some pairs of sites within one between sites
+    // within a cutoff between centers, or some pairs of sites within one between sites
     MultisiteOptions o = options(round < 20 ? 9.0 : 2.5);
     o.site_cutoff = round >= 20;
     o.cutoff_charge = round < 30 ? o.cutoff : 2.7;
@@ -322,7 +322,7 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
   for (int k = 0; k < n[0]; ++k) {
     LennardJonesSite site;
     in >> site.position[0] >> site.position[1] >> site.position[2] >> mass >> site.epsilon >> site.sigma >> unused >> unused;
-    c.centres.push_back(site);
+    c.centers.push_back(site);
   }
   for (int k = 0; k < n[1]; ++k) {
     ChargeSite site;

@@ -39,7 +39,7 @@ TEST_F(Multisites, EqualPlainLoops)
         if (kinds.size() > 1) model.set_mixing(0, 1, {0.9, 1.02});
         for (const int n : {1, 2, 33, 400}) {
           SCOPED_TRACE(kinds[0].name + ", " + std::to_string(kinds.size()) + " kinds, " + std::to_string(n) + " molecules, cutoff of " +
-                       (site_cutoff ? "sites" : "centres") + ", of charges " + std::to_string(charges));
+                       (site_cutoff ? "sites" : "centers") + ", of charges " + std::to_string(charges));
           const System s(n, static_cast<int>(kinds.size()));
           const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) { return reference_multisite(model, m, r); });
           for (const Processor processor : {Processor::WARP, Processor::BLOCK})

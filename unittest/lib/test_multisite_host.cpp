@@ -32,10 +32,10 @@ const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::
 std::vector<Component> three_components()
 {
   std::vector<Component> kinds(3);
-  kinds[0].centres = {{{0.2, 0.1, -0.3}, 0.8, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.2}};
+  kinds[0].centers = {{{0.2, 0.1, -0.3}, 0.8, 1.1}, {{-0.4, 0.0, 0.2}, 0.5, 1.2}};
   kinds[0].charges = {{{0.3, -0.2, 0.1}, 0.7}, {{-0.1, 0.2, 0.4}, -0.9}};
   kinds[0].quadrupoles = {{{0.1, 0.0, -0.2}, {0.0, 1.0, 1.0}, 0.6}};
-  kinds[1].centres = {{{0, 0, 0}, 0.6, 1.0}};
+  kinds[1].centers = {{{0, 0, 0}, 0.6, 1.0}};
   kinds[1].dipoles = {{{0.1, 0.3, -0.2}, {0.3, 1.0, 0.2}, 0.8}, {{0, 0, 0.1}, {0, 0, 1}, -0.4}};
   kinds[2].charges = {{{0, 0, 0}, 1.0}};
   return kinds;
@@ -176,7 +176,7 @@ TEST(MultisiteHost, PeriodicImages)
     const Result expected = s.evaluate(model);
     for (const Traversal traversal : TRAVERSALS) {
       const Result found = s.evaluate(*make_host_multisite(model, Precision::DOUBLE, 2, traversal));
-      expect_same(found, expected, 1e-12, site_cutoff ? "by site" : "by centre");
+      expect_same(found, expected, 1e-12, site_cutoff ? "by site" : "by center");
       double sum[3] = {};
       for (std::size_t k = 0; k < found.force.size(); ++k) sum[k % 3] += found.force[k];
       for (const double f : sum) EXPECT_NEAR(f, 0.0, 1e-11 * s.nlocal * largest(found.force));
@@ -212,7 +212,7 @@ TEST(MultisiteHost, BitsDoNotDependOnThreads)
 TEST(MultisiteHost, AtTheCutoff)
 {
   Component c;
-  c.centres = {{{0, 0, 0}, 1.0, 1.0}};
+  c.centers = {{{0, 0, 0}, 1.0, 1.0}};
   const MultisiteModel model({c}, options(2.5));
   const double u = 4.0 * (std::pow(2.5, -12) - std::pow(2.5, -6)), q[4] = {1, 0, 0, 0};
   std::mt19937 random(7);
@@ -239,8 +239,8 @@ TEST(MultisiteHost, AtTheCutoff)
 TEST(MultisiteHost, NobodyToMeet)
 {
   const auto kinds = three_components();
-  Component centre, charge;
-  centre.centres = {{{0, 0, 0}, 1.0, 1.0}};
+  Component center, charge;
+  center.centers = {{{0, 0, 0}, 1.0, 1.0}};
   charge.charges = {{{0, 0, 0}, 1.0}};
   const double x[3] = {0, 0, 0}, near[3] = {1, 0, 0}, q[4] = {1, 0, 0, 0};
   for (const Traversal traversal : TRAVERSALS)
@@ -258,10 +258,10 @@ TEST(MultisiteHost, NobodyToMeet)
       s.nlocal = 1;
       expect_nothing(kinds, s);
       s.add(near, q, 1);
-      expect_nothing({centre, charge}, s);
+      expect_nothing({center, charge}, s);
       // pointers that are not wanted
       double force[3] = {}, torque[3] = {};
-      const auto host = make_host_multisite(MultisiteModel({centre, centre}, options(2.5)), precision, 1, traversal);
+      const auto host = make_host_multisite(MultisiteModel({center, center}, options(2.5)), precision, 1, traversal);
       host->evaluate(s.molecules(), MultisiteWant::ALL, {force, torque, nullptr, nullptr});
       EXPECT_NEAR(force[0], -24.0, 1e-5);    // at r = sigma
     }

@@ -75,11 +75,11 @@ TailCorrection integrated(double epsilon, double sigma, double rc, double t1, do
   return tail;
 }
 
-Component of_centres(const std::vector<LennardJonesSite> &centres)
+Component of_centers(const std::vector<LennardJonesSite> &centers)
 {
   Component c;
   c.name = "A";
-  c.centres = centres;
+  c.centers = centers;
   return c;
 }
 
@@ -93,7 +93,7 @@ TEST(MultisiteModel, TailOfSingleSites)
   for (const bool site_cutoff : {false, true}) {
     MultisiteOptions o = options(rc);
     o.site_cutoff = site_cutoff;
-    const auto tail = MultisiteModel({of_centres({{{0, 0, 0}, epsilon, sigma}})}, o).tail(0, 0);
+    const auto tail = MultisiteModel({of_centers({{{0, 0, 0}, epsilon, sigma}})}, o).tail(0, 0);
     EXPECT_NEAR(tail.energy, factor * (s6 - 3.0 * rc6), 1e-14);
     EXPECT_NEAR(tail.virial, 2.0 * factor * (2.0 * s6 - 3.0 * rc6), 1e-14);
   }
@@ -105,18 +105,18 @@ TEST(MultisiteModel, TailOfACutoffBetweenSites)
   const double rc = 3.0;
   MultisiteOptions o = options(rc);
   o.site_cutoff = true;
-  const auto one = of_centres({{{0, 0, 0}, 0.7, 1.3}}), two = of_centres({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
+  const auto one = of_centers({{{0, 0, 0}, 0.7, 1.3}}), two = of_centers({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
   const MultisiteModel model({one, two}, o);
   EXPECT_NEAR(model.tail(1, 1).energy, 4.0 * model.tail(0, 0).energy, 1e-14);
   EXPECT_NEAR(model.tail(1, 1).virial, 4.0 * model.tail(0, 0).virial, 1e-14);
   EXPECT_NEAR(model.tail(0, 1).virial, 2.0 * model.tail(0, 0).virial, 1e-14);
 }
 
-TEST(MultisiteModel, TailOfSitesOffTheCentre)
+TEST(MultisiteModel, TailOfSitesOffTheCenter)
 {
   const double rc = 3.0;
   for (const auto &[t1, t2] : {std::pair(0.0, 0.0), {0.3, 0.0}, {0.0, 1.0}, {0.5, 0.5}, {1e-3, 0.8}, {0.9, 0.6}}) {
-    const auto a = of_centres({{{0, t1, 0}, 0.7, 1.1}}), b = of_centres({{{t2, 0, 0}, 1.9, 1.3}});
+    const auto a = of_centers({{{0, t1, 0}, 0.7, 1.1}}), b = of_centers({{{t2, 0, 0}, 1.9, 1.3}});
     MultisiteModel model({a, b}, options(rc));
     model.set_mixing(0, 1, {0.9, 1.05});
     const auto expected = integrated(0.9 * std::sqrt(0.7 * 1.9), 1.05 * 1.2, rc, t1, t2);
@@ -127,7 +127,7 @@ TEST(MultisiteModel, TailOfSitesOffTheCentre)
   }
   // pairs of sites add up, mixed as sites of one component are
   const LennardJonesSite first = {{0, 0.5, 0}, 0.7, 1.1}, second = {{0, 0, -0.8}, 1.9, 1.3};
-  const auto tail = MultisiteModel({of_centres({first, second})}, options(rc)).tail(0, 0);
+  const auto tail = MultisiteModel({of_centers({first, second})}, options(rc)).tail(0, 0);
   const auto ff = integrated(0.7, 1.1, rc, 0.5, 0.5), fs = integrated(std::sqrt(0.7 * 1.9), 1.2, rc, 0.5, 0.8),
              ss = integrated(1.9, 1.3, rc, 0.8, 0.8);
   EXPECT_NEAR(tail.energy, ff.energy + 2.0 * fs.energy + ss.energy, 1e-9 * std::fabs(tail.energy));
@@ -136,12 +136,12 @@ TEST(MultisiteModel, TailOfSitesOffTheCentre)
 
 TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
 {
-  const auto a = of_centres({{{0, 0, 1.5}, 1.0, 1.0}});
+  const auto a = of_centers({{{0, 0, 1.5}, 1.0, 1.0}});
   try {
     MultisiteModel({a}, options(3.0)).tail(0, 0);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::invalid_argument &e) {
-    EXPECT_STREQ(e.what(), "the cutoff between centres of mass is 3, and sites of A and A reach 3 together: the long-range "
+    EXPECT_STREQ(e.what(), "the cutoff between centers of mass is 3, and sites of A and A reach 3 together: the long-range "
                            "correction needs a longer cutoff, or one between sites");
   }
   // just longer: sites that meet repel each other without bound
@@ -167,18 +167,18 @@ TEST(MultisiteModel, SelfEnergy)
 
 TEST(MultisiteModel, ReachAndRange)
 {
-  Component a = of_centres({{{0, 0, 0.5}, 1.0, 1.0}}), b = a, c;
+  Component a = of_centers({{{0, 0, 0.5}, 1.0, 1.0}}), b = a, c;
   a.charges = {{{0, 1.2, 0}, 1.0}};
   c.quadrupoles = {{{0.3, 0, 0.4}, {0, 0, 1}, 1.0}};
   MultisiteOptions o = options(3.0);
   o.cutoff_charge = 4.0;
-  const MultisiteModel by_centre({a, b, c}, o);
-  EXPECT_DOUBLE_EQ(by_centre.reach(0), 1.2);
-  EXPECT_DOUBLE_EQ(by_centre.reach(2), 0.5);
-  EXPECT_DOUBLE_EQ(by_centre.range(0, 0), 4.0);
-  EXPECT_DOUBLE_EQ(by_centre.range(0, 1), 3.0);    // by Lennard-Jones sites alone
-  EXPECT_DOUBLE_EQ(by_centre.range(1, 2), 0.0);
-  EXPECT_DOUBLE_EQ(by_centre.range(), 4.0);
+  const MultisiteModel by_center({a, b, c}, o);
+  EXPECT_DOUBLE_EQ(by_center.reach(0), 1.2);
+  EXPECT_DOUBLE_EQ(by_center.reach(2), 0.5);
+  EXPECT_DOUBLE_EQ(by_center.range(0, 0), 4.0);
+  EXPECT_DOUBLE_EQ(by_center.range(0, 1), 3.0);    // by Lennard-Jones sites alone
+  EXPECT_DOUBLE_EQ(by_center.range(1, 2), 0.0);
+  EXPECT_DOUBLE_EQ(by_center.range(), 4.0);
   o.site_cutoff = true;
   const MultisiteModel by_site({a, b, c}, o);
   EXPECT_DOUBLE_EQ(by_site.range(0, 1), 3.0 + 1.2 + 0.5);
@@ -213,9 +213,9 @@ TEST(MultisiteModel, WhatFloatHolds)
   o = options(1e2);
   EXPECT_EQ(why(o), "component polar: an electrostatic force at the cutoff is 4e-40, and single precision holds 1e-30 to 1e+30");
   c.quadrupoles.clear();
-  c.centres = {{{0, 0, 0}, 1.65e-21, 3.4e-10}};    // J, m
+  c.centers = {{{0, 0, 0}, 1.65e-21, 3.4e-10}};    // J, m
   EXPECT_EQ(why(o), "");
-  c.centres[0].sigma = 3.4e-16;
+  c.centers[0].sigma = 3.4e-16;
   EXPECT_EQ(why(o), "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
 }
 
@@ -224,7 +224,7 @@ TEST(MultisiteModel, SigmaThatFloatHolds)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,
                        double eta = 1.0) -> std::string {
-    std::vector<Component> two = {of_centres({site}), of_centres({site})};
+    std::vector<Component> two = {of_centers({site}), of_centers({site})};
     two[0].name = "big";
     try {
       MultisiteModel model(two, options(cutoff));

@@ -126,7 +126,7 @@ System dense_system(int n, Groups groups, int nghosts, unsigned seed)
 const double SPECIAL[4] = {1.0, 0.0, -0.5, 0.25};
 double special_weight(int i, int j)
 {
-  return SPECIAL[Neighbours::special_of(i, j)];
+  return SPECIAL[Neighbors::special_of(i, j)];
 }
 
 // further_weight(i, j) of a pair, as atom i sees it
@@ -158,8 +158,8 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
   const auto rows = rows_of(s);
   CellsInput cells = cells_input(s, *rows);
   cells.types = {type.data(), table.flat_weight.data()};
-  const Neighbours neighbours(s, table.library.dmax());
-  ListInput list = list_input(s, *rows, neighbours);
+  const Neighbors neighbors(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbors);
   list.types = cells.types;
   ListInput special_list = list;
   special_list.special = SPECIAL;
@@ -307,10 +307,10 @@ TEST(Types, pairs_equal_brute_force)
 class EveryEngine {
  public:
   EveryEngine(Groups groups, const std::vector<int> *type, const double *weight, double dmax) :
-      s(dense_system(700, groups, 0, 140)), rows(rows_of(s)), neighbours(s, dmax), gathered(s, brute::Cell())
+      s(dense_system(700, groups, 0, 140)), rows(rows_of(s)), neighbors(s, dmax), gathered(s, brute::Cell())
   {
     cells = cells_input(s, *rows);
-    list = list_input(s, *rows, neighbours);
+    list = list_input(s, *rows, neighbors);
     pairs.n = 300;
     pairs.xa = s.x.data();
     pairs.xb = s.x.data() + 3 * 400;
@@ -342,7 +342,7 @@ class EveryEngine {
  private:
   const System s;
   const std::unique_ptr<Rows> rows;
-  const Neighbours neighbours;
+  const Neighbors neighbors;
   Gathered gathered;
   std::vector<int> row, type_a, type_b;
   CellsInput cells;
@@ -397,8 +397,8 @@ class Changes : public testing::Test {
              Coordination &backend, const std::string &what, unsigned want = EVERYTHING, bool special = false)
   {
     const auto rows = rows_of(s);
-    const Neighbours neighbours(s, table.library.dmax());
-    ListInput list = list_input(s, *rows, neighbours);
+    const Neighbors neighbors(s, table.library.dmax());
+    ListInput list = list_input(s, *rows, neighbors);
     list.types = {type.data(), table.flat_weight.data()};
     list.version = version;
     if (special) list.special = SPECIAL;
@@ -508,9 +508,9 @@ TEST(List, takes_all_atoms_where_no_members_are_given)
     const SwitchTable library = typed ? table.library : Switch(table.functions[0].options);
     const std::vector<int> types = typed ? type : std::vector<int>(200, 1);
     const brute::TypePairs terms = table.exact(extent_of(s), typed);
-    const Neighbours neighbours(s, library.dmax());
+    const Neighbors neighbors(s, library.dmax());
     for (const bool special : {false, true}) {
-      ListInput list = list_input(s, *rows, neighbours);
+      ListInput list = list_input(s, *rows, neighbors);
       list.member = nullptr;
       if (typed) list.types = {types.data(), table.flat_weight.data()};
       if (special) list.special = SPECIAL;
@@ -534,8 +534,8 @@ TEST(List, and_cells_take_a_weight_without_types)
   const auto backend = make_backend(Switch(table.functions[0].options), Precision::DOUBLE, 1);
   const double weight = -3.0;
   const auto rows = rows_of(s);
-  const Neighbours neighbours(s, table.library.dmax());
-  ListInput list = list_input(s, *rows, neighbours);
+  const Neighbors neighbors(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbors);
   CellsInput cells = cells_input(s, *rows);
   list.types.weight = cells.types.weight = &weight;
   expect_equal(run_input(*backend, list, s.nlocal, EVERYTHING), exact, Precision::DOUBLE, EVERYTHING, "list");
@@ -570,8 +570,8 @@ class Windows : public testing::Test {
   Result run(const System &s, Precision precision, const Window &w, unsigned want = DERIVATIVES | WINDOWED)
   {
     const auto rows = rows_of(s);
-    const Neighbours neighbours(s, table.library.dmax());
-    ListInput list = list_input(s, *rows, neighbours);
+    const Neighbors neighbors(s, table.library.dmax());
+    ListInput list = list_input(s, *rows, neighbors);
     list.types = {type.data(), table.flat_weight.data()};
     list.special = SPECIAL;
     list.window = w;
@@ -622,8 +622,8 @@ TEST_F(Windows, are_forgotten_by_the_next_evaluation)
 {
   const System s = dense_system(300, Groups::ONE, 100, 174);
   const auto rows = rows_of(s);
-  const Neighbours neighbours(s, table.library.dmax());
-  ListInput list = list_input(s, *rows, neighbours);
+  const Neighbors neighbors(s, table.library.dmax());
+  ListInput list = list_input(s, *rows, neighbors);
   list.types = {type.data(), table.flat_weight.data()};
   const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
   const Result before = run_input(*backend, list, s.nlocal, EVERYTHING);

@@ -50,7 +50,7 @@ SwitchOptions with_dmax(SwitchOptions o, const Switch &function)
   return o;
 }
 
-// points where something happens, their neighbours on both sides, and grids
+// points where something happens, their neighbors on both sides, and grids
 std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula, bool few)
 {
   const double d0 = formula.d0, dmax = function.dmax();

@@ -1,6 +1,6 @@
 """Distributions of S under fix coord/bias against their closed form, with the input of examples/bias/closed_form.
 
-A fixed atom and four atoms on springs: S has a density in closed form (analyse.py of the example). Seeds are fixed;
+A fixed atom and four atoms on springs: S has a density in closed form (analyze.py of the example). Seeds are fixed;
 tolerances are several of the standard errors that runs with other seeds had, since rounding differs between machines.
 """
 
@@ -16,11 +16,11 @@ sys.path.insert(0, os.path.join(HERE, os.pardir, "commands"))
 import coordtest
 
 EXAMPLE = os.path.abspath(os.path.join(HERE, os.pardir, os.pardir, "examples", "bias", "closed_form"))
-spec = importlib.util.spec_from_file_location("analyse", os.path.join(EXAMPLE, "analyse.py"))
-analyse = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(analyse)
+spec = importlib.util.spec_from_file_location("analyze", os.path.join(EXAMPLE, "analyze.py"))
+analyze = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(analyze)
 
-# F(S) - F(1.05) in kT by bins of 0.1, by another program than analyse.py
+# F(S) - F(1.05) in kT by bins of 0.1, by another program than analyze.py
 REFERENCE = {0.15: 0.370, 0.55: 0.444, 1.55: 0.736, 2.05: 1.219, 2.55: 2.500, 3.05: 4.004, 3.55: 5.775, 3.75: 6.535}
 
 
@@ -35,22 +35,22 @@ def run_example(name, **variables):
         return run(file.read(), **variables)
 
 
-def gaussians(s, centre, sigma):
-    """Stretched Gaussians of height 1: of each s (rows) and centre (columns)."""
-    u = (np.asarray(s)[:, None] - centre)**2 / (2 * np.asarray(sigma)**2)
+def gaussians(s, center, sigma):
+    """Stretched Gaussians of height 1: of each s (rows) and center (columns)."""
+    u = (np.asarray(s)[:, None] - center)**2 / (2 * np.asarray(sigma)**2)
     return np.where(u < 6.25, (np.exp(-u) - np.exp(-6.25)) / (1 - np.exp(-6.25)), 0)
 
 
 class ClosedForm(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.s, cls.p = analyse.closed_form()
-        cls.f = analyse.free_energy(analyse.in_bins(cls.s, cls.p))
+        cls.s, cls.p = analyze.closed_form()
+        cls.f = analyze.free_energy(analyze.in_bins(cls.s, cls.p))
 
     def test_density(self):
         for s, f in REFERENCE.items():
             self.assertAlmostEqual(self.f[int(s / 0.1)], f, delta=0.002)
-        mean, deviation = analyse.mean_and_deviation(self.s, self.p)
+        mean, deviation = analyze.mean_and_deviation(self.s, self.p)
         self.assertAlmostEqual(mean, 1.0676, delta=1e-4)
         self.assertAlmostEqual(deviation, 0.6489, delta=1e-4)
 
@@ -60,8 +60,8 @@ class ClosedForm(unittest.TestCase):
         done = run_example("in.umbrella", s0=windows, steps=1200000)
         for s0 in windows:
             samples = np.loadtxt(done.path(f"umbrella.{s0}"), usecols=1)
-            weights = self.p * np.exp(-analyse.WINDOW_K / 2 * (self.s - s0)**2)
-            mean, deviation = analyse.mean_and_deviation(self.s, weights)
+            weights = self.p * np.exp(-analyze.WINDOW_K / 2 * (self.s - s0)**2)
+            mean, deviation = analyze.mean_and_deviation(self.s, weights)
             print(f"s0 {s0}: mean {samples.mean():.4f}, closed form {mean:.4f}; deviation {samples.std():.4f}, "
                   f"closed form {deviation:.4f}")
             self.assertAlmostEqual(samples.mean(), mean, delta=0.01)     # standard error 0.002
@@ -70,11 +70,11 @@ class ClosedForm(unittest.TestCase):
     def test_fixed_hills(self):
         """The bias of a hills file that is given: 10% of its height are up to 0.4 kT."""
         biasfactor = 4.0
-        centre, sigma, height = [0.3, 1.0, 1.7], [0.4, 0.4, 0.5], [4.0, 3.0, 3.0]
+        center, sigma, height = [0.3, 1.0, 1.7], [0.4, 0.4, 0.5], [4.0, 3.0, 3.0]
         path = os.path.join(coordtest.folder(), "HILLS")
         with open(path, "w") as file:
             file.write("#! FIELDS time cv sigma_cv height biasf\n")
-            for k, (c, w, h) in enumerate(zip(centre, sigma, height)):
+            for k, (c, w, h) in enumerate(zip(center, sigma, height)):
                 file.write(f"{k} {c} {w} {h * biasfactor / (biasfactor - 1)} {biasfactor}\n")
         done = run(f"""
 variable        seed index 5
@@ -86,7 +86,7 @@ thermo 0
 run 1600000""")
         samples = np.loadtxt(done.path("series"), usecols=1)
         edges = np.linspace(0, 3.6, 10)
-        bias = gaussians(self.s, centre, sigma) @ height
+        bias = gaussians(self.s, center, sigma) @ height
         expected, _ = np.histogram(self.s, edges, weights=self.p * np.exp(-bias))
         found, _ = np.histogram(samples, edges)
         difference = -np.log(found / found.sum() * expected.sum() / expected)
@@ -97,8 +97,8 @@ run 1600000""")
         """Heights are those of well-tempered hills, and the free energy of hills and weights is the closed form."""
         biasfactor, walker = 3, 1
         done = run_example("in.metad", walker=walker, steps=2500000, biasfactor=biasfactor)
-        _, centre, sigma, height, _ = np.loadtxt(done.path(f"HILLS.{walker}"))[:3000].T
-        bias = (np.tril(gaussians(centre, centre, sigma), -1) @ height) * (biasfactor - 1) / biasfactor
+        _, center, sigma, height, _ = np.loadtxt(done.path(f"HILLS.{walker}"))[:3000].T
+        bias = (np.tril(gaussians(center, center, sigma), -1) @ height) * (biasfactor - 1) / biasfactor
         expected = 0.03 * biasfactor / (biasfactor - 1) * np.exp(-bias / (biasfactor - 1))
         error = np.abs(height / expected - 1).max()
         print(f"metadynamics: heights to {error:.1e}")
@@ -107,8 +107,8 @@ run 1600000""")
 
         part = slice(1, 28)    # 0.15 to 2.75
         # Slopes had standard deviations of 0.03 and 0.02 over seeds. 10% in the force change that of hills by 0.1.
-        for name, f, tolerance in (("hills", analyse.from_hills(done.path(f"HILLS.{walker}")), 0.08),
-                                   ("weights", analyse.from_reweighting(done.path(f"metad.{walker}")), 0.06)):
+        for name, f, tolerance in (("hills", analyze.from_hills(done.path(f"HILLS.{walker}")), 0.08),
+                                   ("weights", analyze.from_reweighting(done.path(f"metad.{walker}")), 0.06)):
             slope, _ = np.polyfit(self.f[part], f[part], 1)
             largest = np.abs(f - self.f)[part].max()
             print(f"metadynamics, {name}: {slope:.3f} of the closed form, largest difference {largest:.3f}")

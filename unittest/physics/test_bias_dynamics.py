@@ -1,4 +1,4 @@
-"""Dynamics and minimisation under fix coord/bias: what is conserved, where the system goes, and at what volume."""
+"""Dynamics and minimization under fix coord/bias: what is conserved, where the system goes, and at what volume."""
 
 import os
 import sys
@@ -156,13 +156,13 @@ class PairPotential(unittest.TestCase):
         self.compare("box/relax", *some)
 
 
-class Minimisation(unittest.TestCase):
+class Minimization(unittest.TestCase):
     K, S0 = 60.0, 5.0
     # The way downhill ends where its energy is lost in rounding, and that is as the square of the forces.
     TOLERANCE = coordtest.rounded(1e-16, growth=2e5)**0.5
 
     def test_force_on_pairs_and_bias_cancel(self):
-        """Also with stride, which has no effect in a minimisation."""
+        """Also with stride, which has no effect in a minimization."""
         left, right = np.arange(50), np.arange(40, 108)
         energies = []
         fire = [] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else [("fire", 1e-4)]
@@ -176,7 +176,7 @@ class Minimisation(unittest.TestCase):
                 "unfix b", *thermo("pe fnorm", 1), "run 0"])
             (path, alone), frame = run.tables, coordtest.read_dump(run.path("dump"))[-1]
             self.assertLess(path["Fnorm"][-1], tolerance)
-            if style == "cg":    # other minimisers do not promise it
+            if style == "cg":    # other minimizers do not promise it
                 self.assertLess(np.diff(path["PotEng"]).max(), coordtest.rounded(1e-10))
             variable = brute_force(frame.box, frame.x(), CUBIC, left, right, norm="mean")
             v = self.K / 2 * (variable.value - self.S0)**2

@@ -1,8 +1,8 @@
 """Densities of liquids at constant temperature and pressure, beside published ones of the same models.
 
-TraPPE-UA ethane: two Lennard-Jones centres; by Monte Carlo 469.4 kg/m^3 at 236 K and 1.1 MPa, 434.42 at 256 K and 1.8 MPa (FEASST
+TraPPE-UA ethane: two Lennard-Jones centers; by Monte Carlo 469.4 kg/m^3 at 236 K and 1.1 MPa, 434.42 at 256 K and 1.8 MPa (FEASST
 tutorials, cutoff 14 Angstrom with long-range correction, as here).
-Two centres and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of its critical temperature: by the correlation
+Two centers and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of its critical temperature: by the correlation
 of J. Stoll, J. Vrabec, H. Hasse and J. Fischer, Fluid Phase Equilib. 179, 339 (2001), of their simulations of 30 such fluids,
 T* = 2.2368, rho* = 0.5340, p* = 0.01255. The same correlation gives 469.3 and 434.1 kg/m^3 for the ethane above.
 """
@@ -21,16 +21,16 @@ COMPONENTS = """# UNITS: real
 component ethane
 mass 30.069
 inertia 17.82791 17.82791 0
-centre 0 0 0.77 0.194746 3.75
-centre 0 0 -0.77 0.194746 3.75
+center 0 0 0.77 0.194746 3.75
+center 0 0 -0.77 0.194746 3.75
 """
 # of reduced units
 QUADRUPOLAR = """# UNITS: lj
 component 2CLJQ
 mass 1
 inertia 0.06375625 0.06375625 0
-centre 0 0 0.2525 1 1
-centre 0 0 -0.2525 1 1
+center 0 0 0.2525 1 1
+center 0 0 -0.2525 1 1
 quadrupole 0 0 0 0 0 1 2
 """
 ATM = 0.101325    # MPa

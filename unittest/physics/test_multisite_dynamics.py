@@ -14,40 +14,40 @@ BOLTZMANN = 0.0019872067    # kcal/mol/K, of units real
 MVV2E = 48.88821291**2
 
 # CO2 of Merker et al. (J. Chem. Phys. 132, 234512) with a point quadrupole, SPC/E water, ethylene oxide with a point dipole, two
-# molecules of Lennard-Jones centres alone: linear and not planar
+# molecules of Lennard-Jones centers alone: linear and not planar
 COMPONENTS = """# UNITS: real
 component CO2
 mass 44.0095
 inertia 52.99292 52.99292 0
-centre 0 0 0 0.024586486 2.8137
-centre 0 0 1.2869 0.199700118 2.9755
-centre 0 0 -1.2869 0.199700118 2.9755
+center 0 0 0 0.024586486 2.8137
+center 0 0 1.2869 0.199700118 2.9755
+center 0 0 -1.2869 0.199700118 2.9755
 quadrupole 0 0 0 0 0 1 -0.848163
 component water
 mass 18.0154
 inertia 0.6012 1.3440 1.9452
-centre 0 0.0646 0 0.1553 3.166
+center 0 0.0646 0 0.1553 3.166
 charge 0 0.0646 0 -0.8476
 charge 0.8165 -0.51275 0 0.4238
 charge -0.8165 -0.51275 0 0.4238
 component oxide
 mass 44.053
 inertia 20.4 27.0 47.4
-centre 0 0.776364 0 0.123458 3.0929
-centre 0.78 -0.443636 0 0.168394 3.5266
-centre -0.78 -0.443636 0 0.168394 3.5266
+center 0 0.776364 0 0.123458 3.0929
+center 0.78 -0.443636 0 0.168394 3.5266
+center -0.78 -0.443636 0 0.168394 3.5266
 dipole 0 0.3 0 0 1 0 0.51195
 component ethane
 mass 30.069
 inertia 17.82791 17.82791 0
-centre 0 0 0.77 0.194746 3.75
-centre 0 0 -0.77 0.194746 3.75
+center 0 0 0.77 0.194746 3.75
+center 0 0 -0.77 0.194746 3.75
 component bulky
 mass 60.0
 inertia 40.0 55.0 70.0
-centre 0.9 0.1 -0.3 0.2 3.2
-centre -0.8 0.5 0.2 0.15 3.4
-centre 0.0 -0.9 0.4 0.2 3.0
+center 0.9 0.1 -0.3 0.2 3.2
+center -0.8 0.5 0.2 0.15 3.4
+center 0.0 -0.9 0.4 0.2 3.0
 """
 INERTIA = {words[0]: np.array(words[4:7], float) for words in map(str.split, COMPONENTS.split("component ")[1:])}
 FILE = os.path.join(coordtest.folder(), "dynamics.multisite")

@@ -46,7 +46,7 @@ class PairDistribution(unittest.TestCase):
                 r, g, g12 = table[:, 0], table[:, 1], table[:, 3]
                 h = RANGE / bins
                 s = np.asarray(SWITCH(r)[0], float)
-                # rdf normalises by the exact volume of the shell, and g by the number of other atoms
+                # rdf normalizes by the exact volume of the shell, and g by the number of other atoms
                 shell = 4 / 3 * np.pi * ((r + h / 2)**3 - (r - h / 2)**3)
                 integral = 0.5 * (shell * (n - 1) / volume * g * s).sum()
                 integral12 = (shell * n_two / volume * g12 * s).sum()

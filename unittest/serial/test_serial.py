@@ -179,12 +179,12 @@ print "value rotation $(c_rot:%.17g)"
 SITES = f"""# UNITS: lj
 component ball
 mass 2.5
-centre 0 0 0 {EPSILON} {SIGMA_LJ}
+center 0 0 0 {EPSILON} {SIGMA_LJ}
 component rod
 mass 2.0
 inertia 0.5 0.5 0
-centre 0 0 0.5 {EPSILON} {SIGMA_LJ}
-centre 0 0 -0.5 {EPSILON} {SIGMA_LJ}
+center 0 0 0.5 {EPSILON} {SIGMA_LJ}
+center 0 0 -0.5 {EPSILON} {SIGMA_LJ}
 """
 WORDS = {"x": 3 + R, "k": K, "s0": S0, "sigma": SIGMA, "height": HEIGHT, "steps": 5 * HILLS}
 PROGRAMS = {name: os.path.abspath(os.environ[variable])

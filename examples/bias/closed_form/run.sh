@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the example, two processes at a time, and analyses it. Usage: run.sh [OUTPUT FOLDER]
+# Runs the example, two processes at a time, and analyzes it. Usage: run.sh [OUTPUT FOLDER]
 # LMP: LAMMPS with GPUCOORD [../../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
@@ -14,5 +14,5 @@ in.metad -log log.metad.4 -var walker 4
 in.umbrella -log log.umbrella.1 -var s0 0.0 0.4 0.8 1.2 1.6
 in.umbrella -log log.umbrella.2 -var s0 2.0 2.4 2.8 3.2 3.6 4.0
 END
-"${PYTHON:-/usr/bin/python3}" "$folder/analyse.py" .
+"${PYTHON:-/usr/bin/python3}" "$folder/analyze.py" .
 echo "Results are in $PWD"

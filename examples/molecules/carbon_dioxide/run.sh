@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs the example on up to 2 cores and analyses it. Usage: run.sh [OUTPUT FOLDER]
+# Runs the example on up to 2 cores and analyzes it. Usage: run.sh [OUTPUT FOLDER]
 # LMP: LAMMPS with GPUCOORD [../../../build/lmp]; PYTHON: a Python with numpy and matplotlib [/usr/bin/python3]
 set -euo pipefail
 . "$(dirname "$0")/../../common.sh"
@@ -11,5 +11,5 @@ lammps -in in.co2 -log log.240 -var T 240.0 -var p 12.657 -var name 240
 lammps -in in.co2 -log log.260 -var T 260.0 -var p 23.872 -var name 260
 # without the quadrupole, at the density of experiment
 lammps -in in.co2 -log log.bare -var T 240.0 -var ensemble nvt -var start 1.08887 -var model bare -var steps 15000 -var name bare
-"${PYTHON:-/usr/bin/python3}" "$folder/analyse.py" .
+"${PYTHON:-/usr/bin/python3}" "$folder/analyze.py" .
 echo "Results are in $PWD"

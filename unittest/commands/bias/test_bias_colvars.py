@@ -82,7 +82,7 @@ BIASES = {
                  colvars("harmonic", "xi", centers=S[0] - 1, forceConstant=3.0)),
     "harmonic, two": ([f"c_eta c_xi harmonic k 2.0 2.0 s0 {S[1] + 1} {S[0] - 1}"],
                       colvars("harmonic", "xi eta", centers=f"{S[0] - 1} {S[1] + 1}", forceConstant=2.0)),
-    "moving centre": ([f"c_xi moving k 3.0 s0 {S[0]} s0/stop {S[0] + 2} steps 150"],
+    "moving center": ([f"c_xi moving k 3.0 s0 {S[0]} s0/stop {S[0] + 2} steps 150"],
                       colvars("harmonic", "xi", centers=S[0], forceConstant=3.0, targetCenters=S[0] + 2,
                               targetNumSteps=150)),
     "moving force constant": ([f"c_eta moving k 1.0 s0 {S[1] + 1} k/stop 4.0 steps 150"],

@@ -117,8 +117,8 @@ def bias_of(lines, s):
     n, v = len(s), 0.0
     for line in lines:
         columns = [float(word) for word in line.split()]
-        centres, sigmas, (height, factor) = columns[1:1 + n], columns[1 + n:1 + 2 * n], columns[1 + 2 * n:]
-        u = sum((a - b)**2 / (2 * w**2) for a, b, w in zip(s, centres, sigmas))
+        centers, sigmas, (height, factor) = columns[1:1 + n], columns[1 + n:1 + 2 * n], columns[1 + 2 * n:]
+        u = sum((a - b)**2 / (2 * w**2) for a, b, w in zip(s, centers, sigmas))
         if u < 6.25:
             scale = (factor - 1) / factor if factor > 1 else 1
             v += scale * height * (math.exp(-u) - math.exp(-6.25)) / (1 - math.exp(-6.25))
@@ -296,7 +296,7 @@ class Continued(unittest.TestCase):
                     self.assertEqual(f[4 * n + 1], len(known))
                     self.assertAlmostEqual(v, bias_of(known, s), delta=1e-13)
                     self.assertGreater(v, 0.01)
-                    if step:    # the centre is S of that step, exactly
+                    if step:    # the center is S of that step, exactly
                         self.assertEqual([float(word) for word in known[-1].split()[1:1 + n]], s)
                 self.assertFalse(glob.glob(work.at("bck.*")))
 

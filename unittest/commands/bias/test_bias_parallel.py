@@ -264,15 +264,15 @@ class RunCommands(unittest.TestCase):
         u = (s[:, None] - written[:, 1])**2 / (2 * 0.1**2)
         expected = np.where(u < 6.25, (np.exp(-u) - HILL_END) / (1 - HILL_END), 0).sum(axis=1)
         np.testing.assert_allclose(rows["f_b"], expected, 1e-12)
-        # positions that were written with 17 digits: S at a hill is its centre
+        # positions that were written with 17 digits: S at a hill is its center
         np.testing.assert_allclose(s[1:], written[:, 1], coordtest.rounded(1e-12))
 
-    def test_minimisation_adds_no_hills(self):
-        # the last is of step 30, but to LAMMPS no time passes in a minimisation, which in float soon has no more to do
+    def test_minimization_adds_no_hills(self):
+        # the last is of step 30, but to LAMMPS no time passes in a minimization, which in float soon has no more to do
         hills = self.hills_of(["run 20", "minimize 0 0 8 1000", "run 2"])
         np.testing.assert_allclose(hills[:, 0], DT * np.array([5, 10, 15, 20, 22]), 1e-14)
 
-    def test_moving_waits_for_a_minimisation(self):
+    def test_moving_waits_for_a_minimization(self):
         """Its iterations are no timesteps: s0 goes on where it was, and no work is done."""
         run = coordtest.run_lammps(crystal() + forces() + computes() + ["run 7",
             "fix b all coord/bias c_c moving k 100 s0 8.9 s0/stop 8.4 steps 50"] + output(["b"], 1) +
@@ -329,7 +329,7 @@ class OneVariable(unittest.TestCase):
     FIXES = {"a": "harmonic k 300 s0 8.6", "b": "moving k 200 s0 8.9 s0/stop 8.5 steps 10 stride 2",
              "c": "wall/lower k 200 s0 9.2 stride 3"}
     STYLES = {"Verlet": ["run 12"], "two runs": ["run 5", "run 7 pre no"],
-              "minimisation": ["min_style cg", "minimize 0 0 12 1000"],
+              "minimization": ["min_style cg", "minimize 0 0 12 1000"],
               "rRESPA": ["run_style respa 3 2 2 pair 1", "fix_modify a respa 2", "fix_modify c respa 1", "run 12"]}
 
     def run_with(self, order, own, runs, virial):
@@ -486,16 +486,16 @@ class Vector(unittest.TestCase):
         for name, gamma in (("w", GAMMA), ("g", np.inf), ("n", np.inf)):
             written = np.loadtxt(f"{hills}.{name}")
             heights = written[:, 5] * (1 if gamma == np.inf else (gamma - 1) / gamma)
-            centres = s[5::5]
-            np.testing.assert_allclose(written[:, 1:3], centres, 1e-12)
+            centers = s[5::5]
+            np.testing.assert_allclose(written[:, 1:3], centers, 1e-12)
             bias = lambda at, n: sum(
-                (h * np.maximum(np.exp(-((at - centre)**2 / (2 * np.array([0.1, 0.3])**2)).sum(axis=1)) - HILL_END, 0) /
-                 (1 - HILL_END) for centre, h in zip(centres[:n], heights)), np.zeros(len(at)))
+                (h * np.maximum(np.exp(-((at - center)**2 / (2 * np.array([0.1, 0.3])**2)).sum(axis=1)) - HILL_END, 0) /
+                 (1 - HILL_END) for center, h in zip(centers[:n], heights)), np.zeros(len(at)))
             for row in range(41):
                 n = row // 5
                 found = [rows[f"f_{name}[{k}]"][row] for k in range(1, 11 if name == "n" else 13)]
                 np.testing.assert_allclose(found[0:5:4], s[row], 1e-12)
-                last = centres[n - 1] if n else [0, 0]
+                last = centers[n - 1] if n else [0, 0]
                 np.testing.assert_allclose([found[2], found[6], found[3], found[9]],
                                            [*last, heights[n - 1] if n else 0, n], 1e-12)
                 # the grid interpolates: V at a place between points is not exactly that of the hills

@@ -117,8 +117,8 @@ class Hills(unittest.TestCase):
                 process = work.start(script(bias(n, ""), "run 100"))
                 self.assertEqual(process.wait(), 0, work.log()[-2000:])
                 hills = hill_lines(work.read("H"))
-                centres = np.array([[float(word) for word in line.split()[1:1 + n]] for line in hills])
-                places = centres + 0.1
+                centers = np.array([[float(word) for word in line.split()[1:1 + n]] for line in hills])
+                places = centers + 0.1
                 v, forces = plumed(work, "metad: METAD {arguments} SIGMA={sigmas} HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 "
                                    "PACE=1000000 FILE=H RESTART=YES\n", places)
                 step = 1e-5

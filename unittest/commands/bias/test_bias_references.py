@@ -32,11 +32,11 @@ def keywords(words):
 
 
 class Hill:
-    def __init__(self, centre, sigma, height):
-        self.centre, self.sigma, self.height = centre, sigma, height
+    def __init__(self, center, sigma, height):
+        self.center, self.sigma, self.height = center, sigma, height
 
     def __call__(self, s):
-        u = (((s - self.centre) / self.sigma) ** 2).sum() / 2
+        u = (((s - self.center) / self.sigma) ** 2).sum() / 2
         return self.height * (np.exp(-u) - np.exp(-6.25)) / (1 - np.exp(-6.25)) if u.real < 6.25 else 0.0
 
 
@@ -101,7 +101,7 @@ class Bias:
 
     def vector(self):
         slopes = derivatives(self, self.s)[1]
-        last = (self.hills[-1].centre, self.hills[-1].height + 0 * self.s) if self.hills else (self.s0, self.k)
+        last = (self.hills[-1].center, self.hills[-1].height + 0 * self.s) if self.hills else (self.s0, self.k)
         result = [*np.column_stack([self.s, slopes, *last]).ravel(), self.work]
         if self.kind != "metad":
             return result

@@ -327,7 +327,7 @@ class Multisite(WithFakeGPUs):
     def setUp(self):
         super().setUp()
         with open("components", "w") as file:
-            file.write("component one\nmass 1\ncentre 0 0 0 0.01 2.0\ncharge 0 0 0 0.1\n")
+            file.write("component one\nmass 1\ncenter 0 0 0 0.01 2.0\ncharge 0 0 0 0.1\n")
 
     def test_setup_line(self):
         for words, gpus, who in (("", "1", r"cuda \(Fake, device 0, 2 ranks share it\)"), ("device host", "1", r"host \([^;]+\)"),

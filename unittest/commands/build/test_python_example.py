@@ -41,9 +41,9 @@ class PythonExample(unittest.TestCase):
         self.assertAlmostEqual(table[-1, 1], s, delta=PRINTED)
 
         # heights in the file are times biasfactor/(biasfactor - 1)
-        _, centre, sigma, height, biasfactor = np.loadtxt("HILLS").T
+        _, center, sigma, height, biasfactor = np.loadtxt("HILLS").T
         height *= (biasfactor - 1) / biasfactor
-        d = table[-1, 1] - centre
+        d = table[-1, 1] - center
         e = height * np.exp(-d**2 / (2 * sigma**2)) * (d**2 / (2 * sigma**2) < 6.25) / (1 - np.exp(-6.25))
         v = (e - np.exp(-6.25) * height / (1 - np.exp(-6.25)) * (e > 0)).sum()
         self.assertGreater(v, 0.1)

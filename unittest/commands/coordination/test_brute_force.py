@@ -175,7 +175,7 @@ class BruteForce(unittest.TestCase):
                     np.testing.assert_array_equal(coordtest.atoms_of(lmp, "c")[:, 0], [pairs, pairs])
 
     def test_bonded_atoms(self):
-        """A coordination number counts bonded pairs, whatever special_bonds leaves out of neighbour lists."""
+        """A coordination number counts bonded pairs, whatever special_bonds leaves out of neighbor lists."""
         box = Box((6.0, 6.5, 7.0))
         n = 60
         rng = np.random.default_rng(17)
@@ -207,7 +207,7 @@ class BruteForce(unittest.TestCase):
                     coordtest.assert_same(coordtest.result_of(lmp, engine), expected, TOLERANCE,
                                           f"special weight {weight}, engine {engine}")
 
-    def test_neighbour_styles(self):
+    def test_neighbor_styles(self):
         """Lists by bins and by all pairs; cells beside lists for several cutoffs; a second run."""
         box = Box((7.0, 6.5, 6.0), tilt=(1.0, 2.0, -1.0))
         n = 80

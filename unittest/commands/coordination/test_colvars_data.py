@@ -9,7 +9,7 @@ import coordtest
 from coordtest import Box
 
 R0 = 4.0
-FORCE_CONSTANT, CENTRE = -0.004, 0.1    # the force on an atom is FORCE_CONSTANT (xi - CENTRE) dxi/dx
+FORCE_CONSTANT, CENTER = -0.004, 0.1    # the force on an atom is FORCE_CONSTANT (xi - CENTER) dxi/dx
 # Colvars prints values with 15 and forces with 13 significant digits: half a last digit is 5e-15 and 5e-13
 # relative in the worst case. The positions are exact: the trajectory has 6 decimals. In a float LAMMPS they are not.
 TOLERANCE = coordtest.rounded(1e-12, growth=100)
@@ -42,7 +42,7 @@ class ColvarsData(unittest.TestCase):
                 lmp.command("run 0")
                 result = coordtest.result_of(lmp, "c")
                 value_error = abs(result.value / values[k] - 1)
-                forces = FORCE_CONSTANT * (result.value - CENTRE) * result.atoms[:, 1:]
+                forces = FORCE_CONSTANT * (result.value - CENTER) * result.atoms[:, 1:]
                 expected = np.loadtxt(os.path.join(DATA, f"{name}.forces.{k}"))[:len(atoms)]
                 force_error = coordtest.error_of(forces[atoms], expected)
                 print(f"{name} frame {k}: value {value_error:.1e}, force {force_error:.1e} relative")

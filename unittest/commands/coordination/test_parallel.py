@@ -1,7 +1,7 @@
 """The same numbers on any ranks, newton, communication style and threads, while atoms move.
 
 Every step of a run is compared with brute force on the positions which that run dumped. Atoms fly freely, all
-with the same speed, so that between two rebuilds of the neighbour lists all of them use up the skin.
+with the same speed, so that between two rebuilds of the neighbor lists all of them use up the skin.
 """
 
 import re

@@ -11,7 +11,7 @@ from coordtest import Box, Switch, brute_force
 # Colvars and we add the same terms in double in another order; its trajectory file has 15 digits.
 COLVARS = 1e-12
 
-FORCE_CONSTANT, CENTRE = 0.3, 1.7
+FORCE_CONSTANT, CENTER = 0.3, 1.7
 COLVARS_INPUT = """
 colvarsTrajFrequency 1
 colvarsRestartFrequency 0
@@ -29,7 +29,7 @@ harmonic {{
   centers %g
   forceConstant %g
 }}
-""" % (CENTRE, FORCE_CONSTANT)
+""" % (CENTER, FORCE_CONSTANT)
 
 
 class Colvars(unittest.TestCase):
@@ -62,7 +62,7 @@ class Colvars(unittest.TestCase):
         self.assertGreater(value, 1.0)
         self.assertGreater(np.abs(forces).max(), 0.1)
         value_error = abs(result.value / value - 1)
-        expected = -FORCE_CONSTANT * (result.value - CENTRE) * result.atoms[:, 1:]
+        expected = -FORCE_CONSTANT * (result.value - CENTER) * result.atoms[:, 1:]
         force_error = coordtest.error_of(forces, expected)
         print(f"{component} {exponents}, periodic {periodic}: value {value_error:.1e}, force {force_error:.1e}")
         self.assertLessEqual(value_error, COLVARS)
@@ -79,7 +79,7 @@ class Colvars(unittest.TestCase):
 
 
 class HardCutoff(unittest.TestCase):
-    """s = 1 up to dmax and 0 beyond: the number of neighbours, exact in double and in float."""
+    """s = 1 up to dmax and 0 beyond: the number of neighbors, exact in double and in float."""
 
     def test_coord_atom(self):
         one = lambda x: (np.ones_like(x), np.zeros_like(x))
@@ -100,16 +100,16 @@ class HardCutoff(unittest.TestCase):
                         lmp.command(f"compute o{engine}{precision} even coord/gpu group2 odd {tail}")
                 lmp.command("run 0")
                 ordered = np.argsort(lmp.numpy.extract_atom("id")[:400])
-                neighbours = lmp.numpy.extract_compute("self", 1, 1)[:400][ordered]
+                neighbors = lmp.numpy.extract_compute("self", 1, 1)[:400][ordered]
                 others = lmp.numpy.extract_compute("other", 1, 1)[:400][ordered]
-                self.assertGreater(neighbours.min(), 1)
+                self.assertGreater(neighbors.min(), 1)
                 for precision in ("double", "mixed"):
                     for engine in ("cells", "list", "allpairs"):
                         one_group = coordtest.result_of(lmp, f"s{engine}{precision}")
                         two_groups = coordtest.result_of(lmp, f"o{engine}{precision}")
                         what = f"{engine}, {precision}, tilted {box.tilted}"
-                        np.testing.assert_array_equal(one_group.atoms[:, 0], neighbours, what)
-                        self.assertEqual(one_group.value, neighbours.sum() / 2, what)
+                        np.testing.assert_array_equal(one_group.atoms[:, 0], neighbors, what)
+                        self.assertEqual(one_group.value, neighbors.sum() / 2, what)
                         np.testing.assert_array_equal(two_groups.atoms[::2, 0], others[::2], what)
                         self.assertEqual(two_groups.value, others[::2].sum(), what)
                         self.assertEqual(np.abs(one_group.atoms[:, 1:]).max(), 0, what)
@@ -142,7 +142,7 @@ class HardCutoff(unittest.TestCase):
                                 ident = f"c{len(cases)}"
                                 lmp.command(f"compute {ident} all coord/gpu switch cubic d0 {d0} dmax {dmax} "
                                             f"norm mean image all engine {engine} precision {precision}")
-                                cases.append((ident, count, f"{lattice} {cells} cells, {count} neighbours, {engine}"))
+                                cases.append((ident, count, f"{lattice} {cells} cells, {count} neighbors, {engine}"))
                     lmp.command("run 0")
                     for ident, count, what in cases:
                         result = coordtest.result_of(lmp, ident)

@@ -24,7 +24,7 @@ COMPUTES = {
 
 
 def soft_liquid(commands, ranks=1, computes=COMPUTES, box=BOX, n=N, sort="sort id"):
-    """Runs commands on a Lennard-Jones liquid at random positions, which a short minimisation pulled apart."""
+    """Runs commands on a Lennard-Jones liquid at random positions, which a short minimization pulled apart."""
     data = f"{coordtest.folder()}/data"
     x = coordtest.random_positions(np.random.default_rng(21), box, n, closest=0.75)
     coordtest.write_data(data, x, box)
@@ -115,7 +115,7 @@ class RunStyles(unittest.TestCase):
             coordtest.assert_same(coordtest.result_of(lmp, "cells"), brute_force(box, x, SWITCH, a=ALL), coordtest.DOUBLE,
                                   "after write_data")
 
-    def test_minimisation(self):
+    def test_minimization(self):
         for style in ["cg"] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else ["cg", "fire"]:
             run = soft_liquid([f"min_style {style}", "minimize 0 1e-4 10 200"], ranks=2)
             self.compare(run, 0, 8)

@@ -17,7 +17,7 @@ BOX = Box((40.0, 40.0, 40.0))
 
 
 def pairs(distances, site, seed=6):
-    """Pairs of molecules, far from one another, of which the sites, or the centres of mass, are at these distances."""
+    """Pairs of molecules, far from one another, of which the sites, or the centers of mass, are at these distances."""
     rng = np.random.default_rng(seed)
     x, q = [], rng.normal(size=(2 * len(distances), 4))
     q /= np.linalg.norm(q, axis=1)[:, None]
@@ -84,7 +84,7 @@ class Every(MultisiteTest):
     """Pairs that come, in step 1, to where their energies cancel: in mixed these have larger errors than forces."""
 
     def begin(self, every):
-        atom = Component("atom", 1.0, centres=[((0, 0, 0), 1.0, 1.0)])
+        atom = Component("atom", 1.0, centers=[((0, 0, 0), 1.0, 1.0)])
         distances = 1.5 + 1e-4 * np.random.default_rng(7).uniform(0.5, 1.0, 20)
         x = np.array([[[10 * (k % 4) + 5, 10 * (k // 4 % 4) + 5, 10 * (k // 16) + 5]] * 2 for k in range(20)], float)
         x[:, 1, 0] += distances

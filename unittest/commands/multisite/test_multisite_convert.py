@@ -61,7 +61,7 @@ XML = """<?xml version="1.0"?>
  <mixing><rule type="LB" cid1="1" cid2="7"><eta>1.02</eta><xi>0.95</xi></rule></mixing>
 </components>
 """
-# SPC/E water, neither centred nor along any axis
+# SPC/E water, neither centered nor along any axis
 WATER = """# SPC/E water
 
 3 atoms
@@ -173,7 +173,7 @@ class Convert(unittest.TestCase):
         a, b = found.components["A"], found.components["B"]
         self.same(a["mass"], [[40.0]])
         self.same(a["inertia"], [[40.0 * BOHR**2, 40.0 * BOHR**2, 0]])    # of masses
-        self.same(a["centre"], [[0, 0, -BOHR, 0.0004 * HARTREE, 6.5 * BOHR], [0, 0, BOHR, 0.0003 * HARTREE, 6.0 * BOHR]])
+        self.same(a["center"], [[0, 0, -BOHR, 0.0004 * HARTREE, 6.5 * BOHR], [0, 0, BOHR, 0.0003 * HARTREE, 6.0 * BOHR]])
         self.same(a["charge"], [[0, 0, 0, 0.5]])
         self.same(a["dipole"], [[0, 0, 0.5 * BOHR, 0, 0, 1, 0.9 * BOHR]])
         self.same(b["mass"], [[30.0]])
@@ -245,13 +245,13 @@ class Convert(unittest.TestCase):
         self.same(found.components["A"]["mass"], [[40.0]])
 
     def test_axes_and_shift(self):
-        """ls1 does not normalise axes of its ASCII format."""
+        """ls1 does not normalize axes of its ASCII format."""
         found = self.convert(ASCII.replace("0 0 1 0.9", "0 3 4 0.9").replace("6.5 0 0", "6.5 35 1"), "--units", "lj", "--from",
                              "lj",
                              "--negate-dipoles", "no")
         self.same(found.components["C1"]["dipole"], [[0, 0, 0.5, 0, 0.6, 0.8, 4.5]])
         self.assertEqual(found.notices[:1], ["the axis of a dipole has length 5, as much larger is its moment in ls1 and here"])
-        self.assertIn("there are shifted Lennard-Jones centres - use pair_style multisite with shift yes", found.notices)
+        self.assertIn("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes", found.notices)
         self.assertEqual(self.error(ASCII.replace("1 0 0 -2.5", "2 0 0 -2.5"), "--units", "lj", "--from", "lj",
                                     "--negate-dipoles", "no"),
                          "ERROR: FILE, line 12: the axis of a quadrupole has length 2, of which ls1 makes no quadrupole - it "
@@ -262,13 +262,13 @@ class Convert(unittest.TestCase):
         text = ASCII.replace("0 0 1 0.02", "0 1 1 0.02")
         options = ["--units", "lj", "--from", "lj", "--negate-dipoles", "no"]
         found = self.convert(text, *options)
-        self.same(found.components["C1"]["centre"], [[0, 0, -1, 0.0004, 6.5], [0, 1, 1, 0.0003, 6.0]])
+        self.same(found.components["C1"]["center"], [[0, 0, -1, 0.0004, 6.5], [0, 1, 1, 0.0003, 6.0]])
         self.assertEqual(found.notices[0], "component C1: masses are about 0 0.5 0, not about the origin, which is what ls1 "
                                            "takes for the center of mass, and so is it here - --principal moves the sites")
         found = self.convert(text, *options, "--principal")
         half = np.sqrt(5) / 2
         one = found.components["C1"]
-        places = np.array(one["centre"])[:, :3]
+        places = np.array(one["center"])[:, :3]
         self.same(abs(places), [[half, 0, 0]] * 2)
         self.same(one["inertia"], [[0, 0.04 * half**2, 0.04 * half**2]])
         # what was at the origin and half a unit above the middle, with the axis along z
@@ -282,13 +282,13 @@ class Convert(unittest.TestCase):
         co2, hcl = found.components["CO2"], found.components["HCl"]
         self.same(co2["mass"], [[44.009]])    # quadrupoles have none
         self.same(co2["inertia"], [[2 * 15.999 * 1.2869**2] * 2 + [0]])
-        self.same(co2["centre"][0], [0, 0, 0, 12.3724 * BOLTZMANN, 2.8137])
+        self.same(co2["center"][0], [0, 0, 0, 12.3724 * BOLTZMANN, 2.8137])
         self.same(co2["quadrupole"], [[0, 0, 0, 1, 0, 0, -346.69 * np.sqrt(BOLTZMANN / COULOMB)]], 1e-8)
         self.same(hcl["inertia"], [[2.5, 3.5, 4.5]])
         self.same(hcl["charge"], [[0, 0.5, 0, 1.0]], 1e-4)    # 408.78 is e in these units
         self.same(hcl["dipole"], [[0, 0, 0, 0.6, 0, 0.8, 5 * np.sqrt(BOLTZMANN / COULOMB)]], 1e-8)
         self.assertIn("# pair_coeff 1 2 mix 0.95 1.02    (type 1 is CO2, 2 is HCl)", found.text)
-        self.assertIn("there are shifted Lennard-Jones centres - use pair_style multisite with shift yes", found.notices)
+        self.assertIn("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes", found.notices)
 
     def test_units(self):
         """Of an energy, a charge, a mass and a dipole, in LAMMPS' systems."""
@@ -298,7 +298,7 @@ class Convert(unittest.TestCase):
             found = self.convert(ASCII, "--units", units, "--from", "atomic", "--negate-dipoles", "no")
             a = found.components["C1"]
             self.same(a["mass"], [[0.04 * mass]])
-            self.same(a["centre"][0], [0, 0, -length, 0.0004 * energy, 6.5 * length], 1e-8)
+            self.same(a["center"][0], [0, 0, -length, 0.0004 * energy, 6.5 * length], 1e-8)
             self.same(a["charge"][0][3], 0.5)
             self.same(a["dipole"][0][6], 0.9 * length)
             self.assertIn(f"# UNITS: {units}", found.text)
@@ -347,7 +347,7 @@ class Convert(unittest.TestCase):
         found = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
         water = found.components["water"]
         self.same(water["mass"], [[18.0154]])
-        self.assertEqual(len(water["centre"]), 1)
+        self.assertEqual(len(water["center"]), 1)
         self.assertEqual(len(water["charge"]), 3)
         # two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the center of mass
         along = 15.9994 * 2.016 / 18.0154 * 0.5
@@ -402,7 +402,7 @@ class Convert(unittest.TestCase):
         found = self.convert(bare, "--units", "real", *OF_WATER, *options, name="water.txt")
         whole = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
         self.assertEqual(found.components, whole.components)
-        self.assertEqual(len(found.notices), 2)    # of the centre and the axes alone
+        self.assertEqual(len(found.notices), 2)    # of the center and the axes alone
 
     def test_template_with_labels(self):
         """Of types, which LAMMPS has beside numbers."""
@@ -463,7 +463,7 @@ class Convert(unittest.TestCase):
                 ("2 1 1 0 0", "2 1 1 0 1"): "FILE, line 4: component 1 has 1 Tersoff sites, which pair_style multisite has not",
                 ("0.0004", "strong"): "FILE, line 5: 'strong' is no number, but x y z m eps sigma rc shift should be here",
                 ("0.0004", "inf"): "FILE, line 5: x y z m eps sigma rc shift is inf, which is not finite",
-                ("0.0004", "-1"): "component C1: a centre has epsilon -1 and sigma 6.5, which must be 0 or more and more than 0",
+                ("0.0004", "-1"): "component C1: a center has epsilon -1 and sigma 6.5, which must be 0 or more and more than 0",
                 ("0 0 1 0.9", "0 0 0 0.9"): "FILE, line 8: the axis of a dipole has length 0",
                 ("NumberOfComponents 2", "NumberOfThings 2"): "FILE, line 19: there is no NumberOfComponents",
                 ("ICRVQD", "ICQ"): "FILE, line 17: MoleculeFormat is ICQ, but ICRVQD, ICRV and IRV are known",
@@ -536,7 +536,7 @@ class Convert(unittest.TestCase):
                                            "in its native format (with a line 'N atoms', N 1 or more)"),
                 ("", [], "FILE is neither an ls1 file (first word mardyn), XML, nor a LAMMPS molecule template in its native "
                          "format (with a line 'N atoms', N 1 or more)"),
-                ("# UNITS: real\n\ncomponent A   # methane\nmass 16\ncentre 0 0 0 0.3 3.7\n", [],
+                ("# UNITS: real\n\ncomponent A   # methane\nmass 16\ncenter 0 0 0 0.3 3.7\n", [],
                  "FILE is a component file of pair_style multisite already, which pair_coeff reads as it is"),
                 (WATER, [*OF_WATER, "--from", "lj"], "--from is of files of ls1; a molecule template is in the units that "
                                                      "--units says"),

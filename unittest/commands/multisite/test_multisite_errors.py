@@ -88,7 +88,7 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("2.5 check 1 [-1e-6]", "Pair_style multisite check tolerance is -1e-6 and must be more than 0"),
     ("2.5 check 1 [yes]", "Pair_style multisite check tolerance must be a number, not 'yes'"),
     ("2.5 check 1", MISSING.format("pair_style multisite check"))]
-for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
+for keyword, known in (("cutoff", "center, center, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
                        ("precision", "mixed, double, single"), ("device", "auto, cuda, host")):
     STYLES += [(f"2.5 {keyword}", MISSING.format(f"pair_style multisite {keyword}")),
                (f"2.5 rf 2 {keyword} [maybe]",
@@ -102,33 +102,33 @@ FILES = {    # that cannot be used, and why, after their name
                     ": component one: the axis of a dipole has length 0 and must have a direction"),
     "quadrupole_axis": (COMPONENT.format("quadrupole 0 0 0 0 0 0 1.0"),
                         ": component one: the axis of a quadrupole has length 0 and must have a direction"),
-    "epsilon": (COMPONENT.format("centre 0 0 0 -1.0 1.0"), ": component one: epsilon is -1 and must be 0 or more"),
-    "sigma": (COMPONENT.format("centre 0 0 0 1.0 -2"), ": component one: sigma is -2 and must be more than 0"),
-    "wide": (COMPONENT.format("centre 0 0 0 1.0 1e21"), f": component one: sigma is 1e+21 {LENGTHS}"),
-    "far": (COMPONENT.format("centre 0 0 1e10 1 1"),
+    "epsilon": (COMPONENT.format("center 0 0 0 -1.0 1.0"), ": component one: epsilon is -1 and must be 0 or more"),
+    "sigma": (COMPONENT.format("center 0 0 0 1.0 -2"), ": component one: sigma is -2 and must be more than 0"),
+    "wide": (COMPONENT.format("center 0 0 0 1.0 1e21"), f": component one: sigma is 1e+21 {LENGTHS}"),
+    "far": (COMPONENT.format("center 0 0 1e10 1 1"),
             ": component one: a site is 1e+10 from the center of mass, and must not be farther than 1e+06 times the cutoff 2.5, "
             "where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center of mass"),
     "heavy": ("component one\nmass 1e308\n",
               ", line 2: '1e308' must be 1e100 or less in magnitude, so that products of such numbers are finite"),
     "light": ("component one\nmass 1e-308\n",
               ", line 2: the mass is 1e-308 and must be 1e-100 or more, so that quotients by it are finite"),
-    "no_mass": ("component one\ncentre 0 0 0 1 1\n", ", line 2: component one ends without a mass"),
+    "no_mass": ("component one\ncenter 0 0 0 1 1\n", ", line 2: component one ends without a mass"),
     "negative_mass": ("component one\nmass -1\n", ", line 2: the mass is -1 and must be more than 0"),
     "inertia": (COMPONENT.format("inertia 1 1 3"),
                 ", line 3: the moment of inertia 3 is more than the sum of the other two, which no body has"),
     "words": (COMPONENT.format("site 0 0 0 1.0"),
-              ", line 3: 'site' is none of component, mass, inertia, centre, charge, dipole, quadrupole"),
+              ", line 3: 'site' is none of component, mass, inertia, center, charge, dipole, quadrupole"),
     "numbers": (COMPONENT.format("charge 0 0 1.0"), ", line 3: charge needs x y z q, and there are 3 numbers"),
     "no_number": (COMPONENT.format("charge 0 0 0 1.0e"), ", line 3: '1.0e' is no finite number"),
     "before": ("mass 1\n", ", line 1: mass stands before the first component"),
-    "twice": (COMPONENT.format("centre 0 0 0 1 1") * 2, ", line 4: there is a component one already"),
-    "metal": ("# UNITS: metal\n" + COMPONENT.format("centre 0 0 0 1 1"),
+    "twice": (COMPONENT.format("center 0 0 0 1 1") * 2, ", line 4: there is a component one already"),
+    "metal": ("# UNITS: metal\n" + COMPONENT.format("center 0 0 0 1 1"),
               " is in units metal, but units lj are in use - convert one of them"),
-    "late": (COMPONENT.format("centre 0 0 0 1 1") + "# UNITS: si\n",
+    "late": (COMPONENT.format("center 0 0 0 1 1") + "# UNITS: si\n",
              " is in units si, but units lj are in use - convert one of them"),
-    "close": ("# made by hand UNITS:real\n" + COMPONENT.format("centre 0 0 0 1 1"),
+    "close": ("# made by hand UNITS:real\n" + COMPONENT.format("center 0 0 0 1 1"),
               " is in units real, but units lj are in use - convert one of them"),
-    "both": ("# UNITS: lj\n" + COMPONENT.format("centre 0 0 0 1 1") + "# UNITS: real\n",
+    "both": ("# UNITS: lj\n" + COMPONENT.format("center 0 0 0 1 1") + "# UNITS: real\n",
              " says UNITS: lj and UNITS: real - use one file for each")}
 NAMES = "Pair multisite needs a component, or NULL, for each of the 2 atom types, but there {} after the file"
 COEFFS = [("", MISSING.format("pair_coeff")), ("* *", MISSING.format("pair_coeff")),
@@ -243,7 +243,7 @@ RUNS = {
     "tail in 2d in hybrid": ("PLANE" + OVER.replace("host", "host tail yes") + OURS + LJ + "run 0",
         "Pair multisite: a long-range correction needs 3 dimensions - use tail no"),
     "tail and a short cutoff": (RUN + "pair_style multisite 0.6 tail yes\nrun 0",
-        "Pair multisite: the cutoff between centres of mass is 0.6, and sites of all and all reach 0.648074 together: the "
+        "Pair multisite: the cutoff between centers of mass is 0.6, and sites of all and all reach 0.648074 together: the "
         "long-range correction needs a longer cutoff, or one between sites"),
 
     # Hybrid styles, in whose pair_coeff LAMMPS has moved the types when the style reads it: so it shows the command.
@@ -251,7 +251,7 @@ RUNS = {
         "Pair multisite: pair_style hybrid gives it types 1 and 2, but the last pair_coeff gives type 2 no component - give "
         "pair_style again"),
     "hybrid keyword": ("pair_style hybrid lj/cut 2.5 multisite 2.5 cutoff [foo]",
-        "Unknown pair_style multisite cutoff option: foo - known are center, centre, site"),
+        "Unknown pair_style multisite cutoff option: foo - known are center, center, site"),
     "hybrid component": (HYBRID + "pair_coeff * * multisite good all [foo]",
         "Pair multisite: file of components good has no component foo - it has all, linear, polar, atom",
         "pair_coeff * * * good all [foo]"),
@@ -308,13 +308,13 @@ WARNINGS = {
     "nve": (INTEGRATE + "fix move all nve", r"fix move of style nve moves 27 molecules without turning them - use "
         r"nve/asphere, nvt/asphere or npt/asphere", "unfix move\nfix move all nve/asphere"),
     "npt/asphere": (INTEGRATE + "fix move all npt/asphere temp 1 1 1 iso 0 0 10\ncompute_modify move_temp extra/dof 16",
-        r"compute move_press counts the rotation of temperature move_temp in its pressure, which is that of centres of mass - "
+        r"compute move_press counts the rotation of temperature move_temp in its pressure, which is that of centers of mass - "
         r"give fix_modify move press thermo_press", "fix_modify move press thermo_press"),
     "pressure of the output": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\nthermo_modify temp t",
-        r"compute thermo_press counts the rotation of temperature t in its pressure, which is that of centres of mass - give "
+        r"compute thermo_press counts the rotation of temperature t in its pressure, which is that of centers of mass - give "
         r"thermo_modify temp a compute of style temp", "thermo_modify temp thermo_temp"),
     "another pressure": (INTEGRATE + "fix move all nve/asphere\ncompute t all temp/asphere\ncompute_modify t extra/dof 16\ncompute p all pressure t",
-        r"compute p counts the rotation of temperature t in its pressure, which is that of centres of mass - give compute p a "
+        r"compute p counts the rotation of temperature t in its pressure, which is that of centers of mass - give compute p a "
         r"temperature of style temp", "uncompute p\ncompute p all pressure thermo_temp"),
     "field without dipoles": (f"pair_style multisite 2.5 rf inf\npair_coeff * * good atom atom\nset_multisite all",
         r"rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules whose charges "
@@ -340,9 +340,9 @@ WARNINGS = {
         r"fixes that act on torques", "fix l all multisite/linear")}
 
 
-BESIDE = Component("beside", 1.5, (0.3, 0.3, 0.0), centres=[((0.0, 0.0, 0.3), 1.0, 0.8)],
+BESIDE = Component("beside", 1.5, (0.3, 0.3, 0.0), centers=[((0.0, 0.0, 0.3), 1.0, 0.8)],
                    charges=[((0.0, 0.0, -0.3), 0.1), ((0.0, 0.01, 0.2), -0.1)])
-ACROSS = Component("across", 1.5, (0.0, 0.3, 0.3), centres=[((0.3, 0.0, 0.0), 1.0, 0.8)],
+ACROSS = Component("across", 1.5, (0.0, 0.3, 0.3), centers=[((0.3, 0.0, 0.0), 1.0, 0.8)],
                    dipoles=[((0.1, 0.0, 0.0), (1.0, 0.1, 0.0), 0.1)])
 
 
@@ -509,8 +509,8 @@ class Runs(InProcess):
             energies.append(self.lmp.get_thermo("pe"))
         self.assertAlmostEqual(*energies, delta=1e-11)
 
-    def test_quaternion_not_normalised(self):
-        """LAMMPS normalises what it reads, but not from a restart file."""
+    def test_quaternion_not_normalized(self):
+        """LAMMPS normalizes what it reads, but not from a restart file."""
         commands(self.lmp, f"{RUN}set atom 3 quat 1 0 0 0\nrun 0\nwrite_restart good.restart")
         if self.lmp.extract_setting("world_rank") == 0:
             with open("good.restart", "rb") as file:
@@ -579,7 +579,7 @@ if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         write_components("good", [ALL_KINDS, LINEAR, POLAR, ATOM])
-        write_components("huge", [Component("huge", 1.0, centres=[((0.0, 0.0, 0.0), 1.0, 1e10)])])
+        write_components("huge", [Component("huge", 1.0, centers=[((0.0, 0.0, 0.0), 1.0, 1e10)])])
         write_components("bent", [BESIDE, ACROSS])
         write_components("ion", [Component("cation", charges=[((0.0, 0.0, 0.0), 2.0)]),
                                  Component("pair", charges=[((0.0, 0.0, 0.0), 2.0), ((0.0, 0.0, 0.0), -2.0)])])
@@ -590,7 +590,7 @@ if __name__ == "__main__":
                 file.write(first + text)
         os.mkdir("folder")
         for stem, text in {**{name: text for name, (text, _) in FILES.items()}, "empty": "# UNITS: lj\n",
-                           "real": "# UNITS: real\n" + COMPONENT.format("centre 0 0 0 1 1")}.items():
+                           "real": "# UNITS: real\n" + COMPONENT.format("center 0 0 0 1 1")}.items():
             with open(stem, "w") as file:
                 file.write(text)
         unittest.main(verbosity=2)

@@ -15,26 +15,26 @@ COMPONENTS = """# UNITS: real
 component along_z
 mass 44.0
 inertia 43.0 43.0 0
-centre 0 0 1.16 0.157 3.05
-centre 0 0 -1.16 0.157 3.05
+center 0 0 1.16 0.157 3.05
+center 0 0 -1.16 0.157 3.05
 component along_x
 mass 28.0
 inertia 0 8.5 8.5
-centre 0.55 0 0 0.07 3.3
-centre -0.55 0 0 0.07 3.3
+center 0.55 0 0 0.07 3.3
+center -0.55 0 0 0.07 3.3
 component planar
 mass 18.0
 inertia 0.6 1.3 1.9
-centre 0 0.1 0 0.15 3.1
+center 0 0.1 0 0.15 3.1
 charge 0.8 -0.5 0 0.4
 charge -0.8 -0.5 0 -0.4
 component unknown
 mass 44.0
-centre 0 0 1.16 0.157 3.05
-centre 0 0 -1.16 0.157 3.05
+center 0 0 1.16 0.157 3.05
+center 0 0 -1.16 0.157 3.05
 component atom
 mass 40.0
-centre 0 0 0 0.238 3.4
+center 0 0 0 0.238 3.4
 """
 AXES = {1: 2, 2: 0}    # of linear molecules, by type
 FILE = os.path.join(coordtest.folder(), "linear.multisite")

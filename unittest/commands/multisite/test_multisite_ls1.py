@@ -51,7 +51,7 @@ class Case:
         for _ in range(int(nlj)):
             *x, _, epsilon, sigma, _, shift = next(numbers)
             assert shift == 0
-            component.sites["centre"].append((x, epsilon, sigma))
+            component.sites["center"].append((x, epsilon, sigma))
         for _ in range(int(ncharge)):
             *x, _, charge = next(numbers)
             component.sites["charge"].append((x, charge))
@@ -120,7 +120,7 @@ class Ls1(MultisiteTest):
         with open(os.path.join(DATA, "ls1", "F0.inp")) as file:
             rows = [line.split() for line in file.read().split("MoleculeFormat")[1].splitlines()[1:] if line.strip()]
         x = [[float(word) for word in row[2:5]] for row in rows]
-        atom = Component("atom", centres=[((0, 0, 0), 1.0, 1.0)])
+        atom = Component("atom", centers=[((0, 0, 0), 1.0, 1.0)])
         lmp = self.system(Model([atom], 1.3), Molecules(Box((3.0, 3.0, 3.0)), x, [[1, 0, 0, 0]] * 4, [1] * 4))
         state = multisitetest.state_of(lmp)
         self.assertAlmostEqual(state.energy, -4.0, delta=1e-12)

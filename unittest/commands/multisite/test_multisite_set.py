@@ -14,33 +14,33 @@ COMPONENTS = """# UNITS: real
 component linear
 mass 44.009
 inertia 43.0563 43.0563 0
-centre 0 0 1.16 0.1570 3.05
-centre 0 0 -1.16 0.1570 3.05
+center 0 0 1.16 0.1570 3.05
+center 0 0 -1.16 0.1570 3.05
 component planar
 mass 18.0154
 inertia 0.6012 1.3439 1.9451
-centre 0 0.1 0 0.1553 3.166
+center 0 0.1 0 0.1553 3.166
 charge 0.8 -0.5 0 0.5
 charge -0.8 -0.5 0 0.5
 component bulky
 mass 64.0
 inertia 30.0 50.0 60.0
-centre 0.5 0.3 -0.2 0.2 3.5
+center 0.5 0.3 -0.2 0.2 3.5
 component atom
 mass 39.948
-centre 0 0 0 0.238 3.4
+center 0 0 0 0.238 3.4
 component ion
 mass 22.99
-centre 0 0 0 0.1 2.4
+center 0 0 0 0.1 2.4
 charge 0 0 0 1.0
 component stiff
 mass 30.0
-centre 0 0 0 0.1 3.0
+center 0 0 0 0.1 3.0
 dipole 0 0 0 0 0 1 0.4
 component free
 mass 30.0
-centre 0 0 0.7 0.1 3.0
-centre 0 0 -0.7 0.1 3.0
+center 0 0 0.7 0.1 3.0
+center 0 0 -0.7 0.1 3.0
 """
 MASSES = [44.009, 18.0154, 64.0, 39.948]
 INERTIA = [(43.0563, 43.0563, 0), (0.6012, 1.3439, 1.9451), (30.0, 50.0, 60.0)]
@@ -193,14 +193,14 @@ class Warnings(unittest.TestCase):
         """Of a component that is in use."""
         path = os.path.join(WHERE, "bent.multisite")
         with open(path, "w") as file:
-            file.write("component bent\nmass 30.0\ninertia 9 9 0\ncentre 0 0 0.7 0.1 3.0\ncentre 0.3 0 -0.7 0.1 3.0\n"
+            file.write("component bent\nmass 30.0\ninertia 9 9 0\ncenter 0 0 0.7 0.1 3.0\ncenter 0.3 0 -0.7 0.1 3.0\n"
                        + COMPONENTS)
         for names, count in (("bent planar bulky atom", 1), ("linear planar bulky atom", 0)):
             code, output = errortest.run_script(BOX + ATOMS + STYLE + f"pair_coeff * * {path} {names}\nset_multisite all\n", 1)
             self.assertEqual(code, 0, output)
             self.assertEqual(output.count(
-                "WARNING: Set_multisite: component bent has no moment of inertia about its axis z, but its centre 2 is not on "
-                "this axis, so that it feels torques that turn nothing - correct its line inertia, or the centre"), count, output)
+                "WARNING: Set_multisite: component bent has no moment of inertia about its axis z, but its center 2 is not on "
+                "this axis, so that it feels torques that turn nothing - correct its line inertia, or the center"), count, output)
 
 
 NO_ATOMS = "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component"

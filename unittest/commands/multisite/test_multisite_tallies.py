@@ -82,13 +82,13 @@ class Energies(MultisiteTest):
     def test_converted(self):
         """A file in units metal, used in units real, and the other way round."""
         box = Box((30.0, 30.0, 30.0), periodic=(False,) * 3)
-        one = Component("one", 40.0, centres=[((0, 0, 0), 0.01, 3.0)], charges=[((0.2, 0, 0), 0.3)])
+        one = Component("one", 40.0, centers=[((0, 0, 0), 0.01, 3.0)], charges=[((0.2, 0, 0), 0.3)])
         molecules = Molecules(box, [[10, 10, 10], [13, 11, 10]], [[1, 0, 0, 0]] * 2, [1, 1])
         energies = {}
         for of_file, units in itertools.product(("metal", "real"), repeat=2):
             path = f"{coordtest.folder()}/{of_file}"
             epsilon = 0.01 if of_file == "metal" else 0.01 * 23.060549
-            one.sites["centre"] = [((0, 0, 0), epsilon, 3.0)]
+            one.sites["center"] = [((0, 0, 0), epsilon, 3.0)]
             multisitetest.write_components(path, [one], f"# DATE: 2026-01-01 UNITS: {of_file} CONTRIBUTOR: test")
             lmp = self.start(*multisitetest.setup_commands(molecules, units=units), "pair_style multisite 9",
                              f"pair_coeff * * {path} one")
@@ -138,7 +138,7 @@ class Differences(MultisiteTest):
                            largest[1])
 
     def test_pressure(self):
-        """Centres of mass are strained, molecules are not. The reaction field does not answer: its range stays."""
+        """Centers of mass are strained, molecules are not. The reaction field does not answer: its range stays."""
         strains = {0: "xx", 1: "yy", 2: "zz", 3: "xy", 4: "xz", 5: "yz"}
         for name, settings in itertools.product(BOXES, ({}, dict(rf=3.0), dict(site=True))):
             box = BOXES[name]
@@ -213,7 +213,7 @@ class Tallies(MultisiteTest):
         lj = ["pair_coeff *3 4 lj/cut 0.7 0.9", "pair_coeff 4 4 lj/cut 0.7 0.9"]
         own = molecules.types != 4
         expected = ours.energies(box, molecules.x[own], molecules.q[own], molecules.types[own])
-        atoms = Model([Component("a", centres=[((0, 0, 0), 0.7, 0.9)])], 2.0)    # all, less those among molecules
+        atoms = Model([Component("a", centers=[((0, 0, 0), 0.7, 0.9)])], 2.0)    # all, less those among molecules
         all_lj = atoms.energies(box, molecules.x, molecules.q, np.ones(len(own), int))
         among = atoms.energies(box, molecules.x[own], molecules.q[own], np.ones(own.sum(), int))
         states = {}
@@ -261,7 +261,7 @@ class Tail(MultisiteTest):
         """As pair_style lj/cut has it, with mixing."""
         box = BOXES["orthogonal"]
         molecules = Molecules.random(box, 1.7, 2, seed=11)
-        two = [Component("a", centres=[((0, 0, 0), 0.7, 0.9)]), Component("b", centres=[((0, 0, 0), 1.2, 1.1)])]
+        two = [Component("a", centers=[((0, 0, 0), 0.7, 0.9)]), Component("b", centers=[((0, 0, 0), 1.2, 1.1)])]
         for site in False, True:
             found = self.tail_of(Model(two, 2.3, site=site), molecules)
             values = []
@@ -277,7 +277,7 @@ class Tail(MultisiteTest):
 
     def integrals(self, a, b, arms, cutoff, n=60):
         """The mean over orientations of u and of R du/dR beyond the cutoff, by numerical integration: 2 pi int u R^2 dR and
-        - 2 pi / 3 int du/dR R^3 dR of one pair of sites at the ends of arms, for a cutoff between centres of mass."""
+        - 2 pi / 3 int du/dR R^3 dR of one pair of sites at the ends of arms, for a cutoff between centers of mass."""
         epsilon, sigma = np.sqrt(a[0] * b[0]), (a[1] + b[1]) / 2
         nodes, weights = np.polynomial.legendre.leggauss(n)
         # t = cutoff/R from 0 to 1; orientations: cosines of both arms, and the angle between them
@@ -293,17 +293,17 @@ class Tail(MultisiteTest):
         u, slope = 4 * epsilon * (s6**2 - s6), -24 * epsilon * (2 * s6**2 - s6) / r_sq * along    # du/dR
         return 2 * np.pi * (weight * u * radius**2).sum(), -2 * np.pi / 3 * (weight * slope * radius**3).sum()
 
-    def test_centres_of_molecules(self):
-        """Two-centre and one-centre molecules with off-centre sites, by numerical integration."""
-        one = Component("one", centres=[((0.1, 0.3, -0.1), 0.8, 0.9), ((0, -0.45, 0.2), 1.1, 0.7)])
-        other = Component("other", centres=[((0.2, 0.0, 0.3), 1.3, 1.0)])
+    def test_centers_of_molecules(self):
+        """Two-center and one-center molecules with off-center sites, by numerical integration."""
+        one = Component("one", centers=[((0.1, 0.3, -0.1), 0.8, 0.9), ((0, -0.45, 0.2), 1.1, 0.7)])
+        other = Component("other", centers=[((0.2, 0.0, 0.3), 1.3, 1.0)])
         box = BOXES["triclinic"]
         molecules = Molecules.random(box, 1.7, 2, seed=12)
         volume = np.linalg.det(box.edges)
         count = np.bincount(molecules.types)[1:]
         energy = pressure = 0.0
         for (i, a), (j, b) in itertools.product(enumerate((one, other)), repeat=2):
-            for (x, *lj), (y, *lk) in itertools.product(a.sites["centre"], b.sites["centre"]):
+            for (x, *lj), (y, *lk) in itertools.product(a.sites["center"], b.sites["center"]):
                 of_pair = self.integrals(lj, lk, (np.linalg.norm(x), np.linalg.norm(y)), 2.3, 24)
                 energy += count[i] * count[j] / volume * of_pair[0]
                 pressure += count[i] * count[j] / volume**2 * of_pair[1]
@@ -350,7 +350,7 @@ class Tail(MultisiteTest):
             n, volume = len(molecules.x), np.linalg.det(molecules.box.edges)
             return 8 / 3 * np.pi * n**2 / volume * epsilon * sigma**3 * (third**3 / 3 - third)
 
-        (_, epsilon, sigma), = ATOM.sites["centre"]
+        (_, epsilon, sigma), = ATOM.sites["center"]
         ours, other = closed(epsilon, sigma, 2.3), closed(0.7, 0.9, 2.0)
         for words, expected in (("lj/cut tail yes", ours + other), ("lj/cut tail no", ours), ("lj/cut tail yes", ours + other),
                                 ("multisite tail no", ours + other)):

@@ -313,7 +313,7 @@ class Runs(unittest.TestCase):
 
     @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_NEW_TYPES)
     def test_types_change_between_two_builds(self):
-        """Neighbour lists stay, and what a device has of them: without ghosts all types are new at once."""
+        """Neighbor lists stay, and what a device has of them: without ghosts all types are new at once."""
         runs = ["neigh_modify delay 1000", "run 1", *(line for k in (1, 2, 3) for line in (
             f"set group late type/fraction {k} 0.4 {k}", "run 1 pre no"))]
         run, frames, seen = self.check(BOXES["fixed"], 1, runs=runs)

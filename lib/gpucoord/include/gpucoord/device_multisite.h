@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules whose data lie on a GPU.
 //
-// Nothing but sums leaves the GPU: centres of mass, types and quaternions are read where they are, and forces and torques are
+// Nothing but sums leaves the GPU: centers of mass, types and quaternions are read where they are, and forces and torques are
 // added there. All work is enqueued on the caller's stream; only what says so waits for it.
 
 #ifndef GPUCOORD_DEVICE_MULTISITE_H

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The file of hills, in the format of PLUMED's HILLS.
 //
-// Columns: time, centres, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is the
+// Columns: time, centers, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is the
 // bias that was written, to the last bit. A hill is one write: a program that is killed leaves at most one
 // line without its end, which go_on() removes. All errors are std::runtime_error.
 

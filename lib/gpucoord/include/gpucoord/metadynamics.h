@@ -3,7 +3,7 @@
 // Laio and Parrinello, PNAS 99, 12562 (2002); well-tempered: Barducci, Bussi and Parrinello,
 // PRL 100, 020603 (2008). A hill is PLUMED's stretched Gaussian, which ends where it is zero:
 //   h (exp(-u) - exp(-u_max))/(1 - exp(-u_max)) for u < u_max = 6.25, and 0 beyond,
-//   u = sum over the variables of (S - centre)^2/(2 sigma^2).
+//   u = sum over the variables of (S - center)^2/(2 sigma^2).
 
 #ifndef GPUCOORD_METADYNAMICS_H
 #define GPUCOORD_METADYNAMICS_H
@@ -21,7 +21,7 @@ namespace gpucoord {
 constexpr int MAX_METAD_VARIABLES = 3;
 
 struct Hill {
-  double centre[MAX_METAD_VARIABLES] = {};
+  double center[MAX_METAD_VARIABLES] = {};
   double sigma[MAX_METAD_VARIABLES] = {};
   double height = 0.0;         // of the bias
   double file_height = 0.0;    // in a hills file: height biasfactor/(biasfactor - 1), if well-tempered

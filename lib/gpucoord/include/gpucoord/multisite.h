@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules of Lennard-Jones centres, point charges, point dipoles and point quadrupoles: the
+// Part of GPUCOORD, GPL-2.0. Rigid molecules of Lennard-Jones centers, point charges, point dipoles and point quadrupoles: the
 // physics of ls1-MarDyn (C. Niethammer et al., J. Chem. Theory Comput. 10, 4455 (2014)).
 //
 // All numbers are in the caller's units.
@@ -17,7 +17,7 @@
 
 namespace gpucoord {
 
-// Sites in the frame of the molecule, whose origin is its centre of mass.
+// Sites in the frame of the molecule, whose origin is its center of mass.
 struct LennardJonesSite {
   std::array<double, 3> position;    // distance
   double epsilon, sigma;             // energy, distance
@@ -37,7 +37,7 @@ struct Component {
   std::string name;
   double mass = 0.0;
   std::array<double, 3> inertia = {};    // moments about the axes of its frame, mass * distance^2; 0 where all mass is on an axis
-  std::vector<LennardJonesSite> centres;
+  std::vector<LennardJonesSite> centers;
   std::vector<ChargeSite> charges;
   std::vector<AxialSite> dipoles, quadrupoles;
 };
@@ -47,7 +47,7 @@ struct Component {
 //   component NAME
 //   mass M
 //   inertia Ix Iy Iz
-//   centre x y z epsilon sigma         (or center)
+//   center x y z epsilon sigma         (or center)
 //   charge x y z q
 //   dipole x y z ex ey ez mu
 //   quadrupole x y z ex ey ez Q
@@ -66,14 +66,14 @@ constexpr double LEAST_LENGTH = 1e-20, MOST_LENGTH = 1e20;
 struct MultisiteOptions {
   double cutoff = 0.0;               // of Lennard-Jones, distance
   double cutoff_charge = 0.0;        // of the others
-  bool site_cutoff = false;          // cutoffs are between sites, not between centres of mass
+  bool site_cutoff = false;          // cutoffs are between sites, not between centers of mass
   bool shift = false;                // Lennard-Jones terms are 0 at the cutoff
   double reaction_field = 1.0;       // dielectric constant around dipoles, 1: none; may be infinite
   double coulomb = 1.0;              // energy * distance / charge^2
 };
 
 // What a pair of sites is given by.
-struct PairOfCentres {
+struct PairOfCenters {
   double four_epsilon, sigma_sq, shift;    // energy, distance^2, energy
 };
 
@@ -91,15 +91,15 @@ class GPUCOORD_API MultisiteModel {
 
   const std::vector<Component> &components() const { return all; }
   const MultisiteOptions &options() const { return settings; }
-  PairOfCentres centres(int i, int a, int j, int b) const;    // centre a of component i, b of j
+  PairOfCenters centers(int i, int a, int j, int b) const;    // center a of component i, b of j
   double reaction_field_factor() const;                       // the energy is - this mu_i mu_j (e_i.e_j)
   // Of a molecule of component i in the reaction field of its own moment, charges included: no part of any sum below.
   double self_energy(int i) const;
   // Beyond the cutoff orientations and places are not correlated (R. Lustig, Mol. Phys. 65, 175 (1988)). Throws
-  // std::invalid_argument where a cutoff between centres of mass is not longer than the reach of both molecules together.
+  // std::invalid_argument where a cutoff between centers of mass is not longer than the reach of both molecules together.
   TailCorrection tail(int i, int j) const;
-  double reach(int i) const;           // the farthest site of component i from its centre of mass, distance
-  double range(int i, int j) const;    // centres of mass farther apart do not interact, distance
+  double reach(int i) const;           // the farthest site of component i from its center of mass, distance
+  double range(int i, int j) const;    // centers of mass farther apart do not interact, distance
   double range() const;                // the largest of them
   // Throws std::invalid_argument where single precision cannot hold these energies, lengths and strengths.
   void check_float() const;
@@ -112,7 +112,7 @@ class GPUCOORD_API MultisiteModel {
 
 // Molecules of one rank, owned first, then ghosts.
 struct Molecules {
-  const double *x = nullptr;             // [nall][3] centres of mass, distance
+  const double *x = nullptr;             // [nall][3] centers of mass, distance
   const double *quaternion = nullptr;    // [nall][4] w x y z, of length 1: from the molecule's frame to that of space
   const int *component = nullptr;        // [nall]
   int nlocal = 0, nall = 0;
@@ -121,14 +121,14 @@ struct Molecules {
 // Sums over the owned molecules; pairs count half at either end.
 struct MultisiteSums {
   double lennard_jones = 0.0, electrostatic = 0.0, reaction_field = 0.0;    // energy; electrostatic: without reaction field
-  double virial[6] = {};                 // xx yy zz xy xz yz of centres of mass, energy
+  double virial[6] = {};                 // xx yy zz xy xz yz of centers of mass, energy
   Timings timings;                       // of a GPU
 };
 
 // What is added to, by row of the owned molecules. energy and virial may be null: not wanted.
 struct MultisiteResults {
   double *force = nullptr;               // [nlocal][3]
-  double *torque = nullptr;              // [nlocal][3] about the centre of mass, in the frame of space
+  double *torque = nullptr;              // [nlocal][3] about the center of mass, in the frame of space
   double *energy = nullptr;              // [nlocal] half of that of each pair
   double *virial = nullptr;              // [nlocal][6] half of that of each pair: xx yy zz xy xz yz
 };
@@ -144,7 +144,7 @@ class GPUCOORD_API Multisite {
 };
 
 // How pairs of molecules are met: from both sides, each summing what it gets, or once, with stores to both, by
-// cells whose colour keeps any two of them from storing to the same molecule at a time.
+// cells whose color keeps any two of them from storing to the same molecule at a time.
 enum class Traversal { TWICE, ONCE };
 
 // Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double. Bits do not depend on

@@ -37,19 +37,19 @@ struct CellsInput {
   PairTypes types;
 };
 
-// Engine 'list': full neighbour lists made by the caller, owned and ghost j,
+// Engine 'list': full neighbor lists made by the caller, owned and ghost j,
 // complete up to dmax for every owned atom of both groups.
 struct ListInput {
   const double *x = nullptr;           // [nall][3]
   AtomList a, b;                       // b.index null: within group a; ghosts are not read
   const unsigned char *member = nullptr;    // [nall] bit 1: in a, bit 2: in b; null: all are in a
-  const int *numneigh = nullptr;       // [nowned] number of neighbours, by row of x
+  const int *numneigh = nullptr;       // [nowned] number of neighbors, by row of x
   const int *const *firstneigh = nullptr;    // [nowned] their rows of x
-  int neighmask = ~0;                  // and-ed to each neighbour first
+  int neighmask = ~0;                  // and-ed to each neighbor first
   std::int64_t version = 0;            // lists of the same version are the same, 0: unknown; a
                                        // device keeps its copy of them
   PairTypes types;
-  const double *special = nullptr;     // [4] a further weight, by the two highest bits of a neighbour; null: 1
+  const double *special = nullptr;     // [4] a further weight, by the two highest bits of a neighbor; null: 1
   Window window;                       // for WINDOWED
 };
 
@@ -81,11 +81,11 @@ struct PairsInput {
 constexpr double MANY_PARTNERS = 500.0;
 
 // A neighbor list of the caller in device memory: of each owned atom i all atoms within dmax and the skin, and perhaps
-// others within 10 dmax. The k-th is neighbour[i * atom_stride + k * neighbour_stride].
-struct DeviceNeighbours {
-  const int *neighbour = nullptr; // null: there is none
+// others within 10 dmax. The k-th is neighbor[i * atom_stride + k * neighbor_stride].
+struct DeviceNeighbors {
+  const int *neighbor = nullptr; // null: there is none
   const int *count = nullptr;     // [nlocal]
-  std::int64_t atom_stride = 0, neighbour_stride = 0;
+  std::int64_t atom_stride = 0, neighbor_stride = 0;
   int capacity = 0;               // count is nowhere more
 };
 
@@ -94,7 +94,7 @@ struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;      // group bits; bit_b 0: within group a
   double skin = 0.0;              // distance by which a pair may come closer before the next rebuild
   // in place of a search, where all atoms are one group and types do not differ
-  DeviceNeighbours neighbours;
+  DeviceNeighbors neighbors;
 };
 
 // Pairs within reach, found on the GPU: one for all variables of the same groups, range and precision, and of types

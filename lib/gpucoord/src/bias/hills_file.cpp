@@ -185,7 +185,7 @@ std::string HillsFile::line_of(double time, const Hill &hill) const
   char text[32];
   std::snprintf(text, sizeof(text), " %.12g", time);    // 0.014 and not 0.014000000000000001
   std::string line = text;
-  for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.centre[k]);
+  for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.center[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
   // a hill that was read may have another biasfactor, which is unknown: -1 keeps its height in the bias
   const bool is_own = hill.height == height_of_bias(hill.file_height, biasfactor);
@@ -265,7 +265,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
           if (!to_number(words[k], columns_read[k])) problem = "'" + words[k] + "' is not a number";
         if (problem.empty()) {
           for (int k = 0; k < n; ++k) {
-            hill.centre[k] = columns_read[1 + k];
+            hill.center[k] = columns_read[1 + k];
             hill.sigma[k] = columns_read[1 + n + k];
             if (!(hill.sigma[k] > 0.0)) problem = "sigma " + short_text(hill.sigma[k]) + " is not above 0";
           }

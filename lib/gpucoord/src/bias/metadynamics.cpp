@@ -30,7 +30,7 @@ static double sum_of_hills(const Hill *hills, std::size_t count, int n, const do
 static void add_to(Checksum &checksum, const Hill &hill, int n)
 {
   for (int k = 0; k < n; ++k) {
-    checksum.add(hill.centre[k]);
+    checksum.add(hill.center[k]);
     checksum.add(hill.sigma[k]);
   }
   checksum.add(hill.height);
@@ -141,7 +141,7 @@ Hill Metadynamics::next_hill(const double *s, double v) const
   const auto &o = state->options;
   Hill hill;
   for (int k = 0; k < state->n; ++k) {
-    hill.centre[k] = s[k];
+    hill.center[k] = s[k];
     hill.sigma[k] = o.sigma[k];
   }
   hill.file_height = o.height;

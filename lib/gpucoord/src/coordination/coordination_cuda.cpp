@@ -128,7 +128,7 @@ namespace {
       group_a.sort(in.a, in.types.type, classes);
       if (two && peratom) group_b.sort(in.b, in.types.type, classes);
 
-      // rows that may be asked for end with the last row of an owned atom or neighbour
+      // rows that may be asked for end with the last row of an owned atom or neighbor
       forget_other_types(in, classes);
       int nall = flatten_all(in, group_a, classes, lists_a);
       if (two && peratom) nall = std::max(nall, flatten_all(in, group_b, classes, lists_b));
@@ -158,7 +158,7 @@ namespace {
           arg.bit = bit;
           arg.row = p.flat->row.device.data();
           arg.first = p.flat->first.device.data();
-          arg.neighbour = p.flat->neighbour.device.data();
+          arg.neighbor = p.flat->neighbor.device.data();
           arg.neighmask = in.neighmask;
           arg.n = p.flat->n;
           arg.out = out;
@@ -245,12 +245,12 @@ namespace {
    private:
     using Function = SwitchFunction<Real>;
 
-    // neighbour lists without gaps, of the atoms of one class and their neighbours of another
+    // neighbor lists without gaps, of the atoms of one class and their neighbors of another
     struct FlatList {
-      Staged<int> row, neighbour;
+      Staged<int> row, neighbor;
       Staged<std::int64_t> first;
       int n = 0, last_row = -1;
-      bool empty = true;        // no neighbours
+      bool empty = true;        // no neighbors
       std::int64_t version = 0;
       std::vector<int> rows;    // that they were made for
     };
@@ -438,7 +438,7 @@ namespace {
       return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
     }
 
-    // Flat lists hold for the types they were made for: these may change while neighbour lists do not.
+    // Flat lists hold for the types they were made for: these may change while neighbor lists do not.
     void forget_other_types(const ListInput &in, const TypeClasses &classes)
     {
       const bool same = in.version != 0 && list_version == in.version && list_classes == classes.of_types() &&
@@ -485,9 +485,9 @@ namespace {
       flat.n = atoms.nowned;
       stage(flat.row, atoms.index, n);
       const bool typed = classes.size() > 1;
-      const auto belongs = [&](int neighbour) {
-        if (in.special && static_cast<int>(static_cast<unsigned>(neighbour) >> 30) != special) return false;
-        return !typed || classes.of(in.types.type[neighbour & in.neighmask]) == cj;
+      const auto belongs = [&](int neighbor) {
+        if (in.special && static_cast<int>(static_cast<unsigned>(neighbor) >> 30) != special) return false;
+        return !typed || classes.of(in.types.type[neighbor & in.neighmask]) == cj;
       };
       flat.first.reserve(n + 1);
       flat.first.pinned[0] = 0;
@@ -503,20 +503,20 @@ namespace {
       flat.empty = total == 0;
       check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(), (n + 1) * sizeof(std::int64_t),
                 cudaMemcpyHostToDevice, stream), "copying to it");
-      flat.neighbour.reserve(total);
+      flat.neighbor.reserve(total);
       int last_row = -1;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
       for (std::size_t t = 0; t < n; ++t) {
         const int row = atoms.index[t];
         last_row = std::max(last_row, row);
-        int *to = flat.neighbour.pinned.data() + flat.first.pinned[t];
+        int *to = flat.neighbor.pinned.data() + flat.first.pinned[t];
         for (int k = 0; k < in.numneigh[row]; ++k) {
           last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
           if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
         }
       }
       if (total > 0)
-        check(cudaMemcpyAsync(flat.neighbour.device.data(), flat.neighbour.pinned.data(), total * sizeof(int),
+        check(cudaMemcpyAsync(flat.neighbor.device.data(), flat.neighbor.pinned.data(), total * sizeof(int),
                   cudaMemcpyHostToDevice, stream), "copying to it");
       flat.last_row = last_row;
       flat.version = in.version;

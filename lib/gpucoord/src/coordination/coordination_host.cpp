@@ -229,24 +229,24 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    // Adds the terms of some neighbours of atom i.
-    void gather_neighbours(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbours,
+    // Adds the terms of some neighbors of atom i.
+    void gather_neighbors(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbors,
                            Scratch &s, double *sums)
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
-      functions[number].kernels.neighbours(in.x, xi, n, neighbours, in.neighmask, s.x.data(), s.y.data(), s.z.data());
+      functions[number].kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(), s.y.data(), s.z.data());
       gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, const TypeClasses &classes,
-                     SortedNeighbours &lists, unsigned want, double *peratom, bool counts, Contribution &result)
+                     SortedNeighbors &lists, unsigned want, double *peratom, bool counts, Contribution &result)
     {
       const double start = seconds();
       if (want & WINDOWED)
         for (Function &f : functions) set_window(in.window, f.constants);
       const bool as_it_is = classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
-      const int nweights = SortedNeighbours::special_weights(in);
+      const int nweights = SortedNeighbors::special_weights(in);
       Contribution sums_of_pass;
       run_blocks(i_atoms.nowned, 64, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -259,10 +259,10 @@ namespace {
             const auto &between = classes(ci, bucket / nweights);
             const double weight = between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
             int n = in.numneigh[i];
-            const int *const neighbours = as_it_is ? in.firstneigh[i] : lists.bucket(t, bucket, n);
+            const int *const neighbors = as_it_is ? in.firstneigh[i] : lists.bucket(t, bucket, n);
             if (!between.exists() || weight == 0.0 || n == 0) continue;
             double sums[NSUMS] = {};
-            gather_neighbours(in, between.function, want, xi, n, neighbours, s, sums);
+            gather_neighbors(in, between.function, want, xi, n, neighbors, s, sums);
             add_weighted(weight, sums, total);
           }
           add_to_block(total, want, block);
@@ -345,7 +345,7 @@ namespace {
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
     std::vector<CellBins> bins_a, bins_b;    // one a class
-    SortedNeighbours lists_a, lists_b;
+    SortedNeighbors lists_a, lists_b;
   };
 
 }    // namespace

@@ -45,8 +45,8 @@ namespace {
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
-  // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighbouring
-  // threads read and write neighbouring numbers.
+  // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighboring
+  // threads read and write neighboring numbers.
   template <class F>
   __global__ void subtract_packed(const float *slopes, int n, F *f, double factor, const double *slope)
   {

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin, so that loops over pairs vectorise on the host.
+// Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin, so that loops over pairs vectorize on the host.
 //
 // Arguments are finite. Compilers call the scalar functions of the C library, one pair at a time, unless they may ignore the rules of
 // floating point altogether: four times as long as a whole loop here. On a device its own functions are as good.

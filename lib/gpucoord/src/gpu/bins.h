@@ -2,7 +2,7 @@
 //
 // Bins are columns along x, cut into short cells. Sorted by column and then by cell, 32
 // consecutive atoms fill a block about as wide as the column, and the atoms of a column
-// between two values of x are neighbours in memory. Where there are many more cells than
+// between two values of x are neighbors in memory. Where there are many more cells than
 // atoms, nothing is stored for them, and they are found by bisection.
 
 #ifndef GPUCOORD_BINS_H
@@ -39,7 +39,7 @@ struct DeviceGrid {
 };
 
 // Columns that can hold partners of the atoms of one column, nearest first.
-struct Neighbourhood {
+struct Neighborhood {
   static constexpr int MAX_REACH = 5;
   static constexpr int MAX_COLUMNS = (2 * MAX_REACH + 1) * (2 * MAX_REACH + 1);
   int n = 0;
@@ -54,7 +54,7 @@ struct Bounds {
 GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double density, double range);
 // The same with columns of this width, or wider where they would be too many.
 GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double width);
-GPUCOORD_TEST_API Neighbourhood make_neighbourhood(const DeviceGrid &, double range);
+GPUCOORD_TEST_API Neighborhood make_neighborhood(const DeviceGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {

@@ -42,7 +42,7 @@ DeviceGrid make_device_grid(const Bounds &bounds, double width)
   return grid;
 }
 
-Neighbourhood make_neighbourhood(const DeviceGrid &grid, double range)
+Neighborhood make_neighborhood(const DeviceGrid &grid, double range)
 {
   struct Offset {
     int dy, dz;
@@ -60,14 +60,14 @@ Neighbourhood make_neighbourhood(const DeviceGrid &grid, double range)
     }
   std::stable_sort(offsets.begin(), offsets.end(),
                    [](const Offset &a, const Offset &b) { return a.distance_sq < b.distance_sq; });
-  if (offsets.size() > Neighbourhood::MAX_COLUMNS) throw std::logic_error("gpucoord: columns are too narrow");
-  Neighbourhood neighbourhood;
+  if (offsets.size() > Neighborhood::MAX_COLUMNS) throw std::logic_error("gpucoord: columns are too narrow");
+  Neighborhood neighborhood;
   for (const Offset &offset : offsets) {
-    neighbourhood.dy[neighbourhood.n] = static_cast<signed char>(offset.dy);
-    neighbourhood.dz[neighbourhood.n] = static_cast<signed char>(offset.dz);
-    ++neighbourhood.n;
+    neighborhood.dy[neighborhood.n] = static_cast<signed char>(offset.dy);
+    neighborhood.dz[neighborhood.n] = static_cast<signed char>(offset.dz);
+    ++neighborhood.n;
   }
-  return neighbourhood;
+  return neighborhood;
 }
 
 }    // namespace gpucoord

@@ -11,7 +11,7 @@ namespace tuning {
   // Columns of the bins are as wide as a cube of so many atoms at the mean density, so that
   // consecutive atoms fill a compact block.
   constexpr double ATOMS_PER_BLOCK = 48.0;
-  // ... within these limits, in ranges. The smaller is a little above 1/5: a neighbourhood then
+  // ... within these limits, in ranges. The smaller is a little above 1/5: a neighborhood then
   // reaches 5 columns each way.
   constexpr double MIN_COLUMN_WIDTH = 0.2001, MAX_COLUMN_WIDTH = 2.0;
   constexpr int X_CELLS_PER_WIDTH = 8;    // cells along a column, for each width of it

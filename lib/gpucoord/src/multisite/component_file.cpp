@@ -38,7 +38,7 @@ namespace {
    private:
     void take_line()
     {
-      if (words[0] == "center") words[0] = "centre";
+      if (words[0] == "centre") words[0] = "center";
       const std::string &keyword = words[0];
       if (keyword == "component") {
         if (words.size() != 2) fail("component needs one name");
@@ -49,9 +49,9 @@ namespace {
         has_inertia = false;
         return;
       }
-      if (keyword != "mass" && keyword != "inertia" && keyword != "centre" && keyword != "charge" && keyword != "dipole" &&
+      if (keyword != "mass" && keyword != "inertia" && keyword != "center" && keyword != "charge" && keyword != "dipole" &&
           keyword != "quadrupole")
-        fail("'" + keyword + "' is none of component, mass, inertia, centre, charge, dipole, quadrupole");
+        fail("'" + keyword + "' is none of component, mass, inertia, center, charge, dipole, quadrupole");
       if (all.empty()) fail(keyword + " stands before the first component");
       Component &component = all.back();
       if ((keyword == "mass" && component.mass > 0.0) || (keyword == "inertia" && has_inertia))
@@ -72,9 +72,9 @@ namespace {
             fail("the moment of inertia " + words[1 + k] + " is more than the sum of the other two, which no body has");
           component.inertia[k] = moments[k];
         }
-      } else if (keyword == "centre") {
+      } else if (keyword == "center") {
         const auto n = numbers("x y z epsilon sigma", 5);
-        component.centres.push_back({{n[0], n[1], n[2]}, n[3], n[4]});
+        component.centers.push_back({{n[0], n[1], n[2]}, n[3], n[4]});
       } else if (keyword == "charge") {
         const auto n = numbers("x y z q", 4);
         component.charges.push_back({{n[0], n[1], n[2]}, n[3]});

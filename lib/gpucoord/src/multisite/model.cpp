@@ -28,7 +28,7 @@ namespace {
 
   double length(const std::array<double, 3> &v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
 
-  void normalise(const Component &component, const char *kind, std::vector<AxialSite> &sites)
+  void normalize(const Component &component, const char *kind, std::vector<AxialSite> &sites)
   {
     for (AxialSite &site : sites) {
       const double size = std::hypot(site.axis[0], site.axis[1], site.axis[2]);
@@ -44,17 +44,17 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in, const Multi
     all(std::move(components_in)), settings(options_in), mixing(all.size() * all.size())
 {
   for (Component &component : all) {
-    check(!component.centres.empty() || !component.charges.empty() || !component.dipoles.empty() || !component.quadrupoles.empty(),
+    check(!component.centers.empty() || !component.charges.empty() || !component.dipoles.empty() || !component.quadrupoles.empty(),
           component, "it has no sites");
-    for (const LennardJonesSite &site : component.centres) {
+    for (const LennardJonesSite &site : component.centers) {
       check(site.epsilon >= 0.0, component, "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
       check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " and must be more than 0");
       check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
             "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " + in_text(MOST_LENGTH) +
                 ", so that (sigma/cutoff)^12 is a finite number");
     }
-    normalise(component, "dipole", component.dipoles);
-    normalise(component, "quadrupole", component.quadrupoles);
+    normalize(component, "dipole", component.dipoles);
+    normalize(component, "quadrupole", component.quadrupoles);
   }
   // Distances between sites are differences of positions, which have 16 digits. Without settings cutoffs are 0.
   constexpr double MOST_CUTOFFS = 1e6;
@@ -72,9 +72,9 @@ void MultisiteModel::set_mixing(int i, int j, const Mixing &of_pair)
   mixing[i * n + j] = mixing[j * n + i] = of_pair;
 }
 
-PairOfCentres MultisiteModel::centres(int i, int a, int j, int b) const
+PairOfCenters MultisiteModel::centers(int i, int a, int j, int b) const
 {
-  const LennardJonesSite &first = all[i].centres[a], &second = all[j].centres[b];
+  const LennardJonesSite &first = all[i].centers[a], &second = all[j].centers[b];
   const Mixing of_pair = i == j ? Mixing() : mixing[i * all.size() + j];
   const double epsilon = of_pair.xi * std::sqrt(first.epsilon * second.epsilon);
   const double sigma = of_pair.eta * 0.5 * (first.sigma + second.sigma);
@@ -104,7 +104,7 @@ double MultisiteModel::reach(int i) const
 {
   const Component &component = all[i];
   double farthest = 0.0;
-  for (const auto &site : component.centres) farthest = std::max(farthest, length(site.position));
+  for (const auto &site : component.centers) farthest = std::max(farthest, length(site.position));
   for (const auto &site : component.charges) farthest = std::max(farthest, length(site.position));
   for (const auto &site : component.dipoles) farthest = std::max(farthest, length(site.position));
   for (const auto &site : component.quadrupoles) farthest = std::max(farthest, length(site.position));
@@ -115,7 +115,7 @@ double MultisiteModel::range(int i, int j) const
 {
   const auto has_poles = [](const Component &c) { return !c.charges.empty() || !c.dipoles.empty() || !c.quadrupoles.empty(); };
   double cutoff = 0.0;
-  if (!all[i].centres.empty() && !all[j].centres.empty()) cutoff = settings.cutoff;
+  if (!all[i].centers.empty() && !all[j].centers.empty()) cutoff = settings.cutoff;
   if (has_poles(all[i]) && has_poles(all[j])) cutoff = std::max(cutoff, settings.cutoff_charge);
   return settings.site_cutoff && cutoff > 0.0 ? cutoff + reach(i) + reach(j) : cutoff;
 }
@@ -142,7 +142,7 @@ void MultisiteModel::check_float() const
   };
   std::vector<Strength> strengths;
   for (const Component &one : all) {
-    for (const LennardJonesSite &site : one.centres) {
+    for (const LennardJonesSite &site : one.centers) {
       need(site.epsilon, one, "epsilon");
       need(site.sigma * site.sigma, one, "sigma squared");
       need(site.epsilon / (site.sigma * site.sigma), one, "epsilon over sigma squared");
@@ -170,9 +170,9 @@ void MultisiteModel::check_float() const
   };
   for (int i = 0; i < static_cast<int>(all.size()); ++i)
     for (int j = i; j < static_cast<int>(all.size()); ++j)
-      for (int a = 0; a < static_cast<int>(all[i].centres.size()); ++a)
-        for (int b = 0; b < static_cast<int>(all[j].centres.size()); ++b) {
-          const PairOfCentres pair = centres(i, a, j, b);
+      for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
+        for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {
+          const PairOfCenters pair = centers(i, a, j, b);
           const double sigma = std::sqrt(pair.sigma_sq), s12 = std::pow(pair.sigma_sq / rc_sq, 6);
           need_less(s12, all[i], "(sigma/cutoff)^12", sigma);
           need_less(12.0 * s12 / rc_sq, all[i], "12 (sigma/cutoff)^12/cutoff^2", sigma);
@@ -192,15 +192,15 @@ TailCorrection MultisiteModel::tail(int i, int j) const
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;
   if (!settings.site_cutoff && !(rc > reach(i) + reach(j)))
-    throw std::invalid_argument("the cutoff between centres of mass is " + in_text(rc) + ", and sites of " + all[i].name +
+    throw std::invalid_argument("the cutoff between centers of mass is " + in_text(rc) + ", and sites of " + all[i].name +
                                 " and " + all[j].name + " reach " + in_text(reach(i) + reach(j)) +
                                 " together: the long-range correction needs a longer cutoff, or one between sites");
   TailCorrection sum;
-  for (int a = 0; a < static_cast<int>(all[i].centres.size()); ++a)
-    for (int b = 0; b < static_cast<int>(all[j].centres.size()); ++b) {
-      const PairOfCentres of = centres(i, a, j, b);
-      const double t1 = settings.site_cutoff ? 0.0 : length(all[i].centres[a].position) / rc;
-      const double t2 = settings.site_cutoff ? 0.0 : length(all[j].centres[b].position) / rc;
+  for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
+    for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {
+      const PairOfCenters of = centers(i, a, j, b);
+      const double t1 = settings.site_cutoff ? 0.0 : length(all[i].centers[a].position) / rc;
+      const double t2 = settings.site_cutoff ? 0.0 : length(all[j].centers[b].position) / rc;
       const double most_sq = (t1 + t2) * (t1 + t2), least_sq = (t1 - t2) * (t1 - t2);
       for (const int n : {6, 12}) {
         // integrals of R^2 and of -R^3/3 d/dR from the cutoff on, in units of it

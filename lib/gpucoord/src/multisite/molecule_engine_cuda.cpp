@@ -44,7 +44,7 @@ namespace {
    public:
     explicit SitesTable(const Component &component) : c(component)
     {
-      for (const auto &site : c.centres) places.add(site.position, 0.0);
+      for (const auto &site : c.centers) places.add(site.position, 0.0);
       for (const auto &site : c.charges) places.add(site.position, site.charge);
       for (const auto *sites : {&c.dipoles, &c.quadrupoles})
         for (const auto &site : *sites) {
@@ -57,7 +57,7 @@ namespace {
     SitesView<Real> view(bool of_device) const
     {
       const auto size = [](const auto &sites) { return static_cast<int>(sites.size()); };
-      return {places.data(of_device), axes.data(of_device), size(c.centres), size(c.charges), size(c.dipoles), size(c.quadrupoles)};
+      return {places.data(of_device), axes.data(of_device), size(c.centers), size(c.charges), size(c.dipoles), size(c.quadrupoles)};
     }
 
    private:
@@ -70,13 +70,13 @@ namespace {
     std::vector<MoleculeLauncher<Real>> all;
     const auto add = [&](auto sites) { get_molecule_launcher<decltype(sites)>(all.emplace_back()); };
     add(sites::Any());
-    add(sites::Centre());
-    add(sites::TwoCentres());
-    add(sites::TwoCentresQuadrupole());
-    add(sites::ThreeCentresQuadrupole());
-    add(sites::ThreeCentresCharges());
-    add(sites::ThreeCentresDipole());
-    add(sites::CentreThreeCharges());
+    add(sites::Center());
+    add(sites::TwoCenters());
+    add(sites::TwoCentersQuadrupole());
+    add(sites::ThreeCentersQuadrupole());
+    add(sites::ThreeCentersCharges());
+    add(sites::ThreeCentersDipole());
+    add(sites::CenterThreeCharges());
     return all;
   }
 
@@ -140,27 +140,27 @@ namespace {
 
     // of molecules of component i with those of j
     struct PairOfComponents {
-      Table<Real> centres;
+      Table<Real> centers;
       TablesView<Real> host, device;
       MoleculeLauncher<Real> launcher;
 
       void make(const Engine &all, int i, int j, bool any_sites)
       {
         const MultisiteModel &model = all.model;
-        const int ni = static_cast<int>(model.components()[i].centres.size()),
-                  nj = static_cast<int>(model.components()[j].centres.size());
+        const int ni = static_cast<int>(model.components()[i].centers.size()),
+                  nj = static_cast<int>(model.components()[j].centers.size());
         for (int b = 0; b < nj; ++b)
           for (int a = 0; a < ni; ++a) {
-            const PairOfCentres of = model.centres(i, a, j, b);
-            centres.add(of.four_epsilon, of.sigma_sq, of.shift, 0.0);
+            const PairOfCenters of = model.centers(i, a, j, b);
+            centers.add(of.four_epsilon, of.sigma_sq, of.shift, 0.0);
           }
-        centres.copy();
-        host = {all.sites[i].view(false), all.sites[j].view(false), centres.data(false)};
-        device = {all.sites[i].view(true), all.sites[j].view(true), centres.data(true)};
+        centers.copy();
+        host = {all.sites[i].view(false), all.sites[j].view(false), centers.data(false)};
+        device = {all.sites[i].view(true), all.sites[j].view(true), centers.data(true)};
         const auto launchers = all_launchers<Real>();
         launcher = launchers[0];
         const auto has = [](const SitesView<Real> &s, const MoleculeLauncher<Real> &l) {
-          return s.ncentres == l.ncentres && s.ncharges == l.ncharges && s.ndipoles == l.ndipoles &&
+          return s.ncenters == l.ncenters && s.ncharges == l.ncharges && s.ndipoles == l.ndipoles &&
               s.nquadrupoles == l.nquadrupoles;
         };
         if (any_sites || model.options().site_cutoff) return;
@@ -262,7 +262,7 @@ namespace {
         arg.field = static_cast<Real>(model.reaction_field_factor());
         arg.cutoff_sq = square(options.cutoff);
         arg.cutoff_charge_sq = square(options.cutoff_charge);
-        arg.range_of_centres_sq = square(range);
+        arg.range_of_centers_sq = square(range);
         arg.splits = l.splits;
         arg.passes = l.passes;
         double *const to = all_sums.data() + first_row * columns;

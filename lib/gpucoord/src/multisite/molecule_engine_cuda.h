@@ -22,7 +22,7 @@ struct ComponentRows {
 // The molecules of one rank, in device memory.
 struct MoleculesByComponent {
   const ComponentRows *rows;       // [components] on the host
-  const DeviceAtom *molecule;      // centres of mass
+  const DeviceAtom *molecule;      // centers of mass
   const double *quaternion;        // [4] of each: w x y z
   int n, nowned;
   Bounds bounds;                   // about where they are: outside it takes more time

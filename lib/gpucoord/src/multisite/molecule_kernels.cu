@@ -59,7 +59,7 @@ namespace {
 
   template <class Real> void get(MoleculeLauncher<Real> &launcher)
   {
-    launcher = {Sites::NCENTRES, Sites::NCHARGES, Sites::NDIPOLES, Sites::NQUADRUPOLES, run<Real>};
+    launcher = {Sites::NCENTERS, Sites::NCHARGES, Sites::NDIPOLES, Sites::NQUADRUPOLES, run<Real>};
   }
 
 }    // namespace

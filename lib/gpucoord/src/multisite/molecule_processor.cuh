@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules: the two cell processors.
 //
 // Launch: teams, as near_partners.cuh says: one molecule a thread. Each thread notes which partners are within the
-// cutoff of centres of mass as bits in shared memory and then works on those alone: a thread whose partners of
+// cutoff of centers of mass as bits in shared memory and then works on those alone: a thread whose partners of
 // a batch are done waits for the one of its warp that has the most. Batches are therefore from everywhere around (passes).
 //
 // The sites of a molecule are in registers where there is a kernel for so many (own_molecule.cuh); those of a partner are
@@ -41,7 +41,7 @@ template <class Real, bool ALL> struct Tallies {
   {
     if constexpr (ALL) part[2] += energy;
   }
-  __device__ void end(const Vector<Real> &d)    // of centres of mass, own minus partner
+  __device__ void end(const Vector<Real> &d)    // of centers of mass, own minus partner
   {
     if constexpr (ALL) {
       const Real w[6] = {d.x * force.x, d.y * force.y, d.z * force.z, d.x * force.y, d.x * force.z, d.y * force.z};
@@ -59,25 +59,25 @@ template <class Real, bool ALL> struct Tallies {
 
 template <SitePairKind KIND> using Kind = std::integral_constant<SitePairKind, KIND>;
 
-// All pairs of sites of a molecule and one partner, whose centre of mass is at 'at'.
+// All pairs of sites of a molecule and one partner, whose center of mass is at 'at'.
 template <bool SITE_CUTOFF, class Real, class Sites, bool ALL>
 __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
-                            OwnMolecule<Real, Sites> &own, const Vector<Real> &at, const Rotation<Real> &turned, bool centres,
+                            OwnMolecule<Real, Sites> &own, const Vector<Real> &at, const Rotation<Real> &turned, bool centers,
                             bool others, Tallies<Real, ALL> &tallies)
 {
   constexpr int AT_ONCE = MoleculeTables<Real, Sites>::AT_ONCE;
   const auto is_out = [](Real r_sq, Real cutoff_sq) { return SITE_CUTOFF && r_sq > cutoff_sq; };
 
-  if (centres)
+  if (centers)
 #pragma unroll AT_ONCE
-    for (int b = 0; b < tables.j().ncentres; ++b) {
+    for (int b = 0; b < tables.j().ncenters; ++b) {
       const Vector<Real> site = at + turned(tables.place_j(b));
 #pragma unroll AT_ONCE
-      for (int a = 0; a < tables.i().ncentres; ++a) {
+      for (int a = 0; a < tables.i().ncenters; ++a) {
         const Vector<Real> point = own.point(tables, a), d = point - site;
         const Real r_sq = dot(d, d);
         if (is_out(r_sq, arg.cutoff_sq)) continue;
-        const Four<Real> &c = tables.centres(b, a);
+        const Four<Real> &c = tables.centers(b, a);
         const auto on = on_site<SitePairKind::LENNARD_JONES, false>(SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq,
                                                                     Vector<Real>{}, Vector<Real>{});
         own.push(a, point, on.force);
@@ -109,10 +109,10 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
   constexpr std::true_type SECOND;    // the own site is the one that the kind names second
   const auto &i = tables.i();
   const auto &j = tables.j();
-  const int charges = i.ncentres, dipoles = charges + i.ncharges, quadrupoles = dipoles + i.ndipoles, no_axis = -1;
+  const int charges = i.ncenters, dipoles = charges + i.ncharges, quadrupoles = dipoles + i.ndipoles, no_axis = -1;
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ncharges; ++b) {
-    const int k = j.ncentres + b;
+    const int k = j.ncenters + b;
     const Vector<Real> site = at + turned(tables.place_j(k));
     with(Kind<SitePairKind::CHARGES>(), FIRST, i.ncharges, charges, no_axis, k, site, {});
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), SECOND, i.ndipoles, dipoles, 0, k, site, {});
@@ -120,7 +120,7 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
   }
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ndipoles; ++b) {
-    const int k = j.ncentres + j.ncharges + b;
+    const int k = j.ncenters + j.ncharges + b;
     const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(b));
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
     with(Kind<SitePairKind::DIPOLES>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
@@ -128,7 +128,7 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
   }
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.nquadrupoles; ++b) {
-    const int k = j.ncentres + j.ncharges + j.ndipoles + b;
+    const int k = j.ncenters + j.ncharges + j.ndipoles + b;
     const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(j.ndipoles + b));
     with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
     with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
@@ -155,7 +155,7 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
   Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
   const int rank = T::rank();
   const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
-  const Real limit = arg.range_of_centres_sq;
+  const Real limit = arg.range_of_centers_sq;
   const bool one_component = arg.i.atom == arg.j.atom;
 
   for (;;) {
@@ -169,11 +169,11 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
     for_near_partners<WARPS, true, true>(arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
         [](const DeviceAtom &, int number) { return number; },
         [&](const Center<Real> &center, bool, int n) {
-          const Vector<Real> centre = {center.x, center.y, center.z};
-          own.place(tables, centre);
+          const Vector<Real> center = {center.x, center.y, center.z};
+          own.place(tables, center);
           for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p) {
             if (p.id == center.id) return;
-            const Vector<Real> at = {p.x, p.y, p.z}, d = centre - at;
+            const Vector<Real> at = {p.x, p.y, p.z}, d = center - at;
             const Real r_sq = dot(d, d);
             tallies.begin();
             add_partner<SITE_CUTOFF>(arg, tables, own, at, Rotation<Real>(arg.orientation_j[p.id]),

@@ -13,13 +13,13 @@ namespace gpucoord {
 // Both have these numbers of sites: a kernel gets all as a parameter, and with unrolled loops numbers are operands of
 // instructions, which need no loads.
 template <class Real, class Sites> class MoleculeTables {
-  static constexpr int N = Sites::NCENTRES + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
-  static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES, NPAIRS = Sites::NCENTRES * Sites::NCENTRES;
+  static constexpr int N = Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
+  static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES, NPAIRS = Sites::NCENTERS * Sites::NCENTERS;
 
  public:
   static constexpr int AT_ONCE = 16;    // that a loop over sites is unrolled for: more than there are
   struct Counts {
-    static constexpr int ncentres = Sites::NCENTRES, ncharges = Sites::NCHARGES, ndipoles = Sites::NDIPOLES,
+    static constexpr int ncenters = Sites::NCENTERS, ncharges = Sites::NCHARGES, ndipoles = Sites::NDIPOLES,
                          nquadrupoles = Sites::NQUADRUPOLES;
   };
 
@@ -29,7 +29,7 @@ template <class Real, class Sites> class MoleculeTables {
     std::copy_n(host.j.place, N, place_of_j);
     std::copy_n(host.i.axis, NAXES, axis_of_i);
     std::copy_n(host.j.axis, NAXES, axis_of_j);
-    std::copy_n(host.centres, NPAIRS, of_centres);
+    std::copy_n(host.centers, NPAIRS, of_centers);
   }
   __device__ Counts i() const { return {}; }
   __device__ Counts j() const { return {}; }
@@ -37,12 +37,12 @@ template <class Real, class Sites> class MoleculeTables {
   __device__ const Four<Real> &place_j(int k) const { return place_of_j[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return axis_of_i[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return axis_of_j[k]; }
-  __device__ const Four<Real> &centres(int b, int a) const { return of_centres[b * Sites::NCENTRES + a]; }
+  __device__ const Four<Real> &centers(int b, int a) const { return of_centers[b * Sites::NCENTERS + a]; }
 
  private:
   Four<Real> place_of_i[N], place_of_j[N];
   Four<Real> axis_of_i[NAXES > 0 ? NAXES : 1], axis_of_j[NAXES > 0 ? NAXES : 1];
-  Four<Real> of_centres[NPAIRS > 0 ? NPAIRS : 1];
+  Four<Real> of_centers[NPAIRS > 0 ? NPAIRS : 1];
 };
 
 // Any numbers, in memory.
@@ -57,7 +57,7 @@ template <class Real> class MoleculeTables<Real, sites::Any> {
   __device__ const Four<Real> &place_j(int k) const { return view.j.place[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return view.i.axis[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return view.j.axis[k]; }
-  __device__ const Four<Real> &centres(int b, int a) const { return view.centres[b * view.i.ncentres + a]; }
+  __device__ const Four<Real> &centers(int b, int a) const { return view.centers[b * view.i.ncenters + a]; }
 
  private:
   TablesView<Real> view;

@@ -18,17 +18,17 @@ template <class Real> struct alignas(16) Four {
   Real x, y, z, w;
 };
 
-// The sites of a component in its own frame: centres, then charges, dipoles and quadrupoles.
+// The sites of a component in its own frame: centers, then charges, dipoles and quadrupoles.
 template <class Real> struct SitesView {
   const Four<Real> *place;    // [sites] w: charge, or moment of a dipole or quadrupole
   const Four<Real> *axis;     // [dipoles and quadrupoles] of length 1
-  int ncentres, ncharges, ndipoles, nquadrupoles;
+  int ncenters, ncharges, ndipoles, nquadrupoles;
 };
 
 // The sites of molecules i and their partners j, all on the host or all on the device.
 template <class Real> struct TablesView {
   SitesView<Real> i, j;
-  const Four<Real> *centres;    // [centres of j][centres of i] 4 epsilon, sigma^2, shift
+  const Four<Real> *centers;    // [centers of j][centers of i] 4 epsilon, sigma^2, shift
 };
 
 // What the molecules of one warp add to the sums; each pair counts half at either end.
@@ -48,8 +48,8 @@ inline int columns_of(MultisiteWant want) { return want == MultisiteWant::ALL ? 
 template <class Real> struct MoleculesArguments : CellsSearch {
   const Four<Real> *orientation_i, *orientation_j;    // of the sorted molecules: x y z w of a quaternion
   Real coulomb, field;                             // factors of strengths, of all and of the reaction field
-  Real cutoff_sq, cutoff_charge_sq;                // between centres of mass, or sites
-  Real range_of_centres_sq;                        // beyond, molecules do not interact
+  Real cutoff_sq, cutoff_charge_sq;                // between centers of mass, or sites
+  Real range_of_centers_sq;                        // beyond, molecules do not interact
   double *sums;                                    // [splits][i.nowned][columns], rows are the caller's places
   MoleculeSums *warp;                              // [splits * warps of molecules], with ALL
   int splits;                                      // teams to which the partners of a molecule are shared out
@@ -58,7 +58,7 @@ template <class Real> struct MoleculesArguments : CellsSearch {
 
 // The kernels of pairs of molecules that both have these numbers of sites, or, where those are -1, any.
 template <class Real> struct MoleculeLauncher {
-  int ncentres, ncharges, ndipoles, nquadrupoles;
+  int ncenters, ncharges, ndipoles, nquadrupoles;
   // Enqueues one kernel; arg.i.nowned > 0. site_cutoff only where numbers are -1. Throws DeviceError.
   void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host, const TablesView<Real> &device, MultisiteWant,
               bool site_cutoff, const CellsShape &, cudaStream_t);

@@ -5,7 +5,7 @@
 //
 // Traversal TWICE: every owned molecule sums over all its partners, ghosts as well. ONCE: owned molecules meet those of their
 // own row of cells that are sorted behind them, and those of rows ahead, with stores to both; ghosts they meet as in TWICE.
-// Pieces of rows that may store to the same molecule have different colours, which take turns.
+// Pieces of rows that may store to the same molecule have different colors, which take turns.
 //
 // What tasks and pieces of rows sum is added up in order: the bits do not depend on the threads.
 
@@ -58,7 +58,7 @@ namespace {
 
   // the sites of a component, in one order
   struct SiteOf {
-    enum Kind { CENTRE, CHARGE, DIPOLE, QUADRUPOLE } kind;
+    enum Kind { CENTER, CHARGE, DIPOLE, QUADRUPOLE } kind;
     std::array<double, 3> position, axis;
     double strength;
     int number;    // among those of its kind
@@ -68,7 +68,7 @@ namespace {
   std::vector<SiteOf> sites_of(const Component &component)
   {
     std::vector<SiteOf> all;
-    for (const auto &s : component.centres) all.push_back({SiteOf::CENTRE, s.position, {}, 0.0, static_cast<int>(all.size())});
+    for (const auto &s : component.centers) all.push_back({SiteOf::CENTER, s.position, {}, 0.0, static_cast<int>(all.size())});
     int n = 0;
     for (const auto &s : component.charges) all.push_back({SiteOf::CHARGE, s.position, {}, s.charge, n++});
     n = 0;
@@ -90,7 +90,7 @@ namespace {
   template <class Real> struct PairsOfSites {
     double cutoff;         // of pairs of molecules
     bool exact;            // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
-    std::vector<PairOfSites<Real>> centres, others;
+    std::vector<PairOfSites<Real>> centers, others;
   };
 
   template <class Real> class HostMultisite : public Multisite {
@@ -147,15 +147,15 @@ namespace {
     void make_pairs(int i, int j)
     {
       const MultisiteOptions &options = model.options();
-      PairsOfSites<Real> of_centres, of_others;
+      PairsOfSites<Real> of_centers, of_others;
       const double reach = options.site_cutoff ? model.reach(i) + model.reach(j) : 0.0;
-      of_centres.cutoff = options.cutoff + reach;
+      of_centers.cutoff = options.cutoff + reach;
       of_others.cutoff = options.cutoff_charge + reach;
-      of_centres.exact = of_others.exact = !options.site_cutoff;
+      of_centers.exact = of_others.exact = !options.site_cutoff;
       for (int a = 0; a < static_cast<int>(sites[i].size()); ++a)
         for (int b = 0; b < static_cast<int>(sites[j].size()); ++b) {
           const SiteOf &sa = sites[i][a], &sb = sites[j][b];
-          if ((sa.kind == SiteOf::CENTRE) != (sb.kind == SiteOf::CENTRE)) continue;
+          if ((sa.kind == SiteOf::CENTER) != (sb.kind == SiteOf::CENTER)) continue;
           PairOfSites<Real> pair = {};
           pair.a = a;
           pair.b = b;
@@ -168,15 +168,15 @@ namespace {
           for (const bool want : {false, true})
             for (const bool stores : {false, true})
               pair.kernel[want][stores] = kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want, stores);
-          const double site_cutoff = sa.kind == SiteOf::CENTRE ? options.cutoff : options.cutoff_charge;
+          const double site_cutoff = sa.kind == SiteOf::CENTER ? options.cutoff : options.cutoff_charge;
           pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
                                                : std::numeric_limits<Real>::infinity();
-          if (sa.kind == SiteOf::CENTRE) {
-            const PairOfCentres of = model.centres(i, sa.number, j, sb.number);
+          if (sa.kind == SiteOf::CENTER) {
+            const PairOfCenters of = model.centers(i, sa.number, j, sb.number);
             pair.constants.four_epsilon = static_cast<Real>(of.four_epsilon);
             pair.constants.sigma_sq = static_cast<Real>(of.sigma_sq);
             pair.constants.shift = static_cast<Real>(of.shift);
-            of_centres.centres.push_back(pair);
+            of_centers.centers.push_back(pair);
           } else {
             pair.constants.strength = static_cast<Real>(options.coulomb * sa.strength * sb.strength);
             pair.constants.field = static_cast<Real>(model.reaction_field_factor() * sa.strength * sb.strength);
@@ -184,11 +184,11 @@ namespace {
           }
         }
       auto &lists = pairs[static_cast<std::size_t>(i) * sites.size() + j];
-      if (of_centres.cutoff == of_others.cutoff) {
-        of_centres.others = of_others.others;
+      if (of_centers.cutoff == of_others.cutoff) {
+        of_centers.others = of_others.others;
         of_others.others.clear();
       }
-      if (!of_centres.centres.empty() || !of_centres.others.empty()) lists.push_back(of_centres);
+      if (!of_centers.centers.empty() || !of_centers.others.empty()) lists.push_back(of_centers);
       if (!of_others.others.empty()) lists.push_back(of_others);
     }
 
@@ -238,9 +238,9 @@ namespace {
       }
     }
 
-    // Tasks of one piece of a row of cells, in a colour of which no two pieces may store to the same molecule.
+    // Tasks of one piece of a row of cells, in a color of which no two pieces may store to the same molecule.
     struct Piece {
-      int colour, begin, end;
+      int color, begin, end;
     };
 
     // A piece stores to rows up to 'reach' to either side along y, and up to 'reach' ahead along z. Along x its tasks begin
@@ -258,14 +258,14 @@ namespace {
         const auto y = place(t) % grid.n[1], z = place(t) / grid.n[1];
         found.push_back({static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
       }
-      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) { return a.colour < b.colour; });
+      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) { return a.color < b.color; });
       pieces = found;
     }
 
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
       std::vector<int> numbers;    // of partners among the candidates, then among the sorted molecules
-      Rows<Real> partners;         // x, y, z of their centres relative to that of the molecule, then fields of their sites
+      Rows<Real> partners;         // x, y, z of their centers relative to that of the molecule, then fields of their sites
       PartnerSums<Real> sums;
       alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
     };
@@ -314,7 +314,7 @@ namespace {
       if (mj.bins.row.empty()) return;
       blocks.assign(pieces.size(), MultisiteSums());
       for (std::size_t begin = 0, end; begin < pieces.size(); begin = end) {
-        for (end = begin; end < pieces.size() && pieces[end].colour == pieces[begin].colour;) ++end;
+        for (end = begin; end < pieces.size() && pieces[end].color == pieces[begin].color;) ++end;
         run_in_parallel(static_cast<std::int64_t>(end - begin), nthreads, [&](std::int64_t b) {
           Scratch &s = scratch[omp_get_thread_num()];
           s.forget(grid);
@@ -335,9 +335,9 @@ namespace {
       add_up(blocks, total);
     }
 
-    // Partners of the molecule sorted as p and placed at 'centre' among the candidates numbered from 'from' on; returns how many.
+    // Partners of the molecule sorted as p and placed at 'center' among the candidates numbered from 'from' on; returns how many.
     int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                      const CellCandidates &found, int from, int p, const Real *centre, Scratch &s)
+                      const CellCandidates &found, int from, int p, const Real *center, Scratch &s)
     {
       // Positions are rounded to Real relative to an origin not farther than a few times the cutoff: decided again where that may
       // matter, so that who is a partner depends neither on the precision nor on the origin.
@@ -348,7 +348,7 @@ namespace {
       s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
       kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data() + from, s.y.data() + from,
-                            s.z.data() + from, centre[0], centre[1], centre[2], s.kept.data(), any_outside);
+                            s.z.data() + from, center[0], center[1], center[2], s.kept.data(), any_outside);
       const int *const index = s.index.data() + from;
       const auto drop = [&](int number) { s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8)); };
       if (&mi == &mj && from <= found.own_first) {    // it is no partner of itself
@@ -370,16 +370,16 @@ namespace {
     void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
                       const CellCandidates &found, int from, int p, Scratch &s, MultisiteSums &block)
     {
-      const Real centre[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
+      const Real center[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
                               static_cast<Real>(mi.bins.y[p] - found.origin[1]),
                               static_cast<Real>(mi.bins.z[p] - found.origin[2])};
-      const int count = find_partners(mi, mj, list, found, from, p, centre, s);
+      const int count = find_partners(mi, mj, list, found, from, p, center, s);
       if (count == 0) return;
       const int nfields = fields[mj.component];
       s.partners.resize(3 + static_cast<std::size_t>(nfields), static_cast<std::size_t>(count) + KEPT_MARGIN);
       const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from, s.z.data() + from};
       for (int k = 0; k < 3; ++k)
-        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), of_candidates[k], centre[k], s.partners[k]);
+        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), of_candidates[k], center[k], s.partners[k]);
       const int *const index = s.index.data() + from;
       for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
       kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields, mj.sites[0],
@@ -389,7 +389,7 @@ namespace {
       for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
         const int n = std::min(PARTNERS_OF_A_CHUNK, count - begin);
         if (apart) clear(n, s.sums);
-        add_sites<STORES>(mi, mj, list.centres, p, begin, n, s, sums.lennard_jones, sums);
+        add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
         add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
         const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin, s.partners[2] + begin};
         if (wants_all) add_virial(n, x, s.sums, sums);
@@ -437,7 +437,7 @@ namespace {
         PartnerSites<Real> of_b;
         for (int k = 0; k < 3; ++k) {
           const std::size_t row = 3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
-          of_b.centre[k] = s.partners[k] + begin;
+          of_b.center[k] = s.partners[k] + begin;
           of_b.arm[k] = s.partners[row] + begin;
           of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
         }
@@ -455,7 +455,7 @@ namespace {
       }
     }
 
-    // x: of the partners' centres, relative to that of the molecule
+    // x: of the partners' centers, relative to that of the molecule
     static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners, OfMolecule &sums)
     {
       static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};

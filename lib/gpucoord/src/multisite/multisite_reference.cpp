@@ -21,17 +21,17 @@ namespace {
 
   // a site in the frame of space
   struct Site {
-    Vec arm;         // from the centre of mass
+    Vec arm;         // from the center of mass
     Vec axis;        // of length 1, or 0
     double strength;
   };
 
   struct Sites {
-    std::vector<Site> centres, charges, dipoles, quadrupoles;
+    std::vector<Site> centers, charges, dipoles, quadrupoles;
 
     Sites(const Component &component, const double *q)
     {
-      for (const auto &site : component.centres) centres.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
+      for (const auto &site : component.centers) centers.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
       for (const auto &site : component.charges) charges.push_back({rotated(q, vec(site.position)), {0, 0, 0}, site.charge});
       add(component.dipoles, q, dipoles);
       add(component.quadrupoles, q, quadrupoles);
@@ -42,9 +42,9 @@ namespace {
     }
   };
 
-  // Force on molecule i, and torque about its centre of mass, from molecule j.
+  // Force on molecule i, and torque about its center of mass, from molecule j.
   struct PairOfMolecules {
-    Vec d;    // x_i - x_j of centres of mass
+    Vec d;    // x_i - x_j of centers of mass
     double site_cutoff_sq;    // sites farther apart do not interact
     Vec force = {0, 0, 0}, torque = {0, 0, 0};
     double energy = 0.0;
@@ -95,11 +95,11 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
 {
   const MultisiteOptions &options = model.options();
   const double coulomb = options.coulomb, field = model.reaction_field_factor();
-  // a cutoff between centres of mass is none between sites, and the other way round
+  // a cutoff between centers of mass is none between sites, and the other way round
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const bool by_site = options.site_cutoff;
-  const double centre_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;
-  const double centre_cutoff_charge_sq = by_site ? infinity : options.cutoff_charge * options.cutoff_charge;
+  const double center_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;
+  const double center_cutoff_charge_sq = by_site ? infinity : options.cutoff_charge * options.cutoff_charge;
   const double site_cutoff_sq = by_site ? options.cutoff * options.cutoff : infinity;
   const double site_cutoff_charge_sq = by_site ? options.cutoff_charge * options.cutoff_charge : infinity;
   std::vector<Sites> sites;
@@ -113,20 +113,20 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
       const Sites &a = sites[i], &b = sites[j];
       PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j), site_cutoff_charge_sq};
       const double r_sq = dot(pair.d, pair.d);
-      if (r_sq <= centre_cutoff_sq)
-        for (std::size_t k = 0; k < a.centres.size(); ++k)
-          for (std::size_t l = 0; l < b.centres.size(); ++l) {
-            const PairOfCentres of = model.centres(molecules.component[i], k, molecules.component[j], l);
-            const Vec s = pair.d + a.centres[k].arm - b.centres[l].arm;
+      if (r_sq <= center_cutoff_sq)
+        for (std::size_t k = 0; k < a.centers.size(); ++k)
+          for (std::size_t l = 0; l < b.centers.size(); ++l) {
+            const PairOfCenters of = model.centers(molecules.component[i], k, molecules.component[j], l);
+            const Vec s = pair.d + a.centers[k].arm - b.centers[l].arm;
             if (dot(s, s) > site_cutoff_sq) continue;
             double slope_over_r;
             const double u = lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
-            pair.add(a.centres[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
+            pair.add(a.centers[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
           }
       sums.lennard_jones += 0.5 * pair.energy;
       double energy = 0.5 * pair.energy;
       pair.energy = 0.0;
-      if (r_sq <= centre_cutoff_charge_sq) {
+      if (r_sq <= center_cutoff_charge_sq) {
         const auto of_charges = [&](double inverse_r, double qq, double, double, double) {
           double slope_over_r;
           const double u = charges(inverse_r, coulomb * qq, slope_over_r);

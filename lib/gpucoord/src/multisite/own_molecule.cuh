@@ -31,7 +31,7 @@ template <class Real> struct Rotation {
 
 // Sites in registers, and a force for each: torques of forces are found from their sums.
 template <class Real, class Sites> class OwnMolecule {
-  static constexpr int N = Sites::NCENTRES + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
+  static constexpr int N = Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
   static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES;
   using Tables = MoleculeTables<Real, Sites>;
 
@@ -40,7 +40,7 @@ template <class Real, class Sites> class OwnMolecule {
 
   __device__ void place(const Tables &tables, const Vector<Real> &at)
   {
-    centre = at;
+    center = at;
     const Rotation<Real> turned(q);
 #pragma unroll
     for (int k = 0; k < N; ++k) points[k] = at + turned(tables.place_i(k));
@@ -59,7 +59,7 @@ template <class Real, class Sites> class OwnMolecule {
 #pragma unroll
     for (int k = 0; k < N; ++k) {
       f = f + force[k];
-      torque = torque + cross(points[k] - centre, force[k]);
+      torque = torque + cross(points[k] - center, force[k]);
       force[k] = {};
     }
     const Real all[6] = {f.x, f.y, f.z, torque.x, torque.y, torque.z};
@@ -70,7 +70,7 @@ template <class Real, class Sites> class OwnMolecule {
 
  private:
   Four<Real> q;
-  Vector<Real> centre = {}, points[N], axes[NAXES > 0 ? NAXES : 1], force[N] = {}, torque = {};
+  Vector<Real> center = {}, points[N], axes[NAXES > 0 ? NAXES : 1], force[N] = {}, torque = {};
 };
 
 // Any number of sites: each is turned again where it is met.
@@ -80,13 +80,13 @@ template <class Real> class OwnMolecule<Real, sites::Any> {
  public:
   __device__ explicit OwnMolecule(const Four<Real> &orientation) : turned(orientation) {}
 
-  __device__ void place(const Tables &, const Vector<Real> &at) { centre = at; }
-  __device__ Vector<Real> point(const Tables &tables, int k) const { return centre + turned(tables.place_i(k)); }
+  __device__ void place(const Tables &, const Vector<Real> &at) { center = at; }
+  __device__ Vector<Real> point(const Tables &tables, int k) const { return center + turned(tables.place_i(k)); }
   __device__ Vector<Real> axis(const Tables &tables, int k) const { return turned(tables.axis_i(k)); }
   __device__ void push(int, const Vector<Real> &point, const Vector<Real> &f)
   {
     force = force + f;
-    torque = torque + cross(point - centre, f);
+    torque = torque + cross(point - center, f);
   }
   __device__ void twist(const Vector<Real> &t) { torque = torque + t; }
 
@@ -100,7 +100,7 @@ template <class Real> class OwnMolecule<Real, sites::Any> {
 
  private:
   const Rotation<Real> turned;
-  Vector<Real> centre = {}, force = {}, torque = {};
+  Vector<Real> center = {}, force = {}, torque = {};
 };
 
 }    // namespace gpucoord

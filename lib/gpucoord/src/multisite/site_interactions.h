@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Interactions of two sites of rigid molecules: Lennard-Jones centres, point charges, dipoles and
+// Part of GPUCOORD, GPL-2.0. Interactions of two sites of rigid molecules: Lennard-Jones centers, point charges, dipoles and
 // quadrupoles.
 //
 // d = x_i - x_j, r = |d|, u = d/r; e: unit axis of a dipole or quadrupole; c_i = e_i.u, c_j = e_j.u, g = e_i.e_j. Every energy is

@@ -31,10 +31,10 @@ namespace {
     const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]}, axis = {own.axis[0], own.axis[1], own.axis[2]};
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
     for (int k = 0; k < n; ++k) {
-      // By components: results of operators on three floats would stay in memory, and the loop would not be vectorised.
+      // By components: results of operators on three floats would stay in memory, and the loop would not be vectorized.
       const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
-      const Vector<Real> d = {own_arm.x - other_arm.x - others.centre[0][k], own_arm.y - other_arm.y - others.centre[1][k],
-                              own_arm.z - other_arm.z - others.centre[2][k]};
+      const Vector<Real> d = {own_arm.x - other_arm.x - others.center[0][k], own_arm.y - other_arm.y - others.center[1][k],
+                              own_arm.z - other_arm.z - others.center[2][k]};
       Vector<Real> other_axis = {0, 0, 0};
       if constexpr (HAS_AXES) {
         other_axis.x = others.axis[0][k];

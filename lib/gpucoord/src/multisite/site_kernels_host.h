@@ -14,7 +14,7 @@ constexpr int PARTNERS_OF_A_CHUNK = 256;
 
 // A site of each partner.
 template <class Real> struct PartnerSites {
-  const Real *centre[3];    // of mass, relative to that of i
+  const Real *center[3];    // of mass, relative to that of i
   const Real *arm[3];       // from there
   const Real *axis[3];      // 0 where it has none
 };
@@ -33,7 +33,7 @@ struct SiteSums {
 // What partners of a chunk have to do with i, each of them apart, added up over pairs of sites.
 template <class Real> struct alignas(64) PartnerSums {
   Real force[3][PARTNERS_OF_A_CHUNK];     // on i
-  Real torque[3][PARTNERS_OF_A_CHUNK];    // on the other, about its centre of mass
+  Real torque[3][PARTNERS_OF_A_CHUNK];    // on the other, about its center of mass
   Real energy[PARTNERS_OF_A_CHUNK];
 };
 

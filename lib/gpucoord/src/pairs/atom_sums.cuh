@@ -94,7 +94,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 0; k < N; ++k) sum(k) += other.column(k);
   }
 
-  // adds the sums of so many neighbouring lanes of the warp, a power of 2
+  // adds the sums of so many neighboring lanes of the warp, a power of 2
   __device__ void add_lanes(int lanes = 32)
   {
     for (int distance = lanes / 2; distance > 0; distance /= 2)

@@ -138,7 +138,7 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   order.swap(order_swap);
 }
 
-// By buckets of neighbouring cells, then within each bucket, where all is near in memory; this gives the starts of cells.
+// By buckets of neighboring cells, then within each bucket, where all is near in memory; this gives the starts of cells.
 void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
 {
   int shift = 0;

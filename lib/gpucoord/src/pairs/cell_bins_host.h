@@ -3,7 +3,7 @@
 // Cells are Cartesian and span the bounding box of the atoms, so any simulation
 // box will do: its periodic images are atoms of their own here. Atoms are sorted by
 // a 64-bit key of their cell with x running fastest: cells of one row along x are
-// neighbours in memory. The starts of all cells are stored where these are few, else
+// neighbors in memory. The starts of all cells are stored where these are few, else
 // the occupied ones: memory is linear in the number of atoms however empty the box.
 
 #ifndef GPUCOORD_CELL_BINS_HOST_H

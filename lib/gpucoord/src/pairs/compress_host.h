@@ -1,6 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. The loops that keep some elements of an array, and that which looks up neighbours.
+// Part of GPUCOORD, GPL-2.0. The loops that keep some elements of an array, and that which looks up neighbors.
 //
-// Compilers do not vectorise them. AVX-512 has instructions for both; elsewhere
+// Compilers do not vectorize them. AVX-512 has instructions for both; elsewhere
 // a loop without branches does. Included by the files that are compiled once for each
 // instruction set, inside their unnamed namespaces, so each set has its own.
 
@@ -277,7 +277,7 @@ namespace {
 
   // see pair_kernels.h; the outputs have room for 8 elements more
   template <class Real>
-  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
   {
     const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]), z0 = _mm512_set1_pd(xi[2]);
     const __m256i mask = _mm256_set1_epi32(neighmask);
@@ -306,7 +306,7 @@ namespace gpucoord {
 namespace {
 
   template <class Real>
-  void neighbours(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
   {
     for (int k = 0; k < n; ++k) {
       const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The kernels of engines list and allpairs and of pair mode.
 //
 // Launch: GATHER_THREADS threads a block.
-//   sum_lists: one warp an atom, its lanes share the neighbours; no shared memory.
+//   sum_lists: one warp an atom, its lanes share the neighbors; no shared memory.
 //   sum_all_pairs: one thread an atom and blockIdx.y a share of the partners, which pass
 //     through shared memory in tiles of ALL_PAIRS_TILE.
 //   sum_pairs: one thread a pair; no shared memory.
@@ -31,7 +31,7 @@ sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
   AtomSums<Real, Accumulator, WANT> sums;
   int terms = 0;
   for (std::int64_t k = arg.first[t] + lane; k < arg.first[t + 1]; k += 32) {
-    const int j = arg.neighbour[k] & arg.neighmask;
+    const int j = arg.neighbor[k] & arg.neighmask;
     if (arg.member && !(arg.member[j] & arg.bit)) continue;
     const double *const xj = arg.x + 3 * static_cast<std::size_t>(j);
     const Real dx = static_cast<Real>(xj[0] - x), dy = static_cast<Real>(xj[1] - y),

@@ -38,7 +38,7 @@ template <bool SELECT, class Real, int WARPS> struct TeamMemory {
                                             : tuning::PARTNERS_SELECT_DOUBLE;
   Partner<Real> partner[CAPACITY];
   unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
-  int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighbourhood
+  int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighborhood
   double leader[3];          // position of the first atom
   std::int64_t column;       // of its cell
   float extreme[WARPS];
@@ -133,15 +133,15 @@ __device__ inline double gap_to_column(const DeviceGrid &grid, int axis, std::in
   return gap(lo, hi, c > 0 ? begin : -HUGE_VAL, c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
 }
 
-// Sorted j-atoms of the t-th column of the neighbourhood of (cy, cz) that can be in range of
+// Sorted j-atoms of the t-th column of the neighborhood of (cy, cz) that can be in range of
 // a box around i-atoms. Exact but for the margin of search_sq.
 __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy, std::int64_t cz,
                                      const double lo[3], const double hi[3])
 {
   const DeviceGrid &grid = arg.grid;
-  if (t >= arg.neighbourhood.n) return make_int2(0, 0);
-  cy += arg.neighbourhood.dy[t];
-  cz += arg.neighbourhood.dz[t];
+  if (t >= arg.neighborhood.n) return make_int2(0, 0);
+  cy += arg.neighborhood.dy[t];
+  cz += arg.neighborhood.dz[t];
   if (cy < 0 || cy >= grid.n[1] || cz < 0 || cz >= grid.n[2]) return make_int2(0, 0);
   const double gap_y = gap_to_column(grid, 1, cy, lo[1], hi[1]), gap_z = gap_to_column(grid, 2, cz, lo[2], hi[2]);
   const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
@@ -256,7 +256,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
     const Center<Real> center = {relative(atom.x, 0), relative(atom.y, 1), relative(atom.z, 2),
         here ? limit : Real(-1), own_id};
 
-    const int ncolumns = arg.neighbourhood.n;
+    const int ncolumns = arg.neighborhood.n;
     for (int share = its.split; share < shares; share += splits) {
       int chunk = 0, column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
       for (bool more = true; more;) {

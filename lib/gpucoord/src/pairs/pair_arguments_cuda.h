@@ -34,7 +34,7 @@ struct SumsOut {
 struct CellsSearch {
   SortedAtoms i, j;                 // the same in one group
   DeviceGrid grid;                  // of both
-  Neighbourhood neighbourhood;
+  Neighborhood neighborhood;
   double range_sq;                  // distance^2, with a margin for the rounding of Real
   double search_sq;                 // the same of the places where j-atoms were sorted
   double max_extent;                // along each axis, from the first of the atoms that share an origin, distance
@@ -46,7 +46,7 @@ inline void set_range(CellsSearch &arg, const DeviceGrid &grid, double dmax, dou
 {
   const double search_range = dmax + drift;
   arg.grid = grid;
-  arg.neighbourhood = make_neighbourhood(grid, search_range + drift);
+  arg.neighborhood = make_neighborhood(grid, search_range + drift);
   // a margin far above the rounding of Real: no pair is lost where boxes are compared
   arg.range_sq = dmax * dmax * (1.0 + 1e-5);
   arg.search_sq = search_range * search_range * (1.0 + 1e-5);
@@ -58,14 +58,14 @@ struct CellsArguments : CellsSearch {
   SumsOut out;                      // n: i.nowned, rows are the caller's places
 };
 
-// Engine list: n atoms with their neighbours.
+// Engine list: n atoms with their neighbors.
 struct ListArguments {
   const double *x;                  // [nall][3]
   const unsigned char *member;      // [nall]; null: all have the bit
   unsigned char bit;                // partners have it in member
   const int *row;                   // [n] row of x
-  const std::int64_t *first;        // [n + 1] of its neighbours
-  const int *neighbour;             // rows of x, not yet masked
+  const std::int64_t *first;        // [n + 1] of its neighbors
+  const int *neighbor;             // rows of x, not yet masked
   int neighmask;
   int n;
   SumsOut out;                      // no splits

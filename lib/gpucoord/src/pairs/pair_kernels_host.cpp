@@ -159,7 +159,7 @@ namespace {
     PairKernels<Real> kernels;
     kernels.displacements = displacements<Real>;
     kernels.keep_near_box = keep_near_box<Real>;
-    kernels.neighbours = neighbours<Real>;
+    kernels.neighbors = neighbors<Real>;
     if (function.options().kind == SwitchKind::CUSTOM) {
       for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
       kernels.gather_windowed = gather_custom<Real, Accumulator, true>;

@@ -44,16 +44,16 @@ using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, 
                                     int *index_out);
 constexpr int KEEP_MARGIN = 8;
 
-// Displacements from xi of n neighbours, rows of x after neighmask, rounded to Real; KEEP_MARGIN elements
+// Displacements from xi of n neighbors, rows of x after neighmask, rounded to Real; KEEP_MARGIN elements
 // beyond them may be overwritten.
 template <class Real>
-using NeighboursFunction = void (*)(const double *x, const double *xi, int n, const int *neighbours,
+using NeighborsFunction = void (*)(const double *x, const double *xi, int n, const int *neighbors,
                                     int neighmask, Real *dx, Real *dy, Real *dz);
 
 template <class Real> struct PairKernels {
   GatherFunction<Real> gather[4];    // by Want: value, + derivatives, + virial, + both
   GatherFunction<Real> gather_windowed;    // dS/dx of each pair times the window of the constants, no value
-  NeighboursFunction<Real> neighbours;
+  NeighborsFunction<Real> neighbors;
   DisplacementFunction<Real> displacements;
   KeepNearBoxFunction<Real> keep_near_box;
 };

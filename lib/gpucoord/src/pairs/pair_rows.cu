@@ -152,10 +152,10 @@ namespace {
     __device__ int operator()(int r, int k) const { return room.partner_of(active[r], k); }
   };
   // or in a neighbor list of the caller
-  struct NeighboursOfCaller {
-    const int *neighbour;
-    std::int64_t atom_stride, neighbour_stride;
-    __device__ int operator()(int r, int k) const { return neighbour[r * atom_stride + k * neighbour_stride]; }
+  struct NeighborsOfCaller {
+    const int *neighbor;
+    std::int64_t atom_stride, neighbor_stride;
+    __device__ int operator()(int r, int k) const { return neighbor[r * atom_stride + k * neighbor_stride]; }
   };
 
   // a warp a tile
@@ -210,7 +210,7 @@ Search DevicePairs::search_for(int a, int b, const Candidates &candidates, doubl
   search.candidates = candidates;
   search.grid = grid;
   search.reach = range + skin;
-  search.neighbourhood = make_neighbourhood(grid, search.reach * REACH_MARGIN);
+  search.neighborhood = make_neighborhood(grid, search.reach * REACH_MARGIN);
   search.unit = search_unit();
   search.inverse_unit = 1.0 / search_unit();
   search.two = two;
@@ -425,7 +425,7 @@ void DevicePairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceR
 }
 
 // No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
-void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, cudaStream_t stream)
+void DevicePairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
     throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
@@ -437,13 +437,13 @@ void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbou
   if (n == 0) return;
   DeviceRows view = {};    // without numbers of points and atoms: those of rows
   view.n = view.nvalue = n;
-  const int partners = neighbours.capacity / 2;    // half of the room is about what atoms of a liquid need
+  const int partners = neighbors.capacity / 2;    // half of the room is about what atoms of a liquid need
   if (rebuilds_in_tiles > 0)
     --rebuilds_in_tiles;
-  else if (!precise && DeviceRowBlocks::are_for(n, n_points, neighbours.capacity, partners)) {
+  else if (!precise && DeviceRowBlocks::are_for(n, n_points, neighbors.capacity, partners)) {
     if (!row_blocks) row_blocks = std::make_unique<DeviceRowBlocks>();
     const double longest = *std::max_element(ranges.begin(), ranges.end());
-    view.blocks = row_blocks->build(atoms, neighbours, longest + skin, stream);
+    view.blocks = row_blocks->build(atoms, neighbors, longest + skin, stream);
     copied += sizeof(int);
     if (view.blocks.partner) {
       row_buffers.clear();    // of tiles
@@ -456,15 +456,15 @@ void DevicePairs::take_neighbours(const DeviceAtoms &atoms, const DeviceNeighbou
   if (row_buffers.empty()) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[0];
   buffers.count.reserve(n);
-  check(cudaMemcpyAsync(buffers.count.data(), neighbours.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+  check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
         "copying on it");
   view.lanes = lanes_for(n, partners);
   view.count = buffers.count.data();
   const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
-  view.stride = 32 * (((neighbours.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
+  view.stride = 32 * (((neighbors.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
   buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
   view.partner = buffers.partner.data();
-  enqueue_tiles(view, NeighboursOfCaller{neighbours.neighbour, neighbours.atom_stride, neighbours.neighbour_stride},
+  enqueue_tiles(view, NeighborsOfCaller{neighbors.neighbor, neighbors.atom_stride, neighbors.neighbor_stride},
                 buffers.partner.data(), stream);
   all_rows.push_back({0, 0, view});
 }

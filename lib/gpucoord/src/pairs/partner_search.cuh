@@ -47,7 +47,7 @@ struct Candidates {
 struct Search {
   Candidates candidates;
   DeviceGrid grid;
-  Neighbourhood neighbourhood;
+  Neighborhood neighborhood;
   double reach;
   double unit, inverse_unit;    // of the search points
   const DeviceAtom *atoms[2];    // candidates first
@@ -84,8 +84,8 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const float x = __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
   const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
   const std::int64_t own_column = grid.column(cy, cz) * nx;
-  for (int c = 0; c < search.neighbourhood.n; ++c) {
-    const int dy = search.neighbourhood.dy[c], dz = search.neighbourhood.dz[c];
+  for (int c = 0; c < search.neighborhood.n; ++c) {
+    const int dy = search.neighborhood.dy[c], dz = search.neighborhood.dz[c];
     if (static_cast<unsigned>(cy + dy) >= ny || static_cast<unsigned>(cz + dz) >= nz) continue;
     const float out_y = outside(y, dy, grid.size[1]), out_z = outside(z, dz, grid.size[2]);
     const float left_sq = reach_sq - out_y * out_y - out_z * out_z;

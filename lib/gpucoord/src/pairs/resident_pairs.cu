@@ -319,9 +319,9 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   skin = selection.skin;
   two = selection.bit_b != 0;
   many = false;
-  all_atoms = selection.neighbours.neighbour;
+  all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
-    take_neighbours(atoms, selection.neighbours, stream);
+    take_neighbors(atoms, selection.neighbors, stream);
   else {
     row_blocks.reset();
     select(atoms, selection, stream);

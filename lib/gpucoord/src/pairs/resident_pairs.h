@@ -84,7 +84,7 @@ class DevicePairs {
   static void choose_tiles(FoundRows &);
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
-  void take_neighbours(const DeviceAtoms &, const DeviceNeighbours &, cudaStream_t);
+  void take_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
 

@@ -69,7 +69,7 @@ namespace {
     number[k] = k;
   }
 
-  // The lines of one block: first which there are, then the number of each among them. Pages of lines that are neighbours in
+  // The lines of one block: first which there are, then the number of each among them. Pages of lines that are neighbors in
   // memory have slots as they are met; a slot has a bit for each line of its page.
   struct LineSet {
     unsigned bits[MAX_PAGES * PAGE_WORDS];
@@ -164,21 +164,21 @@ namespace {
   };
 
   // Calls f(point, exists) for n partners of a row from the k-th; all lanes of a warp together, as often as one of them needs.
-  template <class F> __device__ void for_each_neighbour(const DeviceNeighbours &list, int row, int k, int n, F f)
+  template <class F> __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
-    const int *p = list.neighbour + row * list.atom_stride + k * list.neighbour_stride;
+    const int *p = list.neighbor + row * list.atom_stride + k * list.neighbor_stride;
     const int most = max_warp(n);
     for (int done = 0; done < most; done += LOADS) {
       unsigned point[LOADS];
 #pragma unroll
-      for (int u = 0; u < LOADS; ++u, p += list.neighbour_stride) point[u] = done + u < n ? *p : 0;    // loads under way
+      for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride) point[u] = done + u < n ? *p : 0;    // loads under way
 #pragma unroll
       for (int u = 0; u < LOADS; ++u) f(point[u], done + u < n);
     }
   }
 
   __global__ void __launch_bounds__(BUILD_THREADS)
-  make_row_blocks(const __grid_constant__ DeviceNeighbours list, const int *order, int n, int npages,
+  make_row_blocks(const __grid_constant__ DeviceNeighbors list, const int *order, int n, int npages,
                   const __grid_constant__ BlocksOut out)
   {
     extern __shared__ uint4 lists[];    // [warps of rows][stride], then slots of pages
@@ -187,7 +187,7 @@ namespace {
     const int t = threadIdx.x % BLOCK_ROWS, part = threadIdx.x / BLOCK_ROWS, p = blockIdx.x * BLOCK_ROWS + t;
     const bool valid = p < n;
 
-    // Rows of the block rise, so that neighbouring threads read neighbouring numbers.
+    // Rows of the block rise, so that neighboring threads read neighboring numbers.
     __shared__ alignas(16) int found[BLOCK_ROWS], rising[BLOCK_ROWS];
     if (part == 0) found[t] = valid ? order[p] : INT_MAX;
     __syncthreads();
@@ -210,7 +210,7 @@ namespace {
     __syncthreads();
     unsigned last = row / LINE;
     lines.insert(slot, last, valid);
-    for_each_neighbour(list, row, begin, mine, [&](unsigned point, bool exists) {
+    for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
       const bool wanted = exists && point / LINE != last;    // mostly it is that of the one before
       if (wanted) last = point / LINE;
       lines.insert(slot, last, wanted);
@@ -233,7 +233,7 @@ namespace {
       reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] = place * sizeof(int4);
     };
     Arrangement arrangement(mine);
-    for_each_neighbour(list, row, begin, mine, [&](unsigned point, bool exists) {
+    for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
       if (!exists) return;
       const unsigned place = place_of(point);
       put(begin + arrangement.next(place, t), place);
@@ -290,13 +290,13 @@ void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t 
   check(sort(workspace.data()), "sorting rows");
 }
 
-RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbours &neighbours, double reach,
+RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, double reach,
                                  cudaStream_t stream)
 {
   RowBlocks blocks = {};
   const int n = atoms.nlocal, nblocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS, nwarps = nblocks * (BLOCK_ROWS / 32);
   sort(atoms, reach, stream);
-  blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbours.capacity));
+  blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbors.capacity));
   place.reserve(n);
   nlines.reserve(nblocks);
   line.reserve(static_cast<std::size_t>(nblocks) * MAX_LINES);
@@ -304,10 +304,10 @@ RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbour
   most.reserve(1);
   most_host.reserve(1);
   check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
-  const auto bytes = static_cast<int>(bytes_to_build(neighbours.capacity, atoms.nall));
+  const auto bytes = static_cast<int>(bytes_to_build(neighbors.capacity, atoms.nall));
   check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
-      neighbours, order.data(), n, pages(atoms.nall),
+      neighbors, order.data(), n, pages(atoms.nall),
       {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
   check(cudaGetLastError(), "launching make_row_blocks");
   check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream), "copying from it");

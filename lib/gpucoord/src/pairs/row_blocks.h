@@ -19,7 +19,7 @@ class DeviceRowBlocks {
   static bool are_for(int nrows, int npoints, int most_partners, double mean_partners);
   // Rows are the owned atoms, points all atoms. reach: of partners, distance. Waits. Without partners where points of a block
   // are too many: because the order of atoms is not that of space, or some are crowded.
-  RowBlocks build(const DeviceAtoms &, const DeviceNeighbours &, double reach, cudaStream_t);
+  RowBlocks build(const DeviceAtoms &, const DeviceNeighbors &, double reach, cudaStream_t);
   std::size_t bytes() const;
 
  private:

@@ -20,7 +20,7 @@ namespace gpucoord {
 
 constexpr int FOUR = 4, EIGHT = 8;    // partners that a thread loads at once: in tiles, in blocks
 constexpr int BLOCK_ROWS = 256;       // and threads
-constexpr int LINE = 4;               // points, neighbours in memory, that are loaded together
+constexpr int LINE = 4;               // points, neighbors in memory, that are loaded together
 constexpr int MAX_LINES = 1024;       // of a block
 
 struct RowBlocks {

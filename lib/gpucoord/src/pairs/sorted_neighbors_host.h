@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Neighbour lists sorted into buckets, by the class of the neighbour and its special weight.
+// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the class of the neighbor and its special weight.
 
 #ifndef GPUCOORD_SORTED_NEIGHBORS_HOST_H
 #define GPUCOORD_SORTED_NEIGHBORS_HOST_H
@@ -13,12 +13,12 @@
 
 namespace gpucoord {
 
-class SortedNeighbours {
+class SortedNeighbors {
  public:
   static int special_weights(const ListInput &in) { return in.special ? 4 : 1; }
 
   // Sorts the lists of the owned atoms of i, unless they were sorted already: lists of one version, of the same
-  // atoms and types. Neighbours that are no members are dropped; who is one may change in any evaluation.
+  // atoms and types. Neighbors that are no members are dropped; who is one may change in any evaluation.
   void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes, int nthreads)
   {
     const bool same = in.version != 0 && version == in.version && !in.member && of_types == classes.of_types() &&
@@ -46,7 +46,7 @@ class SortedNeighbours {
     version = in.version;
   }
 
-  // neighbours of the t-th atom in a bucket, class * special_weights() + weight
+  // neighbors of the t-th atom in a bucket, class * special_weights() + weight
   const int *bucket(std::size_t t, int number, int &n) const
   {
     const int *const ends = &end[t * nbuckets];
@@ -62,19 +62,19 @@ class SortedNeighbours {
     const int *const list = in.firstneigh[rows[t]];
     const int n = in.numneigh[rows[t]];
     int *const ends = &end[t * nbuckets], *const out = sorted.data() + first[t];
-    const auto bucket_of = [&](int neighbour) {
-      const int row = neighbour & in.neighmask;
+    const auto bucket_of = [&](int neighbor) {
+      const int row = neighbor & in.neighmask;
       const int of_class = classes.size() > 1 ? classes.of(in.types.type[row]) * nweights : 0;
-      return of_class + (in.special ? static_cast<int>(static_cast<unsigned>(neighbour) >> 30) : 0);
+      return of_class + (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
     };
-    const auto is_member = [&](int neighbour) { return !in.member || in.member[neighbour & in.neighmask] & bit; };
+    const auto is_member = [&](int neighbor) { return !in.member || in.member[neighbor & in.neighmask] & bit; };
     std::fill(ends, ends + nbuckets, 0);
     int last_row = -1;
     for (int k = 0; k < n; ++k) {
       last_row = std::max(last_row, list[k] & in.neighmask);
       ends[bucket_of(list[k])] += is_member(list[k]) ? 1 : 0;
     }
-    for (int b = 0, begin = 0; b < nbuckets; ++b) {    // to where each begins, and with its neighbours to its end
+    for (int b = 0, begin = 0; b < nbuckets; ++b) {    // to where each begins, and with its neighbors to its end
       const int count = ends[b];
       ends[b] = begin;
       begin += count;

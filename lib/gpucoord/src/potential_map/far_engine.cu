@@ -2,7 +2,7 @@
 //
 // Launch of the kernels over atoms: 64 atoms a block of 256 threads. A thread finds the splines of an atom along one axis, which
 // shared memory keeps (72 bytes each, 13.5 KiB a block), as 512 mesh points need them. Then a warp takes one atom after the other:
-// eight lanes have the mesh points of a row, which are neighbours in memory, and the warp four rows at a time.
+// eight lanes have the mesh points of a row, which are neighbors in memory, and the warp four rows at a time.
 // Launch of all others: one thread a mesh point, a wave vector or a point of the map, 256 a block. No shared memory.
 //
 // Charges are added up as whole numbers of 64 bits: their sum does not depend on the order, and so neither do its bits. The unit

@@ -22,7 +22,7 @@ struct alignas(16) PackedCharge {
   float q;
 };
 
-// Charges in the order of their cells, of which rows along x are neighbours in memory.
+// Charges in the order of their cells, of which rows along x are neighbors in memory.
 struct SortedCharges {
   const MapCharge *charge;       // [n], or [cells][depth]; and one of 0 behind them
   const PackedCharge *packed;    // the same

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps on the host: OpenMP over tiles of points, vectors over the charges near them.
 //
 // Charges are sorted into cutoff bins. A tile is rows of points along x; the charges within the cutoff of the box around it are
-// collected once, relative to its centre, and each of its rows sums over those that are near (map_kernels.h). Points apart,
+// collected once, relative to its center, and each of its rows sums over those that are near (map_kernels.h). Points apart,
 // such as atoms, are sorted into bins of their own: those of one cell share a search.
 //
 // DIRECT has no bins: every tile takes all charges, a block at a time.
@@ -103,7 +103,7 @@ namespace {
 
    private:
     struct Scratch {
-      std::vector<Real> x, y, z, q;    // of charges near a box, relative to its centre
+      std::vector<Real> x, y, z, q;    // of charges near a box, relative to its center
       std::vector<int> index;          // among the sorted charges
       std::vector<PointRange> ranges;
       double sums[POINTS_OF_A_TILE * MAP_VALUES];

@@ -55,7 +55,7 @@ template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Re
 }
 
 // x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
-// depend on x, so a loop over pairs vectorises; a square beyond the highest bit
+// depend on x, so a loop over pairs vectorizes; a square beyond the highest bit
 // of n may overflow but is never used.
 template <class Real> GPUCOORD_HD Real power(Real x, int n)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Work and free energy from the files of in.pull and in.windows: tables, and salt.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when a number of fix coord/bias is not what it must be, or when the free energy
+Usage: analyze.py [FOLDER]. Exit code 1 when a number of fix coord/bias is not what it must be, or when the free energy
 from the windows is not that of the ions without a bias.
 """
 import sys
@@ -22,8 +22,8 @@ BLOCKS = 4
 TOLERANCE = 1e-9
 
 
-def restraint(s, centre):
-    return 0.5 * K * (s - centre)**2
+def restraint(s, center):
+    return 0.5 * K * (s - center)**2
 
 
 def read_log(path):
@@ -39,11 +39,11 @@ def read_log(path):
 
 
 def read_windows(path):
-    """Samples of the restrained ion by centre, without those of the first SETTLE steps."""
-    step, s, centre = np.loadtxt(path).T
+    """Samples of the restrained ion by center, without those of the first SETTLE steps."""
+    step, s, center = np.loadtxt(path).T
     windows = {}
-    for c in np.unique(centre):
-        of_window = centre == c
+    for c in np.unique(center):
+        of_window = center == c
         settled = step[of_window] > step[of_window][0] + SETTLE
         windows[c] = s[of_window][settled]
     return windows
@@ -66,11 +66,11 @@ def combine(windows):
     """Weights of all samples without the bias, and free energy of every window in kT: WHAM without bins
     (Shirts and Chodera, J. Chem. Phys. 129, 124105 (2008)).
     """
-    centres = np.array(list(windows))
+    centers = np.array(list(windows))
     samples = np.concatenate(list(windows.values()))
     counts = np.array([len(s) for s in windows.values()])
-    boltzmann = np.exp(-restraint(samples, centres[:, None]) / KT)      # window, sample
-    free = np.zeros(len(centres))
+    boltzmann = np.exp(-restraint(samples, centers[:, None]) / KT)      # window, sample
+    free = np.zeros(len(centers))
     for _ in range(100000):
         weights = 1 / ((counts * np.exp(free)) @ boltzmann)
         new = -np.log(boltzmann @ weights)
@@ -80,7 +80,7 @@ def combine(windows):
         if change < 1e-7:
             break
     else:
-        sys.exit("analyse.py: WHAM does not converge: windows that do not overlap, or not the k of the inputs")
+        sys.exit("analyze.py: WHAM does not converge: windows that do not overlap, or not the k of the inputs")
     return samples, weights / weights.sum(), free
 
 
@@ -104,17 +104,17 @@ def main():
             failures.append(text)
 
     # --- the pull: all of it from S alone ---
-    step, s, centre, work = np.loadtxt(folder / "pull.dat").T
+    step, s, center, work = np.loadtxt(folder / "pull.dat").T
     moved = START + (STOP - START) * (step - step[0]) / STEPS
     change = [restraint(at, moved[1:]) - restraint(at, moved[:-1]) for at in (s[:-1], s[1:])]
     summed = np.append(0, np.cumsum(sum(change) / 2))
     log = read_log(folder / "log.pull")
     at_log = np.searchsorted(step, log["Step"])
     print(f"\nPull from {START:g} to {STOP:g} in {STEPS * STEP_PS:g} ps: work {log['work'][-1]:.2f} kcal/mol")
-    check(np.abs(centre - moved).max() < TOLERANCE, "the centre moves linearly from start to stop")
+    check(np.abs(center - moved).max() < TOLERANCE, "the center moves linearly from start to stop")
     worst = max(np.abs(work - summed).max(), np.abs(log["work"] - summed[at_log]).max())
-    check(worst < TOLERANCE, f"work is what V changes by as the centre moves, summed over S: to {worst:.1g}")
-    # the thermostat's conserved energy has the bias in it: where the centre moves it gains the work
+    check(worst < TOLERANCE, f"work is what V changes by as the center moves, summed over S: to {worst:.1g}")
+    # the thermostat's conserved energy has the bias in it: where the center moves it gains the work
     gain = log["Econserve"] - log["work"]
     half = len(gain) // 2
     drift = gain[half:].mean() - gain[:half].mean()
@@ -123,7 +123,7 @@ def main():
           f"{log['Econserve'][half:].mean() - log['Econserve'][:half].mean():+.2f}")
     off = s - moved
     check(np.abs(off).max() < 1.5 and np.abs(off.mean()) < 0.4,
-          f"S follows the centre: S - centre {off.mean():+.2f} on average, at most {np.abs(off).max():.2f} away")
+          f"S follows the center: S - center {off.mean():+.2f} on average, at most {np.abs(off).max():.2f} away")
 
     # --- the windows ---
     windows = read_windows(folder / "windows.dat")
@@ -131,16 +131,16 @@ def main():
     parts = {c: np.array_split(s, BLOCKS) for c, s in windows.items()}
     blocks = [combine({c: part[b] for c, part in parts.items()}) for b in range(BLOCKS)]
     free, free_error = free * KT, error([b[2] * KT for b in blocks])
-    centres = np.array(list(windows))
-    work_at = np.interp(centres, moved, summed)
+    centers = np.array(list(windows))
+    work_at = np.interp(centers, moved, summed)
     print(f"\n{len(windows)} windows of {len(samples) // len(windows)} samples, errors from {BLOCKS} blocks\n"
-          "centre          <S>     F of the window   work of the pull up to there (kcal/mol)")
-    for c, f, e, w in zip(centres, free, free_error, work_at):
+          "center          <S>     F of the window   work of the pull up to there (kcal/mol)")
+    for c, f, e, w in zip(centers, free, free_error, work_at):
         print(f"{c:6.1f}  {windows[c].mean():.2f} +- {error([p.mean() for p in parts[c]]):.2f}"
               f"    {f:6.2f} +- {e:.2f}    {w:6.2f}")
-    means = np.array([windows[c].mean() for c in centres])
-    check(np.all(means[2:] > means[:-2]) and np.abs(means - centres).max() < 0.75,
-          f"means of the windows rise with the centres, at most {np.abs(means - centres).max():.2f} away")
+    means = np.array([windows[c].mean() for c in centers])
+    check(np.all(means[2:] > means[:-2]) and np.abs(means - centers).max() < 0.75,
+          f"means of the windows rise with the centers, at most {np.abs(means - centers).max():.2f} away")
     print(f"        work of the pull less F: {work_at[-1] - free[-1]:.2f} +- {free_error[-1]:.2f} kcal/mol")
 
     # --- the ions without a bias ---
@@ -188,23 +188,23 @@ def main():
     fine[np.isinf(fine)] = np.nan
     seldom = histogram.sum(axis=0) < 10
     f_others = np.where(seldom, np.nan, profile(histogram.sum(axis=0) / histogram.sum(axis=0)[six]))
-    plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centres, free, free_error,
+    plot(folder / "salt.png", (step - step[0]) * STEP_PS, s, moved, summed, centers, free, free_error,
          middle, fine[0], error(fine[1:]), f_others)
     if failures:
-        sys.exit(f"analyse.py: {len(failures)} of the checks failed")
+        sys.exit(f"analyze.py: {len(failures)} of the checks failed")
 
 
-def plot(path, time, s, moved, work, centres, free, free_error, middle, f, f_error, f_others):
+def plot(path, time, s, moved, work, centers, free, free_error, middle, f, f_error, f_others):
     plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
     figure = plt.figure(figsize=(10, 5), layout="constrained")
     grid = figure.add_gridspec(2, 2)
     top, bottom, right = (figure.add_subplot(g) for g in (grid[0, 0], grid[1, 0], grid[:, 1]))
     top.plot(time, s, color="tab:blue", lw=0.5, label="S")
-    top.plot(time, moved, color="k", lw=1, label="centre")
+    top.plot(time, moved, color="k", lw=1, label="center")
     top.set(ylabel="oxygens around the ion", xlim=(0, time[-1]))
     top.legend(frameon=False, loc="upper left")
     bottom.plot(time, work, color="tab:red", lw=1.2, label="work of the pull")
-    at = np.interp(centres, moved, time)
+    at = np.interp(centers, moved, time)
     bottom.errorbar(at, free, free_error, color="k", fmt="o", ms=3, capsize=2, label="F of the windows")
     bottom.set(xlabel="time (ps)", ylabel="kcal/mol", xlim=(0, time[-1] * 1.02))
     bottom.legend(frameon=False, loc="upper left")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Free energy of S by metadynamics, reweighting and umbrella windows beside its closed form: a table, and free_energy.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when one of the three is further from the closed form than it should be.
+Usage: analyze.py [FOLDER]. Exit code 1 when one of the three is further from the closed form than it should be.
 """
 import math
 import sys
@@ -70,14 +70,14 @@ def in_bins(s, p):
 
 def from_hills(path):
     """-gamma/(gamma - 1) V, averaged over the second half of the run: heights in the file have that factor."""
-    time, centre, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3)).T
+    time, center, sigma, height = np.loadtxt(path, usecols=(0, 1, 2, 3)).T
     height *= np.minimum(1, 2 * (1 - time / time[-1]))      # for how much of the second half a hill is there
     s = (np.linspace(0, 4, 401)[1:] + np.linspace(0, 4, 401)[:-1]) / 2
     v = np.zeros_like(s)
     end = math.exp(-6.25)
     for k in range(0, len(height), 1000):
         part = slice(k, k + 1000)
-        u = (s[:, None] - centre[part])**2 / (2 * sigma[part]**2)
+        u = (s[:, None] - center[part])**2 / (2 * sigma[part]**2)
         v += np.where(u < 6.25, (np.exp(-u) - end) / (1 - end), 0) @ height[part]
     return free_energy(np.exp(v - v.max()).reshape(len(MIDDLES), -1).sum(axis=1))
 
@@ -102,7 +102,7 @@ def wham(counts, bias):
         z = new
         if change < 1e-9:
             return p
-    sys.exit("analyse.py: WHAM does not converge")
+    sys.exit("analyze.py: WHAM does not converge")
 
 
 def from_windows(folder):
@@ -146,7 +146,7 @@ def main():
             failed.append(e.name)
     plot(folder / "free_energy.png", exact, estimates)
     if failed:
-        sys.exit("analyse.py: " + ", ".join(failed) + ": too far from the closed form")
+        sys.exit("analyze.py: " + ", ".join(failed) + ": too far from the closed form")
 
 
 def plot(path, exact, estimates):

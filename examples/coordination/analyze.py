@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Hydration numbers from the files of in.coordination: a table, and hydration.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when the hydration numbers of coord/gpu and the integral of
+Usage: analyze.py [FOLDER]. Exit code 1 when the hydration numbers of coord/gpu and the integral of
 4 pi r^2 rho g(r) s(r) with the same s disagree.
 """
 import sys
@@ -102,7 +102,7 @@ def main():
 
     plot(folder / "hydration.png", r, rdf.mean(axis=0), step * STEP_PS, hydration)
     if not worst < TOLERANCE:
-        sys.exit(f"analyse.py: coord/gpu and the integral of g(r) s(r) differ by {worst:.2g}, more than {TOLERANCE:g}")
+        sys.exit(f"analyze.py: coord/gpu and the integral of g(r) s(r) differ by {worst:.2g}, more than {TOLERANCE:g}")
     print(f"coord/gpu and the integral of g(r) s(r) agree to {worst:.1g} (tolerance {TOLERANCE:g})")
 
 

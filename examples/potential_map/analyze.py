@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The mean potential of in.film, and beside it the double integral of the charge density: a table, and potential.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when means over planes and the integral differ by more than they may.
+Usage: analyze.py [FOLDER]. Exit code 1 when means over planes and the integral differ by more than they may.
 """
 import sys
 from pathlib import Path
@@ -96,7 +96,7 @@ def main():
               f"{1e3 * np.sqrt((difference[where]**2).mean()):.4f} mV, rms, and at most {1e3 * worst:.4f}")
     plot(folder / "potential.png", x, y, z, phi, planes, integral)
     if failed:
-        sys.exit("analyse.py: the map is not that of the charges of fix ave/chunk")
+        sys.exit("analyze.py: the map is not that of the charges of fix ave/chunk")
 
 
 def around_axis(x, y, z, phi):

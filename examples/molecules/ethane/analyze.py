@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Densities of liquid ethane from the files of in.ethane: a table, and ethane.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when a density is further than 1 % from that of another program, or rotation and
+Usage: analyze.py [FOLDER]. Exit code 1 when a density is further than 1 % from that of another program, or rotation and
 translation differ in temperature by more than 3 %.
 """
 import sys
@@ -50,7 +50,7 @@ def main():
                 bbox_to_anchor=(0.5, -0.16))
     figure.savefig(folder / "ethane.png", dpi=150)
     if not good:
-        sys.exit("analyse.py: a density is further than 1 % from FEASST's, or rotation is at another temperature")
+        sys.exit("analyze.py: a density is further than 1 % from FEASST's, or rotation is at another temperature")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Density and g(r) of liquid carbon dioxide from the files of in.co2: a table, and carbon_dioxide.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when a density is further than 1.5 % from experiment.
+Usage: analyze.py [FOLDER]. Exit code 1 when a density is further than 1.5 % from experiment.
 """
 import sys
 from pathlib import Path
@@ -55,7 +55,7 @@ def main():
     right.legend(frameon=False)
     figure.savefig(folder / "carbon_dioxide.png", dpi=150)
     if not worst < 0.015:
-        sys.exit(f"analyse.py: a density is {100 * worst:.1f} % from experiment, more than 1.5 %")
+        sys.exit(f"analyze.py: a density is {100 * worst:.1f} % from experiment, more than 1.5 %")
 
 
 if __name__ == "__main__":

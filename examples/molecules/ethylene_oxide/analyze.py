@@ -2,7 +2,7 @@
 """Density and dielectric constant of liquid ethylene oxide from the files of in.ethylene_oxide: a table, and
 ethylene_oxide.png.
 
-Usage: analyse.py [FOLDER]. Exit code 1 when the two reaction fields give dielectric constants that differ by more than three
+Usage: analyze.py [FOLDER]. Exit code 1 when the two reaction fields give dielectric constants that differ by more than three
 times their standard errors.
 """
 import sys
@@ -64,7 +64,7 @@ def main():
     figure.savefig(folder / "ethylene_oxide.png", dpi=150)
     (a, of_a), (b, of_b) = found
     if not abs(a - b) < 3 * np.hypot(of_a, of_b):
-        sys.exit("analyse.py: the reaction fields give dielectric constants that differ")
+        sys.exit("analyze.py: the reaction fields give dielectric constants that differ")
 
 
 if __name__ == "__main__":
