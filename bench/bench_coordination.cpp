@@ -15,7 +15,7 @@
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "cuda/coordination_cuda.h"
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/resident_coordination.h"
 
 #include <cuda_runtime.h>
 #endif
@@ -74,8 +74,8 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   atoms.nall = static_cast<int>(x.size() / 3);
   gpucoord::DeviceSelection selection;
   selection.skin = SKIN;
-  const auto device = make_device_coordination(function, precision,
-                                               gpucoord::make_device_pairs(function, precision, nullptr));
+  const auto device = make_resident_coordination(function, precision,
+                                               gpucoord::make_resident_pairs(function, precision, nullptr));
   const auto milliseconds = [&](int n, auto &&work) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < n; ++k) work();

@@ -26,10 +26,10 @@ PUBLIC = {
     "core": {"box", "export", "types"},
     "switching": {"switch_table", "switching"},
     "pairs": {"pairs"},
-    "coordination": {"coordination", "device_coordination"},
-    "bias": {"device_bias", "hills_file", "metadynamics", "restraint"},
-    "multisite": {"device_multisite", "multisite"},
-    "potential_map": {"device_map", "map_far", "potential_map"},
+    "coordination": {"coordination", "resident_coordination"},
+    "bias": {"resident_bias", "hills_file", "metadynamics", "restraint"},
+    "multisite": {"resident_multisite", "multisite"},
+    "potential_map": {"resident_map", "map_far", "potential_map"},
 }
 FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
 

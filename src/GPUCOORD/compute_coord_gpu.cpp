@@ -78,7 +78,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  backend = std::make_unique<CoordBackend>(lmp, args->device, "Compute coord/gpu", args->device_position);
+  backend = std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 

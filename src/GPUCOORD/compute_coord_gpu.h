@@ -28,7 +28,7 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 namespace LAMMPS_NS {
 class CoordArguments;
-class CoordBackend;
+class Backend;
 class CoordGather;
 
 class ComputeCoordGPU : public Compute {
@@ -97,7 +97,7 @@ class ComputeCoordGPU : public Compute {
 
   std::unique_ptr<CoordArguments> args;
   std::unique_ptr<gpucoord::SwitchTable> table;
-  std::unique_ptr<CoordBackend> backend;
+  std::unique_ptr<Backend> backend;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;

@@ -28,7 +28,7 @@
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
-using CoordWords::choose;
+using Words::choose;
 
 static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "coeff", "norm",
                                                   "image", "engine", "precision", "device", "check"};
@@ -89,10 +89,10 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       engine_position = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
-      precision = choose("compute coord/gpu precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
+      precision = choose("compute coord/gpu precision", iarg, narg, arg, Words::PRECISIONS, input, error);
       iarg += 2;
     } else if (keyword == "device") {
-      device = choose("compute coord/gpu device", iarg, narg, arg, CoordWords::DEVICES, input, error);
+      device = choose("compute coord/gpu device", iarg, narg, arg, Words::DEVICES, input, error);
       device_position = iarg + 1;
       iarg += 2;
     } else if (keyword == "check") {

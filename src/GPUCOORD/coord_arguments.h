@@ -41,7 +41,7 @@ class CoordArguments : protected Pointers {
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
-  CoordWords::Device device = CoordWords::Device::AUTO;
+  Words::Device device = Words::Device::AUTO;
   int device_position = 0;    // argument to point at in an error
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // evaluations; 0: never

@@ -23,7 +23,7 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using CoordWords::Choice;
+using Words::Choice;
 using gpucoord::SwitchKind;
 using gpucoord::SwitchOptions;
 
@@ -98,7 +98,7 @@ bool CoordSwitch::is_name(const std::string &word)
 double CoordSwitch::number(const char *word, const std::string &keyword) const
 {
   if (!utils::is_double(word))
-    error->all(FLERR, CoordWords::position(input, word), "{} {} must be a number{}, not '{}'", command, keyword,
+    error->all(FLERR, Words::position(input, word), "{} {} must be a number{}, not '{}'", command, keyword,
                keyword == "dmax" ? " or INF" : "", word);
   return utils::numeric(FLERR, word, false, lmp);
 }
@@ -107,9 +107,9 @@ double CoordSwitch::number(const char *word, const std::string &keyword) const
 
 SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vector<std::string> &next)
 {
-  const auto position = [this](const char *word) { return CoordWords::position(input, word); };
+  const auto position = [this](const char *word) { return Words::position(input, word); };
   SwitchOptions o;
-  o.kind = CoordWords::choose(lowercase_first(command), iarg, narg, arg, SWITCHES, input, error);
+  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, SWITCHES, input, error);
   const char *const name = arg[iarg + 1];
   std::map<std::string, const char *> word_of;    // that set a field of SwitchOptions
   iarg += 2;
@@ -190,7 +190,7 @@ std::string CoordSwitch::words(const SwitchOptions &o)
 {
   const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
   const SwitchOptions given_by_default;
-  std::string text = CoordWords::name_of(o.kind, SWITCHES);
+  std::string text = Words::name_of(o.kind, SWITCHES);
   if (takes_r0(o.kind)) text += fmt::format(" {}", o.r0);
   for (const auto &entry : SWITCH_KEYWORDS)
     if (entry.value && takes(o.kind, entry) && !same(o.*(entry.value), given_by_default.*(entry.value)))

@@ -29,9 +29,9 @@ static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
 
-DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::string &style, int argument) : Pointers(lmp)
+DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string &style, int argument) : Pointers(lmp)
 {
-  if (wanted == CoordWords::Device::HOST) return;
+  if (wanted == Words::Device::HOST) return;
 
   const auto devices = gpucoord::find_cuda_devices();
   std::string why_none = devices.count > 0 ? "" : devices.why_none;
@@ -41,21 +41,21 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, CoordWords::Device wanted, const std::st
     choose_device(devices.count);
     return;
   }
-  if (wanted == CoordWords::Device::CUDA)
+  if (wanted == Words::Device::CUDA)
     error->all(FLERR, argument, "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
                without, why_none);
   why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
                      : "no GPU: " + why_none;
 }
 
-CoordWords::Device DeviceChoice::restarted(LAMMPS *lmp, CoordWords::Device stored, const std::string &style)
+Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const std::string &style)
 {
-  if (stored != CoordWords::Device::CUDA) return stored;
-  const DeviceChoice choice(lmp, CoordWords::Device::AUTO, style, Error::NOLASTLINE);
+  if (stored != Words::Device::CUDA) return stored;
+  const DeviceChoice choice(lmp, Words::Device::AUTO, style, Error::NOLASTLINE);
   if (!choice.cuda && lmp->comm->me == 0)
     utils::logmesg(lmp, "{}: the restart file was written with device cuda, but there is {} - it runs on the host\n", style,
                    choice.why_host);
-  return CoordWords::Device::AUTO;
+  return Words::Device::AUTO;
 }
 
 /* ----------------------------------------------------------------------
@@ -128,7 +128,7 @@ void DeviceChoice::stop_all(std::string failure)
   error->all(FLERR, Error::NOLASTLINE, failure);
 }
 
-void CoordBackend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision, const std::string &owner)
+void Backend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision, const std::string &owner)
 {
   init_by(owner, [&](int device) {
     return is_cuda() ? gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads)

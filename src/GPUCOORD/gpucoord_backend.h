@@ -32,10 +32,10 @@ class DeviceChoice : protected Pointers {
  public:
   // Collective. An error where device cuda is asked for and a rank has no GPU, which begins with the name of the
   // style and points at this argument of the command.
-  DeviceChoice(LAMMPS *, CoordWords::Device, const std::string &style, int argument);
+  DeviceChoice(LAMMPS *, Words::Device, const std::string &style, int argument);
   // Collective. The device for a style whose device is in a restart file. A file with device cuda can be read on machines
   // without a GPU: rank 0 then prints that the style runs on the host.
-  static CoordWords::Device restarted(LAMMPS *, CoordWords::Device stored, const std::string &style);
+  static Words::Device restarted(LAMMPS *, Words::Device stored, const std::string &style);
 
   bool is_cuda() const { return cuda; }
   // of this rank, as the library numbers them
@@ -93,7 +93,7 @@ template <class Computer> class BackendOf : public DeviceChoice {
   std::unique_ptr<Computer> computer;
 };
 
-class CoordBackend : public BackendOf<gpucoord::Coordination> {
+class Backend : public BackendOf<gpucoord::Coordination> {
  public:
   using BackendOf::BackendOf;
 

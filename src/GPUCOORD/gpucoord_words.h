@@ -24,7 +24,7 @@ namespace LAMMPS_NS {
 
 // Words that a user may choose from, and where in the input line a word stands.
 
-namespace CoordWords {
+namespace Words {
 
   enum class Device { AUTO, CUDA, HOST };
 
@@ -74,7 +74,7 @@ namespace CoordWords {
                names(choices));
   }
 
-}    // namespace CoordWords
+}    // namespace Words
 }    // namespace LAMMPS_NS
 
 #endif

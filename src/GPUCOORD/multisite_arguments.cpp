@@ -18,15 +18,15 @@
 #include <limits>
 
 using namespace LAMMPS_NS;
-using CoordWords::position;
+using Words::position;
 
 namespace {
 
 using Switched = MultisiteSettings::Switched;
-const std::vector<CoordWords::Choice<Switched>> SHIFTS = {
+const std::vector<Words::Choice<Switched>> SHIFTS = {
     {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
-const std::vector<CoordWords::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
-const std::vector<CoordWords::Choice<bool>> CUTOFFS = {{"center", false}, {"centre", false}, {"site", true}};
+const std::vector<Words::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
+const std::vector<Words::Choice<bool>> CUTOFFS = {{"center", false}, {"centre", false}, {"site", true}};
 
 }    // namespace
 
@@ -80,7 +80,7 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "pair_style multisite " + keyword;
     const auto choose = [&](const auto &choices) {
-      return CoordWords::choose(command, iarg, narg, arg, choices, input, error);
+      return Words::choose(command, iarg, narg, arg, choices, input, error);
     };
     int nvalues = 1;
     if (keyword == "cutoff")
@@ -90,9 +90,9 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
     else if (keyword == "tail")
       tail = choose(TAILS);
     else if (keyword == "precision")
-      precision = choose(CoordWords::PRECISIONS);
+      precision = choose(Words::PRECISIONS);
     else if (keyword == "device") {
-      device = choose(CoordWords::DEVICES);
+      device = choose(Words::DEVICES);
       device_position = position(input, arg[iarg + 1]);
     } else if (keyword == "rf") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
@@ -142,6 +142,6 @@ MultisiteSettings::MultisiteSettings(RestartReader &in)
   shift = static_cast<Switched>(in.read<int>());
   tail = static_cast<Switched>(in.read<int>());
   precision = static_cast<gpucoord::Precision>(in.read<int>());
-  device = static_cast<CoordWords::Device>(in.read<int>());
+  device = static_cast<Words::Device>(in.read<int>());
   check_every = in.read<int>();
 }

@@ -38,7 +38,7 @@ struct MultisiteSettings {
   Switched shift = Switched::PAIR, tail = Switched::PAIR;
   double reaction_field = 1.0;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
-  CoordWords::Device device = CoordWords::Device::AUTO;
+  Words::Device device = Words::Device::AUTO;
   int check_every = 0;    // 0: never
   double check_tolerance = 0.0;
 };

@@ -31,7 +31,7 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using CoordWords::position;
+using Words::position;
 using gpucoord::ATOM_VIRIAL;
 using gpucoord::DERIVATIVES;
 using gpucoord::Switch;
@@ -47,7 +47,7 @@ using gpucoord::Window;
 static constexpr int MANY = 4096;
 
 // 'neigh', not 'list': that is a pair style, and pair_style hybrid would take it for one
-const std::vector<CoordWords::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
+const std::vector<Words::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
     {"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"neigh", Engine::NEIGH}};
 
 /* ---------------------------------------------------------------------- */
@@ -94,17 +94,17 @@ void PairCoord::settings(int narg, char **arg)
   // of this command; an error leaves those of an earlier one
   Engine new_engine = Engine::AUTO;
   auto new_precision = gpucoord::Precision::DOUBLE;
-  auto new_device = CoordWords::Device::AUTO;
+  auto new_device = Words::Device::AUTO;
   int device_position = Error::NOLASTLINE;
   for (int iarg = 0; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];
     if (keyword == "engine")
-      new_engine = CoordWords::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
+      new_engine = Words::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
     else if (keyword == "precision")
       new_precision =
-          CoordWords::choose("pair_style coord precision", iarg, narg, arg, CoordWords::PRECISIONS, input, error);
+          Words::choose("pair_style coord precision", iarg, narg, arg, Words::PRECISIONS, input, error);
     else if (keyword == "device") {
-      new_device = CoordWords::choose("pair_style coord device", iarg, narg, arg, CoordWords::DEVICES, input, error);
+      new_device = Words::choose("pair_style coord device", iarg, narg, arg, Words::DEVICES, input, error);
       device_position = position(input, arg[iarg + 1]);
     } else
       error->all(FLERR, position(input, arg[iarg]),
@@ -116,9 +116,9 @@ void PairCoord::settings(int narg, char **arg)
   device = new_device;
 }
 
-void PairCoord::make_backends(CoordWords::Device wanted, const std::string &style, int argument)
+void PairCoord::make_backends(Words::Device wanted, const std::string &style, int argument)
 {
-  for (Level &level : levels) level.backend = std::make_unique<CoordBackend>(lmp, wanted, style, argument);
+  for (Level &level : levels) level.backend = std::make_unique<Backend>(lmp, wanted, style, argument);
   table_words.clear();
   changed = true;
 }
@@ -337,9 +337,9 @@ std::string PairCoord::data_path() const
 
 std::string PairCoord::setup_text() const
 {
-  const CoordBackend &backend = *levels[WHOLE].backend;
+  const Backend &backend = *levels[WHOLE].backend;
   std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
-                                 CoordWords::name_of(precision, CoordWords::PRECISIONS), by_cells ? "cells" : "neigh",
+                                 Words::name_of(precision, Words::PRECISIONS), by_cells ? "cells" : "neigh",
                                  data_path());
   // what jumps at dmax costs energy: the worst pairs of types
   struct {
@@ -681,7 +681,7 @@ void PairCoord::read_restart_settings(FILE *fp)
   RestartReader(lmp, fp).read(words, 5);
   wanted_engine = static_cast<Engine>(words[0]);
   precision = static_cast<gpucoord::Precision>(words[1]);
-  device = static_cast<CoordWords::Device>(words[2]);
+  device = static_cast<Words::Device>(words[2]);
   offset_flag = words[3];
   mix_flag = words[4];
   make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord", Error::NOLASTLINE);

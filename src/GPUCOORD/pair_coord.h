@@ -28,7 +28,7 @@ PairStyle(coord,PairCoord);
 #include <vector>
 
 namespace LAMMPS_NS {
-class CoordBackend;
+class Backend;
 
 class PairCoord : public Pair {
  public:
@@ -54,7 +54,7 @@ class PairCoord : public Pair {
 
  protected:
   enum class Engine { AUTO, CELLS, NEIGH };
-  static const std::vector<CoordWords::Choice<Engine>> ENGINES;
+  static const std::vector<Words::Choice<Engine>> ENGINES;
 
   // what pair_coeff says of a pair of types, and what comes of it
   struct Coefficients {
@@ -67,7 +67,7 @@ class PairCoord : public Pair {
 
   // One level of rRESPA, or the whole: who computes it from which neighbors.
   struct Level {
-    std::unique_ptr<CoordBackend> backend;
+    std::unique_ptr<Backend> backend;
     bool is_used = false;
     std::int64_t list_version = 0;
     // a shorter list for an inner level, and LAMMPS' count of list builds when it was made
@@ -78,7 +78,7 @@ class PairCoord : public Pair {
   enum { WHOLE, INNER, MIDDLE };
 
   void allocate();
-  void make_backends(CoordWords::Device, const std::string &style, int argument);
+  void make_backends(Words::Device, const std::string &style, int argument);
   void mix(int, int);
   std::string why_cells_differ() const;
   void make_table();
@@ -97,7 +97,7 @@ class PairCoord : public Pair {
   std::vector<Coefficients> coefficients;    // [ntypes + 1][ntypes + 1], i <= j
 
   Engine wanted_engine = Engine::AUTO;
-  CoordWords::Device device = CoordWords::Device::AUTO;
+  Words::Device device = Words::Device::AUTO;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
   bool by_cells = false;
 

@@ -18,7 +18,7 @@
 #include "multisite_motion.h"
 #include "multisite_surroundings.h"
 #include "gpucoord_restart_io.h"
-#include "gpucoord/device_multisite.h"
+#include "gpucoord/resident_multisite.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -35,7 +35,7 @@
 #include <utility>
 
 using namespace LAMMPS_NS;
-using CoordWords::position;
+using Words::position;
 using gpucoord::Component;
 using gpucoord::Mixing;
 using gpucoord::Molecules;
@@ -282,7 +282,7 @@ void PairMultisite::check_precision() const
     the_model->check_float();
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, Error::NOLASTLINE, "Pair multisite: precision {}: {} - use precision double, or units real or metal",
-               CoordWords::name_of(given.precision, CoordWords::PRECISIONS), e.what());
+               Words::name_of(given.precision, Words::PRECISIONS), e.what());
   }
 }
 
@@ -385,7 +385,7 @@ std::string PairMultisite::data_path() const
 std::string PairMultisite::setup_text() const
 {
   std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
-                                 CoordWords::name_of(given.precision, CoordWords::PRECISIONS), data_path());
+                                 Words::name_of(given.precision, Words::PRECISIONS), data_path());
   mesg += fmt::format("  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
                       given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centers of mass");
   const std::string field = given.reaction_field == 1.0

@@ -22,8 +22,8 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using CoordWords::Choice;
-using CoordWords::position;
+using Words::Choice;
+using Words::position;
 using gpucoord::MapKernel;
 using gpucoord::MapOverlap;
 using Units = PotentialGridSettings::Units;
@@ -64,7 +64,7 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "compute potential/grid " + keyword;
     const auto choose = [&](const auto &choices) {
-      return CoordWords::choose(command, iarg, narg, arg, choices, input, error);
+      return Words::choose(command, iarg, narg, arg, choices, input, error);
     };
     const auto number = [&](auto read) {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
@@ -103,9 +103,9 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
     else if (keyword == "field")
       field = choose(SWITCHES);
     else if (keyword == "precision")
-      precision = choose(CoordWords::PRECISIONS);
+      precision = choose(Words::PRECISIONS);
     else if (keyword == "device") {
-      device = choose(CoordWords::DEVICES);
+      device = choose(Words::DEVICES);
       device_position = iarg + 1;
     } else if (keyword == "bins") {
       bins_position = iarg;
@@ -153,7 +153,7 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
   if (!is_direct() && map.overlap != MapOverlap::SKIP && map.radius > map.cutoff)
     error->all(FLERR, overlap_position + 2,
                "Compute potential/grid overlap {} radius is {:.10g} but may not exceed the cutoff, {:.10g}",
-               CoordWords::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
+               Words::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
   if (bins.are_fixed && is_direct())
     error->all(FLERR, bins_position, "Compute potential/grid kernel direct sums over all atoms and has no bins - leave bins out");
   if (bins.are_fixed && map.overlap == MapOverlap::ZERO)
@@ -221,7 +221,7 @@ double PotentialGridSettings::divisor(int iarg, const char *text, const std::str
 void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
 {
   far_tolerance = 0.0;
-  const bool wanted = CoordWords::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
+  const bool wanted = Words::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
   iarg += 2;
   if (!wanted) return;
   if (iarg >= narg)
@@ -237,7 +237,7 @@ void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
 
 void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
 {
-  map.overlap = CoordWords::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
+  map.overlap = Words::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
   iarg += 2;
   if (map.overlap == MapOverlap::SKIP) return;
   const std::string what = fmt::format("overlap {} radius", arg[iarg - 1]);
@@ -248,7 +248,7 @@ void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
 
 void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
 {
-  bins.are_fixed = CoordWords::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
+  bins.are_fixed = Words::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
   iarg += 2;
   if (!bins.are_fixed) return;
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
@@ -290,12 +290,12 @@ double PotentialGridSettings::scale() const
 
 const char *PotentialGridSettings::kernel_name() const
 {
-  return CoordWords::name_of(map.kernel, KERNELS);
+  return Words::name_of(map.kernel, KERNELS);
 }
 
 std::string PotentialGridSettings::overlap_in_words() const
 {
-  const std::string name = CoordWords::name_of(map.overlap, OVERLAPS);
+  const std::string name = Words::name_of(map.overlap, OVERLAPS);
   return map.overlap == MapOverlap::SKIP ? name : fmt::format("{} {:.10g}", name, map.radius);
 }
 
@@ -308,7 +308,7 @@ std::string PotentialGridSettings::bins_in_words() const
 
 std::string PotentialGridSettings::units_in_words() const
 {
-  std::string words = CoordWords::name_of(units, UNITS);
+  std::string words = Words::name_of(units, UNITS);
   if (units == Units::KT) words += fmt::format(" at temperature {:.10g}", temperature);
   if (dielectric != 1.0) words += fmt::format(", dielectric {:.10g}", dielectric);
   return words;

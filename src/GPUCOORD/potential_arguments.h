@@ -53,7 +53,7 @@ class PotentialGridSettings : protected Pointers {
   bool field = false;
   gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
-  CoordWords::Device device = CoordWords::Device::AUTO;
+  Words::Device device = Words::Device::AUTO;
   int device_position = 0;            // of the word in the command
 
  private:

@@ -46,7 +46,7 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
   datamask_read = EMPTY_MASK;
   datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
-  if (uses_gpu) device = CoordDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::of(lmp);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -143,8 +143,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
   try {
     // types that differ make lists of their own
     const auto pairs = table->ntypes() == 0 ? device->pairs(*table, args->precision, groupbit, groupbit2)
-                                            : gpucoord::make_device_pairs(*table, args->precision, nullptr);
-    on_device = gpucoord::make_device_coordination(*table, args->precision, pairs);
+                                            : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
+    on_device = gpucoord::make_resident_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
   } catch (const gpucoord::DeviceError &e) {
     failed = gpu_failure(e.what());

@@ -25,7 +25,7 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 namespace LAMMPS_NS {
 
 // What fix coord/bias/kk asks of a variable whose derivatives stay on the GPU.
-class CoordOnDevice {
+class ResidentVariable {
  public:
   virtual bool is_on_gpu() = 0;    // in the present box
   // When LAMMPS has just made its neighbor lists, and has waited for the GPU anyway: after the pair style, its kernels
@@ -35,17 +35,17 @@ class CoordOnDevice {
   virtual double evaluate_once_on_gpu(unsigned want) = 0;
   // On one rank: enqueues S and dS/dx, without a wait.
   virtual void enqueue_once() = 0;
-  virtual gpucoord::DeviceCoordination &coordination() = 0;
+  virtual gpucoord::ResidentCoordination &coordination() = 0;
   virtual double scale_of_sum() const = 0;    // S over that of coordination()
   // ends in an error where S or the position of an atom is not finite
   virtual void stop_for_what_is_not_finite() = 0;
   virtual void warn_of_moved_atoms() = 0;
 
  protected:
-  ~CoordOnDevice() = default;    // nobody owns a variable by this
+  ~ResidentVariable() = default;    // nobody owns a variable by this
 };
 
-template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU, public CoordOnDevice {
+template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU, public ResidentVariable {
  public:
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
@@ -59,7 +59,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   void make_pairs(bool is_due) override;
   double evaluate_once_on_gpu(unsigned want) override;
   void enqueue_once() override;
-  gpucoord::DeviceCoordination &coordination() override { return *on_device; }
+  gpucoord::ResidentCoordination &coordination() override { return *on_device; }
   double scale_of_sum() const override { return scale; }
   void stop_for_what_is_not_finite() override;
   void warn_of_moved_atoms() override;
@@ -86,8 +86,8 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool list_is_made;     // in this run
   class NeighList *full_list;
   double skin;           // of the run's lists
-  std::shared_ptr<CoordDevice> device;
-  std::unique_ptr<gpucoord::DeviceCoordination> on_device;
+  std::shared_ptr<KokkosDevice> device;
+  std::unique_ptr<gpucoord::ResidentCoordination> on_device;
 };
 
 }    // namespace LAMMPS_NS

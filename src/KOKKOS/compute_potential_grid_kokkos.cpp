@@ -32,7 +32,7 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
   datamask_read = EMPTY_MASK;
   datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
-  if (uses_gpu) device = CoordDevice::of(lmp);
+  if (uses_gpu) device = KokkosDevice::of(lmp);
 }
 
 // the far field, all charges of all ranks, the mean of a region and overflow for the host need arrays of the host
@@ -61,7 +61,7 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up(
   ComputePotentialGrid::set_up();
   if (!may_stay()) return;
   run_backend([&] {
-    on_device = gpucoord::make_device_potential_map(settings->map, settings->precision, settings->bins);
+    on_device = gpucoord::make_resident_potential_map(settings->map, settings->precision, settings->bins);
     if (keeps_sum) on_device->set_sum(sum.data(), sum.size(), device->stream());
   });
 }

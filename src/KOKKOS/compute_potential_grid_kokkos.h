@@ -22,7 +22,7 @@ ComputeStyle(potential/grid/kk/host,ComputePotentialGridKokkos<LMPHostType>);
 #include "compute_potential_grid.h"
 #include "gpucoord_device_kokkos.h"
 
-#include "gpucoord/device_map.h"
+#include "gpucoord/resident_map.h"
 
 namespace LAMMPS_NS {
 
@@ -50,9 +50,9 @@ template <class DeviceType> class ComputePotentialGridKokkos : public ComputePot
 
   bool uses_gpu;
   bool keeps_sum;    // on the GPU
-  std::unique_ptr<gpucoord::DevicePotentialMap> on_device;
+  std::unique_ptr<gpucoord::ResidentPotentialMap> on_device;
   class AtomKokkos *atomKK;
-  std::shared_ptr<CoordDevice> device;
+  std::shared_ptr<KokkosDevice> device;
 };
 
 }    // namespace LAMMPS_NS

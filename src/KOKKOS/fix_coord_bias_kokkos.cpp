@@ -27,7 +27,7 @@
 #include <cmath>
 
 using namespace LAMMPS_NS;
-using gpucoord::DeviceBias;
+using gpucoord::ResidentBias;
 using Kind = BiasArguments::Kind;
 
 /* ---------------------------------------------------------------------- */
@@ -41,7 +41,7 @@ FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char *
   execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
   datamask_read = EMPTY_MASK;
   datamask_modify = EMPTY_MASK;
-  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
@@ -74,7 +74,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_neighbor()
 {
   check_variables();
   for (const auto &variable : variables)
-    if (auto *const compute = dynamic_cast<CoordOnDevice *>(variable.compute)) compute->make_pairs(is_due());
+    if (auto *const compute = dynamic_cast<ResidentVariable *>(variable.compute)) compute->make_pairs(is_due());
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::announce(int vflag)
@@ -120,7 +120,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_post_force(
 
 template <class DeviceType> bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, Moment moment) const
 {
-  if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES || variables.size() > DeviceBias::MAX_VARIABLES) return false;
+  if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES || variables.size() > ResidentBias::MAX_VARIABLES) return false;
   if (args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(moment))) return false;
   return std::find(on_gpu.begin(), on_gpu.end(), nullptr) == on_gpu.end();
 }
@@ -130,7 +130,7 @@ void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment,
 {
   on_gpu.assign(variables.size(), nullptr);
   for (std::size_t v = 0; v < variables.size() && coord_is_cuda<DeviceType>(); ++v) {
-    auto *const compute = dynamic_cast<CoordOnDevice *>(variables[v].compute);
+    auto *const compute = dynamic_cast<ResidentVariable *>(variables[v].compute);
     if (compute && compute->is_on_gpu()) on_gpu[v] = compute;
   }
   if (std::find(on_gpu.begin(), on_gpu.end(), nullptr) != on_gpu.end())
@@ -163,7 +163,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
 {
   const auto stream = device->stream();
   try {
-    if (!bias) bias = gpucoord::make_device_bias();
+    if (!bias) bias = gpucoord::make_resident_bias();
     if (host_is_behind) {
       auto state = bias->glance();
       // the GPU may be writing: only after a wait are all numbers of one evaluation
@@ -171,7 +171,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
       heed(state);
     }
     if (gpu_is_behind) {
-      DeviceBias::State state = {};
+      ResidentBias::State state = {};
       for (std::size_t v = 0; v < variables.size(); ++v) {
         state.s[v] = variables[v].s;
         state.slope[v] = variables[v].slope;
@@ -186,9 +186,9 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
       bias->set_grid(*metad, stream);
       grid_nhills = nhills;
     }
-    std::vector<DeviceBias::Variable> terms(variables.size());
+    std::vector<ResidentBias::Variable> terms(variables.size());
     for (std::size_t v = 0; v < variables.size(); ++v) {
-      CoordOnDevice *const compute = on_gpu[v];
+      ResidentVariable *const compute = on_gpu[v];
       compute->enqueue_once();
       terms[v].coordination = &compute->coordination();
       terms[v].scale = compute->scale_of_sum();
@@ -208,12 +208,12 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
    what the GPU found wrong
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const DeviceBias::State &state)
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const ResidentBias::State &state)
 {
   if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
   // a variable that the box has now put elsewhere finds by itself what is wrong
   for (std::size_t v = 0; v < on_gpu.size(); ++v) {
-    CoordOnDevice *const compute = on_gpu[v];
+    ResidentVariable *const compute = on_gpu[v];
     if (compute && state.moved) compute->warn_of_moved_atoms();
     if (compute && (state.bad_atom >= 0 || !std::isfinite(state.s[v])))
       compute->stop_for_what_is_not_finite();
@@ -233,7 +233,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const Devi
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
 {
   if (!host_is_behind) return;
-  DeviceBias::State state;
+  ResidentBias::State state;
   try {
     state = bias->wait(device->stream());
   } catch (const gpucoord::DeviceError &e) {
@@ -244,7 +244,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
   heed(state);
 }
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const DeviceBias::State &state)
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const ResidentBias::State &state)
 {
   for (std::size_t v = 0; v < variables.size(); ++v) {
     variables[v].s = state.s[v];
@@ -258,7 +258,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const Devi
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strength)
 {
-  CoordOnDevice *const compute = on_gpu[v];
+  ResidentVariable *const compute = on_gpu[v];
   if (!compute) {
     atomKK->sync(Host, F_MASK);
     FixCoordBias::add_forces_of(v, strength);
@@ -292,7 +292,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_run()
 template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::bytes_copied() const
 {
   double bytes = bias ? static_cast<double>(bias->bytes_copied()) : 0.0;
-  for (CoordOnDevice *const compute : on_gpu) bytes += static_cast<double>(compute->coordination().bytes_copied());
+  for (ResidentVariable *const compute : on_gpu) bytes += static_cast<double>(compute->coordination().bytes_copied());
   return bytes;
 }
 

@@ -23,10 +23,10 @@ FixStyle(coord/bias/kk/host,FixCoordBiasKokkos<LMPHostType>);
 
 #include "gpucoord_device_kokkos.h"
 
-#include "gpucoord/device_bias.h"
+#include "gpucoord/resident_bias.h"
 
 namespace LAMMPS_NS {
-class CoordOnDevice;
+class ResidentVariable;
 
 // Where all variables are on one GPU, the bias is evaluated there as well, and no step waits for S: what the host
 // knows of it is then that of an earlier step, until someone asks.
@@ -58,12 +58,12 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
   void wait_for_gpu();
   void announce(int vflag);
   double bytes_copied() const;
-  void take(const gpucoord::DeviceBias::State &);
-  void heed(const gpucoord::DeviceBias::State &);
+  void take(const gpucoord::ResidentBias::State &);
+  void heed(const gpucoord::ResidentBias::State &);
 
-  std::vector<CoordOnDevice *> on_gpu;    // variables of this evaluation, null: it is not there
-  std::shared_ptr<CoordDevice> device;
-  std::unique_ptr<gpucoord::DeviceBias> bias;
+  std::vector<ResidentVariable *> on_gpu;    // variables of this evaluation, null: it is not there
+  std::shared_ptr<KokkosDevice> device;
+  std::unique_ptr<gpucoord::ResidentBias> bias;
   bool host_is_behind, gpu_is_behind;    // who does not know the state of the bias
   bool is_ahead;                         // the present forces are those of a bias on the GPU
   bigint nevaluations;                   // of this run, where all variables are on the GPU

@@ -27,7 +27,7 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
   if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques
   execution_space = Host;
   datamask_read = EMPTY_MASK;    // done here, for what is on the GPU and what is not
@@ -84,7 +84,7 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::take_away
     return;
   }
   try {
-    if (!on_device) on_device = gpucoord::make_device_axes(axis);
+    if (!on_device) on_device = gpucoord::make_resident_axes(axis);
     on_device->take_away(device->atoms(true, true), device->bodies(), groupbit,
                          are_torques ? device->begin_torques() : device->begin_angular_momenta(), device->stream());
   } catch (const gpucoord::DeviceError &e) {

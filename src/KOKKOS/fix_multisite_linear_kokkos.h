@@ -38,8 +38,8 @@ template <class DeviceType> class FixMultisiteLinearKokkos : public FixMultisite
   void atoms_to_host() override;
   bool stays_on_gpu() const;
 
-  std::shared_ptr<CoordDevice> device;
-  std::unique_ptr<gpucoord::DeviceAxes> on_device;
+  std::shared_ptr<KokkosDevice> device;
+  std::unique_ptr<gpucoord::ResidentAxes> on_device;
 };
 
 }    // namespace LAMMPS_NS

@@ -23,26 +23,26 @@
 using namespace LAMMPS_NS;
 
 // one a LAMMPS, for as long as a style uses it
-static std::map<LAMMPS *, std::weak_ptr<CoordDevice>> &all_devices()
+static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> &all_devices()
 {
-  static std::map<LAMMPS *, std::weak_ptr<CoordDevice>> devices;
+  static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> devices;
   return devices;
 }
 
-std::shared_ptr<CoordDevice> CoordDevice::of(LAMMPS *lmp)
+std::shared_ptr<KokkosDevice> KokkosDevice::of(LAMMPS *lmp)
 {
   auto &known = all_devices()[lmp];
   auto device = known.lock();
-  if (!device) known = device = std::make_shared<CoordDevice>(lmp);
+  if (!device) known = device = std::make_shared<KokkosDevice>(lmp);
   return device;
 }
 
-CoordDevice::~CoordDevice()
+KokkosDevice::~KokkosDevice()
 {
   all_devices().erase(lmp);
 }
 
-gpucoord::DeviceStream CoordDevice::stream() const
+gpucoord::DeviceStream KokkosDevice::stream() const
 {
 #if defined(KOKKOS_ENABLE_CUDA)
   return Kokkos::Cuda().cuda_stream();
@@ -51,7 +51,7 @@ gpucoord::DeviceStream CoordDevice::stream() const
 #endif
 }
 
-gpucoord::DeviceAtoms CoordDevice::atoms(bool with_mask, bool with_type) const
+gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   atomKK->sync(Device, X_MASK | (with_mask ? MASK_MASK : EMPTY_MASK) | (with_type ? TYPE_MASK : EMPTY_MASK));
@@ -76,21 +76,21 @@ template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
   return vectors;
 }
 
-gpucoord::DeviceForces CoordDevice::begin_forces() const
+gpucoord::DeviceForces KokkosDevice::begin_forces() const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   atomKK->sync(Device, F_MASK);
   return vectors_of(atomKK->k_f.view<LMPDeviceType>());
 }
 
-void CoordDevice::end_forces() const
+void KokkosDevice::end_forces() const
 {
   dynamic_cast<AtomKokkos *>(atom)->modified(Device, F_MASK);
 }
 
 /* ---------------------------------------------------------------------- */
 
-std::string CoordDevice::ghosts_path() const
+std::string KokkosDevice::ghosts_path() const
 {
   const auto *const kokkos = lmp->kokkos;
   const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
@@ -105,12 +105,12 @@ static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
   return dynamic_cast<AtomVecEllipsoidKokkos *>(atom->style_match("ellipsoid"));
 }
 
-bool CoordDevice::has_bodies() const
+bool KokkosDevice::has_bodies() const
 {
   return ellipsoids_of(atom) && !atom->superellipsoid_flag;
 }
 
-gpucoord::DeviceBodies CoordDevice::bodies() const
+gpucoord::DeviceBodies KokkosDevice::bodies() const
 {
   using Bonus = AtomVecEllipsoid::Bonus;
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -123,40 +123,40 @@ gpucoord::DeviceBodies CoordDevice::bodies() const
   return bodies;
 }
 
-gpucoord::DeviceForces CoordDevice::begin_torques() const
+gpucoord::DeviceForces KokkosDevice::begin_torques() const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   atomKK->sync(Device, TORQUE_MASK);
   return vectors_of(atomKK->k_torque.view<LMPDeviceType>());
 }
 
-void CoordDevice::end_torques() const
+void KokkosDevice::end_torques() const
 {
   dynamic_cast<AtomKokkos *>(atom)->modified(Device, TORQUE_MASK);
 }
 
-gpucoord::DeviceForces CoordDevice::begin_angular_momenta() const
+gpucoord::DeviceForces KokkosDevice::begin_angular_momenta() const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
   atomKK->sync(Device, ANGMOM_MASK);
   return vectors_of(atomKK->k_angmom.view<LMPDeviceType>());
 }
 
-void CoordDevice::end_angular_momenta() const
+void KokkosDevice::end_angular_momenta() const
 {
   dynamic_cast<AtomKokkos *>(atom)->modified(Device, ANGMOM_MASK);
 }
 
-std::shared_ptr<gpucoord::DevicePairs> CoordDevice::pairs(const gpucoord::SwitchTable &table,
+std::shared_ptr<gpucoord::ResidentPairs> KokkosDevice::pairs(const gpucoord::SwitchTable &table,
                                                           gpucoord::Precision precision, int bit_a, int bit_b)
 {
   auto &known = known_pairs[{bit_a, bit_b, table.dmax(), precision == gpucoord::Precision::DOUBLE}];
   auto pairs = known.lock();
-  if (!pairs) known = pairs = gpucoord::make_device_pairs(table, precision, nullptr);
+  if (!pairs) known = pairs = gpucoord::make_resident_pairs(table, precision, nullptr);
   return pairs;
 }
 
-std::int64_t CoordDevice::version()
+std::int64_t KokkosDevice::version()
 {
   const auto now = std::make_tuple(nruns, neighbor->ncalls, neighbor->lastcall, atom->nlocal, atom->nghost);
   if (now != last) ++nversions;
@@ -164,7 +164,7 @@ std::int64_t CoordDevice::version()
   return nversions;
 }
 
-void CoordDevice::warn_of_moved_atoms(const std::string &owner) const
+void KokkosDevice::warn_of_moved_atoms(const std::string &owner) const
 {
   error->warning(FLERR,
                  "{}: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, so pairs "

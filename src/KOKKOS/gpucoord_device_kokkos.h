@@ -13,8 +13,8 @@
 
 #include "kokkos_type.h"
 
-#include "gpucoord/device_coordination.h"
-#include "gpucoord/device_multisite.h"
+#include "gpucoord/resident_coordination.h"
+#include "gpucoord/resident_multisite.h"
 #include "pointers.h"
 
 #include <map>
@@ -36,14 +36,14 @@ template <class DeviceType> constexpr bool coord_is_cuda()
 
 // What the styles of one LAMMPS share on its GPU: views of the atoms, and pairs of atoms.
 
-class CoordDevice : protected Pointers {
+class KokkosDevice : protected Pointers {
  public:
   // the one of this LAMMPS
-  static std::shared_ptr<CoordDevice> of(LAMMPS *);
-  explicit CoordDevice(LAMMPS *lmp) : Pointers(lmp) {}
-  ~CoordDevice();
-  CoordDevice(const CoordDevice &) = delete;
-  CoordDevice &operator=(const CoordDevice &) = delete;
+  static std::shared_ptr<KokkosDevice> of(LAMMPS *);
+  explicit KokkosDevice(LAMMPS *lmp) : Pointers(lmp) {}
+  ~KokkosDevice();
+  KokkosDevice(const KokkosDevice &) = delete;
+  KokkosDevice &operator=(const KokkosDevice &) = delete;
 
   gpucoord::DeviceStream stream() const;
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // brings them to the GPU
@@ -62,7 +62,7 @@ class CoordDevice : protected Pointers {
   void end_angular_momenta() const;
 
   // pairs of two groups within dmax, shared with all that ask for the same
-  std::shared_ptr<gpucoord::DevicePairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision, int bit_a, int bit_b);
+  std::shared_ptr<gpucoord::ResidentPairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision, int bit_a, int bit_b);
 
   // a number of the present state of atoms' order and neighborhoods: another one where LAMMPS has made its neighbor
   // lists anew, or a run has begun
@@ -76,7 +76,7 @@ class CoordDevice : protected Pointers {
   void positions_change() { ++npositions; }
 
  private:
-  std::map<std::tuple<int, int, double, bool>, std::weak_ptr<gpucoord::DevicePairs>> known_pairs;
+  std::map<std::tuple<int, int, double, bool>, std::weak_ptr<gpucoord::ResidentPairs>> known_pairs;
   std::tuple<std::int64_t, bigint, bigint, int, int> last;
   std::int64_t nruns = 0, nversions = 0, npositions = 1;
 };

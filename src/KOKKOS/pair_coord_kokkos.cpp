@@ -30,7 +30,7 @@ PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) : PairCoord(lmp), warn
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
   execution_space = Host;
   datamask_read = ALL_MASK;
   datamask_modify = F_MASK;
@@ -86,8 +86,8 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
 template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
 {
   if (!on_device || of_table != ntables) {
-    on_device = gpucoord::make_device_coordination(
-        *table, precision, gpucoord::make_device_pairs(*table, precision, weight.data()));
+    on_device = gpucoord::make_resident_coordination(
+        *table, precision, gpucoord::make_resident_pairs(*table, precision, weight.data()));
     of_table = ntables;
   }
   const auto stream = device->stream();

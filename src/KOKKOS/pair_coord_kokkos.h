@@ -39,8 +39,8 @@ template <class DeviceType> class PairCoordKokkos : public PairCoord {
 
   bool warned_moved;
   int of_table;    // number of the table that it was made for
-  std::shared_ptr<CoordDevice> device;
-  std::unique_ptr<gpucoord::DeviceCoordination> on_device;
+  std::shared_ptr<KokkosDevice> device;
+  std::unique_ptr<gpucoord::ResidentCoordination> on_device;
 };
 
 }    // namespace LAMMPS_NS

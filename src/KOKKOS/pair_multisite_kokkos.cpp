@@ -30,7 +30,7 @@ template <class DeviceType> PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
-  if (coord_is_cuda<DeviceType>()) device = CoordDevice::of(lmp);
+  if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
   execution_space = Host;
   datamask_read = ALL_MASK;
   datamask_modify = F_MASK | TORQUE_MASK;
@@ -88,7 +88,7 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu
 {
   const auto stream = device->stream();
   if (!on_device) {
-    on_device = gpucoord::make_device_multisite(*the_model, component_of, given.precision);
+    on_device = gpucoord::make_resident_multisite(*the_model, component_of, given.precision);
     version = -1;
   }
   const auto atoms = device->atoms(false, true);

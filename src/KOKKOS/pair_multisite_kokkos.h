@@ -42,8 +42,8 @@ template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
   [[noreturn]] void refuse_new_types() const;
 
   std::int64_t version = -1;    // of atoms' order at the last rebuild
-  std::shared_ptr<CoordDevice> device;
-  std::unique_ptr<gpucoord::DeviceMultisite> on_device;
+  std::shared_ptr<KokkosDevice> device;
+  std::unique_ptr<gpucoord::ResidentMultisite> on_device;
 };
 
 }    // namespace LAMMPS_NS

@@ -3,7 +3,7 @@
 
 #include "gpu_tests.h"
 
-#include "gpucoord/device_map.h"
+#include "gpucoord/resident_map.h"
 #include "gpucoord/potential_map.h"
 
 #include <cuda_runtime.h>
@@ -300,7 +300,7 @@ template <class Real> void check_device_map(const MapBins &bins)
   charges.atoms.nlocal = nlocal;
   charges.atoms.nall = 1500;
   const MapOptions o = options_of(MapKernel::TAYLOR, MapOverlap::SOFT, 6.0);
-  const auto map = make_device_potential_map(o, Precision::DOUBLE, bins);
+  const auto map = make_resident_potential_map(o, Precision::DOUBLE, bins);
   const auto host = make_host_potential_map(o, Precision::DOUBLE, 2);
   map->set_sum(std::vector<double>(size_of(grid), 3.0).data(), size_of(grid), nullptr);
   std::vector<double> sum(size_of(grid), 3.0);

@@ -50,7 +50,7 @@ class Tree(unittest.TestCase):
         has_cuda = "GPUCOORD: CUDA backend" in done.stdout
         self.assertEqual(has_cuda, bool(CACHE.get("CMAKE_CUDA_COMPILER")), done.stdout)
         self.assertEqual("pair_kernels.cu" in commands, has_cuda)
-        self.assertEqual("gpu/none.cpp" in commands, not has_cuda)
+        self.assertEqual("none.cpp" in commands, not has_cuda)
         self.assertEqual([name for name in commands if "gpucoord" in name and "plugin" in name], [])
 
     def test_legacy_build(self):

@@ -88,7 +88,7 @@ STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("2.5 check 1 [-1e-6]", "Pair_style multisite check tolerance is -1e-6 and must be more than 0"),
     ("2.5 check 1 [yes]", "Pair_style multisite check tolerance must be a number, not 'yes'"),
     ("2.5 check 1", MISSING.format("pair_style multisite check"))]
-for keyword, known in (("cutoff", "center, center, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
+for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, pair"), ("tail", "yes, no"),
                        ("precision", "mixed, double, single"), ("device", "auto, cuda, host")):
     STYLES += [(f"2.5 {keyword}", MISSING.format(f"pair_style multisite {keyword}")),
                (f"2.5 rf 2 {keyword} [maybe]",
@@ -251,7 +251,7 @@ RUNS = {
         "Pair multisite: pair_style hybrid gives it types 1 and 2, but the last pair_coeff gives type 2 no component - give "
         "pair_style again"),
     "hybrid keyword": ("pair_style hybrid lj/cut 2.5 multisite 2.5 cutoff [foo]",
-        "Unknown pair_style multisite cutoff option: foo - known are center, center, site"),
+        "Unknown pair_style multisite cutoff option: foo - known are center, centre, site"),
     "hybrid component": (HYBRID + "pair_coeff * * multisite good all [foo]",
         "Pair multisite: file of components good has no component foo - it has all, linear, polar, atom",
         "pair_coeff * * * good all [foo]"),

@@ -99,8 +99,8 @@ struct DeviceSelection {
 
 // Pairs within reach, found on the GPU: one for all variables of the same groups, range and precision, and of types
 // that differ alike.
-class DevicePairs;
-GPUCOORD_API std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *weight);
+class ResidentPairs;
+GPUCOORD_API std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision, const double *weight);
 
 }    // namespace gpucoord
 

@@ -3,8 +3,8 @@
 // Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait for S. The state
 // is also written to host memory, for whoever asks later.
 
-#include "gpucoord/device_bias.h"
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/resident_bias.h"
+#include "gpucoord/resident_coordination.h"
 
 #include "../pairs/resident_pairs.h"
 #include "../gpu/early_launch.cuh"
@@ -20,9 +20,9 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int MAX_VARIABLES = DeviceBias::MAX_VARIABLES;
+  constexpr int MAX_VARIABLES = ResidentBias::MAX_VARIABLES;
 
-  struct BiasArguments {
+  struct BiasKernelArguments {
     int n;
     bool moves, has_grid;
     double strength;
@@ -35,11 +35,11 @@ namespace {
     HermiteAxis axis[MAX_METAD_VARIABLES];
     Interval interval[MAX_METAD_VARIABLES];
     const double *values;
-    DeviceBias::State *state, *host;
+    ResidentBias::State *state, *host;
   };
 
   // V now minus V with the parameters of the evaluation before, both at this S
-  __device__ double change_by_parameters(const BiasArguments &arg, const double *s)
+  __device__ double change_by_parameters(const BiasKernelArguments &arg, const double *s)
   {
     double change = 0.0, slope;
     for (int v = 0; v < arg.n; ++v)
@@ -47,13 +47,13 @@ namespace {
     return change;
   }
 
-  __device__ void evaluate_restraints(const BiasArguments &arg, DeviceBias::State &state)
+  __device__ void evaluate_restraints(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
     state.energy = 0.0;
     for (int v = 0; v < arg.n; ++v) state.energy += arg.variable[v].term.evaluate(state.s[v], state.slope[v]);
   }
 
-  __device__ void evaluate_grid(const BiasArguments &arg, DeviceBias::State &state)
+  __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
     double inside[MAX_METAD_VARIABLES];
     for (int v = 0; v < arg.n; ++v) {
@@ -69,10 +69,10 @@ namespace {
       if (inside[v] != state.s[v]) state.slope[v] = 0.0;
   }
 
-  __global__ void evaluate_bias(const __grid_constant__ BiasArguments arg)
+  __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)
   {
     let_next_start();    // add_forces() of these variables
-    DeviceBias::State state = *arg.state;
+    ResidentBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
     for (int v = 0; v < arg.n; ++v) {
@@ -97,9 +97,9 @@ namespace {
     *arg.state = state;
   }
 
-  class OnGpu : public DeviceBias {
+  class CudaResidentBias : public ResidentBias {
    public:
-    OnGpu()
+    CudaResidentBias()
     {
       device.reserve(1);
       host.reserve(1);
@@ -133,7 +133,7 @@ namespace {
                   DeviceStream stream) override
     {
       if (variables.size() > MAX_VARIABLES) throw std::invalid_argument("gpucoord: a bias of too many variables");
-      BiasArguments arg = {};
+      BiasKernelArguments arg = {};
       arg.n = static_cast<int>(variables.size());
       arg.moves = moves;
       arg.has_grid = has_grid;
@@ -193,9 +193,9 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<DeviceBias> make_device_bias()
+std::unique_ptr<ResidentBias> make_resident_bias()
 {
-  return std::make_unique<OnGpu>();
+  return std::make_unique<CudaResidentBias>();
 }
 
 }    // namespace gpucoord

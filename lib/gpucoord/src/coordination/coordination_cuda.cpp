@@ -79,7 +79,7 @@ namespace {
       const double range = table.dmax();
       double volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + range;
-      const DeviceGrid grid = make_device_grid(bounds, std::max(in.a.n, b.n) / volume, range);
+      const BinGrid grid = make_bin_grid(bounds, std::max(in.a.n, b.n) / volume, range);
       sort(grid, atoms_a, group_a, classes.size(), bins_a, sorted_a);
       if (two) sort(grid, atoms_b, group_b, classes.size(), bins_b, sorted_b);
       binned.record(stream);
@@ -362,8 +362,8 @@ namespace {
       });
     }
 
-    void sort(const DeviceGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group, int nclasses,
-              std::deque<DeviceBins> &bins, std::vector<SortedAtoms> &sorted)
+    void sort(const BinGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group, int nclasses,
+              std::deque<Bins> &bins, std::vector<SortedAtoms> &sorted)
     {
       sorted.clear();
       while (static_cast<int>(bins.size()) < nclasses) bins.emplace_back();
@@ -592,7 +592,7 @@ namespace {
     AtomsByClass group_a, group_b;
     std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    std::deque<DeviceBins> bins_a, bins_b;         // one a class
+    std::deque<Bins> bins_a, bins_b;         // one a class
     std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
@@ -607,9 +607,9 @@ namespace {
     DeviceBuffer<char> workspace;
   };
 
-  class OnDevice : public Coordination {
+  class GuardedCoordination : public Coordination {
    public:
-    OnDevice(const SwitchTable &table, Precision precision, int device, int nthreads, const CudaTuning &tuning) :
+    GuardedCoordination(const SwitchTable &table, Precision precision, int device, int nthreads, const CudaTuning &tuning) :
         backend(device, [&]() -> std::unique_ptr<Coordination> {
           if (precision == Precision::DOUBLE)
             return std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
@@ -666,7 +666,7 @@ std::string cuda_device_name(int device)
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
                                                      int nthreads, const CudaTuning &tuning)
 {
-  return std::make_unique<OnDevice>(table, precision, device, nthreads, tuning);
+  return std::make_unique<GuardedCoordination>(table, precision, device, nthreads, tuning);
 }
 
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,

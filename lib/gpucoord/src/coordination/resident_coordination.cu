@@ -4,7 +4,7 @@
 // types, which also adds up S; where no partners are listed, the cell processor for each pair, and reductions. Launch of
 // add_forces: one thread a row, or one a component where forces and derivatives lie packed, 256 a block; no shared memory.
 
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/resident_coordination.h"
 
 #include "../gpu/forces.cuh"
 #include "../pairs/resident_pairs.h"
@@ -69,9 +69,9 @@ namespace {
     DeviceStatus status;
   };
 
-  template <class Real> class OfDevice : public DeviceCoordination {
+  template <class Real> class CudaResidentCoordination : public ResidentCoordination {
    public:
-    OfDevice(const SwitchTable &table, Precision precision, std::shared_ptr<DevicePairs> pairs_in) :
+    CudaResidentCoordination(const SwitchTable &table, Precision precision, std::shared_ptr<ResidentPairs> pairs_in) :
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
@@ -108,7 +108,7 @@ namespace {
     void add_forces(const DeviceForces &forces, double factor, const double *slope, DeviceStream stream) override
     {
       std::size_t first = 0;
-      for (const DevicePairs::Rows &rows : pairs->rows()) {
+      for (const ResidentPairs::Rows &rows : pairs->rows()) {
         // an atom of both groups has two rows: one after the other
         if (pairs->groups_overlap()) {
           subtract(rows, 0, rows.view.nvalue, first, forces, factor, slope, stream);
@@ -119,9 +119,9 @@ namespace {
       }
     }
 
-    DeviceResult result(DeviceStream stream) override
+    ResidentResult result(DeviceStream stream) override
     {
-      DeviceResult result;
+      ResidentResult result;
       check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
                 cudaMemcpyDeviceToHost, stream), "copying from it");
       if (!pairs->rows().empty())
@@ -148,7 +148,7 @@ namespace {
       std::vector<double> host_sums;
       std::vector<int> atom;
       std::size_t first = 0;
-      for (const DevicePairs::Rows &rows : pairs->rows()) {
+      for (const ResidentPairs::Rows &rows : pairs->rows()) {
         host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
         atom.resize(rows.view.n);
         std::iota(atom.begin(), atom.end(), 0);
@@ -190,11 +190,11 @@ namespace {
       slopes_in_float = in_float && columns == peratom_columns(DERIVATIVES);
       const bool stores = columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
-      for (const DevicePairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
+      for (const ResidentPairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
       if (stores) sums.reserve(nrows * columns);
       if (slopes_in_float) slopes.reserve(3 * nrows);
       std::size_t first = 0;
-      for (const DevicePairs::Rows &rows : pairs->rows()) {
+      for (const ResidentPairs::Rows &rows : pairs->rows()) {
         const auto &between = pairs->classes()(rows.ci, rows.cj);
         const SwitchFunction<Real> &f = functions[between.function];
         PartnerArguments arg = {};
@@ -272,7 +272,7 @@ namespace {
       check(cudaGetLastError(), "launching scale_total");
     }
 
-    void subtract(const DevicePairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
+    void subtract(const ResidentPairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
                   double factor, const double *slope, cudaStream_t stream)
     {
       if (begin == end) return;
@@ -305,7 +305,7 @@ namespace {
         check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from it");
     }
 
-    std::shared_ptr<DevicePairs> pairs;
+    std::shared_ptr<ResidentPairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
@@ -326,11 +326,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &table, Precision precision,
-                                                             std::shared_ptr<DevicePairs> pairs)
+std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &table, Precision precision,
+                                                             std::shared_ptr<ResidentPairs> pairs)
 {
-  if (precision == Precision::DOUBLE) return std::make_unique<OfDevice<double>>(table, precision, std::move(pairs));
-  return std::make_unique<OfDevice<float>>(table, precision, std::move(pairs));
+  if (precision == Precision::DOUBLE) return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
+  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs));
 }
 
 }    // namespace gpucoord

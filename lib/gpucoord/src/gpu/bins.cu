@@ -20,7 +20,7 @@ namespace {
 
   // in_cell: null, or the numbers of atoms, which start at 0
   template <class Key>
-  __global__ void find_keys(DeviceGrid grid, const DeviceAtom *atom, int n, Key *key, int *order, int *in_cell)
+  __global__ void find_keys(BinGrid grid, const DeviceAtom *atom, int n, Key *key, int *order, int *in_cell)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -61,7 +61,7 @@ void check_kernels()
 
 // Orders the atoms; nothing is copied yet.
 template <class Key>
-SortedAtoms DeviceBins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key, const DeviceGrid &grid, const DeviceAtom *atom,
+SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key, const BinGrid &grid, const DeviceAtom *atom,
                                 int n, cudaStream_t stream)
 {
   key.reserve(n);
@@ -93,7 +93,7 @@ SortedAtoms DeviceBins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorte
   return {nullptr, nullptr, nullptr, has_starts ? start.data() : nullptr, place.data(), nullptr, n, n};
 }
 
-SortedAtoms DeviceBins::sort_places(const DeviceGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
+SortedAtoms Bins::sort_places(const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
 {
   if (n == 0) return {};
   SortedAtoms result;
@@ -107,7 +107,7 @@ SortedAtoms DeviceBins::sort_places(const DeviceGrid &grid, const DeviceAtom *at
   return result;
 }
 
-SortedAtoms DeviceBins::sort(const DeviceGrid &grid, const DeviceAtom *atom, int n, int nowned, cudaStream_t stream)
+SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int nowned, cudaStream_t stream)
 {
   if (n == 0) return {};
   const thrust::counting_iterator<int> numbers(0);

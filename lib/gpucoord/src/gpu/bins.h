@@ -24,7 +24,7 @@ struct alignas(16) DeviceAtom {
   std::int64_t id;    // what makes an atom the same in two lists
 };
 
-struct DeviceGrid {
+struct BinGrid {
   double lo[3];              // lower corner, distance
   double size[3];            // of a cell along x, of a column along y and z, distance
   double inverse_size[3];    // 1/distance
@@ -51,10 +51,10 @@ struct Bounds {
 };
 
 // A grid over atoms within bounds for pairs within range. density: atoms per volume.
-GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double density, double range);
+GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double density, double range);
 // The same with columns of this width, or wider where they would be too many.
-GPUCOORD_TEST_API DeviceGrid make_device_grid(const Bounds &, double width);
-GPUCOORD_TEST_API Neighborhood make_neighborhood(const DeviceGrid &, double range);
+GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double width);
+GPUCOORD_TEST_API Neighborhood make_neighborhood(const BinGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {
@@ -72,13 +72,13 @@ struct SortedAtoms {
 // Throws DeviceError where this build has no code for the current GPU.
 void check_kernels();
 
-class DeviceBins {
+class Bins {
  public:
   // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
   // read until the next call. Only enqueues work.
-  SortedAtoms sort(const DeviceGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
+  SortedAtoms sort(const BinGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
   // The same without a sorted copy: only their places are found.
-  SortedAtoms sort_places(const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
+  SortedAtoms sort_places(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {
     return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() +
@@ -87,7 +87,7 @@ class DeviceBins {
 
  private:
   template <class Key>
-  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const DeviceGrid &, const DeviceAtom *, int n, cudaStream_t);
+  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
 
   DeviceBuffer<std::uint64_t> keys, keys_sorted;
   DeviceBuffer<std::uint32_t> short_keys, short_keys_sorted;

@@ -21,15 +21,15 @@ namespace {
 
 }    // namespace
 
-DeviceGrid make_device_grid(const Bounds &bounds, double density, double range)
+BinGrid make_bin_grid(const Bounds &bounds, double density, double range)
 {
-  return make_device_grid(bounds, std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
+  return make_bin_grid(bounds, std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
       tuning::MIN_COLUMN_WIDTH * range, tuning::MAX_COLUMN_WIDTH * range));
 }
 
-DeviceGrid make_device_grid(const Bounds &bounds, double width)
+BinGrid make_bin_grid(const Bounds &bounds, double width)
 {
-  DeviceGrid grid;
+  BinGrid grid;
   for (int c = 0; c < 3; ++c) {
     double size = c == 0 ? width / tuning::X_CELLS_PER_WIDTH : width;
     const double extent = bounds.hi[c] - bounds.lo[c];
@@ -42,7 +42,7 @@ DeviceGrid make_device_grid(const Bounds &bounds, double width)
   return grid;
 }
 
-Neighborhood make_neighborhood(const DeviceGrid &grid, double range)
+Neighborhood make_neighborhood(const BinGrid &grid, double range)
 {
   struct Offset {
     int dy, dz;

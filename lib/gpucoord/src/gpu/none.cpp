@@ -1,10 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a build without nvcc: no GPU is found, and every object is refused.
 
 #include "gpucoord/coordination.h"
-#include "gpucoord/device_bias.h"
-#include "gpucoord/device_coordination.h"
-#include "gpucoord/device_map.h"
-#include "gpucoord/device_multisite.h"
+#include "gpucoord/resident_bias.h"
+#include "gpucoord/resident_coordination.h"
+#include "gpucoord/resident_map.h"
+#include "gpucoord/resident_multisite.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
 
@@ -41,32 +41,32 @@ std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precis
   throw DeviceError(NOT_BUILT);
 }
 
-std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &, Precision, const double *)
+std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision, const double *)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision, std::shared_ptr<DevicePairs>)
+std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &, Precision, std::shared_ptr<ResidentPairs>)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<DeviceBias> make_device_bias()
+std::unique_ptr<ResidentBias> make_resident_bias()
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &)
+std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &, Precision, const MapBins &)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &, const std::vector<int> &, Precision)
+std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &, const std::vector<int> &, Precision)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &)
+std::unique_ptr<ResidentAxes> make_resident_axes(const std::vector<int> &)
 {
   throw DeviceError(NOT_BUILT);
 }

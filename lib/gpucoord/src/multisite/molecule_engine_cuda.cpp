@@ -98,7 +98,7 @@ namespace {
     void enqueue(const MoleculesByComponent &in, MultisiteWant want, cudaStream_t stream) override
     {
       begun.record(stream);
-      const DeviceGrid grid = sort(in, stream);
+      const BinGrid grid = sort(in, stream);
       binned.record(stream);
       add_pairs(grid, in.nowned, want, stream);
       paired.record(stream);
@@ -133,7 +133,7 @@ namespace {
     // the molecules of one component
     struct OfComponent {
       ComponentRows rows;
-      DeviceBins bins;
+      Bins bins;
       SortedAtoms sorted;
       DeviceBuffer<Four<Real>> orientations;
     };
@@ -169,12 +169,12 @@ namespace {
       }
     };
 
-    DeviceGrid sort(const MoleculesByComponent &in, cudaStream_t stream)
+    BinGrid sort(const MoleculesByComponent &in, cudaStream_t stream)
     {
       const double range = model.range();
       volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= in.bounds.hi[c] - in.bounds.lo[c] + range;
-      const DeviceGrid grid = make_device_grid(in.bounds, in.n / volume, range);
+      const BinGrid grid = make_bin_grid(in.bounds, in.n / volume, range);
       for (std::size_t k = 0; k < components.size(); ++k) {
         OfComponent &c = components[k];
         c.rows = in.rows[k];
@@ -187,7 +187,7 @@ namespace {
     }
 
     // Partners within range of a block of molecules, at the mean density.
-    double near_partners(const DeviceGrid &grid, const OfComponent &ci, const OfComponent &cj, double range) const
+    double near_partners(const BinGrid &grid, const OfComponent &ci, const OfComponent &cj, double range) const
     {
       const double pi = 3.14159265358979323846;
       const double y = grid.size[1], z = grid.size[2];
@@ -204,7 +204,7 @@ namespace {
 
     // Teams to which the partners of a molecule are shared out until there are enough, and passes, so that each collects
     // about a batch at a time.
-    std::vector<Launch> plan(const DeviceGrid &grid) const
+    std::vector<Launch> plan(const BinGrid &grid) const
     {
       std::vector<Launch> all;
       const int n = static_cast<int>(components.size()), team = team_size(shape);
@@ -224,7 +224,7 @@ namespace {
     }
 
     // enqueues a kernel for each ordered pair of components
-    void add_pairs(const DeviceGrid &grid, int nowned, MultisiteWant want, cudaStream_t stream)
+    void add_pairs(const BinGrid &grid, int nowned, MultisiteWant want, cudaStream_t stream)
     {
       const int columns = columns_of(want);
       const auto launches = plan(grid);

@@ -169,11 +169,11 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
     for_near_partners<WARPS, true, true>(arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
         [](const DeviceAtom &, int number) { return number; },
         [&](const Center<Real> &center, bool, int n) {
-          const Vector<Real> center = {center.x, center.y, center.z};
-          own.place(tables, center);
+          const Vector<Real> position = {center.x, center.y, center.z};
+          own.place(tables, position);
           for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p) {
             if (p.id == center.id) return;
-            const Vector<Real> at = {p.x, p.y, p.z}, d = center - at;
+            const Vector<Real> at = {p.x, p.y, p.z}, d = position - at;
             const Real r_sq = dot(d, d);
             tallies.begin();
             add_partner<SITE_CUTOFF>(arg, tables, own, at, Rotation<Real>(arg.orientation_j[p.id]),

@@ -2,7 +2,7 @@
 //
 // Launches: one thread an atom or molecule, 256 a block; of find_components one block with a thread a component. No shared memory.
 
-#include "gpucoord/device_multisite.h"
+#include "gpucoord/resident_multisite.h"
 
 #include "../gpu/buffers.h"
 #include "../gpu/forces.cuh"
@@ -147,9 +147,9 @@ namespace {
     subtract(torque, row_of[k], -from[3], -from[4], -from[5]);
   }
 
-  class OnDevice : public DeviceMultisite {
+  class CudaResidentMultisite : public ResidentMultisite {
    public:
-    OnDevice(const MultisiteModel &model, const std::vector<int> &component_of, Precision precision) :
+    CudaResidentMultisite(const MultisiteModel &model, const std::vector<int> &component_of, Precision precision) :
         ncomponents(static_cast<int>(model.components().size())), rows(ncomponents)
     {
       engine = make_molecule_engine(model, precision, MultisiteTuning());
@@ -163,7 +163,7 @@ namespace {
       total.reserve(1);
     }
 
-    DeviceMultisiteErrors rebuild(const DeviceAtoms &atoms, DeviceStream stream) override
+    ResidentMultisiteErrors rebuild(const DeviceAtoms &atoms, DeviceStream stream) override
     {
       clear_errors();
       n = nowned = 0;
@@ -175,7 +175,7 @@ namespace {
                               stream), "copying from it");
       }
       check(cudaStreamSynchronize(stream), "sorting molecules by component");
-      const DeviceMultisiteErrors found = last_errors();
+      const ResidentMultisiteErrors found = last_errors();
       errors_host[0] = NO_ERRORS;
       check(cudaMemcpyAsync(errors.data(), errors_host.data(), sizeof(Errors), cudaMemcpyHostToDevice, stream), "copying to it");
       if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
@@ -224,7 +224,7 @@ namespace {
       check(cudaGetLastError(), "launching add_forces_and_torques");
     }
 
-    DeviceMultisiteResult result(DeviceStream stream) override
+    ResidentMultisiteResult result(DeviceStream stream) override
     {
       const bool has_sums = want == MultisiteWant::ALL && nowned > 0;
       fetch_errors(stream);
@@ -232,7 +232,7 @@ namespace {
         check(cudaMemcpyAsync(total.data(), engine->total(), sizeof(MoleculeSums), cudaMemcpyDeviceToHost, stream),
               "copying from it");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
-      DeviceMultisiteResult found = {last_errors(), {}};
+      ResidentMultisiteResult found = {last_errors(), {}};
       if (has_sums) found.sums = sums_of(total[0]);
       return found;
     }
@@ -264,7 +264,7 @@ namespace {
     {
       check(cudaMemcpyAsync(errors_host.data(), errors.data(), sizeof(Errors), cudaMemcpyDeviceToHost, stream), "copying from it");
     }
-    DeviceMultisiteErrors last_errors() const    // after a wait
+    ResidentMultisiteErrors last_errors() const    // after a wait
     {
       const Errors &found = errors_host[0];
       return {found.bad_atom == NO_ATOM ? -1 : found.bad_atom, found.types_changed != 0};
@@ -376,7 +376,7 @@ namespace {
     z = static_cast<T>(z - part * axis.z);
   }
 
-  class Axes : public DeviceAxes {
+  class Axes : public ResidentAxes {
    public:
     explicit Axes(const std::vector<int> &axis_of) { send_table(axis_of, axes); }
     void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit, const DeviceForces &vectors,
@@ -399,13 +399,13 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<DeviceMultisite> make_device_multisite(const MultisiteModel &model, const std::vector<int> &component_of,
+std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &model, const std::vector<int> &component_of,
                                                        Precision precision)
 {
-  return std::make_unique<OnDevice>(model, component_of, precision);
+  return std::make_unique<CudaResidentMultisite>(model, component_of, precision);
 }
 
-std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &axis_of)
+std::unique_ptr<ResidentAxes> make_resident_axes(const std::vector<int> &axis_of)
 {
   return std::make_unique<Axes>(axis_of);
 }

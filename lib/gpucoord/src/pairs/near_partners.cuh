@@ -127,7 +127,7 @@ __device__ inline double gap(double lo, double hi, double a, double b)
 }
 
 // the same from [lo, hi] along an axis to a column, of which the outermost ones hold all atoms beyond the grid
-__device__ inline double gap_to_column(const DeviceGrid &grid, int axis, std::int64_t c, double lo, double hi)
+__device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64_t c, double lo, double hi)
 {
   const double begin = grid.lo[axis] + c * grid.size[axis];
   return gap(lo, hi, c > 0 ? begin : -HUGE_VAL, c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
@@ -138,7 +138,7 @@ __device__ inline double gap_to_column(const DeviceGrid &grid, int axis, std::in
 __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy, std::int64_t cz,
                                      const double lo[3], const double hi[3])
 {
-  const DeviceGrid &grid = arg.grid;
+  const BinGrid &grid = arg.grid;
   if (t >= arg.neighborhood.n) return make_int2(0, 0);
   cy += arg.neighborhood.dy[t];
   cz += arg.neighborhood.dz[t];

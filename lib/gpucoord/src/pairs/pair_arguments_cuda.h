@@ -33,7 +33,7 @@ struct SumsOut {
 // Owned atoms of i with all atoms of j that are near them.
 struct CellsSearch {
   SortedAtoms i, j;                 // the same in one group
-  DeviceGrid grid;                  // of both
+  BinGrid grid;                  // of both
   Neighborhood neighborhood;
   double range_sq;                  // distance^2, with a margin for the rounding of Real
   double search_sq;                 // the same of the places where j-atoms were sorted
@@ -42,7 +42,7 @@ struct CellsSearch {
 };
 
 // What depends on dmax. drift: how far atoms may be from the places where they were sorted.
-inline void set_range(CellsSearch &arg, const DeviceGrid &grid, double dmax, double drift)
+inline void set_range(CellsSearch &arg, const BinGrid &grid, double dmax, double drift)
 {
   const double search_range = dmax + drift;
   arg.grid = grid;

@@ -190,7 +190,7 @@ namespace {
 }    // namespace
 
 // Rows of one pair of classes, on their way from the search to tiles.
-struct DevicePairs::FoundRows {
+struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
   int n, na;               // rows, and those of group a
@@ -204,7 +204,7 @@ struct DevicePairs::FoundRows {
 
 /* ---------------------------------------------------------------------- */
 
-Search DevicePairs::search_for(int a, int b, const Candidates &candidates, double range) const
+Search ResidentPairs::search_for(int a, int b, const Candidates &candidates, double range) const
 {
   Search search = {};
   search.candidates = candidates;
@@ -224,7 +224,7 @@ Search DevicePairs::search_for(int a, int b, const Candidates &candidates, doubl
   return search;
 }
 
-MasksOfGroups DevicePairs::test_pairs(int a, int b, double range, cudaStream_t stream)
+MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t stream)
 {
   MasksOfGroups masks = {};
   const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
@@ -255,7 +255,7 @@ MasksOfGroups DevicePairs::test_pairs(int a, int b, double range, cudaStream_t s
    group and class cj with theirs of ci
 ------------------------------------------------------------------------- */
 
-void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
+void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
 {
   const int a = place(0, ci), b = place(two ? 1 : 0, cj);
   if (n_of[a] == 0 || n_of[b] == 0) return;
@@ -284,7 +284,7 @@ void DevicePairs::find_rows(int ci, int cj, cudaStream_t stream)
 }
 
 // Writes partners into 'found'. Waits for their number.
-DevicePairs::FoundRows DevicePairs::search_partners(int a, int b, const Candidates &candidates, double range, RowBuffers &buffers,
+ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Candidates &candidates, double range, RowBuffers &buffers,
                                                     cudaStream_t stream)
 {
   const int ncandidates = candidates.n;
@@ -346,7 +346,7 @@ DevicePairs::FoundRows DevicePairs::search_partners(int a, int b, const Candidat
   return rows;
 }
 
-void DevicePairs::choose_tiles(FoundRows &rows)
+void ResidentPairs::choose_tiles(FoundRows &rows)
 {
   // A few rows may have most of the partners.
   rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2));
@@ -364,7 +364,7 @@ void DevicePairs::choose_tiles(FoundRows &rows)
 }
 
 // Leaves out candidates without partners, unless rows are in place. The view has all but tiles and partners.
-DeviceRows DevicePairs::compact_rows(const FoundRows &rows, RowBuffers &buffers, cudaStream_t stream)
+DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers, cudaStream_t stream)
 {
   const int n = rows.n, ncandidates = rows.candidates.n;
   buffers.point.reserve(n);
@@ -400,7 +400,7 @@ DeviceRows DevicePairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
 }
 
 // Writes the partners of compact rows into tiles. Waits for the size of tiles that differ.
-void DevicePairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view, cudaStream_t stream)
+void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view, cudaStream_t stream)
 {
   const int ntiles = rows.ntiles;
   if (rows.differ) {
@@ -425,7 +425,7 @@ void DevicePairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceR
 }
 
 // No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
-void DevicePairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, cudaStream_t stream)
+void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
     throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
@@ -440,8 +440,8 @@ void DevicePairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors
   const int partners = neighbors.capacity / 2;    // half of the room is about what atoms of a liquid need
   if (rebuilds_in_tiles > 0)
     --rebuilds_in_tiles;
-  else if (!precise && DeviceRowBlocks::are_for(n, n_points, neighbors.capacity, partners)) {
-    if (!row_blocks) row_blocks = std::make_unique<DeviceRowBlocks>();
+  else if (!precise && RowBlockBuilder::are_for(n, n_points, neighbors.capacity, partners)) {
+    if (!row_blocks) row_blocks = std::make_unique<RowBlockBuilder>();
     const double longest = *std::max_element(ranges.begin(), ranges.end());
     view.blocks = row_blocks->build(atoms, neighbors, longest + skin, stream);
     copied += sizeof(int);

@@ -46,7 +46,7 @@ struct Candidates {
 
 struct Search {
   Candidates candidates;
-  DeviceGrid grid;
+  BinGrid grid;
   Neighborhood neighborhood;
   double reach;
   double unit, inverse_unit;    // of the search points
@@ -74,7 +74,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const int4 center = search_point(atom, search.inverse_unit, number);
   const SortedAtoms &j = search.partners[group];
   const int4 *const __restrict__ points = search.partner_points[group];
-  const DeviceGrid &grid = search.grid;
+  const BinGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
   const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
   // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number

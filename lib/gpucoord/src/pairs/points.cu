@@ -66,25 +66,25 @@ namespace {
 
 }    // namespace
 
-DevicePoints::DevicePoints(double range) : length_unit(std::ldexp(range, -27))
+Points::Points(double range) : length_unit(std::ldexp(range, -27))
 {
   device_status.reserve(1);
   clear_status(nullptr);
 }
 
-void DevicePoints::clear_status(cudaStream_t stream)
+void Points::clear_status(cudaStream_t stream)
 {
   clear<<<1, 1, 0, stream>>>(device_status.data());
   check(cudaGetLastError(), "launching clear");
 }
 
-DeviceAtom *DevicePoints::reserve_doubles(int n)
+DeviceAtom *Points::reserve_doubles(int n)
 {
   doubles.reserve(n);
   return doubles.data();
 }
 
-void DevicePoints::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles, double skin_in,
+void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles, double skin_in,
                          cudaStream_t stream)
 {
   n = n_in;
@@ -101,12 +101,12 @@ void DevicePoints::build(const DeviceAtoms &atoms, const int *row, int n_in, boo
   convert(atoms, true, stream);
 }
 
-void DevicePoints::update(const DeviceAtoms &atoms, cudaStream_t stream)
+void Points::update(const DeviceAtoms &atoms, cudaStream_t stream)
 {
   convert(atoms, false, stream);
 }
 
-void DevicePoints::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream) const
+void Points::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream) const
 {
   if (n == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);

@@ -23,9 +23,9 @@ struct DeviceStatus {
   static constexpr int NONE = 0x7fffffff;
 };
 
-class DevicePoints {
+class Points {
  public:
-  explicit DevicePoints(double range);
+  explicit Points(double range);
 
   // n points of the atoms of these rows, null: of the first n rows. How far they move is measured from here.
   void build(const DeviceAtoms &, const int *row, int n, bool in_doubles, double skin, cudaStream_t);

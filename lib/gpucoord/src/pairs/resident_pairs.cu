@@ -126,7 +126,7 @@ namespace {
 
 /* ---------------------------------------------------------------------- */
 
-DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const double *weight) :
+ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight) :
     precise(precision == Precision::DOUBLE), type_classes(table, weight), all_points(table.dmax())
 {
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
@@ -140,7 +140,7 @@ DevicePairs::DevicePairs(const SwitchTable &table, Precision precision, const do
    the atoms of each class of both groups, in bins where they are many
 ------------------------------------------------------------------------- */
 
-void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
+void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
 {
   const int nclasses = type_classes.size(), nlists = (two ? 2 : 1) * nclasses;
   const int nnumbers = LISTS + 2 * nlists;
@@ -222,7 +222,7 @@ void DevicePairs::select(const DeviceAtoms &atoms, const DeviceSelection &select
 }
 
 // of the atoms that are rows, if all are spread evenly
-double DevicePairs::mean_partners(const Bounds &bounds) const
+double ResidentPairs::mean_partners(const Bounds &bounds) const
 {
   double rows = 0.0, partners = 0.0;
   for (int ci = 0; ci < type_classes.size(); ++ci)
@@ -239,7 +239,7 @@ double DevicePairs::mean_partners(const Bounds &bounds) const
   return rows > 0.0 ? partners / rows : 0.0;
 }
 
-void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
+void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
 {
   const int nlists = static_cast<int>(n_of.size());
   sorted.assign(nlists, SortedAtoms());
@@ -247,7 +247,7 @@ void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
   if (many) {
     double volume = 1.0;
     for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
-    grid = make_device_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
+    grid = make_bin_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
     DeviceAtom *const points = all_points.reserve_doubles(n_points);
     for (int k = 0; k < nlists; ++k) {
       const int n = n_of[k];
@@ -259,7 +259,7 @@ void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
     }
     return;
   }
-  grid = make_device_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
+  grid = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
   for (const double size : grid.size)    // numbers of points would go round within a cell
     if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
   for (int k = 0; k < nlists; ++k) {
@@ -274,12 +274,12 @@ void DevicePairs::sort(const Bounds &bounds, cudaStream_t stream)
 }
 
 // As that of the points, but for the longest range: in the search, numbers must not go round.
-double DevicePairs::search_unit() const
+double ResidentPairs::search_unit() const
 {
   return all_points.unit() * (1.0 + skin / std::ldexp(all_points.unit(), 27));
 }
 
-void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
+void ResidentPairs::wait_for_numbers(int n, cudaStream_t stream)
 {
   numbers_host.reserve(n);
   copied += n * static_cast<std::int64_t>(sizeof(std::int64_t));
@@ -289,7 +289,7 @@ void DevicePairs::wait_for_numbers(int n, cudaStream_t stream)
 }
 
 // owned atoms of each class with those of another, and of two groups the other way round
-void DevicePairs::list_rows_in_bins()
+void ResidentPairs::list_rows_in_bins()
 {
   for (int ci = 0; ci < type_classes.size(); ++ci)
     for (int cj = 0; cj < type_classes.size(); ++cj) {
@@ -309,7 +309,7 @@ void DevicePairs::list_rows_in_bins()
 
 /* ---------------------------------------------------------------------- */
 
-void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
+void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
                           cudaStream_t stream)
 {
   if (version != 0 && version == known_version) return;
@@ -338,14 +338,14 @@ void DevicePairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selec
   known_version = version;
 }
 
-void DevicePairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
+void ResidentPairs::update(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
 {
   if (positions != 0 && positions == known_positions) return;
   all_points.update(atoms, stream);
   known_positions = positions;
 }
 
-std::size_t DevicePairs::bytes() const
+std::size_t ResidentPairs::bytes() const
 {
   std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
       candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() +
@@ -359,11 +359,11 @@ std::size_t DevicePairs::bytes() const
   return total;
 }
 
-std::shared_ptr<DevicePairs> make_device_pairs(const SwitchTable &table, Precision precision, const double *weight)
+std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision, const double *weight)
 {
   check_kernels();
   need_end(table, "cells");
-  return std::make_shared<DevicePairs>(table, precision, weight);
+  return std::make_shared<ResidentPairs>(table, precision, weight);
 }
 
 }    // namespace gpucoord

@@ -34,14 +34,14 @@ struct Candidates;
 struct MasksOfGroups;
 struct Search;
 
-class DevicePairs {
+class ResidentPairs {
  public:
-  DevicePairs(const SwitchTable &, Precision, const double *weight);
+  ResidentPairs(const SwitchTable &, Precision, const double *weight);
 
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
   // the points at these positions
   void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
-  DevicePoints &points() { return all_points; }
+  Points &points() { return all_points; }
 
   struct Rows {
     int ci, cj;                 // classes
@@ -50,7 +50,7 @@ class DevicePairs {
   };
   const std::deque<Rows> &rows() const { return all_rows; }
   bool in_bins() const { return many; }
-  const DeviceGrid &bins_grid() const { return grid; }
+  const BinGrid &bins_grid() const { return grid; }
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }    // as the points are
   double allowed_approach() const { return skin; }    // of two atoms since the rebuild
   const TypeClasses &classes() const { return type_classes; }
@@ -90,7 +90,7 @@ class DevicePairs {
 
   const bool precise;
   const TypeClasses type_classes;
-  DevicePoints all_points;
+  Points all_points;
   std::vector<double> ranges;    // dmax by number of the function
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
@@ -101,11 +101,11 @@ class DevicePairs {
   std::int64_t known_version = 0, known_positions = 0;
 
   DeviceBuffer<int> class_of_type;
-  DeviceGrid grid = {};
+  BinGrid grid = {};
   // by group and class
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
-  std::deque<DeviceBins> bins;
+  std::deque<Bins> bins;
   std::deque<DeviceBuffer<int4>> search_points;    // sorted
   std::vector<int> n_of, nowned_of, first_point;
   std::vector<SortedAtoms> sorted;
@@ -122,7 +122,7 @@ class DevicePairs {
   DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
-  std::unique_ptr<DeviceRowBlocks> row_blocks;    // null: there are none
+  std::unique_ptr<RowBlockBuilder> row_blocks;    // null: there are none
   int rebuilds_in_tiles = 0;                      // that are still to be without blocks
   std::deque<Rows> all_rows;
 };

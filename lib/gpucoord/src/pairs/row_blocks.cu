@@ -262,14 +262,14 @@ namespace {
 
 }    // namespace
 
-bool DeviceRowBlocks::are_for(int nrows, int npoints, int most_partners, double mean_partners)
+bool RowBlockBuilder::are_for(int nrows, int npoints, int most_partners, double mean_partners)
 {
   constexpr int MOST_IN_A_BYTE = 255;    // eights, where Arrangement counts them
   return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS && mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
       eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();
 }
 
-void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t stream)
+void RowBlockBuilder::sort(const DeviceAtoms &atoms, double reach, cudaStream_t stream)
 {
   const int n = atoms.nlocal;
   keys.reserve(n);
@@ -290,7 +290,7 @@ void DeviceRowBlocks::sort(const DeviceAtoms &atoms, double reach, cudaStream_t 
   check(sort(workspace.data()), "sorting rows");
 }
 
-RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, double reach,
+RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, double reach,
                                  cudaStream_t stream)
 {
   RowBlocks blocks = {};
@@ -322,7 +322,7 @@ RowBlocks DeviceRowBlocks::build(const DeviceAtoms &atoms, const DeviceNeighbors
   return blocks;
 }
 
-std::size_t DeviceRowBlocks::bytes() const
+std::size_t RowBlockBuilder::bytes() const
 {
   return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() + place.bytes() +
       nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();

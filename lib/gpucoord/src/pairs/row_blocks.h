@@ -12,7 +12,7 @@
 
 namespace gpucoord {
 
-class DeviceRowBlocks {
+class RowBlockBuilder {
  public:
   // Whether blocks are worth it for so many rows, each with no more than so many partners and with about so many on average,
   // and may fit into the shared memory of this GPU.

@@ -28,7 +28,7 @@ struct SortedCharges {
   const PackedCharge *packed;    // the same
   int end;                       // the place of that behind
   SortedAtoms order;             // without atoms
-  DeviceGrid cells;
+  BinGrid cells;
   int depth;                     // places of each cell; 0: there are no gaps
   double range;                  // in which cells are searched; of MapKernel::DIRECT there is one, which is always found
   double parts;                  // 2^32 over a turn, 1/distance

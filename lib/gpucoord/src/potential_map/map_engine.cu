@@ -26,7 +26,7 @@ namespace {
   template <> __device__ MapCharge store(const SortedCharges &, const DeviceAtom &a, double q) { return {a.x, a.y, a.z, q}; }
   template <> __device__ PackedCharge store(const SortedCharges &charges, const DeviceAtom &a, double q)
   {
-    const DeviceGrid &cells = charges.cells;
+    const BinGrid &cells = charges.cells;
     // what is beyond the cells is near to no point, and shall not be after whole turns
     const auto parts_at = [&](int axis, double x) {
       const double lo = cells.lo[axis], size = cells.size[axis];
@@ -133,7 +133,7 @@ namespace {
         volume *= size[c];
       }
       length = !is_direct() ? options.cutoff : extent > 0.0 ? extent : 1.0;
-      DeviceGrid cells;
+      BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
         cells.lo[c] = of_points.lo[c] - options.cutoff;
@@ -151,7 +151,7 @@ namespace {
     {
       const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
       const Bounds of_points = bounds_of(grid);
-      DeviceGrid cells;
+      BinGrid cells;
       for (int c = 0; c < 3; ++c) {
         // one bin has all, whatever its size, of which the rounding of charges depends
         const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
@@ -282,7 +282,7 @@ namespace {
     // along one axis: a key has room for all, and rows of cells near a tile are counted in 32 bits
     static constexpr double MAX_CELLS = 1 << 20, MAX_COLUMNS = 1 << 12;
 
-    void sort(const DeviceGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
+    void sort(const BinGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
     {
       charges = in;
       sorted = {};
@@ -336,7 +336,7 @@ namespace {
     RowSearch row_search(const Bounds &box) const
     {
       RowSearch search;
-      const DeviceGrid &cells = sorted.cells;
+      const BinGrid &cells = sorted.cells;
       double extent = cells.size[1] + cells.size[2];
       for (int c = 0; c < 3; ++c) {
         const double half = 0.5 * (box.hi[c] - box.lo[c]);
@@ -409,7 +409,7 @@ namespace {
     ChargesOnDevice charges = {};
     double length = 1.0;
     SortedCharges sorted = {};
-    DeviceBins bins, bins_of_points;
+    Bins bins, bins_of_points;
     DeviceBuffer<MapCharge> sorted_charges;
     DeviceBuffer<PackedCharge> packed_charges;
     DeviceBuffer<DeviceAtom> overflowing;

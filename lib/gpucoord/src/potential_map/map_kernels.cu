@@ -280,7 +280,7 @@ namespace {
     __device__ NearRows(const SortedCharges &charges_in, const RowSearch &search_in, const double (&middle)[3])
         : charges(charges_in), search(search_in)
     {
-      const DeviceGrid &cells = charges.cells;
+      const BinGrid &cells = charges.cells;
       for (int a = 0; a < 2; ++a) {
         const int axis = a + 1;
         const double at = (middle[axis] - cells.lo[axis]) * cells.inverse_size[axis];
@@ -298,7 +298,7 @@ namespace {
     // begin and end of the charges of one
     __device__ int2 operator[](int row) const
     {
-      const DeviceGrid &cells = charges.cells;
+      const BinGrid &cells = charges.cells;
       const int iz = row / n[0], iy = row - iz * n[0];
       const float gap_y = gap(0, iy), gap_z = gap(1, iz), reach_sq = search.range * search.range - gap_y * gap_y - gap_z * gap_z;
       if (reach_sq < 0.0f) return make_int2(0, 0);

@@ -2,7 +2,7 @@
 //
 // Launch of the kernels here: one thread an atom or a number, 256 a block; sums by 256 blocks.
 
-#include "gpucoord/device_map.h"
+#include "gpucoord/resident_map.h"
 
 #include "../gpu/buffers.h"
 #include "../gpu/positions.cuh"
@@ -75,9 +75,9 @@ namespace {
     if (k < n) sum[k] += values[k];
   }
 
-  class OnDevice : public DevicePotentialMap {
+  class CudaResidentMap : public ResidentPotentialMap {
    public:
-    OnDevice(const MapOptions &options, Precision precision, const MapBins &bins_in) :
+    CudaResidentMap(const MapOptions &options, Precision precision, const MapBins &bins_in) :
         bins(bins_in), engine(make_map_engine(options, precision))
     {
       if (bins.are_fixed) engine_of_overflow = make_map_engine(options, precision);
@@ -219,11 +219,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &options, Precision precision, const MapBins &bins)
+std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &options, Precision precision, const MapBins &bins)
 {
   check_map_options(options);
   check_map_bins(bins, options);
-  return std::make_unique<OnDevice>(options, precision, bins);
+  return std::make_unique<CudaResidentMap>(options, precision, bins);
 }
 
 }    // namespace gpucoord

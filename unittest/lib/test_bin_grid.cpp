@@ -9,7 +9,7 @@
 #include <utility>
 
 using gpucoord::Bounds;
-using gpucoord::DeviceGrid;
+using gpucoord::BinGrid;
 using gpucoord::Neighborhood;
 
 namespace {
@@ -26,7 +26,7 @@ template <class Check> void for_all_grids(Check check)
         const Bounds bounds = {{-range, range, 3 * range},
                                {(extent - 1) * range, (1.1 * extent + 1) * range, (0.9 * extent + 3) * range}};
         SCOPED_TRACE(testing::Message() << "range " << range << ", atoms " << atoms << ", extent " << extent);
-        check(make_device_grid(bounds, atoms / (range * range * range), range), bounds, range);
+        check(make_bin_grid(bounds, atoms / (range * range * range), range), bounds, range);
       }
 }
 
@@ -34,7 +34,7 @@ template <class Check> void for_all_grids(Check check)
 
 TEST(Columns, of_a_neighborhood_are_all_that_are_within_range_and_fit_into_it)
 {
-  for_all_grids([](const DeviceGrid &grid, const Bounds &, double range) {
+  for_all_grids([](const BinGrid &grid, const Bounds &, double range) {
     const Neighborhood found = make_neighborhood(grid, range);
     ASSERT_LE(found.n, Neighborhood::MAX_COLUMNS);
     std::set<std::pair<int, int>> columns;
@@ -58,7 +58,7 @@ TEST(Columns, of_a_neighborhood_are_all_that_are_within_range_and_fit_into_it)
 
 TEST(Columns, hold_every_point_within_the_bounds)
 {
-  for_all_grids([](const DeviceGrid &grid, const Bounds &bounds, double) {
+  for_all_grids([](const BinGrid &grid, const Bounds &bounds, double) {
     for (int axis = 0; axis < 3; ++axis) {
       ASSERT_GE(grid.n[axis], 1);
       ASSERT_LE(grid.n[axis], std::int64_t(1) << 20);    // three fit into a key

@@ -5,8 +5,8 @@
 //
 // Partners within dmax and a skin are found once, and hold until an atom has moved by half the skin.
 
-#ifndef GPUCOORD_DEVICE_COORDINATION_H
-#define GPUCOORD_DEVICE_COORDINATION_H
+#ifndef GPUCOORD_RESIDENT_COORDINATION_H
+#define GPUCOORD_RESIDENT_COORDINATION_H
 
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
@@ -21,16 +21,16 @@ struct WarpSums;
 struct DeviceStatus;
 
 // What is known after a wait.
-struct DeviceResult {
+struct ResidentResult {
   double value = 0.0;             // S of this rank
   double virial[6] = {};
   int bad_atom = -1;              // row of an atom whose position is not finite; -1: none
   bool moved = false;             // an atom has moved by more than half the skin: pairs at dmax may be missing
 };
 
-class GPUCOORD_API DeviceCoordination {
+class GPUCOORD_API ResidentCoordination {
  public:
-  virtual ~DeviceCoordination() = default;
+  virtual ~ResidentCoordination() = default;
 
   // Finds the pairs; to be called before the first evaluation and whenever atoms were renumbered or may have moved
   // by half the skin. version: whoever shares pairs finds those of one version once; 0: always. Waits. Throws
@@ -53,7 +53,7 @@ class GPUCOORD_API DeviceCoordination {
   virtual void add_forces(const DeviceForces &, double factor, const double *slope, DeviceStream) = 0;
 
   // Waits for the last evaluation. What went wrong is said once.
-  virtual DeviceResult result(DeviceStream) = 0;
+  virtual ResidentResult result(DeviceStream) = 0;
   virtual void forget_errors(DeviceStream) = 0;    // of an earlier run
   // Waits, and adds the per-atom output of the last evaluate() to peratom, [nlocal][peratom_columns(want)] on the host.
   virtual void peratom(double *peratom, DeviceStream) = 0;
@@ -61,13 +61,13 @@ class GPUCOORD_API DeviceCoordination {
   virtual std::size_t bytes() const = 0;    // of device memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 
-  // for DeviceBias: S and W in device memory, null where there are no pairs, and what went wrong
+  // for ResidentBias: S and W in device memory, null where there are no pairs, and what went wrong
   virtual const WarpSums *device_total() const = 0;
   virtual const DeviceStatus *device_status() const = 0;
 };
 
-GPUCOORD_API std::unique_ptr<DeviceCoordination> make_device_coordination(const SwitchTable &, Precision,
-                                                             std::shared_ptr<DevicePairs>);
+GPUCOORD_API std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &, Precision,
+                                                             std::shared_ptr<ResidentPairs>);
 
 }    // namespace gpucoord
 

@@ -3,8 +3,8 @@
 // Nothing but sums leaves the GPU: centers of mass, types and quaternions are read where they are, and forces and torques are
 // added there. All work is enqueued on the caller's stream; only what says so waits for it.
 
-#ifndef GPUCOORD_DEVICE_MULTISITE_H
-#define GPUCOORD_DEVICE_MULTISITE_H
+#ifndef GPUCOORD_RESIDENT_MULTISITE_H
+#define GPUCOORD_RESIDENT_MULTISITE_H
 
 #include "gpucoord/types.h"
 #include "gpucoord/export.h"
@@ -27,23 +27,23 @@ struct DeviceBodies {
 constexpr double QUATERNION_TOLERANCE = 1e-6;
 
 // What was wrong in an evaluation since the last rebuild().
-struct DeviceMultisiteErrors {
+struct ResidentMultisiteErrors {
   int bad_atom = -1;             // row of a molecule without a body, a finite position or a quaternion of length 1; -1: none
   bool types_changed = false;    // a molecule is of another component than at the rebuild
 };
 
-struct DeviceMultisiteResult : DeviceMultisiteErrors {
+struct ResidentMultisiteResult : ResidentMultisiteErrors {
   MultisiteSums sums;                    // of this rank, with MultisiteWant::ALL; no timings
 };
 
-class GPUCOORD_API DeviceMultisite {
+class GPUCOORD_API ResidentMultisite {
  public:
-  virtual ~DeviceMultisite() = default;
+  virtual ~ResidentMultisite() = default;
 
   // Which atoms are molecules, and of which component: to be called before the first evaluation and whenever atoms were
   // renumbered. Reads positions and types. Waits. Returns what was wrong until now, by rows of until now. Throws DeviceError,
   // std::bad_alloc.
-  virtual DeviceMultisiteErrors rebuild(const DeviceAtoms &, DeviceStream) = 0;
+  virtual ResidentMultisiteErrors rebuild(const DeviceAtoms &, DeviceStream) = 0;
   // Enqueues an evaluation at these positions, and adds to the owned molecules. Reads types, too.
   virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant, const DeviceForces &force,
                         const DeviceForces &torque, DeviceStream) = 0;
@@ -51,7 +51,7 @@ class GPUCOORD_API DeviceMultisite {
   virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant, DeviceStream) = 0;
 
   // Waits for the last evaluation.
-  virtual DeviceMultisiteResult result(DeviceStream) = 0;
+  virtual ResidentMultisiteResult result(DeviceStream) = 0;
   // Waits, and adds the results of the last evaluation to arrays of the host, by row of the owned atoms; any may be null.
   virtual void add_to(const MultisiteResults &, DeviceStream) = 0;
 
@@ -59,20 +59,20 @@ class GPUCOORD_API DeviceMultisite {
 };
 
 // component_of: [types + 1] of atoms by type, which count from 1; negative: they are no molecules
-GPUCOORD_API std::unique_ptr<DeviceMultisite>
-make_device_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
+GPUCOORD_API std::unique_ptr<ResidentMultisite>
+make_resident_multisite(const MultisiteModel &, const std::vector<int> &component_of, Precision);
 
 // Takes away what vectors have along an axis of their atoms: torques, angular momenta of linear molecules.
-class GPUCOORD_API DeviceAxes {
+class GPUCOORD_API ResidentAxes {
  public:
-  virtual ~DeviceAxes() = default;
+  virtual ~ResidentAxes() = default;
   // Enqueues. vectors: of the owned atoms; those change that have one of these group bits, and a body. Reads types and masks.
   virtual void take_away(const DeviceAtoms &, const DeviceBodies &, int groupbit, const DeviceForces &vectors,
                          DeviceStream) const = 0;
 };
 
 // axis_of: [types + 1] 0, 1 or 2: of the body's frame; negative: none
-GPUCOORD_API std::unique_ptr<DeviceAxes> make_device_axes(const std::vector<int> &axis_of);
+GPUCOORD_API std::unique_ptr<ResidentAxes> make_resident_axes(const std::vector<int> &axis_of);
 
 }    // namespace gpucoord
 

@@ -5,7 +5,7 @@
 #include "multisite_lattices.h"
 #include "on_gpu.h"
 
-#include "gpucoord/device_multisite.h"
+#include "gpucoord/resident_multisite.h"
 
 #include <gtest/gtest.h>
 
@@ -141,7 +141,7 @@ void expect_added(const Atoms<Real> &a, const OnGpu<Real> &force, const OnGpu<Re
 }
 
 template <class Real> void compare(const MultisiteModel &model, const System &s, Precision precision, bool mixed, bool by_axis,
-                                   DeviceMultisite &on_device)
+                                   ResidentMultisite &on_device)
 {
   const double tolerance = precision == Precision::DOUBLE && sizeof(Real) == sizeof(double) ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT;
   const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) { return reference_multisite(model, m, r); });
@@ -191,7 +191,7 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
       std::vector<int> component_of = {-1};
       for (int c = 0; c < static_cast<int>(kinds.size()); ++c) component_of.push_back(c);
       component_of.push_back(-1);
-      const auto on_device = make_device_multisite(model, component_of, precision);
+      const auto on_device = make_resident_multisite(model, component_of, precision);
       for (const int n : {400, 1, 2, 3000, 33, 0, 500})    // nothing is left over
         for (const bool mixed : {false, true})
           for (const bool by_axis : {false, true}) {
@@ -209,7 +209,7 @@ TEST_F(DeviceMultisites, MoveWithoutARebuild)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
-  const auto on_device = make_device_multisite(model, {-1, 0, 1, 2, -1}, Precision::DOUBLE);
+  const auto on_device = make_resident_multisite(model, {-1, 0, 1, 2, -1}, Precision::DOUBLE);
   System s = rounded(System(2000, 3));
   Atoms<double> a(s, 3, true, false);
   on_device->rebuild(a.atoms(), nullptr);
@@ -232,7 +232,7 @@ TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
-  const auto on_device = make_device_multisite(model, {-1, 0, 1, 2, -1}, Precision::MIXED);
+  const auto on_device = make_resident_multisite(model, {-1, 0, 1, 2, -1}, Precision::MIXED);
   const System s(300, 3);
   const auto bad_atom_of = [&](Atoms<double> &a) {
     a.send();
@@ -265,7 +265,7 @@ TEST_F(DeviceMultisites, FindTypesThatChange)
 {
   const auto kinds = kinds_of_components()[10];
   const MultisiteModel model(kinds, options(3.0, 3.0));
-  const auto on_device = make_device_multisite(model, {-1, 0, 1, 2, -1}, Precision::MIXED);
+  const auto on_device = make_resident_multisite(model, {-1, 0, 1, 2, -1}, Precision::MIXED);
   for (const int type : {1, 4}) {
     Atoms<double> a(System(300, 3), 3, true, false);
     EXPECT_FALSE(on_device->rebuild(a.atoms(), nullptr).types_changed);
@@ -290,7 +290,7 @@ template <class Real> void take_away(bool by_axis, double tolerance)
   for (std::size_t i = 0; i < a.mask.size(); ++i) a.mask[i] = i % 5 == 0 ? 1 : 6;
   a.send();
   for (int axis = 0; axis < 3; ++axis) {
-    const auto axes = make_device_axes({-1, -1, axis, (axis + 1) % 3, axis});
+    const auto axes = make_resident_axes({-1, -1, axis, (axis + 1) % 3, axis});
     std::mt19937 random(axis);
     std::normal_distribution<double> normal;
     std::vector<Real> before(3 * a.nlocal);

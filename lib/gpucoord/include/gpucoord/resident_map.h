@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data lie on a GPU, where the maps and their mean stay until they are
 // asked for.
 
-#ifndef GPUCOORD_DEVICE_MAP_H
-#define GPUCOORD_DEVICE_MAP_H
+#ifndef GPUCOORD_RESIDENT_MAP_H
+#define GPUCOORD_RESIDENT_MAP_H
 
 #include "gpucoord/types.h"
 #include "gpucoord/export.h"
@@ -30,9 +30,9 @@ struct ChargeSums {
 
 // All work is enqueued on the caller's stream; what says so waits for it. Throws DeviceError, and std::invalid_argument as
 // PotentialMap does.
-class GPUCOORD_API DevicePotentialMap {
+class GPUCOORD_API ResidentPotentialMap {
  public:
-  virtual ~DevicePotentialMap() = default;
+  virtual ~ResidentPotentialMap() = default;
 
   // Takes the charges, and waits. They are as they are now until the next call.
   virtual ChargeSums begin(const DeviceCharges &, DeviceStream) = 0;
@@ -51,7 +51,7 @@ class GPUCOORD_API DevicePotentialMap {
 };
 
 // On the current GPU. What overflows fixed bins the GPU takes.
-GPUCOORD_API std::unique_ptr<DevicePotentialMap> make_device_potential_map(const MapOptions &, Precision, const MapBins &);
+GPUCOORD_API std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &, Precision, const MapBins &);
 
 }    // namespace gpucoord
 

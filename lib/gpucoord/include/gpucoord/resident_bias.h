@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Biases of variables whose values are on a GPU.
 
-#ifndef GPUCOORD_DEVICE_BIAS_H
-#define GPUCOORD_DEVICE_BIAS_H
+#ifndef GPUCOORD_RESIDENT_BIAS_H
+#define GPUCOORD_RESIDENT_BIAS_H
 
 #include "gpucoord/export.h"
 #include "gpucoord/restraint.h"
@@ -13,16 +13,16 @@
 
 namespace gpucoord {
 
-class DeviceCoordination;
+class ResidentCoordination;
 class Metadynamics;
 
 // A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
-class GPUCOORD_API DeviceBias {
+class GPUCOORD_API ResidentBias {
  public:
   static constexpr int MAX_VARIABLES = 8;
 
   struct Variable {
-    const DeviceCoordination *coordination = nullptr;
+    const ResidentCoordination *coordination = nullptr;
     double scale = 1.0;            // S of the bias over that of the coordination
     Restraint term, last_term;     // now, and with the parameters of the evaluation before
   };
@@ -30,14 +30,14 @@ class GPUCOORD_API DeviceBias {
     double s[MAX_VARIABLES], slope[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
     // of any evaluation since the state was set
-    int bad_atom;                  // as in DeviceResult
+    int bad_atom;                  // as in ResidentResult
     int moved;
     // Either stops the state, and the bias has no forces from then on.
     int not_finite;                // whether S, V or strength dV/dS was not a finite number
     int outside;                   // whether S has left the grid
   };
 
-  virtual ~DeviceBias() = default;
+  virtual ~ResidentBias() = default;
   // The state before the next evaluation.
   virtual void set(const State &, DeviceStream) = 0;
   // Metadynamics on a grid, as it is now, in place of restraints.
@@ -52,7 +52,7 @@ class GPUCOORD_API DeviceBias {
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 };
 
-GPUCOORD_API std::unique_ptr<DeviceBias> make_device_bias();
+GPUCOORD_API std::unique_ptr<ResidentBias> make_resident_bias();
 
 }    // namespace gpucoord
 

@@ -5,8 +5,8 @@
 #include "on_gpu.h"
 
 #include "gpucoord/coordination.h"
-#include "gpucoord/device_bias.h"
-#include "gpucoord/device_coordination.h"
+#include "gpucoord/resident_bias.h"
+#include "gpucoord/resident_coordination.h"
 #include "gpucoord/metadynamics.h"
 
 #include "../../lib/gpucoord/src/gpu/tuning.h"
@@ -126,9 +126,9 @@ DeviceSelection selection(bool two, double skin)
   return chosen;
 }
 
-std::unique_ptr<DeviceCoordination> make(const SwitchTable &table, Precision precision, const double *weight = nullptr)
+std::unique_ptr<ResidentCoordination> make(const SwitchTable &table, Precision precision, const double *weight = nullptr)
 {
-  return make_device_coordination(table, precision, make_device_pairs(table, precision, weight));
+  return make_resident_coordination(table, precision, make_resident_pairs(table, precision, weight));
 }
 
 double largest(const std::vector<double> &values, int columns, int first, int last)
@@ -161,12 +161,12 @@ void expect_near(const Result &found, const Result &expected, unsigned want, dou
   }
 }
 
-Result on_gpu(DeviceCoordination &device, const System &s, const DeviceAtoms &atoms, unsigned want)
+Result on_gpu(ResidentCoordination &device, const System &s, const DeviceAtoms &atoms, unsigned want)
 {
   Result result;
   result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
   device.evaluate(atoms, want, 0, nullptr);
-  const DeviceResult sums = device.result(nullptr);
+  const ResidentResult sums = device.result(nullptr);
   result.sums.value = sums.value;
   std::copy_n(sums.virial, 6, result.sums.virial);
   EXPECT_EQ(sums.bad_atom, -1);
@@ -203,7 +203,7 @@ static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < gpucoord::tuning::FEW_PAIRS_
 static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 
 // sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
-TEST(DeviceCoordination, OneGroup)
+TEST(ResidentCoordination, OneGroup)
 {
   const Switch function(options(SwitchKind::RATIONAL, 1.0));
   for (const double density : {0.01, 5.0, 60.0})
@@ -225,7 +225,7 @@ TEST(DeviceCoordination, OneGroup)
     }
 }
 
-TEST(DeviceCoordination, EveryFunction)
+TEST(ResidentCoordination, EveryFunction)
 {
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
   const Loaded loaded(s, false);
@@ -250,7 +250,7 @@ TEST(DeviceCoordination, EveryFunction)
 }
 
 // overlapping groups, of which one may be empty, small or without owned atoms near the other
-TEST(DeviceCoordination, TwoGroups)
+TEST(ResidentCoordination, TwoGroups)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const double fractions[][2] = {{1, 1}, {0.5, 0.5}, {0.002, 0.9}, {0.9, 0.002}, {0, 1}, {1, 0}, {0, 0}};
@@ -269,7 +269,7 @@ TEST(DeviceCoordination, TwoGroups)
 }
 
 // A few ions in much solvent, whose atoms have at most a few ions in reach: rows of very different lengths.
-TEST(DeviceCoordination, FewAmongMany)
+TEST(ResidentCoordination, FewAmongMany)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const int n : {40000, 400000}) {    // pairs: on both sides of the limit
@@ -288,7 +288,7 @@ TEST(DeviceCoordination, FewAmongMany)
 }
 
 // pairs from a neighbor list of the caller instead of a search, atom by atom or neighbor by neighbor, also after moves
-TEST(DeviceCoordination, NeighborList)
+TEST(ResidentCoordination, NeighborList)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double density : {0.5, 20.0})
@@ -405,7 +405,7 @@ struct HostList {
 
 // So many rows that, where the order of atoms is that of space, the points of partners are kept in shared memory. Where
 // it is not, or too many atoms are in one place, lists are as above.
-TEST(DeviceCoordination, BlocksOfRows)
+TEST(ResidentCoordination, BlocksOfRows)
 {
   const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)), Switch(options(SwitchKind::EXP, 1.0))};
   enum Kind { LIQUID, VAPOUR, UNSORTED, CROWD };
@@ -443,8 +443,8 @@ TEST(DeviceCoordination, BlocksOfRows)
         const std::string what = "blocks, kind " + std::to_string(a.kind);
         const bool in_float = precision == Precision::SINGLE;
         const Loaded loaded(s, in_float);
-        const auto pairs = make_device_pairs(function, precision, nullptr);
-        const auto device = make_device_coordination(function, precision, pairs);
+        const auto pairs = make_resident_pairs(function, precision, nullptr);
+        const auto device = make_resident_coordination(function, precision, pairs);
         device->rebuild(loaded.atoms, chosen, 0, nullptr);
         // lists take 2 bytes a partner there, and 4 elsewhere
         const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity, of_points = 64 * static_cast<std::size_t>(s.nall);
@@ -475,7 +475,7 @@ TEST(DeviceCoordination, BlocksOfRows)
         const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4)) +
             10 * jump_of(function, precision);
         const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
-        const auto sharing = make_device_coordination(function, precision, pairs);
+        const auto sharing = make_resident_coordination(function, precision, pairs);
         device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 7, nullptr);
         sharing->evaluate_forces(loaded.atoms, DERIVATIVES, {f.data(), false, 3, 1}, nullptr);
         device->add_forces({f.data(), false, 3, 1}, 0.25, nullptr, nullptr);
@@ -491,7 +491,7 @@ TEST(DeviceCoordination, BlocksOfRows)
 }
 
 // One atom has far more partners than the others: memory is what all partners need, not that of as many rows as long.
-TEST(DeviceCoordination, CrowdedAtom)
+TEST(ResidentCoordination, CrowdedAtom)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   System s(30000, 5000, 60000.0, 3, 0.0, 1.0);
@@ -517,7 +517,7 @@ TEST(DeviceCoordination, CrowdedAtom)
 }
 
 // lists that stay where they are found, of one thread an atom and many partners, made again for other atoms
-TEST(DeviceCoordination, ManyPartners)
+TEST(ResidentCoordination, ManyPartners)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const bool two : {false, true})
@@ -535,7 +535,7 @@ TEST(DeviceCoordination, ManyPartners)
 }
 
 // more rows than all blocks take at once, and the same bits from lists that are made twice
-TEST(DeviceCoordination, ManyRows)
+TEST(ResidentCoordination, ManyRows)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const System s(700000, 1000, 0.5, 9);
@@ -555,7 +555,7 @@ TEST(DeviceCoordination, ManyRows)
 }
 
 // lists hold until atoms have moved by half the skin, and then that is said
-TEST(DeviceCoordination, MovedAtoms)
+TEST(ResidentCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto [n, density] : {std::pair(FEW_ATOMS, 10.0), {MANY_ATOMS, 10.0}, {MANY_ATOMS, CROWD}})
@@ -585,15 +585,15 @@ TEST(DeviceCoordination, MovedAtoms)
 }
 
 // a version is found once, and positions of a number are read once
-TEST(DeviceCoordination, SharedPairs)
+TEST(ResidentCoordination, SharedPairs)
 {
   const Switch one(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::GAUSSIAN, 1.0));
   const System s(4000, 1000, 10.0, 17);
   System later = s;
   later.move(0.1, 5);
   Loaded loaded(s, false);
-  const auto pairs = make_device_pairs(one, Precision::DOUBLE, nullptr);
-  const auto a = make_device_coordination(one, Precision::DOUBLE, pairs), b = make_device_coordination(other, Precision::DOUBLE, pairs);
+  const auto pairs = make_resident_pairs(one, Precision::DOUBLE, nullptr);
+  const auto a = make_resident_coordination(one, Precision::DOUBLE, pairs), b = make_resident_coordination(other, Precision::DOUBLE, pairs);
   const auto chosen = selection(false, 0.3);
   a->rebuild(loaded.atoms, chosen, 1, nullptr);
   b->rebuild(loaded.atoms, chosen, 1, nullptr);
@@ -606,7 +606,7 @@ TEST(DeviceCoordination, SharedPairs)
 }
 
 // far from the origin, sparse in a large space, and positions in float
-TEST(DeviceCoordination, WhereAtomsAre)
+TEST(ResidentCoordination, WhereAtomsAre)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})
@@ -630,7 +630,7 @@ TEST(DeviceCoordination, WhereAtomsAre)
   }
 }
 
-TEST(DeviceCoordination, BadPositions)
+TEST(ResidentCoordination, BadPositions)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto [n, density] : {std::pair(300, 5.0), {MANY_ATOMS, 5.0}, {MANY_ATOMS, CROWD}})
@@ -651,7 +651,7 @@ TEST(DeviceCoordination, BadPositions)
 }
 
 // functions and weights of pairs of types: as a coordination number, and as an energy whose forces are added
-TEST(DeviceCoordination, TypesAndForces)
+TEST(ResidentCoordination, TypesAndForces)
 {
   SwitchTable table(3);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))), gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
@@ -698,7 +698,7 @@ TEST(DeviceCoordination, TypesAndForces)
 }
 
 // a pair of types that has no atoms for a while
-TEST(DeviceCoordination, PairsOfTypesComeAndGo)
+TEST(ResidentCoordination, PairsOfTypesComeAndGo)
 {
   SwitchTable table(2);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
@@ -721,7 +721,7 @@ TEST(DeviceCoordination, PairsOfTypesComeAndGo)
 }
 
 // an atom of both groups gets the forces of both, always in the same order
-TEST(DeviceCoordination, AddedForces)
+TEST(ResidentCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const auto [density, two] : {std::pair(12.0, false), {12.0, true}, {CROWD, false}, {CROWD, true}}) {
@@ -768,15 +768,15 @@ TEST(DeviceCoordination, AddedForces)
 
 // ---- biases
 
-TEST(DeviceBias, Restraints)
+TEST(ResidentBias, Restraints)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   System s(2000, 0, 10.0, 43);
   Loaded loaded(s, false);
   const auto device = make(function, Precision::DOUBLE);
   device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  const auto bias = make_device_bias();
-  DeviceBias::State state = {};
+  const auto bias = make_resident_bias();
+  ResidentBias::State state = {};
   state.bad_atom = -1;
   state.work = 0.5;
   const double scale = 1.0 / 2000;
@@ -790,7 +790,7 @@ TEST(DeviceBias, Restraints)
     Restraint terms[4], last[4];
     const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR, Restraint::Kind::UPPER_WALL,
                                      Restraint::Kind::LOWER_WALL};
-    std::vector<DeviceBias::Variable> variables(4);
+    std::vector<ResidentBias::Variable> variables(4);
     double energy = 0.0, slopes[4], slope;
     for (int v = 0; v < 4; ++v) {
       terms[v].kind = kinds[v];
@@ -835,10 +835,10 @@ struct LinearBias {
   const Switch function{options(SwitchKind::CUBIC, 1.0)};
   const System s{500, 0, 10.0, 47};
   const Loaded loaded{s, false};
-  const std::unique_ptr<DeviceCoordination> device = make(function, Precision::DOUBLE);
-  const std::unique_ptr<DeviceBias> bias = make_device_bias();
-  DeviceBias::State state = {};
-  std::vector<DeviceBias::Variable> variables{1};
+  const std::unique_ptr<ResidentCoordination> device = make(function, Precision::DOUBLE);
+  const std::unique_ptr<ResidentBias> bias = make_resident_bias();
+  ResidentBias::State state = {};
+  std::vector<ResidentBias::Variable> variables{1};
 
   explicit LinearBias(double k)
   {
@@ -866,7 +866,7 @@ struct LinearBias {
 };
 
 // The host gets the bias that is not finite, for its message, and the atoms no force.
-TEST(DeviceBias, BiasThatIsNotFinite)
+TEST(ResidentBias, BiasThatIsNotFinite)
 {
   LinearBias linear(10.0);
   for (const double s0 : {0.0, -1e308, 0.0}) {
@@ -881,7 +881,7 @@ TEST(DeviceBias, BiasThatIsNotFinite)
 }
 
 // V and dV/dS are finite, but the force of a bias with stride is strength times as large.
-TEST(DeviceBias, ForceThatIsNotFinite)
+TEST(ResidentBias, ForceThatIsNotFinite)
 {
   LinearBias linear(1e305);
   linear.variables[0].scale = 1e-6;
@@ -895,7 +895,7 @@ TEST(DeviceBias, ForceThatIsNotFinite)
   }
 }
 
-TEST(DeviceBias, MetadynamicsOnAGrid)
+TEST(ResidentBias, MetadynamicsOnAGrid)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   const System s(500, 0, 10.0, 47);
@@ -907,7 +907,7 @@ TEST(DeviceBias, MetadynamicsOnAGrid)
   for (int n = 1; n <= 3; ++n)
     for (const bool with_interval : {false, true}) {
       MetadynamicsOptions o;
-      std::vector<DeviceBias::Variable> variables(n);
+      std::vector<ResidentBias::Variable> variables(n);
       double at[3], slope[3];
       for (int v = 0; v < n; ++v) {
         variables[v].coordination = device.get();
@@ -927,8 +927,8 @@ TEST(DeviceBias, MetadynamicsOnAGrid)
         for (double &c : center) c = place(random);
         metad.add(metad.next_hill(center, 0.0));
       }
-      const auto bias = make_device_bias();
-      DeviceBias::State state = {};
+      const auto bias = make_resident_bias();
+      ResidentBias::State state = {};
       state.bad_atom = -1;
       bias->set(state, nullptr);
       bias->set_grid(metad, nullptr);
