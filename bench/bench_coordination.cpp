@@ -38,7 +38,8 @@ double median(std::vector<double> values)
   return values[values.size() / 2];
 }
 
-std::unique_ptr<gpucoord::Coordination> make_backend(const char *name, const gpucoord::SwitchOptions &options,
+std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
+                                                     const gpucoord::SwitchOptions &options,
                                                      gpucoord::Precision precision, int threads)
 {
   const gpucoord::Switch function(options);
@@ -56,15 +57,16 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name, const gpu
 
 #ifdef GPUCOORD_HAS_CUDA
 constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
-constexpr int IN_A_ROW = 10;    // evaluations that are timed together, as nothing waits for one
+constexpr int IN_A_ROW = 10;     // evaluations that are timed together, as nothing waits for one
 
-void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision, const std::vector<double> &x,
-                   int nowned, int repeats, double (&ms)[3])
+void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision,
+                   const std::vector<double> &x, int nowned, int repeats, double (&ms)[3])
 {
   const gpucoord::Switch function(options);
   void *on_gpu = nullptr;
   if (cudaMalloc(&on_gpu, x.size() * sizeof(double)) != cudaSuccess ||
-      cudaMemcpy(on_gpu, x.data(), x.size() * sizeof(double), cudaMemcpyHostToDevice) != cudaSuccess) {
+      cudaMemcpy(on_gpu, x.data(), x.size() * sizeof(double), cudaMemcpyHostToDevice) !=
+          cudaSuccess) {
     std::fprintf(stderr, "no room for the positions on the GPU\n");
     std::exit(1);
   }
@@ -74,20 +76,30 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   atoms.nall = static_cast<int>(x.size() / 3);
   gpucoord::DeviceSelection selection;
   selection.skin = SKIN;
-  const auto device = make_resident_coordination(function, precision,
-                                               gpucoord::make_resident_pairs(function, precision, nullptr));
+  const auto device = make_resident_coordination(
+      function, precision, gpucoord::make_resident_pairs(function, precision, nullptr));
   const auto milliseconds = [&](int n, auto &&work) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < n; ++k) work();
     cudaDeviceSynchronize();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / n;
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+               .count() /
+        n;
   };
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {
-    const double found = milliseconds(1, [&] { device->rebuild(atoms, selection, 0, nullptr); });
-    const auto evaluate = [&](unsigned want) { device->evaluate_for_forces(atoms, want, 0, nullptr); };
-    const double forces = milliseconds(IN_A_ROW, [&] { evaluate(gpucoord::DERIVATIVES); });
-    const double all = milliseconds(IN_A_ROW, [&] { evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL); });
+    const double found = milliseconds(1, [&] {
+      device->rebuild(atoms, selection, 0, nullptr);
+    });
+    const auto evaluate = [&](unsigned want) {
+      device->evaluate_for_forces(atoms, want, 0, nullptr);
+    };
+    const double forces = milliseconds(IN_A_ROW, [&] {
+      evaluate(gpucoord::DERIVATIVES);
+    });
+    const double all = milliseconds(IN_A_ROW, [&] {
+      evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL);
+    });
     if (k == 0) continue;    // warms caches and buffers
     rebuild.push_back(found);
     derivatives.push_back(forces);
@@ -106,11 +118,13 @@ int main(int argc, char **argv)
 {
   if (argc == 2 && !std::strcmp(argv[1], "gpu")) {
     const auto devices = gpucoord::find_cuda_devices();
-    std::printf("%s\n", devices.count ? gpucoord::cuda_device_name(0).c_str() : devices.why_none.c_str());
+    std::printf("%s\n",
+                devices.count ? gpucoord::cuda_device_name(0).c_str() : devices.why_none.c_str());
     return devices.count ? 0 : 1;
   }
   if (argc != 7) {
-    std::fprintf(stderr, "usage: %s backend atoms_per_edge range precision threads repeats\n", argv[0]);
+    std::fprintf(stderr, "usage: %s backend atoms_per_edge range precision threads repeats\n",
+                 argv[0]);
     return 1;
   }
   const char *const backend_name = argv[1];
@@ -156,8 +170,10 @@ int main(int argc, char **argv)
   count.kind = gpucoord::SwitchKind::CUBIC;
   count.d0 = range * (1.0 - 1e-12);
   count.dmax = range;
-  const double npairs = 2.0 * make_backend(backend_name, count, gpucoord::Precision::DOUBLE, threads)
-                                  ->cells(in, gpucoord::VALUE, nullptr).value;
+  const double npairs = 2.0 *
+      make_backend(backend_name, count, gpucoord::Precision::DOUBLE, threads)
+          ->cells(in, gpucoord::VALUE, nullptr)
+          .value;
 
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(backend_name, "resident")) {
@@ -176,7 +192,8 @@ int main(int argc, char **argv)
     const auto start = std::chrono::steady_clock::now();
     const auto result =
         backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
-    const std::chrono::duration<double, std::milli> elapsed = std::chrono::steady_clock::now() - start;
+    const std::chrono::duration<double, std::milli> elapsed =
+        std::chrono::steady_clock::now() - start;
     if (k == 0) continue;    // warms caches and buffers
     tested = result.timings.tested;
     total.push_back(elapsed.count());
@@ -184,9 +201,11 @@ int main(int argc, char **argv)
     bins.push_back(1e3 * result.timings.bins);
     pairs.push_back(1e3 * result.timings.pairs);
     reduction.push_back(1e3 * result.timings.reduction);
-    pairs_only.push_back(1e3 * backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
+    pairs_only.push_back(1e3 *
+                         backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
   }
-  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbors, median(total), median(copies),
-              median(bins), median(pairs), median(reduction), npairs, tested, median(pairs_only));
+  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbors, median(total),
+              median(copies), median(bins), median(pairs), median(reduction), npairs, tested,
+              median(pairs_only));
   return 0;
 }

@@ -55,8 +55,10 @@ System make_system(int atoms, double cutoff)
     for (int j = -images; j <= images; ++j)
       for (int i = -images; i <= images; ++i)
         for (std::size_t a = 0; a < x.size(); a += 3) {
-          const double p[3] = {x[a] + i * s.length, x[a + 1] + j * s.length, x[a + 2] + k * s.length};
-          const bool is_near = *std::min_element(p, p + 3) > -cutoff && *std::max_element(p, p + 3) < s.length + cutoff;
+          const double p[3] = {x[a] + i * s.length, x[a + 1] + j * s.length,
+                               x[a + 2] + k * s.length};
+          const bool is_near = *std::min_element(p, p + 3) > -cutoff &&
+              *std::max_element(p, p + 3) < s.length + cutoff;
           if (!is_near) continue;
           s.x.insert(s.x.end(), p, p + 3);
           s.q.push_back(a % 2 == 0 ? 0.8 : -0.8);
@@ -79,8 +81,8 @@ struct Times {
   std::vector<double> all, sort, with_copies;
 };
 
-void time_host(PotentialMap &map, const MapGrid &grid, const System &s, const MapResults &out, int repeats,
-               std::vector<double> &times)
+void time_host(PotentialMap &map, const MapGrid &grid, const System &s, const MapResults &out,
+               int repeats, std::vector<double> &times)
 {
   for (int k = 0; k <= repeats; ++k) {
     const double start = milliseconds_now();
@@ -90,20 +92,24 @@ void time_host(PotentialMap &map, const MapGrid &grid, const System &s, const Ma
 }
 
 #ifdef GPUCOORD_HAS_CUDA
-double time_cuda(const MapOptions &options, Precision precision, const MapGrid &grid, const System &s, bool field, int repeats,
-                 Times &times)
+double time_cuda(const MapOptions &options, Precision precision, const MapGrid &grid,
+                 const System &s, bool field, int repeats, Times &times)
 {
   const std::size_t n = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
   std::vector<DeviceAtom> atoms(s.q.size());
-  for (std::size_t k = 0; k < atoms.size(); ++k) atoms[k] = {s.x[3 * k], s.x[3 * k + 1], s.x[3 * k + 2], static_cast<int>(k)};
+  for (std::size_t k = 0; k < atoms.size(); ++k)
+    atoms[k] = {s.x[3 * k], s.x[3 * k + 1], s.x[3 * k + 2], static_cast<int>(k)};
   DeviceBuffer<DeviceAtom> atom;
   DeviceBuffer<double> q, phi, of_field;
   atom.reserve(atoms.size());
   q.reserve(atoms.size());
   phi.reserve(n);
   if (field) of_field.reserve(3 * n);
-  check(cudaMemcpy(atom.data(), atoms.data(), atoms.size() * sizeof(DeviceAtom), cudaMemcpyHostToDevice), "copying");
-  check(cudaMemcpy(q.data(), s.q.data(), s.q.size() * sizeof(double), cudaMemcpyHostToDevice), "copying");
+  check(cudaMemcpy(atom.data(), atoms.data(), atoms.size() * sizeof(DeviceAtom),
+                   cudaMemcpyHostToDevice),
+        "copying");
+  check(cudaMemcpy(q.data(), s.q.data(), s.q.size() * sizeof(double), cudaMemcpyHostToDevice),
+        "copying");
   const auto engine = make_map_engine(options, precision);
   Stream stream;
   Event start, sorted, end;
@@ -111,7 +117,8 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
     start.record(stream);
     engine->begin(bounds_of(grid), {atom.data(), q.data(), static_cast<int>(atoms.size())}, stream);
     sorted.record(stream);
-    engine->on_grid(grid, 0, engine->layers(grid), false, phi.data(), field ? of_field.data() : nullptr, stream);
+    engine->on_grid(grid, 0, engine->layers(grid), false, phi.data(),
+                    field ? of_field.data() : nullptr, stream);
     end.record(stream);
     check(cudaStreamSynchronize(stream), "computing potentials");
     if (k == 0) continue;
@@ -133,7 +140,9 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
 int main(int argc, char **argv)
 {
   if (argc != 10 && argc != 13) {
-    std::fprintf(stderr, "usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats [size depth taker]\n");
+    std::fprintf(stderr,
+                 "usage: bench_map backend kernel atoms spacing cutoff precision field threads "
+                 "repeats [size depth taker]\n");
     return 1;
   }
   const std::string backend = argv[1], kernel = argv[2], words = argv[6];
@@ -156,7 +165,8 @@ int main(int argc, char **argv)
   const bool field = std::string(argv[7]) == "yes";
   const int threads = std::atoi(argv[8]), repeats = std::atoi(argv[9]);
   MapBins bins;
-  if (argc == 13) bins = {true, std::atof(argv[10]), std::atoi(argv[11]), std::string(argv[12]) == "host"};
+  if (argc == 13)
+    bins = {true, std::atof(argv[10]), std::atoi(argv[11]), std::string(argv[12]) == "host"};
 
   const System s = make_system(std::atoi(argv[3]), options.cutoff);
   MapGrid grid;
@@ -190,8 +200,8 @@ int main(int argc, char **argv)
 #endif
   else
     stop("backend", backend, "host or cuda");
-  std::printf("%.0f %zu %.4f %.4f %.4f %.4e %.4e %.4f\n", DENSITY * std::pow(s.length, 3), n, median(times.all),
-              median(times.sort), median(times.with_copies), useful, tested,
+  std::printf("%.0f %zu %.4f %.4f %.4f %.4e %.4e %.4f\n", DENSITY * std::pow(s.length, 3), n,
+              median(times.all), median(times.sort), median(times.with_copies), useful, tested,
               overflow.charges > 0.0 ? overflow.overflowing / overflow.charges : 0.0);
   return 0;
 }

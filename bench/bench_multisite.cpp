@@ -64,7 +64,9 @@ Model make_model(const std::string &name)
     m.reaction_field = 1e10;
   } else if (name == "water") {    // Angstrom, kcal/mol, e
     c.centers = {{{0, 0.0646, 0}, 0.15535, 3.166}};
-    c.charges = {{{0, 0.0646, 0}, -0.8476}, {{0.81649, -0.51275, 0}, 0.4238}, {{-0.81649, -0.51275, 0}, 0.4238}};
+    c.charges = {{{0, 0.0646, 0}, -0.8476},
+                 {{0.81649, -0.51275, 0}, 0.4238},
+                 {{-0.81649, -0.51275, 0}, 0.4238}};
     m.density = 0.0334;
     m.cutoff = 10.0;
     m.coulomb = 332.06371;
@@ -80,7 +82,8 @@ Model make_model(const std::string &name)
   return m;
 }
 
-std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name, const gpucoord::MultisiteModel &model,
+std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name,
+                                                  const gpucoord::MultisiteModel &model,
                                                   gpucoord::Precision precision, int threads)
 {
   using gpucoord::Traversal;
@@ -93,7 +96,9 @@ std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name, const
   if (name == "cuda" || name == "cuda-block" || name == "cuda-any")
     return make_cuda_multisite(model, precision, 0, threads, tuning);
 #endif
-  std::fprintf(stderr, "backend is '%s' and must be host, host-once, cuda, cuda-block or cuda-any\n", name.c_str());
+  std::fprintf(stderr,
+               "backend is '%s' and must be host, host-once, cuda, cuda-block or cuda-any\n",
+               name.c_str());
   std::exit(1);
 }
 
@@ -108,7 +113,9 @@ double median(std::vector<double> values)
 int main(int argc, char **argv)
 {
   if (argc != 8) {
-    std::fprintf(stderr, "usage: %s backend model phase molecules_per_edge precision threads repeats\n", argv[0]);
+    std::fprintf(stderr,
+                 "usage: %s backend model phase molecules_per_edge precision threads repeats\n",
+                 argv[0]);
     return 1;
   }
   const Model model = make_model(argv[2]);
@@ -130,7 +137,8 @@ int main(int argc, char **argv)
     for (const int s : site) x.push_back((s + 0.5 + jitter(random)) * spacing);
     double of_one[4];
     for (double &c : of_one) c = normal(random);
-    const double norm = std::hypot(std::hypot(of_one[0], of_one[1]), std::hypot(of_one[2], of_one[3]));
+    const double norm =
+        std::hypot(std::hypot(of_one[0], of_one[1]), std::hypot(of_one[2], of_one[3]));
     for (const double c : of_one) q.push_back(c / norm);
   }
   const int nowned = static_cast<int>(x.size() / 3);
@@ -151,7 +159,8 @@ int main(int argc, char **argv)
   options.cutoff = options.cutoff_charge = model.cutoff;
   options.reaction_field = model.reaction_field;
   options.coulomb = model.coulomb;
-  const auto backend = make_backend(argv[1], gpucoord::MultisiteModel({model.component}, options), precision, threads);
+  const auto backend = make_backend(argv[1], gpucoord::MultisiteModel({model.component}, options),
+                                    precision, threads);
 
   std::vector<double> force(3 * static_cast<std::size_t>(nowned)), torque(force), energy(nowned),
       virial(6 * static_cast<std::size_t>(nowned));
@@ -159,10 +168,12 @@ int main(int argc, char **argv)
   const bool is_cuda = !std::strncmp(argv[1], "cuda", 4);
   double whole;    // milliseconds of the last call
   const auto milliseconds = [&](gpucoord::MultisiteWant want) {
-    const gpucoord::MultisiteResults results = {force.data(), torque.data(), energy.data(), virial.data()};
+    const gpucoord::MultisiteResults results = {force.data(), torque.data(), energy.data(),
+                                                virial.data()};
     const auto start = std::chrono::steady_clock::now();
     const gpucoord::Timings of = backend->evaluate(molecules, want, results).timings;
-    whole = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    whole =
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
     return is_cuda ? 1e3 * (of.bins + of.pairs + of.reduction) : whole;
   };
   std::vector<double> forces, all, with_copies;
@@ -175,7 +186,7 @@ int main(int argc, char **argv)
     with_copies.push_back(of_call);
   }
   const double partners = 4.0 / 3.0 * 3.14159265358979 * std::pow(model.cutoff, 3) * density;
-  std::printf("%d %.0f %.4f %.4f %.4f %.4f\n", nowned, partners, median(forces), median(all), nowned / median(forces) * 1e-3,
-              median(with_copies));
+  std::printf("%d %.0f %.4f %.4f %.4f %.4f\n", nowned, partners, median(forces), median(all),
+              nowned / median(forces) * 1e-3, median(with_copies));
   return 0;
 }

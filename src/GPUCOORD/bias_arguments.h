@@ -75,11 +75,13 @@ class BiasArguments : protected Pointers {
   const Keyword *find(const std::string &) const;
   const Keyword &need(const std::string &) const;
   std::string per_variable() const;
-  void check_count(const std::string &, const Keyword &, std::size_t count, const std::string &which) const;
+  void check_count(const std::string &, const Keyword &, std::size_t count,
+                   const std::string &which) const;
   double number(const std::string &, const Keyword &, int which) const;
   std::vector<double> numbers(const std::string &) const;    // one a variable
   std::vector<Parameter> parameters(const std::string &) const;
-  bigint integer(const std::string &, const Keyword &, int which, bigint least, const char *unit) const;
+  bigint integer(const std::string &, const Keyword &, int which, bigint least,
+                 const char *unit) const;
 
   std::map<std::string, Keyword> given;
 };

@@ -10,10 +10,10 @@
 
 #include "compute_coord_gpu.h"
 
-#include "gpucoord_box_edges.h"
 #include "coord_arguments.h"
-#include "gpucoord_backend.h"
 #include "coord_gather.h"
+#include "gpucoord_backend.h"
+#include "gpucoord_box_edges.h"
 #include "gpucoord_ghost_atoms.h"
 #include "gpucoord_ghost_range.h"
 
@@ -74,11 +74,13 @@ struct NeighborBuild : public Neighbor {
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0), warned_empty(false),
-    groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0), nowned_a(0), nowned_b(0)
+    Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
+    scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0),
+    nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  backend = std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
+  backend =
+      std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
@@ -107,8 +109,10 @@ void ComputeCoordGPU::init()
   if (!args->group2.empty()) {
     const int igroup2 = group->find(args->group2);
     if (igroup2 < 0)
-      error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: group {} no longer exists - keep it while the compute uses it", id,
-                 args->group2);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Compute coord/gpu {}: group {} no longer exists - keep it while the compute uses it", id,
+          args->group2);
     groupbit2 = group->bitmask[igroup2];
   }
 
@@ -128,10 +132,11 @@ void ComputeCoordGPU::init()
   // Neighbor hands out lists again only where requests have changed: keep the last one
   if (args->engine == Engine::LIST) {
     if (neighbor->style == Neighbor::MULTI)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: engine list cannot use neighbor style multi - use style bin or "
-                 "nsq, or engine cells",
-                 id);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Compute coord/gpu {}: engine list cannot use neighbor style multi - use style bin or "
+          "nsq, or engine cells",
+          id);
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
     request->set_cutoff(table->dmax() + neighbor->skin);
     ++list_version;
@@ -163,7 +168,8 @@ void ComputeCoordGPU::print_setup(Path path)
   std::string mesg = fmt::format(
       "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
-      data_path(path) + (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
+      data_path(path) +
+          (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
   for (std::size_t k = 0; k < args->functions.size(); ++k) {
     const gpucoord::Switch &function = table->functions()[k];
     mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
@@ -178,17 +184,19 @@ std::string ComputeCoordGPU::data_path(Path path) const
 {
   const bool ghosts = path == Path::CELLS || path == Path::LIST;
   std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
-  if (backend->is_cuda()) data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
+  if (backend->is_cuda())
+    data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
   return data;
 }
 
 std::string ComputeCoordGPU::functions_in_words() const
 {
-  if (args->functions.size() == 1) return "the switching function " + table->functions()[0].description();
+  if (args->functions.size() == 1)
+    return "the switching function " + table->functions()[0].description();
   std::string text;
   for (std::size_t k = 0; k < args->functions.size(); ++k)
-    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ", args->functions[k].words,
-                        table->functions()[k].description());
+    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ",
+                        args->functions[k].words, table->functions()[k].description());
   return text;
 }
 
@@ -233,16 +241,19 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 
   if (ambiguous && args->image == Image::UNNAMED) {
     if (!table->has_end())
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: the range{} has no end, so all images of an atom are in range - "
-                 "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
-                 id, args->of_longest(), limit);
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
-               "the box, so several images of one atom are in range - give a smaller dmax, or say image "
-               "minimum{}",
-               id, dmax, args->of_longest(), std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
-               args->engine == Engine::ALLPAIRS ? "" : " or image all");
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Compute coord/gpu {}: the range{} has no end, so all images of an atom are in range - "
+          "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
+          id, args->of_longest(), limit);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
+        "the box, so several images of one atom are in range - give a smaller dmax, or say image "
+        "minimum{}",
+        id, dmax, args->of_longest(),
+        std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
+        args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
 
   const bool ghosts_differ = ambiguous && args->image == Image::MINIMUM;
@@ -253,10 +264,11 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
       return Path::ALLPAIRS;
     default:
       if (ghosts_differ)
-        error->all(FLERR, Error::NOLASTLINE,
-                   "Compute coord/gpu {}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
-                   "shortest period of the box, needs engine allpairs or auto",
-                   id, dmax, args->of_longest(), limit);
+        error->all(
+            FLERR, Error::NOLASTLINE,
+            "Compute coord/gpu {}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
+            "shortest period of the box, needs engine allpairs or auto",
+            id, dmax, args->of_longest(), limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
   }
 }
@@ -269,21 +281,24 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 {
   if (comm->mode != Comm::SINGLE)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify mode multi - use mode "
-               "single, or engine allpairs with image minimum",
-               id);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify mode multi - use mode "
+        "single, or engine allpairs with image minimum",
+        id);
   if (GhostAtoms::are_of_a_group(comm))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
-               "use engine allpairs with image minimum",
-               id);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
+        "use engine allpairs with image minimum",
+        id);
   const double need = table->dmax() + neighbor->skin;
   if (need > cutghost * (1.0 + 1e-9))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
-               "comm_modify cutoff {} or more",
-               id, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
+        "comm_modify cutoff {} or more",
+        id, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
 /* ----------------------------------------------------------------------
@@ -298,10 +313,11 @@ void ComputeCoordGPU::check_list_is_complete()
                            neighbor->special_flag[3] == 0};
   if (!dropped[0] && !dropped[1] && !dropped[2]) return;
   if (atom->molecular == Atom::TEMPLATE)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: engine list cannot tell which bonded pairs of zero special_bonds "
-               "weight atom_style template leaves out of the neighbor list - use engine cells",
-               id);
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: engine list cannot tell which bonded pairs of zero special_bonds "
+        "weight atom_style template leaves out of the neighbor list - use engine cells",
+        id);
 
   tagint bad[2] = {0, 0};
   for (int t = 0; t < nowned_a && !bad[0]; ++t) {
@@ -325,10 +341,11 @@ void ComputeCoordGPU::check_list_is_complete()
   MPI_Allreduce(&mine, &any, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
   if (any.value == 0.0) return;
   MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
-  error->all(FLERR, Error::NOLASTLINE,
-             "Compute coord/gpu {}: engine list would miss bonded pairs of zero special_bonds weight, "
-             "such as atom IDs {} and {} - use engine cells",
-             id, bad[0], bad[1]);
+  error->all(
+      FLERR, Error::NOLASTLINE,
+      "Compute coord/gpu {}: engine list would miss bonded pairs of zero special_bonds weight, "
+      "such as atom IDs {} and {} - use engine cells",
+      id, bad[0], bad[1]);
 }
 
 /* ----------------------------------------------------------------------
@@ -376,7 +393,8 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
   in.types.type = atom->type;
   // an empty second group is not the same as none
   if (groupbit2)
-    in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()), nowned_b};
+    in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()),
+            nowned_b};
   return in;
 }
 
@@ -425,8 +443,9 @@ std::string ComputeCoordGPU::failure(Path path, const char *what, const char *wa
   const std::string others = path == Path::CELLS || path == Path::LIST
       ? fmt::format("{} ghost atoms", index_a.size() + index_b.size() - nowned)
       : fmt::format("{} atoms gathered over ranks", gather->natoms());
-  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned atoms of the groups and {}: {} - {}",
-                     id, comm->me, nowned, others, what, way_out);
+  return fmt::format(
+      "Compute coord/gpu {}: rank {} failed with {} owned atoms of the groups and {}: {} - {}", id,
+      comm->me, nowned, others, what, way_out);
 }
 
 /* ----------------------------------------------------------------------
@@ -438,10 +457,11 @@ double ComputeCoordGPU::evaluate(unsigned want, bool ghosts_are_current)
   try {
     return evaluate_or_throw(want, ghosts_are_current);
   } catch (const std::bad_alloc &) {
-    error->one(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
-               "ranks or a smaller dmax",
-               id, comm->me, index_a.size() + index_b.size());
+    error->one(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
+        "ranks or a smaller dmax",
+        id, comm->me, index_a.size() + index_b.size());
   }
 }
 
@@ -553,17 +573,19 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   if (sum[9] > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&share.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
-               "unstable, or positions were set wrongly",
-               id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
+        "unstable, or positions were set wrongly",
+        id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
   if (sum[11] > 0.0) backend->stop(share.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
-               "are - {} has none at some distance",
-               id, functions_in_words());
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
+        "are - {} has none at some distance",
+        id, functions_in_words());
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     compare_with_reference(path, want, mine, peratom);
   ++nevaluations[want];
@@ -588,7 +610,8 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)
 {
   scale = 1.0;
-  if (args->norm == CoordArguments::Norm::MEAN) scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
+  if (args->norm == CoordArguments::Norm::MEAN)
+    scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -620,8 +643,7 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
 {
   const int ncolumns = gpucoord::peratom_columns(want);
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference =
-      evaluate_path(path, want, peratom ? expected.data() : nullptr, true);
+  const auto reference = evaluate_path(path, want, peratom ? expected.data() : nullptr, true);
 
   double local[7], total[7], difference_sums[7];
   local[0] = reference.value;
@@ -647,10 +669,11 @@ void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
   const auto compare = [this](const char *what, double magnitude, double difference) {
     const double limit = args->check_tolerance * MAX(1.0, magnitude);
     if (!(difference <= limit))
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: check: {} differs by {:.3g} from the reference of magnitude "
-                 "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
-                 id, what, difference, magnitude, limit);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Compute coord/gpu {}: check: {} differs by {:.3g} from the reference of magnitude "
+          "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
+          id, what, difference, magnitude, limit);
   };
   compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {

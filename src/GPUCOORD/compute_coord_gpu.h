@@ -51,13 +51,15 @@ class ComputeCoordGPU : public Compute {
     known = 0;
     wanted |= want;
   }
-  virtual double evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
-  const double *atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
+  virtual double
+  evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
+  const double *
+  atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
   {
     return &ten_columns[10 * static_cast<std::size_t>(i) + 4];
   }
   int instance() const { return instance_me; }    // tells a compute from a later one of the same ID
-  std::string dynamic_group() const;    // name of a group that is dynamic, or ""
+  std::string dynamic_group() const;              // name of a group that is dynamic, or ""
 
  protected:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
@@ -113,7 +115,8 @@ class ComputeCoordGPU : public Compute {
   // of this force evaluation: what fixes will ask for, what evaluate_once() knows, or-ed with KNOWN, and S
   unsigned wanted, known;
   double known_value;
-  std::vector<double> ten_columns;    // array_atom and the atoms' virials, [nlocal][10], where wanted
+  std::vector<double>
+      ten_columns;    // array_atom and the atoms' virials, [nlocal][10], where wanted
 
   // of this evaluation
   gpucoord::Box box;

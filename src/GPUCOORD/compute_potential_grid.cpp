@@ -14,10 +14,10 @@
 
 #include "compute_potential_grid.h"
 
-#include "gpucoord_box_edges.h"
 #include "gpucoord_backend.h"
-#include "potential_far.h"
+#include "gpucoord_box_edges.h"
 #include "potential_arguments.h"
+#include "potential_far.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -45,22 +45,28 @@ enum { PHI, FIELD, NEAR, FAR };
 /* ---------------------------------------------------------------------- */
 
 ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), is_fetched(true), evaluated_at(-1), is_set_up(false), has_warned(false), has_warned_of_overflow(false),
-    is_empty(false), listener(nullptr), reference_value(0.0), nmax(0), first_owned(0)
+    Compute(lmp, narg, arg), is_fetched(true), evaluated_at(-1), is_set_up(false),
+    has_warned(false), has_warned_of_overflow(false), is_empty(false), listener(nullptr),
+    reference_value(0.0), nmax(0), first_owned(0)
 {
   settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
   if (!atom->q_flag)
+    error->all(FLERR, Error::COMMAND,
+               "Compute potential/grid needs atoms with charges, which atom_style {} has none of - "
+               "use atom_style charge or full",
+               atom->get_style());
+  if (domain->dimension != 3)
     error->all(
         FLERR, Error::COMMAND,
-        "Compute potential/grid needs atoms with charges, which atom_style {} has none of - use atom_style charge or full",
-        atom->get_style());
-  if (domain->dimension != 3)
-    error->all(FLERR, Error::COMMAND, "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
+        "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
-    if ((settings->is_direct() && std::string(arg[k]) == "direct") || (settings->has_far() && k == settings->far_position)) check_box(k);
+    if ((settings->is_direct() && std::string(arg[k]) == "direct") ||
+        (settings->has_far() && k == settings->far_position))
+      check_box(k);
   settings->map.tiny = coincidence_tolerance();
   check_distances(true);
-  backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid", settings->device_position);
+  backend = std::make_unique<MapBackend>(lmp, settings->device, "Compute potential/grid",
+                                         settings->device_position);
 
   pergrid_flag = 1;
   peratom_flag = 1;
@@ -69,8 +75,9 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   if (settings->has_far()) {
     comm_reverse = 1;
     try {
-      potential_far = std::make_unique<PotentialFar>(lmp, *backend, settings->map.cutoff, settings->far_error(), settings->n,
-                                                     settings->at_corners);
+      potential_far =
+          std::make_unique<PotentialFar>(lmp, *backend, settings->map.cutoff, settings->far_error(),
+                                         settings->n, settings->at_corners);
     } catch (const std::runtime_error &e) {
       error->all(FLERR, settings->far_position, "Compute potential/grid {}", e.what());
     }
@@ -112,7 +119,8 @@ void ComputePotentialGrid::init()
 void ComputePotentialGrid::set_up()
 {
   backend->reset();
-  backend->init(settings->map, settings->precision, settings->bins, fmt::format("Compute potential/grid {}", id));
+  backend->init(settings->map, settings->precision, settings->bins,
+                fmt::format("Compute potential/grid {}", id));
   if (comm->me == 0) print_setup();
   is_set_up = true;
 }
@@ -145,18 +153,21 @@ double ComputePotentialGrid::protrusion() const
 
 void ComputePotentialGrid::print_setup()
 {
-  const std::string range = settings->is_direct() ? "" : fmt::format(", cutoff {:.10g}", settings->map.cutoff);
+  const std::string range =
+      settings->is_direct() ? "" : fmt::format(", cutoff {:.10g}", settings->map.cutoff);
   const std::string mesg = fmt::format(
       "Compute potential/grid {}: {}, precision {}, kernel {}{}, overlap {}, {}\n"
       "  {} x {} x {} points at {} of cells, units {}{}\n",
-      id, backend->description(), Words::name_of(settings->precision, Words::PRECISIONS), settings->kernel_name(),
-      range, settings->overlap_in_words() + settings->bins_in_words(), data_path(),
-      settings->n[0], settings->n[1], settings->n[2], settings->at_corners ? "corners" : "centers", settings->units_in_words(),
+      id, backend->description(), Words::name_of(settings->precision, Words::PRECISIONS),
+      settings->kernel_name(), range, settings->overlap_in_words() + settings->bins_in_words(),
+      data_path(), settings->n[0], settings->n[1], settings->n[2],
+      settings->at_corners ? "corners" : "centers", settings->units_in_words(),
       settings->field ? ", with field" : "");
-  const std::string mesh = mesh_in_words(), far_field = potential_far
+  const std::string mesh = mesh_in_words(),
+                    far_field = potential_far
       ? fmt::format("  far field by {} of {}, alpha {:.6g}, tolerance {:.6g}\n",
-                    potential_far->is_on_gpu() ? "cuFFT on the GPU" : "LAMMPS' Fourier transforms", mesh, potential_far->alpha(),
-                    settings->far_tolerance)
+                    potential_far->is_on_gpu() ? "cuFFT on the GPU" : "LAMMPS' Fourier transforms",
+                    mesh, potential_far->alpha(), settings->far_tolerance)
       : "";
   if (mesg + mesh == printed) return;
   utils::logmesg(lmp, mesg + far_field);
@@ -164,10 +175,12 @@ void ComputePotentialGrid::print_setup()
   const int *const n = settings->n;
   const auto &tile = gpucoord::MAP_TILE_OF_GPU;
   if (backend->is_cuda() && (n[0] < tile[0] || n[1] < tile[1] || n[2] < tile[2]))
-    error->warning(FLERR,
-                   "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the GPU, {} x {} x {} points: "
-                   "{:.0f} % of its work is for points that are not there - device host may be faster",
-                   id, n[0], n[1], n[2], tile[0], tile[1], tile[2], 100.0 * (1.0 - share_of_tiles()));
+    error->warning(
+        FLERR,
+        "Compute potential/grid {}: a grid of {} x {} x {} points is smaller than a tile of the "
+        "GPU, {} x {} x {} points: "
+        "{:.0f} % of its work is for points that are not there - device host may be faster",
+        id, n[0], n[1], n[2], tile[0], tile[1], tile[2], 100.0 * (1.0 - share_of_tiles()));
 }
 
 std::string ComputePotentialGrid::data_path() const
@@ -219,7 +232,8 @@ void ComputePotentialGrid::allocate_grid()
   check_size();
   grid = std::make_unique<Grid3d>(lmp, world, n[0], n[1], n[2]);
   int ghost[6];
-  grid->setup_grid(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2], ghost[0], ghost[1], ghost[2], ghost[3], ghost[4], ghost[5]);
+  grid->setup_grid(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2], ghost[0], ghost[1], ghost[2], ghost[3],
+                   ghost[4], ghost[5]);
 
   const double shift = settings->at_corners ? 0.0 : 0.5;
   double from[3], to[3], mine[3] = {0.0, 0.0, 0.0};
@@ -243,7 +257,8 @@ void ComputePotentialGrid::allocate_grid()
     }
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: out of memory on rank {} for its part of a grid of {} x {} x {} points - use a "
+               "Compute potential/grid {}: out of memory on rank {} for its part of a grid of {} x "
+               "{} x {} points - use a "
                "coarser grid or more ranks",
                id, comm->me, n[0], n[1], n[2]);
   }
@@ -301,7 +316,10 @@ int ComputePotentialGrid::get_griddata_by_name(int igrid, const std::string &nam
 void *ComputePotentialGrid::get_griddata_by_index(int index)
 {
   if (is_initialized() && evaluated_at != update->ntimestep) compute_pergrid();
-  if (!is_fetched) run_backend([this] { fetch_from_gpu(); });
+  if (!is_fetched)
+    run_backend([this] {
+      fetch_from_gpu();
+    });
   is_fetched = true;
   if (index == PHI) return phi.for_lammps();
   if (index == FIELD) return field.for_lammps();
@@ -320,7 +338,9 @@ bool ComputePotentialGrid::is_at_corners() const
 void ComputePotentialGrid::begin_evaluation(bool on_gpu)
 {
   if (!is_initialized())
-    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {} is used before a run has set it up - use run 0 first", id);
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {} is used before a run has set it up - use run 0 first",
+               id);
   if (!on_gpu) atoms_to_host();
   if (!settings->is_direct()) {
     check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
@@ -339,7 +359,8 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
    of all ranks. bad: ID of an atom without a position or a charge, -1: without an ID, 0: there is none
 ------------------------------------------------------------------------- */
 
-ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_rank, bigint bad) const
+ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_rank,
+                                                            bigint bad) const
 {
   Sums mine = of_this_rank, sums;
   mine.bad = bad ? 1.0 : 0.0;
@@ -347,17 +368,18 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
   if (sums.bad > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&bad, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute potential/grid {}: the position or the charge of {} is not a finite number - the simulation is unstable, or "
-        "they were set wrongly",
-        id, any_bad > 0 ? fmt::format("atom ID {}", any_bad) : std::string("an atom"));
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: the position or the charge of {} is not a finite number "
+               "- the simulation is unstable, or "
+               "they were set wrongly",
+               id, any_bad > 0 ? fmt::format("atom ID {}", any_bad) : std::string("an atom"));
   }
   // atoms of a dynamic group come and go
   if (sums.charged == 0.0 && !group->dynamic[igroup])
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use another group", id,
-               group->names[igroup]);
+               "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use "
+               "another group",
+               id, group->names[igroup]);
   return sums;
 }
 
@@ -377,7 +399,8 @@ ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
   for (int i = 0; i < nall; ++i) {
     if (!(atom->mask[i] & groupbit)) continue;
     const double *const xi = atom->x[i];
-    if (!std::isfinite(xi[0] + xi[1] + xi[2]) || !std::isfinite(atom->q[i])) bad = atom->tag_enable ? atom->tag[i] : -1;
+    if (!std::isfinite(xi[0] + xi[1] + xi[2]) || !std::isfinite(atom->q[i]))
+      bad = atom->tag_enable ? atom->tag[i] : -1;
     x.insert(x.end(), xi, xi + 3);
     q.push_back(atom->q[i]);
     if (i < nlocal) {
@@ -405,11 +428,11 @@ void ComputePotentialGrid::gather_charges()
   for (int r = 0; r < comm->nprocs; ++r) {
     total += counts[r];
     if (total > MAXSMALLINT)
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Compute potential/grid {}: kernel direct has more than {} atoms to gather on every rank - use a smaller group, or a "
-          "kernel with a cutoff",
-          id, MAXSMALLINT);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Compute potential/grid {}: kernel direct has more than {} atoms to gather on "
+                 "every rank - use a smaller group, or a "
+                 "kernel with a cutoff",
+                 id, MAXSMALLINT);
     first[r + 1] = static_cast<int>(total);
   }
   first_owned = first[comm->me];
@@ -417,8 +440,10 @@ void ComputePotentialGrid::gather_charges()
   MPI_Type_contiguous(3, MPI_DOUBLE, &position);
   MPI_Type_commit(&position);
   std::vector<double> all_x(3 * static_cast<std::size_t>(total)), all_q(total);
-  MPI_Allgatherv(x.data(), mine, position, all_x.data(), counts.data(), first.data(), position, world);
-  MPI_Allgatherv(q.data(), mine, MPI_DOUBLE, all_q.data(), counts.data(), first.data(), MPI_DOUBLE, world);
+  MPI_Allgatherv(x.data(), mine, position, all_x.data(), counts.data(), first.data(), position,
+                 world);
+  MPI_Allgatherv(q.data(), mine, MPI_DOUBLE, all_q.data(), counts.data(), first.data(), MPI_DOUBLE,
+                 world);
   MPI_Type_free(&position);
   x.swap(all_x);
   q.swap(all_q);
@@ -451,9 +476,13 @@ template <class Evaluate> void ComputePotentialGrid::evaluate(const Evaluate &ev
     begin_evaluation(false);
     evaluate_map(gpucoord::MapCharges{x.data(), q.data(), static_cast<int>(q.size())});
   } catch (const std::bad_alloc &) {
-    error->one(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: out of memory on rank {} with {} charges - use more ranks{}", id, comm->me, q.size(),
-               settings->is_direct() ? "" : potential_far ? ", or a larger cutoff or tolerance" : " or a smaller cutoff");
+    error->one(
+        FLERR, Error::NOLASTLINE,
+        "Compute potential/grid {}: out of memory on rank {} with {} charges - use more ranks{}",
+        id, comm->me, q.size(),
+        settings->is_direct() ? ""
+            : potential_far   ? ", or a larger cutoff or tolerance"
+                              : " or a smaller cutoff");
   }
 }
 
@@ -464,7 +493,8 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
   std::string failure;
   const auto failed = [&](const std::string &what, const std::string &way_out) {
     const std::string charges = is_fetched ? fmt::format(" with {} charges", q.size()) : "";
-    failure = fmt::format("Compute potential/grid {}: {} on rank {}{} - {}", id, what, comm->me, charges, way_out);
+    failure = fmt::format("Compute potential/grid {}: {} on rank {}{} - {}", id, what, comm->me,
+                          charges, way_out);
   };
   try {
     run();
@@ -473,7 +503,8 @@ void ComputePotentialGrid::run_backend(const std::function<void()> &run)
   } catch (const std::invalid_argument &e) {
     failure = fmt::format("Compute potential/grid {}: {}", id, e.what());
   } catch (const std::bad_alloc &) {
-    failed("out of memory", fmt::format("use more ranks{}", settings->is_direct() ? "" : " or a smaller cutoff"));
+    failed("out of memory",
+           fmt::format("use more ranks{}", settings->is_direct() ? "" : " or a smaller cutoff"));
   }
   int any;
   int mine = failure.empty() ? 0 : 1;
@@ -492,9 +523,11 @@ void ComputePotentialGrid::check_overflow(const gpucoord::MapOverflow &mine)
   has_warned_of_overflow = true;
   if (comm->me == 0)
     error->warning(FLERR,
-                   "Compute potential/grid {}: {:.2f} % of charges overflow bins of size {:.10g} and depth {}, which takes time - use "
+                   "Compute potential/grid {}: {:.2f} % of charges overflow bins of size {:.10g} "
+                   "and depth {}, which takes time - use "
                    "bins fixed {:.10g} {}",
-                   id, 100.0 * sums[1] / sums[0], settings->bins.size, settings->bins.depth, settings->bins.size, better_depth);
+                   id, 100.0 * sums[1] / sums[0], settings->bins.size, settings->bins.depth,
+                   settings->bins.size, better_depth);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -506,18 +539,23 @@ void ComputePotentialGrid::compute_pergrid()
   if (!is_fetched) {
     begin_evaluation(true);
     gpucoord::MapOverflow overflow;
-    run_backend([&] { overflow = map_on_gpu(); });
+    run_backend([&] {
+      overflow = map_on_gpu();
+    });
     if (settings->bins.are_fixed) check_overflow(overflow);
     return;
   }
   evaluate([this](const gpucoord::MapCharges &charges) {
     if (is_empty) {    // alpha may not be known yet
-      for (GridValues *const values : {&phi, &field, &near, &far}) std::fill_n(values->data(), values->size(), 0.0);
+      for (GridValues *const values : {&phi, &field, &near, &far})
+        std::fill_n(values->data(), values->size(), 0.0);
       return;
     }
     const bool has_field = settings->field && field.size() > 0;
     run_backend([&] {
-      (*backend)->on_grid(brick(), charges, {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
+      (*backend)->on_grid(
+          brick(), charges,
+          {potential_far ? near.data() : phi.data(), has_field ? field.data() : nullptr});
     });
     if (settings->bins.are_fixed) check_overflow((*backend)->overflow());
     if (potential_far) add_far(charges);
@@ -532,7 +570,8 @@ Region *ComputePotentialGrid::reference_region() const
 {
   Region *const region = domain->get_region_by_id(settings->reference);
   if (!region)
-    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: its reference, region {}, is no longer there", id,
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: its reference, region {}, is no longer there", id,
                settings->reference);
   return region;
 }
@@ -552,7 +591,9 @@ void ComputePotentialGrid::set_reference()
     for (int j = 0; j < points.n[1]; ++j)
       for (int i = 0; i < points.n[0]; ++i, ++p) {
         double at[3];
-        for (int c = 0; c < 3; ++c) at[c] = points.origin[c] + i * points.step[0][c] + j * points.step[1][c] + k * points.step[2][c];
+        for (int c = 0; c < 3; ++c)
+          at[c] = points.origin[c] + i * points.step[0][c] + j * points.step[1][c] +
+              k * points.step[2][c];
         if (!region->match(at[0], at[1], at[2])) continue;
         mine[0] += phi.data()[p];
         mine[1] += 1.0;
@@ -560,8 +601,9 @@ void ComputePotentialGrid::set_reference()
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, world);
   if (all[1] == 0.0)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: no point of its grid is in region {}, its reference - use a larger region or a finer grid", id,
-               settings->reference);
+               "Compute potential/grid {}: no point of its grid is in region {}, its reference - "
+               "use a larger region or a finer grid",
+               id, settings->reference);
   reference_value = all[0] / all[1];
   for (std::size_t k = 0; k < phi.size(); ++k) phi.data()[k] -= reference_value;
 }
@@ -575,7 +617,8 @@ void ComputePotentialGrid::compute_peratom()
   invoked_peratom = update->ntimestep;
   if (potential_far && !force->newton)    // LAMMPS then has no room for what ghost atoms send back
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials at "
+               "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms "
+               "to their owners, which potentials at "
                "atoms with far fft need - use newton on",
                id);
   if (atom->nmax > nmax) {
@@ -583,7 +626,8 @@ void ComputePotentialGrid::compute_peratom()
     nmax = atom->nmax;
     memory->create(vector_atom, nmax, "potential/grid:vector_atom");
   }
-  if (!settings->reference.empty() && evaluated_at != update->ntimestep) compute_pergrid();    // it is a mean over the grid
+  if (!settings->reference.empty() && evaluated_at != update->ntimestep)
+    compute_pergrid();    // it is a mean over the grid
   std::vector<double> at_atoms;
   evaluate([&](const gpucoord::MapCharges &charges) {
     const int n = static_cast<int>(owned.size());
@@ -592,14 +636,15 @@ void ComputePotentialGrid::compute_peratom()
     at_atoms.assign(n, 0.0);
     if (is_empty) return;
     run_backend([&] {
-      (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n}, charges,
-                            {at_atoms.data(), nullptr});
+      (*backend)->at_points({charges.x + 3 * static_cast<std::size_t>(first_owned), self.data(), n},
+                            charges, {at_atoms.data(), nullptr});
     });
     if (potential_far) add_far_at_atoms(charges, at_atoms);
   });
   std::fill(vector_atom, vector_atom + atom->nlocal, 0.0);
   const double scale = settings->scale();
-  for (std::size_t k = 0; k < owned.size(); ++k) vector_atom[owned[k]] = scale * at_atoms[k] - reference_value;
+  for (std::size_t k = 0; k < owned.size(); ++k)
+    vector_atom[owned[k]] = scale * at_atoms[k] - reference_value;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -635,6 +680,8 @@ std::vector<double> ComputePotentialGrid::get_sum()
 
 double ComputePotentialGrid::memory_usage()
 {
-  return phi.bytes() + field.bytes() + near.bytes() + far.bytes() + (potential_far ? potential_far->bytes(settings->field) : 0.0) +
-      static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) + static_cast<double>(owned.capacity()) * sizeof(int);
+  return phi.bytes() + field.bytes() + near.bytes() + far.bytes() +
+      (potential_far ? potential_far->bytes(settings->field) : 0.0) +
+      static_cast<double>(x.capacity() + q.capacity() + nmax) * sizeof(double) +
+      static_cast<double>(owned.capacity()) * sizeof(int);
 }

@@ -19,8 +19,8 @@ ComputeStyle(potential/grid,ComputePotentialGrid);
 
 #include "compute.h"
 
-#include "potential_grid_values.h"
 #include "gpucoord/potential_map.h"
+#include "potential_grid_values.h"
 
 #include <functional>
 #include <memory>
@@ -50,8 +50,8 @@ class ComputePotentialGrid : public Compute {
   void unpack_reverse_comm(int, int *, double *) override;
   double memory_usage() override;
 
-  bool is_at_corners() const;    // where points are in their cells
-  int number_of_points() const;  // of this rank
+  bool is_at_corners() const;      // where points are in their cells
+  int number_of_points() const;    // of this rank
 
   // For a fix that adds up maps: the sum of potentials, which stays where maps are made. Where parts of the box change the
   // listener is told, before and after.
@@ -72,14 +72,18 @@ class ComputePotentialGrid : public Compute {
 
  protected:
   struct Sums {
-    double charged = 0.0, bad = 0.0;    // atoms with a charge, and those that are nowhere
+    double charged = 0.0, bad = 0.0;           // atoms with a charge, and those that are nowhere
     double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
   };
   virtual void atoms_to_host() {}
   virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms
   // whether the map of this evaluation is made from atoms on a GPU, and stays there
   virtual bool stays_on_gpu() const { return false; }
-  virtual Sums begin_on_gpu(bigint &bad) { bad = 0; return {}; }    // as select_charges()
+  virtual Sums begin_on_gpu(bigint &bad)
+  {
+    bad = 0;
+    return {};
+  }    // as select_charges()
   virtual gpucoord::MapOverflow map_on_gpu() { return {}; }
   virtual void fetch_from_gpu() {}
   virtual std::string data_path() const;
@@ -94,8 +98,8 @@ class ComputePotentialGrid : public Compute {
   std::unique_ptr<MapBackend> backend;
   std::unique_ptr<PotentialFar> potential_far;    // null: none
   GridValues phi, field;
-  bool is_fetched;            // phi and field are those of the last map
-  bigint evaluated_at;        // step of the last map; -1: none
+  bool is_fetched;        // phi and field are those of the last map
+  bigint evaluated_at;    // step of the last map; -1: none
 
  private:
   void part_of_box(int axis, double &from, double &to) const;
@@ -130,28 +134,30 @@ class ComputePotentialGrid : public Compute {
   void check_overflow(const gpucoord::MapOverflow &);
   double share_of_tiles() const;
 
-  bool is_set_up;             // in this run: alpha of a far field is known
+  bool is_set_up;    // in this run: alpha of a far field is known
   bool has_warned, has_warned_of_overflow;
-  bool is_empty;              // no charge at all in this evaluation
-  std::string printed;        // at set-up, but for alpha
+  bool is_empty;          // no charge at all in this evaluation
+  std::string printed;    // at set-up, but for alpha
 
   std::unique_ptr<class Grid3d> grid;
-  int lo[3], hi[3];           // points of this rank, hi included
-  double outside[3];          // how far points of any rank are from its part of the box, as a fraction of its edges
-  Listener *listener;         // or null
-  std::vector<double> sum;    // of phi, for it
-  GridValues near, far;       // of which phi is the sum, where there is a far field
-  double reference_value;     // that was taken from phi
-  std::vector<double> at_all; // [nlocal + nghost] far field that this rank's points add at atoms
-  std::vector<char> is_sent;  // [nlocal] atoms that other ranks or periodic images have ghost atoms of
-  int nreceived;              // ghost atoms that got charges
+  int lo[3], hi[3];    // points of this rank, hi included
+  double outside
+      [3];    // how far points of any rank are from its part of the box, as a fraction of its edges
+  Listener *listener;            // or null
+  std::vector<double> sum;       // of phi, for it
+  GridValues near, far;          // of which phi is the sum, where there is a far field
+  double reference_value;        // that was taken from phi
+  std::vector<double> at_all;    // [nlocal + nghost] far field that this rank's points add at atoms
+  std::vector<char>
+      is_sent;      // [nlocal] atoms that other ranks or periodic images have ghost atoms of
+  int nreceived;    // ghost atoms that got charges
   int nmax;
 
   // of this evaluation: charges that this rank's points see, those of owned atoms first or, for kernel direct, from first_owned
   // on
   std::vector<double> x, q;
   int first_owned;
-  std::vector<int> owned;     // rows of the atoms that these are
+  std::vector<int> owned;    // rows of the atoms that these are
 };
 
 }    // namespace LAMMPS_NS

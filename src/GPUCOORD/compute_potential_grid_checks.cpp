@@ -14,8 +14,8 @@
 
 #include "gpucoord_box_edges.h"
 #include "gpucoord_physical_memory.h"
-#include "potential_far.h"
 #include "potential_arguments.h"
+#include "potential_far.h"
 
 #include "comm.h"
 #include "domain.h"
@@ -35,10 +35,13 @@ static constexpr double ON_A_POINT = 1e-5;
 
 double ComputePotentialGrid::coincidence_tolerance() const
 {
-  if (settings->is_direct()) return ON_A_POINT * std::max({domain->xprd, domain->yprd, domain->zprd});
+  if (settings->is_direct())
+    return ON_A_POINT * std::max({domain->xprd, domain->yprd, domain->zprd});
   double step = 0.0;
   for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
-  return ON_A_POINT * MAX(settings->map.cutoff, step);    // float rounds distances by a part of the size of tiles of points
+  return ON_A_POINT *
+      MAX(settings->map.cutoff,
+          step);    // float rounds distances by a part of the size of tiles of points
 }
 
 /* ----------------------------------------------------------------------
@@ -49,16 +52,19 @@ void ComputePotentialGrid::check_box(int argument) const
 {
   const std::string self = argument == Error::NOLASTLINE ? fmt::format(" {}:", id) : "";
   if (settings->has_far() && !(domain->xperiodic && domain->yperiodic && domain->zperiodic))
-    error->all(FLERR, argument,
-               "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also beside kspace_modify slab - use "
-               "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
-               self);
-  if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic)) return;
-  error->all(
-      FLERR, argument,
-      "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit in a periodic box - use kernel cut, "
-      "smooth or taylor with a cutoff, or boundary f f f",
-      self);
+    error->all(
+        FLERR, argument,
+        "Compute potential/grid{} far fft is for boxes that are periodic in all directions, also "
+        "beside kspace_modify slab - use "
+        "boundary p p p with a slab of vacuum, or kernel direct in a box that is not periodic",
+        self);
+  if (!settings->is_direct() || !(domain->xperiodic || domain->yperiodic || domain->zperiodic))
+    return;
+  error->all(FLERR, argument,
+             "Compute potential/grid{} kernel direct sums 1/r over all atoms, which has no limit "
+             "in a periodic box - use kernel cut, "
+             "smooth or taylor with a cutoff, or boundary f f f",
+             self);
 }
 
 /* ----------------------------------------------------------------------
@@ -69,16 +75,20 @@ void ComputePotentialGrid::check_box(int argument) const
 void ComputePotentialGrid::check_distances(bool in_command) const
 {
   const std::string self = in_command ? "" : fmt::format(" {}:", id);
-  const auto argument = [&](int position) { return in_command ? position : Error::NOLASTLINE; };
+  const auto argument = [&](int position) {
+    return in_command ? position : Error::NOLASTLINE;
+  };
   const gpucoord::MapOptions &map = settings->map;
   if (!settings->is_direct() && !settings->has_far() && map.cutoff <= map.tiny)
     error->all(FLERR, argument(settings->cutoff_position + 1),
-               "Compute potential/grid{} cutoff is {:.10g} but must be more than {:.4g}, {:g} of the longest edge of a grid cell: nearer "
+               "Compute potential/grid{} cutoff is {:.10g} but must be more than {:.4g}, {:g} of "
+               "the longest edge of a grid cell: nearer "
                "charges count as on a point and are left out - use a larger cutoff or a finer grid",
                self, map.cutoff, map.tiny, ON_A_POINT);
   if (map.overlap == gpucoord::MapOverlap::SOFT && map.radius < map.tiny)
     error->all(FLERR, argument(settings->overlap_position + 2),
-               "Compute potential/grid{} overlap soft radius is {:.10g} but must be {:.4g} or more: nearer charges count as on a point - "
+               "Compute potential/grid{} overlap soft radius is {:.10g} but must be {:.4g} or "
+               "more: nearer charges count as on a point - "
                "use a larger radius or overlap skip",
                self, map.radius, map.tiny);
 }
@@ -100,7 +110,8 @@ void ComputePotentialGrid::check_size() const
   MPI_Allreduce(&mine, &most, 1, MPI_DOUBLE, MPI_MAX, world);
   if (most > MAXSMALLINT)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a rank and at its faces, and LAMMPS takes "
+               "Compute potential/grid {}: a grid of {} x {} x {} points has {:.0f} of them on a "
+               "rank and at its faces, and LAMMPS takes "
                "{} at most - use fewer points or more ranks",
                id, n[0], n[1], n[2], most, MAXSMALLINT);
 }
@@ -119,7 +130,8 @@ void ComputePotentialGrid::check_memory() const
   double bytes = npoints * sizeof(double) * (settings->field ? 5 : 1);
   std::string mesh, way_out;
   if (potential_far) {
-    bytes += npoints * sizeof(double) * (settings->field ? 5 : 2) + potential_far->bytes(settings->field);
+    bytes += npoints * sizeof(double) * (settings->field ? 5 : 2) +
+        potential_far->bytes(settings->field);
     if (potential_far->mesh().n[0] > 0) {
       mesh = " and " + mesh_in_words() + " for far fft";
       way_out = "a larger cutoff or tolerance, ";
@@ -135,10 +147,11 @@ void ComputePotentialGrid::check_memory() const
   double worst[2];    // the most that the ranks of a machine need, and the least that one has
   MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a machine, which has {:.1f} GiB - use "
-        "{}a coarser grid or more machines",
-        id, settings->n[0], settings->n[1], settings->n[2], settings->field ? " with field" : "", mesh, worst[0] / GIB,
-        -worst[1] / GIB, way_out);
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: a grid of {} x {} x {} points{}{} needs {:.1f} GiB on a "
+               "machine, which has {:.1f} GiB - use "
+               "{}a coarser grid or more machines",
+               id, settings->n[0], settings->n[1], settings->n[2],
+               settings->field ? " with field" : "", mesh, worst[0] / GIB, -worst[1] / GIB,
+               way_out);
 }

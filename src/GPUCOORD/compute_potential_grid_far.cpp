@@ -13,8 +13,8 @@
 
 #include "compute_potential_grid.h"
 
-#include "potential_far.h"
 #include "potential_arguments.h"
+#include "potential_far.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -45,12 +45,14 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
       set_up();
     }
   } catch (const std::invalid_argument &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: far fft {}: {} - use a larger tolerance or cutoff", id,
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute potential/grid {}: far fft {}: {} - use a larger tolerance or cutoff", id,
                settings->far_tolerance, e.what());
   }
   if (std::fabs(sums.q) > NEUTRAL * sums.size && !has_warned && comm->me == 0)
     error->warning(FLERR,
-                   "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic potential is that with a uniform "
+                   "Compute potential/grid {}: charges of group {} add up to {:.6g}: its periodic "
+                   "potential is that with a uniform "
                    "background that makes them neutral",
                    id, group->names[igroup], sums.q);
   has_warned = has_warned || std::fabs(sums.q) > NEUTRAL * sums.size;
@@ -71,7 +73,9 @@ void ComputePotentialGrid::run_far(const std::function<void()> &run)
 void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 {
   std::vector<double> of_far(field.size());
-  run_far([&] { potential_far->on_grid(charges, far.data(), settings->field, of_far.data()); });
+  run_far([&] {
+    potential_far->on_grid(charges, far.data(), settings->field, of_far.data());
+  });
   for (std::size_t k = 0; k < of_far.size(); ++k) field.data()[k] += of_far[k];
   for (std::size_t k = 0; k < far.size(); ++k) far.data()[k] += potential_far->background();
   if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_from_their_points(charges);
@@ -88,7 +92,8 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
   const double tiny_sq = settings->map.tiny * settings->map.tiny;
   for (int k = 0; k < charges.n; ++k) {
     double d[3];
-    for (int c = 0; c < 3; ++c) d[c] = charges.x[3 * static_cast<std::size_t>(k) + c] - points.origin[c];
+    for (int c = 0; c < 3; ++c)
+      d[c] = charges.x[3 * static_cast<std::size_t>(k) + c] - points.origin[c];
     std::size_t point = 0;
     bool is_here = true;
     for (int a = 2; a >= 0; --a) {    // step a has nothing beyond axis a
@@ -107,14 +112,18 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
    Points of this rank add to the owned and ghost atoms near them, and what ghost atoms have got goes to those that they are of.
 ------------------------------------------------------------------------- */
 
-void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges, std::vector<double> &at_atoms)
+void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
+                                            std::vector<double> &at_atoms)
 {
   const int nall = atom->nlocal + atom->nghost;
   at_all.resize(nall);
-  run_far([&] { potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data()); });
+  run_far([&] {
+    potential_far->at_places(charges, atom->nmax ? &atom->x[0][0] : nullptr, nall, at_all.data());
+  });
   comm->reverse_comm(this);
   for (std::size_t k = 0; k < owned.size(); ++k)
-    at_atoms[k] += at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
+    at_atoms[k] +=
+        at_all[owned[k]] + potential_far->background() - q[k] * potential_far->of_itself();
   if (settings->map.overlap == gpucoord::MapOverlap::SKIP) take_charges_in_one_place(at_atoms);
 }
 
@@ -126,7 +135,9 @@ void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_ato
 {
   std::vector<std::size_t> along_x(q.size());
   for (std::size_t k = 0; k < along_x.size(); ++k) along_x[k] = k;
-  std::sort(along_x.begin(), along_x.end(), [this](std::size_t a, std::size_t b) { return x[3 * a] < x[3 * b]; });
+  std::sort(along_x.begin(), along_x.end(), [this](std::size_t a, std::size_t b) {
+    return x[3 * a] < x[3 * b];
+  });
   const double tiny = settings->map.tiny;
   const auto take = [&](std::size_t from, std::size_t charge) {
     if (from < at_atoms.size()) at_atoms[from] -= q[charge] * potential_far->of_itself();

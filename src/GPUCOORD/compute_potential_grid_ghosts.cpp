@@ -40,24 +40,31 @@ void ComputePotentialGrid::check_ghost_shell(double cutghost) const
 {
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify mode multi - use mode single", id);
+               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify mode multi - "
+               "use mode single",
+               id);
   if (GhostAtoms::are_of_a_group(comm))
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify group - use comm_modify group all", id);
+               "Compute potential/grid {}: cannot use the ghost atoms of comm_modify group - use "
+               "comm_modify group all",
+               id);
   const double extra = protrusion(), need = settings->map.cutoff + neighbor->skin + extra;
   const std::string why = GhostRange::why_too_long(need, atom, comm, domain);
   if (!why.empty())
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: cutoff plus skin {:.10g} {} - use a smaller cutoff; far fft adds all periodic images",
+               "Compute potential/grid {}: cutoff plus skin {:.10g} {} - use a smaller cutoff; far "
+               "fft adds all periodic images",
                id, need, why);
   if (need > cutghost * (1.0 + 1e-9))
     error->all(FLERR, Error::NOLASTLINE,
-               "Compute potential/grid {}: cutoff plus skin {}{:.10g} exceeds the ghost atom range {:.10g} - use comm_modify "
+               "Compute potential/grid {}: cutoff plus skin {}{:.10g} exceeds the ghost atom range "
+               "{:.10g} - use comm_modify "
                "cutoff {} or more",
                id,
-               extra > 0.0
-                   ? fmt::format("plus {:.10g}, by which points at corners are outside of a rank's part of the box, ", extra)
-                   : "",
+               extra > 0.0 ? fmt::format("plus {:.10g}, by which points at corners are outside of "
+                                         "a rank's part of the box, ",
+                                         extra)
+                           : "",
                need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
@@ -73,7 +80,9 @@ void ComputePotentialGrid::refresh_ghosts()
     MPI_Allreduce(&is_bad, &any_bad, 1, MPI_INT, MPI_MAX, world);
     if (any_bad)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute potential/grid {}: atoms have been moved, created or deleted since the last run - use run 0 first", id);
+                 "Compute potential/grid {}: atoms have been moved, created or deleted since the "
+                 "last run - use run 0 first",
+                 id);
   };
   bigint mine = atom->nghost, all;
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
@@ -112,7 +121,8 @@ bool ComputePotentialGrid::have_ghosts_jumped()
   forward_positions();
   double most = 0.0;
   for (std::size_t k = 0; k < before.size(); k += 3) {
-    const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1], first[k + 2] - before[k + 2]};
+    const double d[3] = {first[k] - before[k], first[k + 1] - before[k + 1],
+                         first[k + 2] - before[k + 2]};
     most = MAX(most, d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
   }
   return most > 0.25 * neighbor->skin * neighbor->skin;

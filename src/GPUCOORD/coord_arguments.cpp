@@ -10,8 +10,8 @@
 
 #include "coord_arguments.h"
 
-#include "gpucoord_broadcast_text.h"
 #include "coord_switch.h"
+#include "gpucoord_broadcast_text.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -30,8 +30,9 @@
 using namespace LAMMPS_NS;
 using Words::choose;
 
-static const std::vector<std::string> KEYWORDS = {"group2", "pairs", "pairs/file", "switch", "coeff", "norm",
-                                                  "image", "engine", "precision", "device", "check"};
+static const std::vector<std::string> KEYWORDS = {"group2",    "pairs",  "pairs/file", "switch",
+                                                  "coeff",     "norm",   "image",      "engine",
+                                                  "precision", "device", "check"};
 
 /* ---------------------------------------------------------------------- */
 
@@ -66,13 +67,14 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
         error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
       have_switch = true;
       functions[0].position = iarg + 1;
-      functions[0].options = CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
-                                 .parse(iarg, narg, arg, KEYWORDS);
+      functions[0].options =
+          CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
+              .parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "norm") {
-      norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg, {{"sum", Norm::SUM}, {"mean", Norm::MEAN}},
-                          input, error);
+      norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg,
+                          {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, input, error);
       iarg += 2;
     } else if (keyword == "image") {
       image = choose<Image>("compute coord/gpu image", iarg, narg, arg,
@@ -89,7 +91,8 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       engine_position = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
-      precision = choose("compute coord/gpu precision", iarg, narg, arg, Words::PRECISIONS, input, error);
+      precision =
+          choose("compute coord/gpu precision", iarg, narg, arg, Words::PRECISIONS, input, error);
       iarg += 2;
     } else if (keyword == "device") {
       device = choose("compute coord/gpu device", iarg, narg, arg, Words::DEVICES, input, error);
@@ -128,35 +131,41 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
   if (pair_mode) {
     if (!atom->tag_enable)
-      error->all(FLERR, Error::COMMAND,
-                 "Compute coord/gpu pairs and pairs/file match atoms by ID, but atom IDs are off - remove "
-                 "'atom_modify id no' or use group2");
+      error->all(
+          FLERR, Error::COMMAND,
+          "Compute coord/gpu pairs and pairs/file match atoms by ID, but atom IDs are off - remove "
+          "'atom_modify id no' or use group2");
     if (engine != Engine::AUTO)
-      error->all(FLERR, engine_position + 1,
-                 "Compute coord/gpu pairs evaluates its pairs directly and takes no engine {} - leave "
-                 "engine out",
-                 arg[engine_position + 1]);
+      error->all(
+          FLERR, engine_position + 1,
+          "Compute coord/gpu pairs evaluates its pairs directly and takes no engine {} - leave "
+          "engine out",
+          arg[engine_position + 1]);
     if (image == Image::ALL)
-      error->all(FLERR, image_position + 1,
-                 "Compute coord/gpu pairs takes the nearest image of each pair, not image all - use "
-                 "image minimum");
+      error->all(
+          FLERR, image_position + 1,
+          "Compute coord/gpu pairs takes the nearest image of each pair, not image all - use "
+          "image minimum");
     return;
   }
   if (image == Image::ALL && engine == Engine::ALLPAIRS)
-    error->all(FLERR, image_position + 1,
-               "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all "
-               "- use image minimum, or engine cells");
+    error->all(
+        FLERR, image_position + 1,
+        "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all "
+        "- use image minimum, or engine cells");
   if (!has_end) {
     if (engine == Engine::CELLS || engine == Engine::LIST)
-      error->all(FLERR, engine_position + 1,
-                 "Compute coord/gpu engine {} needs a range with an end, but the switching function{} "
-                 "has none - give dmax, or use engine allpairs",
-                 arg[engine_position + 1], of_longest());
+      error->all(
+          FLERR, engine_position + 1,
+          "Compute coord/gpu engine {} needs a range with an end, but the switching function{} "
+          "has none - give dmax, or use engine allpairs",
+          arg[engine_position + 1], of_longest());
     if (image == Image::ALL)
-      error->all(FLERR, image_position + 1,
-                 "Compute coord/gpu image all needs a range with an end, but the switching function{} "
-                 "has none - give dmax, or use image minimum",
-                 of_longest());
+      error->all(
+          FLERR, image_position + 1,
+          "Compute coord/gpu image all needs a range with an end, but the switching function{} "
+          "has none - give dmax, or use image minimum",
+          of_longest());
   }
 }
 
@@ -168,7 +177,8 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
   if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu coeff", error);
   if (!domain->box_exist)
     error->all(FLERR, iarg,
-               "Compute coord/gpu coeff names atom types, which there are none of before the simulation box is "
+               "Compute coord/gpu coeff names atom types, which there are none of before the "
+               "simulation box is "
                "defined - define the compute after the box");
   const auto range = [this, arg](int k, int &lo, int &hi) {
     // what utils::bounds_typelabel() does, which does not point at the argument
@@ -216,9 +226,11 @@ std::string CoordArguments::of_longest() const
 void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {
   if (CoordSwitch::is_name(text))
-    error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?", text);
+    error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?",
+               text);
   error->all(FLERR, iarg,
-             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function follow it",
+             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function "
+             "follow it",
              text, utils::join(KEYWORDS, ", "));
 }
 

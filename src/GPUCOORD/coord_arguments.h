@@ -13,8 +13,8 @@
 
 #include "pointers.h"
 
-#include "gpucoord_words.h"
 #include "gpucoord/switch_table.h"
+#include "gpucoord_words.h"
 
 #include <string>
 #include <utility>
@@ -35,7 +35,7 @@ class CoordArguments : protected Pointers {
   CoordArguments(LAMMPS *, int narg, char **arg);
 
   Groups groups = Groups::SELF;
-  std::string group2;    // name of the second group of TWO and PAIRS
+  std::string group2;                                 // name of the second group of TWO and PAIRS
   std::vector<std::pair<tagint, tagint>> id_pairs;    // of PAIRS_FILE
   std::vector<tagint> pair_ids;                       // the atoms in them, sorted and each once
   Norm norm = Norm::SUM;
@@ -49,15 +49,16 @@ class CoordArguments : protected Pointers {
 
   // that of switch, for all types, then that of each coeff
   struct Function {
-    std::string words;            // 'switch' or 'coeff I J'
-    int ilo, ihi, jlo, jhi;       // types
+    std::string words;         // 'switch' or 'coeff I J'
+    int ilo, ihi, jlo, jhi;    // types
     gpucoord::SwitchOptions options;
-    int position = 0;             // argument to point at in an error: the name of the function
+    int position = 0;    // argument to point at in an error: the name of the function
   };
   std::vector<Function> functions;
   gpucoord::SwitchTable table() const;    // the same functions in the same order
   const Function &longest() const;        // that of the largest dmax, which is that of the variable
-  std::string of_longest() const;         // ' of coeff I J', for errors; empty where there is one function
+  std::string
+  of_longest() const;    // ' of coeff I J', for errors; empty where there is one function
 
  private:
   void read_coeff(int &iarg, int narg, char **arg);

@@ -39,9 +39,10 @@ void CoordGather::gather()
   for (int r = 0; r < comm->nprocs; ++r) {
     total += counts[r];
     if (total > MAXSMALLINT)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: more than {} atoms to gather on every rank - use smaller groups, or engine cells",
-                 owner, MAXSMALLINT);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: more than {} atoms to gather on every rank - use smaller groups, or engine cells",
+          owner, MAXSMALLINT);
     first[r + 1] = static_cast<int>(total);
   }
   first_owned = first[comm->me];
@@ -59,7 +60,8 @@ void CoordGather::groups(int groupbit, int groupbit2)
     const int member = (atom->mask[i] & groupbit ? 1 : 0) | (atom->mask[i] & groupbit2 ? 2 : 0);
     if (!member) continue;
     const double *const x = atom->x[i];
-    mine.push_back({{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i, atom->type[i]});
+    mine.push_back(
+        {{x[0], x[1], x[2]}, atom->tag_enable ? atom->tag[i] : 0, member, i, atom->type[i]});
   }
   gather();
 
@@ -142,7 +144,9 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
   pair_row_b.clear();
   pair_type_a.clear();
   pair_type_b.clear();
-  const auto is_mine = [this](int k) { return k >= first_owned && k < first_owned + nowned; };
+  const auto is_mine = [this](int k) {
+    return k >= first_owned && k < first_owned + nowned;
+  };
   for (const auto &[ia, ib] : index_pairs) {
     if (!is_mine(ia) && !is_mine(ib)) continue;
     pair_xa.insert(pair_xa.end(), atoms[ia].x, atoms[ia].x + 3);
@@ -171,20 +175,24 @@ gpucoord::PairsInput CoordGather::pairs_of_groups(const gpucoord::Box &box)
     for (int s = 0; s < 2; ++s)
       if (atoms[k].member & (1 << s)) side[s].push_back(k);
   if (side[0].size() != side[1].size())
-    error->all(FLERR, Error::NOLASTLINE,
-               "{}: pairs needs two groups of the same size, but the first has {} atoms and the second "
-               "{} - change the groups, or use group2 for every pair of them",
-               owner, side[0].size(), side[1].size());
-  const auto by_tag = [this](int k, int l) { return atoms[k].tag < atoms[l].tag; };
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "{}: pairs needs two groups of the same size, but the first has {} atoms and the second "
+        "{} - change the groups, or use group2 for every pair of them",
+        owner, side[0].size(), side[1].size());
+  const auto by_tag = [this](int k, int l) {
+    return atoms[k].tag < atoms[l].tag;
+  };
   for (auto &members : side) std::sort(members.begin(), members.end(), by_tag);
 
   std::vector<std::pair<int, int>> index_pairs;
   for (std::size_t k = 0; k < side[0].size(); ++k) {
     if (side[0][k] == side[1][k])
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: atom ID {} would pair with itself, being number {} by ID in both groups of pairs - "
-                 "change the groups",
-                 owner, atoms[side[0][k]].tag, k + 1);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: atom ID {} would pair with itself, being number {} by ID in both groups of pairs - "
+          "change the groups",
+          owner, atoms[side[0][k]].tag, k + 1);
     index_pairs.emplace_back(side[0][k], side[1][k]);
   }
   return make_pairs(box, index_pairs);
@@ -197,26 +205,30 @@ CoordGather::pairs_of_ids(const gpucoord::Box &box,
 {
   std::vector<int> by_tag(atoms.size());
   for (std::size_t k = 0; k < by_tag.size(); ++k) by_tag[k] = static_cast<int>(k);
-  std::sort(by_tag.begin(), by_tag.end(),
-            [this](int k, int l) { return atoms[k].tag < atoms[l].tag; });
+  std::sort(by_tag.begin(), by_tag.end(), [this](int k, int l) {
+    return atoms[k].tag < atoms[l].tag;
+  });
   const auto find = [this, &by_tag](tagint tag) {
-    const auto place = std::lower_bound(by_tag.begin(), by_tag.end(), tag,
-                                        [this](int k, tagint t) { return atoms[k].tag < t; });
+    const auto place = std::lower_bound(by_tag.begin(), by_tag.end(), tag, [this](int k, tagint t) {
+      return atoms[k].tag < t;
+    });
     if (place == by_tag.end() || atoms[*place].tag != tag)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: pairs/file names atom ID {}, which does not exist - correct the file, or keep that "
-                 "atom",
-                 owner, tag);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: pairs/file names atom ID {}, which does not exist - correct the file, or keep that "
+          "atom",
+          owner, tag);
     return *place;
   };
   std::vector<std::pair<int, int>> index_pairs;
   for (const auto &[tag_a, tag_b] : id_pairs) {
     const int ia = find(tag_a);
     if (!(atoms[ia].member & groupbit))
-      error->all(FLERR, Error::NOLASTLINE,
-                 "{}: atom ID {} is first in a pair of pairs/file but not in group {} - use a group that "
-                 "holds the first atoms of all pairs",
-                 owner, tag_a, group_name);
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "{}: atom ID {} is first in a pair of pairs/file but not in group {} - use a group that "
+          "holds the first atoms of all pairs",
+          owner, tag_a, group_name);
     index_pairs.emplace_back(ia, find(tag_b));
   }
   return make_pairs(box, index_pairs);

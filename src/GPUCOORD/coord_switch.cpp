@@ -23,28 +23,25 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using Words::Choice;
 using gpucoord::SwitchKind;
 using gpucoord::SwitchOptions;
+using Words::Choice;
 
 namespace {
 
-const std::vector<Choice<SwitchKind>> SWITCHES = {{"rational", SwitchKind::RATIONAL},
-                                                  {"exp", SwitchKind::EXP},
-                                                  {"gaussian", SwitchKind::GAUSSIAN},
-                                                  {"smap", SwitchKind::SMAP},
-                                                  {"cubic", SwitchKind::CUBIC},
-                                                  {"tanh", SwitchKind::TANH},
-                                                  {"cosinus", SwitchKind::COSINUS},
-                                                  {"q", SwitchKind::Q},
-                                                  {"custom", SwitchKind::CUSTOM}};
+const std::vector<Choice<SwitchKind>> SWITCHES = {
+    {"rational", SwitchKind::RATIONAL}, {"exp", SwitchKind::EXP},
+    {"gaussian", SwitchKind::GAUSSIAN}, {"smap", SwitchKind::SMAP},
+    {"cubic", SwitchKind::CUBIC},       {"tanh", SwitchKind::TANH},
+    {"cosinus", SwitchKind::COSINUS},   {"q", SwitchKind::Q},
+    {"custom", SwitchKind::CUSTOM}};
 
 // keywords that may follow the name, and r0 where the function takes one
 struct SwitchKeyword {
   const char *keyword;
-  const char *field;    // of SwitchOptions, as SwitchError names it
-  double SwitchOptions::*value;      // null: no number
-  std::vector<SwitchKind> kinds;     // functions that take it; empty: any
+  const char *field;                // of SwitchOptions, as SwitchError names it
+  double SwitchOptions::*value;     // null: no number
+  std::vector<SwitchKind> kinds;    // functions that take it; empty: any
 };
 const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
     {"nn", "n", &SwitchOptions::n, {SwitchKind::RATIONAL}},
@@ -91,23 +88,27 @@ std::string lowercase_first(std::string text)
 
 bool CoordSwitch::is_name(const std::string &word)
 {
-  return std::any_of(SWITCHES.begin(), SWITCHES.end(),
-                     [&word](const Choice<SwitchKind> &choice) { return word == choice.name; });
+  return std::any_of(SWITCHES.begin(), SWITCHES.end(), [&word](const Choice<SwitchKind> &choice) {
+    return word == choice.name;
+  });
 }
 
 double CoordSwitch::number(const char *word, const std::string &keyword) const
 {
   if (!utils::is_double(word))
-    error->all(FLERR, Words::position(input, word), "{} {} must be a number{}, not '{}'", command, keyword,
-               keyword == "dmax" ? " or INF" : "", word);
+    error->all(FLERR, Words::position(input, word), "{} {} must be a number{}, not '{}'", command,
+               keyword, keyword == "dmax" ? " or INF" : "", word);
   return utils::numeric(FLERR, word, false, lmp);
 }
 
 /* ---------------------------------------------------------------------- */
 
-SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vector<std::string> &next)
+SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
+                                 const std::vector<std::string> &next)
 {
-  const auto position = [this](const char *word) { return Words::position(input, word); };
+  const auto position = [this](const char *word) {
+    return Words::position(input, word);
+  };
   SwitchOptions o;
   o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, SWITCHES, input, error);
   const char *const name = arg[iarg + 1];
@@ -127,17 +128,20 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
     const auto entry = std::find_if(SWITCH_KEYWORDS.begin(), SWITCH_KEYWORDS.end(),
-                                    [&keyword](const SwitchKeyword &e) { return keyword == e.keyword; });
+                                    [&keyword](const SwitchKeyword &e) {
+                                      return keyword == e.keyword;
+                                    });
     if (entry == SWITCH_KEYWORDS.end()) break;
     if (!takes(o.kind, *entry))
-      error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name, keyword,
-                 switch_keywords(o.kind));
+      error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name,
+                 keyword, switch_keywords(o.kind));
     if (keyword == "nostretch") {
       o.stretch = false;
       ++iarg;
       continue;
     }
-    if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, lowercase_first(command) + " " + keyword, error);
+    if (iarg + 2 > narg)
+      utils::missing_cmd_args(FLERR, lowercase_first(command) + " " + keyword, error);
     if (keyword == "func")
       o.expression = arg[iarg + 1];
     else if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
@@ -159,7 +163,8 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg, const std::vec
     warn_of_stretch(gpucoord::Switch(o));
   } catch (const gpucoord::SwitchError &e) {
     const auto word = word_of.find(e.field);
-    error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command, name, e.what());
+    error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command,
+               name, e.what());
   }
   return o;
 }
@@ -172,32 +177,44 @@ void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
   if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6) return;
   if (function.options().kind == SwitchKind::Q && at_zero < 0.5)
     error->warning(FLERR,
-                   "{} q: the function is {:.6g} at r = d0, and the stretch for dmax = {:.10g} makes that 1 - use a d0 below "
+                   "{} q: the function is {:.6g} at r = d0, and the stretch for dmax = {:.10g} "
+                   "makes that 1 - use a d0 below "
                    "lambda ref = {:.10g}, where it is 1/2, or nostretch; d0 does not shift q",
-                   command, at_zero, function.dmax(), function.options().lambda * function.options().ref);
+                   command, at_zero, function.dmax(),
+                   function.options().lambda * function.options().ref);
   if (function.options().kind != SwitchKind::CUSTOM) return;
   error->warning(FLERR,
-                 "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = {:.10g} makes that 1: "
-                 "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, or an expression that "
+                 "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = "
+                 "{:.10g} makes that 1: "
+                 "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, "
+                 "or an expression that "
                  "is 1 at x = 0",
-                 command, function.options().expression, at_zero, function.dmax(), function.stretch(),
-                 function.shift() < 0.0 ? "minus" : "plus", fabs(function.shift()));
+                 command, function.options().expression, at_zero, function.dmax(),
+                 function.stretch(), function.shift() < 0.0 ? "minus" : "plus",
+                 fabs(function.shift()));
 }
 
 /* ---------------------------------------------------------------------- */
 
 std::string CoordSwitch::words(const SwitchOptions &o)
 {
-  const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const auto same = [](double a, double b) {
+    return a == b || (std::isnan(a) && std::isnan(b));
+  };
   const SwitchOptions given_by_default;
   std::string text = Words::name_of(o.kind, SWITCHES);
   if (takes_r0(o.kind)) text += fmt::format(" {}", o.r0);
   for (const auto &entry : SWITCH_KEYWORDS)
-    if (entry.value && takes(o.kind, entry) && !same(o.*(entry.value), given_by_default.*(entry.value)))
+    if (entry.value && takes(o.kind, entry) &&
+        !same(o.*(entry.value), given_by_default.*(entry.value)))
       text += fmt::format(" {} {}", entry.keyword, o.*(entry.value));
   if (o.kind == SwitchKind::CUSTOM) {
-    std::string expression = o.expression;    // without blanks, which mean nothing in it and end a word
-    expression.erase(std::remove_if(expression.begin(), expression.end(), [](unsigned char c) { return std::isspace(c); }),
+    std::string expression =
+        o.expression;    // without blanks, which mean nothing in it and end a word
+    expression.erase(std::remove_if(expression.begin(), expression.end(),
+                                    [](unsigned char c) {
+                                      return std::isspace(c);
+                                    }),
                      expression.end());
     text += " func " + expression;
   }
@@ -209,9 +226,11 @@ std::string CoordSwitch::words(const SwitchOptions &o)
 
 std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
 {
-  if (!function.has_end()) return "needs a range with an end, but this function has none - give a finite dmax";
+  if (!function.has_end())
+    return "needs a range with an end, but this function has none - give a finite dmax";
   const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
   if (std::isfinite(s) && std::isfinite(slope)) return "";
-  return fmt::format("is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax", s,
-                     slope, function.dmax());
+  return fmt::format(
+      "is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax",
+      s, slope, function.dmax());
 }

@@ -27,13 +27,19 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 {
   if (narg < 5) utils::missing_cmd_args(FLERR, "fix ave/potential/grid", error);
   if (narg > 5)
-    error->all(FLERR, 5, "Unknown fix ave/potential/grid keyword: {} - it takes a number of steps and the ID of a compute", arg[5]);
+    error->all(FLERR, 5,
+               "Unknown fix ave/potential/grid keyword: {} - it takes a number of steps and the ID "
+               "of a compute",
+               arg[5]);
   nevery = utils::inumeric(FLERR, arg[3], false, lmp);
-  if (nevery < 1) error->all(FLERR, 3, "Fix ave/potential/grid Nevery is {} but must be > 0", arg[3]);
+  if (nevery < 1)
+    error->all(FLERR, 3, "Fix ave/potential/grid Nevery is {} but must be > 0", arg[3]);
   compute = find_compute(4);
   if (compute->get_listener())
     error->all(FLERR, 4,
-               "Fix ave/potential/grid: another fix averages the maps of compute {} already - use that, or another compute", compute_id);
+               "Fix ave/potential/grid: another fix averages the maps of compute {} already - use "
+               "that, or another compute",
+               compute_id);
   compute->set_listener(this);
   if (compute->kokkosable) {    // it brings atoms to where it needs them by itself
     kokkosable = 1;
@@ -57,13 +63,17 @@ ComputePotentialGrid *FixAvePotentialGrid::find_compute(int argument) const
 {
   auto *const any = modify->get_compute_by_id(compute_id);
   if (!any) {
-    const std::string hint = utils::strmatch(compute_id, "^c_") ? " - give its ID alone, without c_" : "";
-    error->all(FLERR, argument, "Fix ave/potential/grid: there is no compute {}{}", compute_id, hint);
+    const std::string hint = utils::strmatch(compute_id, "^c_") ? " - give its ID alone, without c_"
+                                                                : "";
+    error->all(FLERR, argument, "Fix ave/potential/grid: there is no compute {}{}", compute_id,
+               hint);
   }
   auto *const found = dynamic_cast<ComputePotentialGrid *>(any);
   if (!found)
-    error->all(FLERR, argument, "Fix ave/potential/grid: compute {} is of style {} but must be of style potential/grid", compute_id,
-               any->style);
+    error->all(
+        FLERR, argument,
+        "Fix ave/potential/grid: compute {} is of style {} but must be of style potential/grid",
+        compute_id, any->style);
   return found;
 }
 
@@ -81,7 +91,9 @@ void FixAvePotentialGrid::need_compute() const
 {
   if (!compute)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix ave/potential/grid {}: compute {} has been deleted - define it, unfix the fix and define it again", id, compute_id);
+               "Fix ave/potential/grid {}: compute {} has been deleted - define it, unfix the fix "
+               "and define it again",
+               id, compute_id);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -129,10 +141,12 @@ void *FixAvePotentialGrid::get_griddata_by_index(int index)
 void FixAvePotentialGrid::make_mean()
 {
   int lo[3], hi[3];
-  static_cast<Grid3d *>(compute->get_grid_by_index(0))->get_bounds_owned(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2]);
+  static_cast<Grid3d *>(compute->get_grid_by_index(0))
+      ->get_bounds_owned(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2]);
   mean.create(lo, hi, 0);
   const std::vector<double> sum = compute->get_sum();
-  for (std::size_t k = 0; k < sum.size(); ++k) mean.data()[k] = nmaps > 0 ? sum[k] / static_cast<double>(nmaps) : 0.0;
+  for (std::size_t k = 0; k < sum.size(); ++k)
+    mean.data()[k] = nmaps > 0 ? sum[k] / static_cast<double>(nmaps) : 0.0;
 }
 
 /* ----------------------------------------------------------------------
@@ -152,7 +166,8 @@ void FixAvePotentialGrid::after_new_grid(Grid3d *old_grid, Grid3d *new_grid)
   int nsend, nreceive;
   new_grid->setup_remap(old_grid, nsend, nreceive);
   std::vector<double> to_send(nsend), received(nreceive);
-  new_grid->remap(Grid3d::FIX, static_cast<Fix *>(this), 0, 1, sizeof(double), to_send.data(), received.data(), MPI_DOUBLE);
+  new_grid->remap(Grid3d::FIX, static_cast<Fix *>(this), 0, 1, sizeof(double), to_send.data(),
+                  received.data(), MPI_DOUBLE);
   compute->set_sum(arrived);
   moving.clear();
   arrived.clear();
@@ -163,8 +178,8 @@ void FixAvePotentialGrid::after_new_grid(Grid3d *old_grid, Grid3d *new_grid)
 FixAvePotentialGrid::PointsOfGrid::PointsOfGrid(Grid3d *grid)
 {
   grid->get_bounds_owned(lo[0], hi[0], lo[1], hi[1], lo[2], hi[2]);
-  grid->get_bounds_ghost(with_ghosts_lo[0], with_ghosts_hi[0], with_ghosts_lo[1], with_ghosts_hi[1], with_ghosts_lo[2],
-                         with_ghosts_hi[2]);
+  grid->get_bounds_ghost(with_ghosts_lo[0], with_ghosts_hi[0], with_ghosts_lo[1], with_ghosts_hi[1],
+                         with_ghosts_lo[2], with_ghosts_hi[2]);
 }
 
 int FixAvePotentialGrid::PointsOfGrid::among_owned(int number) const
@@ -181,17 +196,20 @@ int FixAvePotentialGrid::PointsOfGrid::among_owned(int number) const
 
 void FixAvePotentialGrid::pack_remap_grid(int, void *buffer, int n, int *list)
 {
-  for (int k = 0; k < n; ++k) static_cast<double *>(buffer)[k] = moving[old_points.among_owned(list[k])];
+  for (int k = 0; k < n; ++k)
+    static_cast<double *>(buffer)[k] = moving[old_points.among_owned(list[k])];
 }
 
 void FixAvePotentialGrid::unpack_remap_grid(int, void *buffer, int n, int *list)
 {
-  for (int k = 0; k < n; ++k) arrived[new_points.among_owned(list[k])] = static_cast<double *>(buffer)[k];
+  for (int k = 0; k < n; ++k)
+    arrived[new_points.among_owned(list[k])] = static_cast<double *>(buffer)[k];
 }
 
 /* ---------------------------------------------------------------------- */
 
 double FixAvePotentialGrid::memory_usage()
 {
-  return mean.bytes() + (compute ? static_cast<double>(compute->number_of_points()) * sizeof(double) : 0.0);
+  return mean.bytes() +
+      (compute ? static_cast<double>(compute->number_of_points()) * sizeof(double) : 0.0);
 }

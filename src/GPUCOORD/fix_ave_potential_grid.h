@@ -55,7 +55,7 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
 
   const std::string compute_id;
   ComputePotentialGrid *compute;    // null: it has been deleted
-  bigint nmaps;                  // in the sum
+  bigint nmaps;                     // in the sum
   GridValues mean;
 
   // while sums go from rank to rank

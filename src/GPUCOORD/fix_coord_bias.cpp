@@ -11,8 +11,8 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "gpucoord_broadcast_text.h"
 #include "compute_coord_gpu.h"
+#include "gpucoord_broadcast_text.h"
 
 #include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
@@ -90,7 +90,8 @@ FixCoordBias::~FixCoordBias() = default;
 
 int FixCoordBias::setmask()
 {
-  return PRE_FORCE | PRE_FORCE_RESPA | MIN_PRE_FORCE | POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE;
+  return PRE_FORCE | PRE_FORCE_RESPA | MIN_PRE_FORCE | POST_FORCE | POST_FORCE_RESPA |
+      MIN_POST_FORCE;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -104,7 +105,8 @@ void FixCoordBias::init()
     const auto *respa = dynamic_cast<Respa *>(update->integrate);
     ilevel_respa = respa->nlevels - 1;
     if (respa_level >= 0) ilevel_respa = MIN(respa_level, ilevel_respa);
-    for (int level = ilevel_respa; level < respa->nlevels; ++level) evaluations_a_step *= respa->loop[level];
+    for (int level = ilevel_respa; level < respa->nlevels; ++level)
+      evaluations_a_step *= respa->loop[level];
   }
 
   if (args->kind == Kind::METAD && !metad_has_begun) begin_metad();
@@ -112,10 +114,11 @@ void FixCoordBias::init()
   if (args->kind == Kind::METAD && !warned_of_rerun && input->command &&
       strcmp(input->command, "rerun") == 0) {
     if (comm->me == 0)
-      error->warning(FLERR,
-                     "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {} - give "
-                     "append yes to have those of an earlier run",
-                     id, nhills, args->file);
+      error->warning(
+          FLERR,
+          "Fix coord/bias {}: rerun adds no hills, V is that of the {} hills in {} - give "
+          "append yes to have those of an earlier run",
+          id, nhills, args->file);
     warned_of_rerun = true;
   }
   is_set_up = true;
@@ -137,18 +140,21 @@ void FixCoordBias::find_variables()
     auto *const compute = compute_of(v);
     if (!compute)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it while the fix uses it", id,
-                 name);
-    if (compute->instance() != variables[v].instance)
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
-                 "was deleted - define the fix again after the compute, or give the new compute "
-                 "another ID",
+                 "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it "
+                 "while the fix uses it",
                  id, name);
+    if (compute->instance() != variables[v].instance)
+      error->all(
+          FLERR, Error::NOLASTLINE,
+          "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
+          "was deleted - define the fix again after the compute, or give the new compute "
+          "another ID",
+          id, name);
     const std::string dynamic = compute->dynamic_group();
     if (!dynamic.empty())
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: group {} of compute {} is dynamic, so S and the bias would jump - use a static "
+                 "Fix coord/bias {}: group {} of compute {} is dynamic, so S and the bias would "
+                 "jump - use a static "
                  "group, and a switching function that lets atoms in and out smoothly",
                  id, dynamic, name);
     variables[v].compute = compute;
@@ -158,10 +164,12 @@ void FixCoordBias::find_variables()
       if (parameter.variable.empty()) continue;
       const int ivar = input->variable->find(parameter.variable.c_str());
       if (ivar < 0)
-        error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} does not exist - define it before the run", id,
+        error->all(FLERR, Error::NOLASTLINE,
+                   "Fix coord/bias {}: variable {} does not exist - define it before the run", id,
                    parameter.variable);
       if (!input->variable->equalstyle(ivar))
-        error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} must be of style equal or similar", id,
+        error->all(FLERR, Error::NOLASTLINE,
+                   "Fix coord/bias {}: variable {} must be of style equal or similar", id,
                    parameter.variable);
     }
 }
@@ -195,13 +203,15 @@ void FixCoordBias::check_order_of_fixes()
     if (thermo_virial && warns && changes_box)
       error->warning(
           FLERR,
-          "Fix coord/bias {} is defined after fix {} of style {}, which changes the box: the pressure "
+          "Fix coord/bias {} is defined after fix {} of style {}, which changes the box: the "
+          "pressure "
           "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
           "virial no",
           id, fix->id, style, id, id);
     if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
-                     "Fix coord/bias {} is defined after fix {} of style {}, which does not see its forces - define it first",
+                     "Fix coord/bias {} is defined after fix {} of style {}, which does not see "
+                     "its forces - define it first",
                      id, fix->id, style);
   }
 }
@@ -213,12 +223,14 @@ void FixCoordBias::print_setup()
 {
   std::string mesg = fmt::format("Fix coord/bias {}: {} bias of", id, args->kind_name);
   for (const auto &name : args->variables) mesg += " c_" + name;
-  mesg += args->stride == 1 ? ", at every step\n"
-                            : fmt::format(", every {} steps and {} times as strong\n", args->stride, args->stride);
+  mesg += args->stride == 1
+      ? ", at every step\n"
+      : fmt::format(", every {} steps and {} times as strong\n", args->stride, args->stride);
   mesg += "  " + args->formula(first_step) + "\n";
   if (args->kind == Kind::METAD)
     mesg += fmt::format("  hills file {}: units {}, heights{}\n", args->file, update->unit_style,
-                        args->metad.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " of the bias");
+                        args->metad.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)"
+                                                     : " of the bias");
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
 }
@@ -268,7 +280,8 @@ void FixCoordBias::check_variables() const
     const auto *const compute = compute_of(v);
     if (!compute || !variables[v].compute || compute->instance() != variables[v].instance)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last setup - use "
+                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last "
+                 "setup - use "
                  "run without pre no",
                  id, args->variables[v]);
   }
@@ -278,7 +291,8 @@ void FixCoordBias::check_variables() const
 void FixCoordBias::pre_force(int vflag)
 {
   check_variables();
-  for (const Variable &variable : variables) variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
+  for (const Variable &variable : variables)
+    variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
 }
 
 void FixCoordBias::setup_pre_force(int vflag)
@@ -398,7 +412,8 @@ void FixCoordBias::move_parameters()
   if (args->kind == Kind::METAD) return;
   bool asks_variables = false;
   for (std::size_t v = 0; v < variables.size(); ++v)
-    asks_variables = asks_variables || !args->k[v].variable.empty() || !args->s0[v].variable.empty();
+    asks_variables = asks_variables || !args->k[v].variable.empty() ||
+        !args->s0[v].variable.empty();
   if (asks_variables) {
     atoms_to_host();
     modify->clearstep_compute();
@@ -407,13 +422,17 @@ void FixCoordBias::move_parameters()
   double fraction = 0.0;
   if (args->steps)
     // rerun may have steps before the first one
-    fraction = static_cast<double>(std::min(std::max(update->ntimestep - first_step, bigint(0)), args->steps)) /
+    fraction = static_cast<double>(
+                   std::min(std::max(update->ntimestep - first_step, bigint(0)), args->steps)) /
         static_cast<double>(args->steps);
   const auto now = [this, fraction](const BiasArguments::Parameter &parameter) {
-    if (parameter.variable.empty()) return parameter.start + fraction * (parameter.stop - parameter.start);
-    const double value = input->variable->compute_equal(input->variable->find(parameter.variable.c_str()));
+    if (parameter.variable.empty())
+      return parameter.start + fraction * (parameter.stop - parameter.start);
+    const double value =
+        input->variable->compute_equal(input->variable->find(parameter.variable.c_str()));
     if (!std::isfinite(value))
-      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} is {}, not a finite number", id,
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: variable {} is {}, not a finite number", id,
                  parameter.variable, value);
     return value;
   };
@@ -423,7 +442,8 @@ void FixCoordBias::move_parameters()
     variable.last_s0 = variable.s0;
     variable.k = now(args->k[v]);
     if (variable.k < 0.0 && !args->k[v].variable.empty())
-      error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: variable {} makes k {}, but it must be >= 0", id,
+      error->all(FLERR, Error::NOLASTLINE,
+                 "Fix coord/bias {}: variable {} makes k {}, but it must be >= 0", id,
                  args->k[v].variable, variable.k);
     variable.s0 = now(args->s0[v]);
   }
@@ -440,9 +460,12 @@ void FixCoordBias::check_continuation()
     const bool other_k = args->k[v].variable.empty() && variable.k != variable.last_k;
     const bool other_s0 = args->s0[v].variable.empty() && variable.s0 != variable.last_s0;
     if (comm->me == 0 && (other_k || other_s0))
-      error->warning(FLERR, "Fix coord/bias {}: c_{} goes on with s0 {} and k {}, but the restart file had {} and {} - were "
-                     "the values of this command others in that run?", id, args->variables[v], variable.s0, variable.k,
-                     variable.last_s0, variable.last_k);
+      error->warning(FLERR,
+                     "Fix coord/bias {}: c_{} goes on with s0 {} and k {}, but the restart file "
+                     "had {} and {} - were "
+                     "the values of this command others in that run?",
+                     id, args->variables[v], variable.s0, variable.k, variable.last_s0,
+                     variable.last_k);
   }
 }
 
@@ -499,7 +522,9 @@ std::string FixCoordBias::not_finite(double v) const
                         variables[k].s);
   const bool is_wall = args->kind == Kind::UPPER_WALL || args->kind == Kind::LOWER_WALL;
   return text + " - use a smaller " +
-      (args->kind == Kind::METAD ? "height" : is_wall ? "k, s0, exponent or offset" : "k or s0");
+      (args->kind == Kind::METAD ? "height"
+           : is_wall             ? "k, s0, exponent or offset"
+                                 : "k or s0");
 }
 
 void FixCoordBias::evaluate_restraints()
@@ -531,7 +556,8 @@ void FixCoordBias::add_forces(double strength)
     // half a pair to each of its atoms
     if (vflag_atom)
       for (int i = 0; i < nlocal; ++i)
-        for (int k = 0; k < 6; ++k) vatom[i][k] += 0.5 * slope * variable.compute->atom_virial(i)[k];
+        for (int k = 0; k < 6; ++k)
+          vatom[i][k] += 0.5 * slope * variable.compute->atom_virial(i)[k];
   }
 }
 
@@ -602,11 +628,12 @@ void FixCoordBias::restart(char *buf)
   const bool has_checksum = list[0] >= WITH_CHECKSUM;
   const int kind = static_cast<int>(list[0]) - (has_checksum ? WITH_CHECKSUM : 0);
   if (kind != static_cast<int>(args->kind) || list[1] != static_cast<double>(variables.size()))
-    error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
-               "not of kind {} with {} - use the command of the earlier run, or another fix ID",
-               id, BiasArguments::name_of(static_cast<Kind>(kind)), list[1],
-               list[1] == 1.0 ? "" : "s", args->kind_name, variables.size());
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
+        "not of kind {} with {} - use the command of the earlier run, or another fix ID",
+        id, BiasArguments::name_of(static_cast<Kind>(kind)), list[1], list[1] == 1.0 ? "" : "s",
+        args->kind_name, variables.size());
   first_step = static_cast<bigint>(list[2]);
   nhills = static_cast<bigint>(list[3]);
   work = list[4];
@@ -625,7 +652,8 @@ void FixCoordBias::restart(char *buf)
         static_cast<std::uint64_t>(next[1]) << 32 | static_cast<std::uint64_t>(next[2]);
   if (first_step > update->ntimestep)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step {}, which is "
+               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step "
+               "{}, which is "
                "after the present step {} - leave out reset_timestep, or use another fix ID",
                id, first_step, update->ntimestep);
   is_restarted = true;

@@ -63,9 +63,9 @@ class FixCoordBias : public Fix {
   // State of one variable, the same on all ranks.
   struct Variable {
     ComputeCoordGPU *compute = nullptr;
-    int instance = -1;                // the compute's number when the fix was defined
-    double s = 0.0, slope = 0.0;      // S and dV/dS
-    double s0 = 0.0, k = 0.0;         // as they are now; metad: center and height of the last hill
+    int instance = -1;              // the compute's number when the fix was defined
+    double s = 0.0, slope = 0.0;    // S and dV/dS
+    double s0 = 0.0, k = 0.0;       // as they are now; metad: center and height of the last hill
     double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
   };
   enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
@@ -90,27 +90,29 @@ class FixCoordBias : public Fix {
   virtual double value_of(std::size_t variable, unsigned want);
   virtual void evaluate_bias(unsigned want, Moment, bool moves);
   bool is_hill_due(Moment) const;
-  std::string not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
+  std::string
+  not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
   void stop_if_not_finite() const;
   void evaluate_restraints();
   void evaluate_metad(bool adds_hill);
   void add_forces(double strength);
-  virtual void add_forces_of(std::size_t variable, double strength);    // f -= strength * dV/dS * dS/dx
+  virtual void add_forces_of(std::size_t variable,
+                             double strength);    // f -= strength * dV/dS * dS/dx
   void share_metad();
   void on_rank_0(const std::function<void()> &) const;
 
   std::unique_ptr<BiasArguments> args;
   std::vector<Variable> variables;
   double energy;
-  double work;              // sum of what V changes by when it changes itself
+  double work;    // sum of what V changes by when it changes itself
   bigint nhills;
   std::optional<std::uint64_t> hills_checksum;    // rank 0 only; restart: none in earlier versions
-  bigint first_step;        // where moving parameters start; iterations of minimizations do not count
+  bigint first_step;    // where moving parameters start; iterations of minimizations do not count
   bigint last_hill_step;    // or where the run began: no hill is added there
   bigint restart_step;      // of the restart file, until its parameters are compared; -1: none
   bool have_parameters;     // s, s0 and k are those of an earlier evaluation
   bool is_restarted;
-  bool is_set_up;           // init() has been called
+  bool is_set_up;    // init() has been called
   bool warned_of_rerun;
   std::string printed;
 

@@ -32,7 +32,9 @@ void FixCoordBias::begin_metad()
   for (const auto &name : args->variables)
     for (const char *part : {"time", "sigma_", "min_", "max_"})
       if (comm->me == 0 && name.find(part) != std::string::npos)
-        error->warning(FLERR, "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose name contains {}: {}",
+        error->warning(FLERR,
+                       "Fix coord/bias {}: plumed sum_hills cannot read hills of a variable whose "
+                       "name contains {}: {}",
                        id, part, name);
 
   on_rank_0([this] {
@@ -40,13 +42,16 @@ void FixCoordBias::begin_metad()
       utils::logmesg(lmp, "Fix coord/bias {}: {}\n", id, text);
     };
     auto bias = std::make_unique<gpucoord::Metadynamics>(args->metad);
-    auto file = std::make_unique<gpucoord::HillsFile>(args->file, args->metad, "LAMMPS", update->unit_style);
+    auto file = std::make_unique<gpucoord::HillsFile>(args->file, args->metad, "LAMMPS",
+                                                      update->unit_style);
     if (!is_restarted && !args->append) {
       if (!args->read_grid.empty())
-        throw std::runtime_error("keyword read_grid " + args->read_grid +
-                                 " goes on from an earlier run and needs its hills, too - say append yes");
+        throw std::runtime_error(
+            "keyword read_grid " + args->read_grid +
+            " goes on from an earlier run and needs its hills, too - say append yes");
       const std::string backup = file->create();
-      if (!backup.empty()) say(fmt::format("hills file {} of an earlier run is now {}", args->file, backup));
+      if (!backup.empty())
+        say(fmt::format("hills file {} of an earlier run is now {}", args->file, backup));
       metad = std::move(bias);
       hills = std::move(file);
       return;
@@ -61,18 +66,20 @@ void FixCoordBias::begin_metad()
     if (is_restarted && nhills > 0)
       for (std::size_t v = 0; v < variables.size(); ++v)
         if (found.hills.back().center[v] != variables[v].s0)
-          throw std::runtime_error(fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
-                                               "written by a run that put it at {} - give the hills file of that run",
-                                               nhills, args->file, args->variables[v], found.hills.back().center[v],
-                                               variables[v].s0));
+          throw std::runtime_error(
+              fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
+                          "written by a run that put it at {} - give the hills file of that run",
+                          nhills, args->file, args->variables[v], found.hills.back().center[v],
+                          variables[v].s0));
     bigint first = 0;
     bool has_checksums = true;
     if (!args->read_grid.empty()) {
       try {
         has_checksums = bias->read_grid(args->read_grid, found.hills);
       } catch (const std::runtime_error &e) {
-        throw std::runtime_error(std::string(e.what()) +
-                                 " - leave out keyword read_grid to take all hills from the hills file");
+        throw std::runtime_error(
+            std::string(e.what()) +
+            " - leave out keyword read_grid to take all hills from the hills file");
       }
       first = bias->nhills();
     }
@@ -86,19 +93,24 @@ void FixCoordBias::begin_metad()
 
     const std::string backup = file->go_on();
     if (!found.damaged.empty())
-      error->warning(FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}", id,
-                     args->file, found.damaged);
+      error->warning(
+          FLERR, "Fix coord/bias {}: removed the last line of hills file {}, which was damaged: {}",
+          id, args->file, found.damaged);
     if (found.nlater)
-      say(fmt::format("{} hills of {} that are later than the restart file are now in {}", found.nlater, args->file,
-                      backup));
+      say(fmt::format("{} hills of {} that are later than the restart file are now in {}",
+                      found.nlater, args->file, backup));
     if (!found.hills.empty() && !found.names_units)
-      error->warning(FLERR,
-                     "Fix coord/bias {}: hills file {} does not say in which units its heights are - "
-                     "they are taken to be in units {}",
-                     id, args->file, update->unit_style);
+      error->warning(
+          FLERR,
+          "Fix coord/bias {}: hills file {} does not say in which units its heights are - "
+          "they are taken to be in units {}",
+          id, args->file, update->unit_style);
     if (found.other_biasfactor != 0.0)
-      error->warning(FLERR, "Fix coord/bias {}: hills file {} has hills of biasfactor {}, but the fix has {} - heights are "
-                     "taken by that of the file", id, args->file, found.other_biasfactor, args->metad.biasfactor);
+      error->warning(FLERR,
+                     "Fix coord/bias {}: hills file {} has hills of biasfactor {}, but the fix has "
+                     "{} - heights are "
+                     "taken by that of the file",
+                     id, args->file, found.other_biasfactor, args->metad.biasfactor);
     if (!has_checksums)
       say(fmt::format("grid file {} is of an earlier version without checksums: compared all its "
                       "numbers with the sum of its {} hills",
@@ -108,7 +120,8 @@ void FixCoordBias::begin_metad()
                       "compared the place of the last of {} hills only",
                       nhills));
     say(fmt::format("goes on with {} hills of {}{}", found.hills.size(), args->file,
-                    first ? fmt::format(", {} of them from grid file {}", first, args->read_grid) : ""));
+                    first ? fmt::format(", {} of them from grid file {}", first, args->read_grid)
+                          : ""));
     if (!found.hills.empty())
       for (std::size_t v = 0; v < variables.size(); ++v) {
         variables[v].s0 = found.hills.back().center[v];
@@ -119,8 +132,10 @@ void FixCoordBias::begin_metad()
   });
   on_rank_0([this] {
     std::error_code none;
-    if (!args->write_grid.empty() && std::filesystem::equivalent(args->write_grid, args->file, none))
-      throw std::runtime_error("write_grid " + args->write_grid + " is the hills file - give another name");
+    if (!args->write_grid.empty() &&
+        std::filesystem::equivalent(args->write_grid, args->file, none))
+      throw std::runtime_error("write_grid " + args->write_grid +
+                               " is the hills file - give another name");
     // also for a restart file that is written before the first step
     nhills = metad->nhills();
     hills_checksum = metad->hills_checksum();
@@ -134,8 +149,8 @@ void FixCoordBias::begin_metad()
 // A hill is added once a step, even where other commands evaluate forces several times in it.
 bool FixCoordBias::is_hill_due(Moment moment) const
 {
-  return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP && update->ntimestep % args->pace == 0 &&
-      update->ntimestep > last_hill_step;
+  return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP &&
+      update->ntimestep % args->pace == 0 && update->ntimestep > last_hill_step;
 }
 
 /* ----------------------------------------------------------------------
@@ -162,7 +177,8 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
       const std::string problem = not_finite(energy + hill.file_height);
       if (!problem.empty()) throw std::runtime_error(problem);
       // first to the file: a hill that acts is never lost
-      const double time = update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
+      const double time =
+          update->atime + static_cast<double>(update->ntimestep - update->atimestep) * update->dt;
       hills->append(time, hill, metad->hills());
       metad->add(hill);
       const double before = energy;

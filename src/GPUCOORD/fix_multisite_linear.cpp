@@ -41,7 +41,8 @@ struct RespaLevels : public Respa {
 
 FixMultisiteLinear::FixMultisiteLinear(LAMMPS *lmp, int narg, char **arg) : Fix(lmp, narg, arg)
 {
-  if (narg > 3) error->all(FLERR, 3, "Fix multisite/linear takes no arguments, but there is '{}'", arg[3]);
+  if (narg > 3)
+    error->all(FLERR, 3, "Fix multisite/linear takes no arguments, but there is '{}'", arg[3]);
   nevery = 1;
   respa_level_support = 0;
   dynamic_group_allow = 1;
@@ -57,10 +58,12 @@ int FixMultisiteLinear::setmask()
 void FixMultisiteLinear::init()
 {
   if (!MultisiteBodies(atom))
-    error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}", atom->get_style());
+    error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs atom_style ellipsoid, not {}",
+               atom->get_style());
   const auto of_type = PairMultisite::components_of_types(lmp);
   if (of_type.empty())
-    error->all(FLERR, Error::NOLASTLINE, "Fix multisite/linear needs pair_style multisite, which says what a molecule is");
+    error->all(FLERR, Error::NOLASTLINE,
+               "Fix multisite/linear needs pair_style multisite, which says what a molecule is");
 
   axis.assign(atom->ntypes + 1, -1);
   bool has_linear = false;
@@ -69,13 +72,19 @@ void FixMultisiteLinear::init()
     const auto &component = *of_type[type];
     axis[type] = MultisiteShape::axis_of_linear(component);
     if (axis[type] >= 0) has_linear = true;
-    if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) && comm->me == 0)
+    if (MultisiteShape::half_axes(component)[0] == 0.0 && MultisiteShape::feels_torque(component) &&
+        comm->me == 0)
       error->warning(FLERR,
-                     "Fix multisite/linear {} leaves component {} of type {} alone: it has no moments of inertia that would say "
-                     "whether it is linear", id, component.name, type);
+                     "Fix multisite/linear {} leaves component {} of type {} alone: it has no "
+                     "moments of inertia that would say "
+                     "whether it is linear",
+                     id, component.name, type);
   }
   if (!has_linear && comm->me == 0)
-    error->warning(FLERR, "Fix multisite/linear {} does nothing: no component has moments of inertia of which one is 0", id);
+    error->warning(FLERR,
+                   "Fix multisite/linear {} does nothing: no component has moments of inertia of "
+                   "which one is 0",
+                   id);
 }
 
 /* ----------------------------------------------------------------------
@@ -124,7 +133,8 @@ void FixMultisiteLinear::setup(int vflag)
     post_force(vflag);
     return;
   }
-  for (int level = 0; level < respa->nlevels; ++level) {    // each of them begins with its own torques
+  for (int level = 0; level < respa->nlevels;
+       ++level) {    // each of them begins with its own torques
     respa->copy_flevel_f(level);
     take_away(Vectors::TORQUES);
     respa->copy_f_flevel(level);
@@ -175,8 +185,10 @@ void FixMultisiteLinear::check_order()
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (any)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix multisite/linear {}: there are torques about the axes of linear molecules after it has taken them away - "
-               "define it after all fixes that add torques, such as langevin with angmom", id);
+               "Fix multisite/linear {}: there are torques about the axes of linear molecules "
+               "after it has taken them away - "
+               "define it after all fixes that add torques, such as langevin with angmom",
+               id);
 }
 
 /* ----------------------------------------------------------------------
@@ -192,6 +204,8 @@ void FixMultisiteLinear::check_group()
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   if (all > 0 && comm->me == 0)
     error->warning(FLERR,
-                   "Fix multisite/linear {}: {} linear molecules are not in group {} and may take up heat by spinning about "
-                   "their axes", id, all, group->names[igroup]);
+                   "Fix multisite/linear {}: {} linear molecules are not in group {} and may take "
+                   "up heat by spinning about "
+                   "their axes",
+                   id, all, group->names[igroup]);
 }

@@ -41,8 +41,8 @@ class FixMultisiteLinear : public Fix {
   virtual void take_away(Vectors);    // what they have along the axes
   virtual void atoms_to_host() {}     // before a check reads them there
 
-  std::vector<int> axis;    // [ntypes + 1] of linear molecules, -1: they are not
-  double rounding = 1e-9;   // part of a torque that may be left along the axis
+  std::vector<int> axis;     // [ntypes + 1] of linear molecules, -1: they are not
+  double rounding = 1e-9;    // part of a torque that may be left along the axis
 
  private:
   template <typename Function> void for_each_molecule(Function) const;

@@ -29,7 +29,9 @@ static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
 
-DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string &style, int argument) : Pointers(lmp)
+DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string &style,
+                           int argument) :
+    Pointers(lmp)
 {
   if (wanted == Words::Device::HOST) return;
 
@@ -42,7 +44,8 @@ DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string 
     return;
   }
   if (wanted == Words::Device::CUDA)
-    error->all(FLERR, argument, "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
+    error->all(FLERR, argument,
+               "{} device cuda: rank {} has no GPU: {} - use device host or device auto", style,
                without, why_none);
   why_host = without ? fmt::format("no GPU on rank {}: {}", without, why_none)
                      : "no GPU: " + why_none;
@@ -53,8 +56,10 @@ Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const s
   if (stored != Words::Device::CUDA) return stored;
   const DeviceChoice choice(lmp, Words::Device::AUTO, style, Error::NOLASTLINE);
   if (!choice.cuda && lmp->comm->me == 0)
-    utils::logmesg(lmp, "{}: the restart file was written with device cuda, but there is {} - it runs on the host\n", style,
-                   choice.why_host);
+    utils::logmesg(lmp,
+                   "{}: the restart file was written with device cuda, but there is {} - it runs "
+                   "on the host\n",
+                   style, choice.why_host);
   return Words::Device::AUTO;
 }
 
@@ -106,14 +111,16 @@ void DeviceChoice::choose_device(int count)
 
 /* ---------------------------------------------------------------------- */
 
-bool DeviceChoice::make_on_all(const std::string &owner, const std::function<void(int)> &make, std::string &failure)
+bool DeviceChoice::make_on_all(const std::string &owner, const std::function<void(int)> &make,
+                               std::string &failure)
 {
   if (nthreads == comm->nthreads) return true;
   try {
     if (cuda && device != CURRENT_DEVICE) device_name = gpucoord::cuda_device_name(device);
     make(device);
   } catch (const gpucoord::DeviceError &e) {
-    failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner, comm->me, e.what());
+    failure = fmt::format("{}: the GPU of rank {} cannot be used: {} - use device host", owner,
+                          comm->me, e.what());
   }
   int any = 0;
   int mine = failure.empty() ? 0 : 1;
@@ -128,7 +135,8 @@ void DeviceChoice::stop_all(std::string failure)
   error->all(FLERR, Error::NOLASTLINE, failure);
 }
 
-void Backend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision, const std::string &owner)
+void Backend::init(const gpucoord::SwitchTable &table, gpucoord::Precision precision,
+                   const std::string &owner)
 {
   init_by(owner, [&](int device) {
     return is_cuda() ? gpucoord::make_cuda_coordination(table, precision, device, comm->nthreads)
@@ -136,7 +144,8 @@ void Backend::init(const gpucoord::SwitchTable &table, gpucoord::Precision preci
   });
 }
 
-void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Precision precision, const std::string &owner)
+void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Precision precision,
+                            const std::string &owner)
 {
   init_by(owner, [&](int device) {
     return is_cuda() ? gpucoord::make_cuda_multisite(model, precision, device, comm->nthreads)
@@ -144,12 +153,13 @@ void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Pre
   });
 }
 
-void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision, const gpucoord::MapBins &bins,
-                      const std::string &owner)
+void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision,
+                      const gpucoord::MapBins &bins, const std::string &owner)
 {
   init_by(owner, [&](int device) {
-    return is_cuda() ? gpucoord::make_cuda_potential_map(options, precision, device, comm->nthreads, bins)
-                     : gpucoord::make_host_potential_map(options, precision, comm->nthreads, bins);
+    return is_cuda()
+        ? gpucoord::make_cuda_potential_map(options, precision, device, comm->nthreads, bins)
+        : gpucoord::make_host_potential_map(options, precision, comm->nthreads, bins);
   });
 }
 

@@ -13,10 +13,10 @@
 
 #include "pointers.h"
 
-#include "gpucoord_words.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
+#include "gpucoord_words.h"
 
 #include <functional>
 #include <memory>
@@ -46,7 +46,8 @@ class DeviceChoice : protected Pointers {
  protected:
   // Collective. Calls 'make' for this rank's device unless it was called for as many threads as now. False where that
   // throws a DeviceError on any rank; failure then says why on those.
-  bool make_on_all(const std::string &owner, const std::function<void(int device)> &make, std::string &failure);
+  bool make_on_all(const std::string &owner, const std::function<void(int device)> &make,
+                   std::string &failure);
   // Collective. An error on all ranks, with the message of the lowest rank that has one.
   [[noreturn]] void stop_all(std::string failure);
 
@@ -86,7 +87,13 @@ template <class Computer> class BackendOf : public DeviceChoice {
   template <class Make> void init_by(const std::string &owner, const Make &make)
   {
     std::string failure;
-    if (!make_on_all(owner, [&](int device) { computer = make(device); }, failure)) stop(std::move(failure));
+    if (!make_on_all(
+            owner,
+            [&](int device) {
+              computer = make(device);
+            },
+            failure))
+      stop(std::move(failure));
   }
 
  private:
@@ -114,7 +121,8 @@ class MapBackend : public BackendOf<gpucoord::PotentialMap> {
   using BackendOf::BackendOf;
 
   // The same.
-  void init(const gpucoord::MapOptions &, gpucoord::Precision, const gpucoord::MapBins &, const std::string &owner);
+  void init(const gpucoord::MapOptions &, gpucoord::Precision, const gpucoord::MapBins &,
+            const std::string &owner);
 };
 
 }    // namespace LAMMPS_NS

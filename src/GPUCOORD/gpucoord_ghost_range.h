@@ -30,7 +30,8 @@ namespace GhostRange {
   // aborts. Returns why a range, distance, needs more than an int holds in the current box; empty
   // if it does not. The verdict is the same on all ranks. For Pair::init_one() and init() of other
   // styles, since LAMMPS sets up its communication after them.
-  inline std::string why_too_long(double range, const Atom *atom, const Comm *comm, const Domain *domain)
+  inline std::string why_too_long(double range, const Atom *atom, const Comm *comm,
+                                  const Domain *domain)
   {
     const double *const h = domain->h_inv;
     // reciprocal heights of the box, as in CommBrick::setup()
@@ -47,9 +48,10 @@ namespace GhostRange {
     constexpr int LIMIT = std::numeric_limits<int>::max();
     const bool many_atoms = natoms > LIMIT;
     if (!many_atoms && nexchanges <= LIMIT) return "";
-    return fmt::format("is so long that LAMMPS would need about {:.2g} {}, which it counts by int, up to {}",
-                       many_atoms ? natoms : nexchanges,
-                       many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
+    return fmt::format(
+        "is so long that LAMMPS would need about {:.2g} {}, which it counts by int, up to {}",
+        many_atoms ? natoms : nexchanges,
+        many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
   }
 
   // The same for the range of ghost atoms of a compute that needs them up to 'need', distance: names
@@ -69,8 +71,8 @@ namespace GhostRange {
   }
 
   // The same for comm_modify cutoff, which also counts for styles that need less.
-  inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm, const Domain *domain,
-                                              const Force *force)
+  inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm,
+                                              const Domain *domain, const Force *force)
   {
     return why_ghosts_too_many(comm->cutghostuser, 0.0, atom, comm, domain, force);
   }

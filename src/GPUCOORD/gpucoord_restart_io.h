@@ -27,7 +27,10 @@ class RestartWriter {
  public:
   explicit RestartWriter(FILE *file_in) : file(file_in) {}
 
-  template <typename Value> void write(const Value *from, std::size_t n) { fwrite(from, sizeof(Value), n, file); }
+  template <typename Value> void write(const Value *from, std::size_t n)
+  {
+    fwrite(from, sizeof(Value), n, file);
+  }
   template <typename Value> void write(const Value &value) { write(&value, 1); }
   void write(const std::string &text)
   {

@@ -32,7 +32,8 @@ using namespace LAMMPS_NS;
 namespace LAMMPS_NS {
 #if defined(GPUCOORD_KOKKOS)
 // in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
-void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin);
+void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
+                              lammpsplugin_regfunc register_plugin);
 #endif
 
 template <class Style> static Command *create_command(LAMMPS *lmp)
@@ -64,7 +65,8 @@ template <class Base, class Style> static void *create(void *lmp, int narg, char
   return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
 }
 
-extern "C" __attribute__((visibility("default"))) void gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
+extern "C" __attribute__((visibility("default"))) void
+gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
 {
   lammpsplugin_t plugin;
   memset(&plugin, 0, sizeof(plugin));

@@ -34,18 +34,22 @@ namespace Words {
   };
 
   inline const std::vector<Choice<gpucoord::Precision>> PRECISIONS = {
-      {"mixed", gpucoord::Precision::MIXED}, {"double", gpucoord::Precision::DOUBLE}, {"single", gpucoord::Precision::SINGLE}};
+      {"mixed", gpucoord::Precision::MIXED},
+      {"double", gpucoord::Precision::DOUBLE},
+      {"single", gpucoord::Precision::SINGLE}};
   inline const std::vector<Choice<Device>> DEVICES = {
       {"auto", Device::AUTO}, {"cuda", Device::CUDA}, {"host", Device::HOST}};
 
   template <typename Value> std::string names(const std::vector<Choice<Value>> &choices)
   {
     std::string text;
-    for (const auto &choice : choices) text += (text.empty() ? "" : ", ") + std::string(choice.name);
+    for (const auto &choice : choices)
+      text += (text.empty() ? "" : ", ") + std::string(choice.name);
     return text;
   }
 
-  template <typename Value> const char *name_of(Value value, const std::vector<Choice<Value>> &choices)
+  template <typename Value>
+  const char *name_of(Value value, const std::vector<Choice<Value>> &choices)
   {
     for (const auto &choice : choices)
       if (choice.value == value) return choice.name;
@@ -63,15 +67,15 @@ namespace Words {
 
   // the choice that the word after arg[iarg] names; command: 'compute coord/gpu engine'
   template <typename Value>
-  Value choose(const std::string &command, int iarg, int narg, char **arg, const std::vector<Choice<Value>> &choices,
-               const Input *input, Error *error)
+  Value choose(const std::string &command, int iarg, int narg, char **arg,
+               const std::vector<Choice<Value>> &choices, const Input *input, Error *error)
   {
     if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
     const std::string word = arg[iarg + 1];
     for (const auto &choice : choices)
       if (word == choice.name) return choice.value;
-    error->all(FLERR, position(input, arg[iarg + 1]), "Unknown {} option: {} - known are {}", command, word,
-               names(choices));
+    error->all(FLERR, position(input, arg[iarg + 1]), "Unknown {} option: {} - known are {}",
+               command, word, names(choices));
   }
 
 }    // namespace Words

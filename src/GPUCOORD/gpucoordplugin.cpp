@@ -98,7 +98,8 @@ std::string bits(int size)
 // MPI_Comm is an int in MPICH and its relatives, and a pointer in Open MPI.
 std::string mpi_of_size(int size)
 {
-  return size == 0 ? "no MPI" : "an MPI library with " + bits(size) + " communicators (" +
+  return size == 0 ? "no MPI"
+                   : "an MPI library with " + bits(size) + " communicators (" +
           (size == sizeof(int) ? "as in MPICH" : "as in Open MPI") + ")";
 }
 
@@ -131,24 +132,26 @@ std::string kokkos_mismatch(const CInterface &lammps)
        found_in_kokkos(lammps, "api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"})}};
   for (const auto &setting : settings)
     if (setting.found != setting.expected)
-      return std::string("it was compiled for KOKKOS with ") + setting.name + " " + setting.expected +
-          ", but this LAMMPS has it with " + setting.name + " " + setting.found;
+      return std::string("it was compiled for KOKKOS with ") + setting.name + " " +
+          setting.expected + ", but this LAMMPS has it with " + setting.name + " " + setting.found;
   return "";
 }
 #endif
 
-constexpr char BUILD_AGAIN[] =
-    "set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the build folder of this LAMMPS and build GPUCOORD again";
+constexpr char BUILD_AGAIN[] = "set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the "
+                               "build folder of this LAMMPS and build GPUCOORD again";
 
 // Returns the first mismatch with the way out, or an empty string.
 std::string mismatch(const CInterface &lammps, void *lmp)
 {
   const int version = lammps.call("lammps_version", lmp);
   if (version < 0)
-    return "it does not export its C interface - use a shared liblammps, or link the program with -rdynamic";
+    return "it does not export its C interface - use a shared liblammps, or link the program with "
+           "-rdynamic";
   if (version != GPUCOORD_EXPECT_VERSION)
     return "it was compiled for LAMMPS version " + std::to_string(GPUCOORD_EXPECT_VERSION) +
-        ", but this is version " + std::to_string(version) + " - use that version, for example build/lmp, which make builds";
+        ", but this is version " + std::to_string(version) +
+        " - use that version, for example build/lmp, which make builds";
   const struct {
     const char *setting;
     int size;
@@ -158,14 +161,14 @@ std::string mismatch(const CInterface &lammps, void *lmp)
   for (const auto &type : types) {
     const int size = lammps.call("lammps_extract_setting", lmp, type.setting);
     if (size != type.size)
-      return "it was compiled for " + bits(type.size) + " " + type.setting + ", but this LAMMPS has " + bits(size) + " " +
-          type.setting + " - " + BUILD_AGAIN;
+      return "it was compiled for " + bits(type.size) + " " + type.setting +
+          ", but this LAMMPS has " + bits(size) + " " + type.setting + " - " + BUILD_AGAIN;
   }
   // LAMMPS answers with the size of MPI_Comm, 0 where it has no MPI
   const int found = lammps.call("lammps_config_has_mpi_support");
   if (found != GPUCOORD_EXPECT_MPI_SIZE)
-    return "it was compiled for " + mpi_of_size(GPUCOORD_EXPECT_MPI_SIZE) + ", but this LAMMPS has " + mpi_of_size(found) + " - " +
-        BUILD_AGAIN;
+    return "it was compiled for " + mpi_of_size(GPUCOORD_EXPECT_MPI_SIZE) +
+        ", but this LAMMPS has " + mpi_of_size(found) + " - " + BUILD_AGAIN;
 #if defined(GPUCOORD_KOKKOS)
   const std::string reason = kokkos_mismatch(lammps);
   if (!reason.empty()) return reason + " - " + BUILD_AGAIN;
@@ -177,7 +180,8 @@ std::string mismatch(const CInterface &lammps, void *lmp)
 // message is on standard error as well, for programs that have switched LAMMPS' output off.
 void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 {
-  if (lammps.call("lammps_extract_setting", lmp, "world_rank") <= 0) fprintf(stderr, "%s\n", message.c_str());
+  if (lammps.call("lammps_extract_setting", lmp, "world_rank") <= 0)
+    fprintf(stderr, "%s\n", message.c_str());
   const auto lammps_error = lammps.find<void(void *, int, const char *)>("lammps_error");
   if (lammps_error) lammps_error(lmp, LMP_ERROR_ALL, message.c_str());
   exit(1);
@@ -186,8 +190,8 @@ void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 bool is_same_file(const std::string &one, const std::string &other)
 {
   struct stat first, second;
-  return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 && first.st_dev == second.st_dev &&
-      first.st_ino == second.st_ino;
+  return stat(one.c_str(), &first) == 0 && stat(other.c_str(), &second) == 0 &&
+      first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
 // File of the libgpucoord.so that is in this process, or empty.
@@ -205,35 +209,41 @@ std::string loaded_kernels()
 lammpsplugin_initfunc open_styles(std::string &why)
 {
   Dl_info self;
-  char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self) ? realpath(self.dli_fname, nullptr)
-                                                                     : nullptr;
+  char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self)
+      ? realpath(self.dli_fname, nullptr)
+      : nullptr;
   std::string folder = path ? path : "";
   free(path);
   folder.resize(folder.rfind('/') + 1);
   const std::string kernels = folder + "libgpucoord.so", styles = folder + "gpucoord_styles.so";
   for (const std::string &file : {kernels, styles})
     if (access(file.c_str(), R_OK) != 0) {
-      why = "there is no " + file + " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder";
+      why = "there is no " + file +
+          " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder";
       return nullptr;
     }
   // The loader would give the styles a libgpucoord.so that is loaded already, whatever its folder.
   const std::string loaded = loaded_kernels();
   if (!loaded.empty() && !is_same_file(loaded, kernels)) {
-    why = "this program has loaded another build of GPUCOORD, " + loaded + " - load one of them only";
+    why =
+        "this program has loaded another build of GPUCOORD, " + loaded + " - load one of them only";
     return nullptr;
   }
   // Open the kernels first and by their full name: LD_LIBRARY_PATH may lead to those of another build.
   void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
-  if (!function) why = std::string(dlerror()) + " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
+  if (!function)
+    why = std::string(dlerror()) +
+        " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
   return reinterpret_cast<lammpsplugin_initfunc>(function);
 }
 
 }    // namespace
 
 // The one symbol that LAMMPS looks up; everything else is hidden.
-extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle, void *regfunc)
+extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle,
+                                                                         void *regfunc)
 {
   const CInterface lammps(regfunc);
   std::string reason = mismatch(lammps, lmp);

@@ -26,7 +26,8 @@ using Switched = MultisiteSettings::Switched;
 const std::vector<Words::Choice<Switched>> SHIFTS = {
     {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
 const std::vector<Words::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
-const std::vector<Words::Choice<bool>> CUTOFFS = {{"center", false}, {"centre", false}, {"site", true}};
+const std::vector<Words::Choice<bool>> CUTOFFS = {
+    {"center", false}, {"centre", false}, {"site", true}};
 
 }    // namespace
 
@@ -39,9 +40,10 @@ double MultisiteSettings::number(LAMMPS *lmp, const std::string &what, char *wor
   errno = 0;
   const double value = std::strtod(word, nullptr);
   if (errno == ERANGE)
-    lmp->error->all(FLERR, position(lmp->input, word),
-                    "{} is {}, and numbers are 0 or {:.2g} to {:.2g} in magnitude - use one within that", what, word,
-                    std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
+    lmp->error->all(
+        FLERR, position(lmp->input, word),
+        "{} is {}, and numbers are 0 or {:.2g} to {:.2g} in magnitude - use one within that", what,
+        word, std::numeric_limits<double>::min(), std::numeric_limits<double>::max());
   return value;
 }
 
@@ -51,7 +53,8 @@ static int times(LAMMPS *lmp, const std::string &what, char *word)
   errno = 0;
   const long long value = utils::is_integer(word) ? std::strtoll(word, nullptr, 10) : 0;
   if (errno == ERANGE || value < 1 || value > MOST)
-    lmp->error->all(FLERR, position(lmp->input, word), "{} is every {} evaluations, and must be every 1 to {}", what, word, MOST);
+    lmp->error->all(FLERR, position(lmp->input, word),
+                    "{} is every {} evaluations, and must be every 1 to {}", what, word, MOST);
   return static_cast<int>(value);
 }
 
@@ -66,11 +69,13 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
   const auto read_cutoff = [&](const char *what) {
     const double one = number(lmp, fmt::format("Pair_style multisite {}", what), arg[iarg]);
     if (!(one > 0.0))
-      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite {} is {} and must be more than 0", what, arg[iarg]);
     if (one < gpucoord::LEAST_LENGTH || one > gpucoord::MOST_LENGTH)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite {} is {} and must be {:g} to {:g}, so that (sigma/cutoff)^12 is a finite number", what,
-                 arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
+                 "Pair_style multisite {} is {} and must be {:g} to {:g}, so that "
+                 "(sigma/cutoff)^12 is a finite number",
+                 what, arg[iarg], gpucoord::LEAST_LENGTH, gpucoord::MOST_LENGTH);
     ++iarg;
     return one;
   };
@@ -102,7 +107,8 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
                                    : number(lmp, "Pair_style multisite rf", arg[iarg + 1]);
       if (!(reaction_field >= 1.0))
         error->all(FLERR, position(input, arg[iarg + 1]),
-                   "Pair_style multisite rf is {}, but a dielectric constant is 1 or more, or inf", arg[iarg + 1]);
+                   "Pair_style multisite rf is {}, but a dielectric constant is 1 or more, or inf",
+                   arg[iarg + 1]);
     } else if (keyword == "check") {
       nvalues = 2;
       if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, command, error);
@@ -110,16 +116,20 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
       check_tolerance = number(lmp, "Pair_style multisite check tolerance", arg[iarg + 2]);
       if (!(check_tolerance > 0.0))
         error->all(FLERR, position(input, arg[iarg + 2]),
-                   "Pair_style multisite check tolerance is {} and must be more than 0", arg[iarg + 2]);
+                   "Pair_style multisite check tolerance is {} and must be more than 0",
+                   arg[iarg + 2]);
     } else if (utils::is_double(arg[iarg]) && iarg == 2)
-      error->all(FLERR, position(input, arg[iarg]), "Pair_style multisite has two cutoffs at most, and {} is a third", arg[iarg]);
+      error->all(FLERR, position(input, arg[iarg]),
+                 "Pair_style multisite has two cutoffs at most, and {} is a third", arg[iarg]);
     else
       error->all(FLERR, position(input, arg[iarg]),
-                 "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, precision, device, check",
+                 "Unknown pair_style multisite keyword: {} - known are cutoff, shift, rf, tail, "
+                 "precision, device, check",
                  keyword);
     if (shift == Switched::YES && tail == Switched::YES)
       error->all(FLERR, position(input, arg[iarg]),
-                 "Pair_style multisite shift yes cannot go with tail yes, a correction for energies that are not shifted - use "
+                 "Pair_style multisite shift yes cannot go with tail yes, a correction for "
+                 "energies that are not shifted - use "
                  "one of them");
     iarg += 1 + nvalues;
   }
@@ -130,14 +140,16 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
 void MultisiteSettings::write(RestartWriter &out) const
 {
   for (const double one : {cutoff, cutoff_charge, reaction_field, check_tolerance}) out.write(one);
-  for (const int one : {static_cast<int>(site_cutoff), static_cast<int>(shift), static_cast<int>(tail),
-                        static_cast<int>(precision), static_cast<int>(device), check_every})
+  for (const int one :
+       {static_cast<int>(site_cutoff), static_cast<int>(shift), static_cast<int>(tail),
+        static_cast<int>(precision), static_cast<int>(device), check_every})
     out.write(one);
 }
 
 MultisiteSettings::MultisiteSettings(RestartReader &in)
 {
-  for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance}) *one = in.read<double>();
+  for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance})
+    *one = in.read<double>();
   site_cutoff = in.read<int>() != 0;
   shift = static_cast<Switched>(in.read<int>());
   tail = static_cast<Switched>(in.read<int>());

@@ -11,8 +11,8 @@
 #ifndef LMP_MULTISITE_ARGUMENTS_H
 #define LMP_MULTISITE_ARGUMENTS_H
 
-#include "gpucoord_words.h"
 #include "gpucoord_restart_io.h"
+#include "gpucoord_words.h"
 
 #include <string>
 

@@ -40,7 +40,10 @@ class MultisiteBodies {
     return atom->superellipsoid_flag ? avec->bonus_super[k].quat : avec->bonus[k].quat;
   }
 
-  static double length(const double *q) { return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]); }
+  static double length(const double *q)
+  {
+    return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  }
 
   // about the axes of the ellipsoid, of an owned atom that has one
   std::array<double, 3> inertia(int i) const
@@ -52,7 +55,8 @@ class MultisiteBodies {
     }
     const double *const s = avec->bonus[k].shape;    // as LAMMPS' integrators have it
     const double m = 0.2 * atom->rmass[i];
-    return {m * (s[1] * s[1] + s[2] * s[2]), m * (s[0] * s[0] + s[2] * s[2]), m * (s[0] * s[0] + s[1] * s[1])};
+    return {m * (s[1] * s[1] + s[2] * s[2]), m * (s[0] * s[0] + s[2] * s[2]),
+            m * (s[0] * s[0] + s[1] * s[1])};
   }
 
  private:

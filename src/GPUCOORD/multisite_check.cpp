@@ -22,19 +22,23 @@ using namespace LAMMPS_NS;
 using gpucoord::MultisiteResults;
 using gpucoord::MultisiteSums;
 
-static constexpr const char *ADVICE = "use a larger tolerance or a higher precision, or report a bug";
+static constexpr const char *ADVICE =
+    "use a larger tolerance or a higher precision, or report a bug";
 
 // Of a cutoff: rounding of positions in single precision is less than a tenth of it.
 static constexpr double AT_CUTOFF = 1e-5;
 
-MultisiteCheck::MultisiteCheck(LAMMPS *lmp, const gpucoord::MultisiteModel &model_in, gpucoord::Multisite *host_in,
-                               gpucoord::Precision precision, double tolerance_in) :
-    Pointers(lmp), model(model_in), host(host_in), is_rounded(precision != gpucoord::Precision::DOUBLE), tolerance(tolerance_in)
+MultisiteCheck::MultisiteCheck(LAMMPS *lmp, const gpucoord::MultisiteModel &model_in,
+                               gpucoord::Multisite *host_in, gpucoord::Precision precision,
+                               double tolerance_in) :
+    Pointers(lmp),
+    model(model_in), host(host_in), is_rounded(precision != gpucoord::Precision::DOUBLE),
+    tolerance(tolerance_in)
 {
 }
 
-void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums &sums, const MultisiteResults &out,
-                             const std::vector<tagint> &ids) const
+void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums &sums,
+                             const MultisiteResults &out, const std::vector<tagint> &ids) const
 {
   const std::size_t n = in.nlocal;
   std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0), energy(n, 0.0), virial(6 * n, 0.0);
@@ -49,10 +53,13 @@ void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums 
   double size_energy = 0.0, size_virial = 0.0;
   for (const double e : energy) size_energy += std::fabs(e);
   for (const double w : virial) size_virial += std::fabs(w);
-  const auto total = [](const MultisiteSums &s) { return s.lennard_jones + s.electrostatic + s.reaction_field; };
+  const auto total = [](const MultisiteSums &s) {
+    return s.lennard_jones + s.electrostatic + s.reaction_field;
+  };
   compare_sum("energy", total(sums), total(exact), size_energy);
   static const char *const names[6] = {"xx", "yy", "zz", "xy", "xz", "yz"};
-  for (int k = 0; k < 6; ++k) compare_sum(fmt::format("virial {}", names[k]), sums.virial[k], exact.virial[k], size_virial);
+  for (int k = 0; k < 6; ++k)
+    compare_sum(fmt::format("virial {}", names[k]), sums.virial[k], exact.virial[k], size_virial);
 }
 
 /* ----------------------------------------------------------------------
@@ -68,14 +75,18 @@ struct Place {
 };
 
 // of sites, or the center of mass of a molecule for all
-std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in, int k)
+std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in,
+                             int k)
 {
   const gpucoord::Component &component = model.components()[in.component[k]];
-  const double *const x = in.x + 3 * static_cast<std::size_t>(k), *const q = in.quaternion + 4 * static_cast<std::size_t>(k);
+  const double *const x = in.x + 3 * static_cast<std::size_t>(k),
+                      *const q = in.quaternion + 4 * static_cast<std::size_t>(k);
   std::vector<Place> places;
   if (!model.options().site_cutoff) {
-    places.push_back({{x[0], x[1], x[2]}, !component.centers.empty(),
-                      !component.charges.empty() || !component.dipoles.empty() || !component.quadrupoles.empty()});
+    places.push_back({{x[0], x[1], x[2]},
+                      !component.centers.empty(),
+                      !component.charges.empty() || !component.dipoles.empty() ||
+                          !component.quadrupoles.empty()});
     return places;
   }
   double turn[3][3];
@@ -123,8 +134,9 @@ bool is_at_cutoff(const gpucoord::MultisiteModel &model, const gpucoord::Molecul
    vectors of molecules, by the largest one of all; false: some differ only for pairs at the cutoff
 ------------------------------------------------------------------------- */
 
-bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Molecules &in, const double *found,
-                                     const double *expected, const std::vector<tagint> &ids) const
+bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Molecules &in,
+                                     const double *found, const double *expected,
+                                     const std::vector<tagint> &ids) const
 {
   std::vector<double> difference(ids.size());
   double largest_sq = 0.0, largest;
@@ -144,7 +156,9 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
   std::vector<std::size_t> failing;
   for (std::size_t k = 0; k < ids.size(); ++k)
     if (difference[k] > tolerance * largest) failing.push_back(k);
-  std::sort(failing.begin(), failing.end(), [&](std::size_t a, std::size_t b) { return difference[a] > difference[b]; });
+  std::sort(failing.begin(), failing.end(), [&](std::size_t a, std::size_t b) {
+    return difference[a] > difference[b];
+  });
   struct {
     double value = 0.0;
     int rank;
@@ -152,7 +166,8 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
   mine.rank = comm->me;
   std::size_t where = 0;
   for (const std::size_t k : failing) {
-    if (is_rounded && std::isfinite(difference[k]) && is_at_cutoff(model, in, static_cast<int>(k))) continue;
+    if (is_rounded && std::isfinite(difference[k]) && is_at_cutoff(model, in, static_cast<int>(k)))
+      continue;
     mine.value = difference[k];
     where = k;
     break;
@@ -175,20 +190,25 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
   MPI_Bcast(both, 6, MPI_DOUBLE, worst.rank, world);
   MPI_Bcast(&id, 1, MPI_LMP_TAGINT, worst.rank, world);
   error->all(FLERR, Error::NOLASTLINE,
-             "Pair multisite: check: the {} on molecule ID {} is {:.10g} {:.10g} {:.10g}, but {:.10g} {:.10g} {:.10g} by the "
+             "Pair multisite: check: the {} on molecule ID {} is {:.10g} {:.10g} {:.10g}, but "
+             "{:.10g} {:.10g} {:.10g} by the "
              "{}: a difference of {:.3g} of the largest {}, more than {:.3g} - {}",
-             what, id, both[0], both[1], both[2], both[3], both[4], both[5], host ? "host in double precision" : "reference",
-             worst.value / largest, what, tolerance, ADVICE);
+             what, id, both[0], both[1], both[2], both[3], both[4], both[5],
+             host ? "host in double precision" : "reference", worst.value / largest, what,
+             tolerance, ADVICE);
 }
 
-void MultisiteCheck::compare_sum(const std::string &what, double found, double expected, double size) const
+void MultisiteCheck::compare_sum(const std::string &what, double found, double expected,
+                                 double size) const
 {
   double mine[3] = {found, expected, size}, all[3];
   MPI_Allreduce(mine, all, 3, MPI_DOUBLE, MPI_SUM, world);
   const double difference = std::fabs(all[0] - all[1]);
   if (difference <= tolerance * all[2]) return;
   error->all(FLERR, Error::NOLASTLINE,
-             "Pair multisite: check: the {} is {:.10g}, but {:.10g} by the {}: a difference of {:.3g} of the sum of magnitudes "
+             "Pair multisite: check: the {} is {:.10g}, but {:.10g} by the {}: a difference of "
+             "{:.3g} of the sum of magnitudes "
              "of all molecules, more than {:.3g} - {}",
-             what, all[0], all[1], host ? "host in double precision" : "reference", difference / all[2], tolerance, ADVICE);
+             what, all[0], all[1], host ? "host in double precision" : "reference",
+             difference / all[2], tolerance, ADVICE);
 }

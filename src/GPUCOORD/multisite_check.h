@@ -26,18 +26,18 @@ namespace LAMMPS_NS {
 class MultisiteCheck : protected Pointers {
  public:
   // host null: plain loops
-  MultisiteCheck(LAMMPS *, const gpucoord::MultisiteModel &, gpucoord::Multisite *host, gpucoord::Precision,
-                 double tolerance);
+  MultisiteCheck(LAMMPS *, const gpucoord::MultisiteModel &, gpucoord::Multisite *host,
+                 gpucoord::Precision, double tolerance);
 
   // Collective. The same error on all ranks where something differs; results are of this evaluation alone, ids of the
   // owned molecules. In mixed and single a molecule may differ where it has a pair at the cutoff, to rounding; sums then are
   // not compared.
-  void compare(const gpucoord::Molecules &, const gpucoord::MultisiteSums &, const gpucoord::MultisiteResults &,
-               const std::vector<tagint> &ids) const;
+  void compare(const gpucoord::Molecules &, const gpucoord::MultisiteSums &,
+               const gpucoord::MultisiteResults &, const std::vector<tagint> &ids) const;
 
  private:
-  bool compare_vectors(const std::string &what, const gpucoord::Molecules &, const double *found, const double *expected,
-                       const std::vector<tagint> &ids) const;
+  bool compare_vectors(const std::string &what, const gpucoord::Molecules &, const double *found,
+                       const double *expected, const std::vector<tagint> &ids) const;
   void compare_sum(const std::string &what, double found, double expected, double size) const;
 
   const gpucoord::MultisiteModel &model;

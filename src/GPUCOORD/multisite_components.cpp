@@ -73,23 +73,30 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
     }
   }
   broadcast_text(failure, 0, lmp->world);
-  if (!failure.empty()) error->all(FLERR, argument, "{}: file of components {}: {}", style, file, failure);
+  if (!failure.empty())
+    error->all(FLERR, argument, "{}: file of components {}: {}", style, file, failure);
   broadcast_text(text, 0, lmp->world);
 
   const std::string wanted = lmp->update->unit_style;
   double of_energy = 1.0;
   const std::vector<std::string> units = units_of(text);
   if (units.size() > 1)
-    error->all(FLERR, argument, "{}: file of components {} says UNITS: {} and UNITS: {} - use one file for each", style, file,
-               units[0], units[1]);
+    error->all(FLERR, argument,
+               "{}: file of components {} says UNITS: {} and UNITS: {} - use one file for each",
+               style, file, units[0], units[1]);
   if (!units.empty() && units[0] != wanted) {
-    const bool to_real = units[0] == "metal" && wanted == "real", to_metal = units[0] == "real" && wanted == "metal";
+    const bool to_real = units[0] == "metal" && wanted == "real",
+               to_metal = units[0] == "real" && wanted == "metal";
     if (!to_real && !to_metal)
-      error->all(FLERR, argument, "{}: file of components {} is in units {}, but units {} are in use - convert one of them",
-                 style, file, units[0], wanted);
-    of_energy = utils::get_conversion_factor(utils::ENERGY, to_real ? utils::METAL2REAL : utils::REAL2METAL);
+      error->all(
+          FLERR, argument,
+          "{}: file of components {} is in units {}, but units {} are in use - convert one of them",
+          style, file, units[0], wanted);
+    of_energy = utils::get_conversion_factor(utils::ENERGY,
+                                             to_real ? utils::METAL2REAL : utils::REAL2METAL);
     if (lmp->comm->me == 0)
-      error->warning(FLERR, "{}: converting file of components {} from units {} to {}", style, file, units[0], wanted);
+      error->warning(FLERR, "{}: converting file of components {} from units {} to {}", style, file,
+                     units[0], wanted);
   }
 
   std::vector<gpucoord::Component> components;
@@ -148,7 +155,8 @@ gpucoord::Component MultisiteComponents::read(RestartReader &in)
 
 /* ---------------------------------------------------------------------- */
 
-int MultisiteComponents::find(const std::vector<gpucoord::Component> &components, const std::string &name)
+int MultisiteComponents::find(const std::vector<gpucoord::Component> &components,
+                              const std::string &name)
 {
   for (std::size_t k = 0; k < components.size(); ++k)
     if (components[k].name == name) return static_cast<int>(k);
@@ -179,22 +187,27 @@ std::vector<std::string> MultisiteComponents::warnings(const gpucoord::Multisite
       magnitudes += std::fabs(site.charge);
     }
     if (std::fabs(sum) > ROUNDING * magnitudes)
-      found.push_back(fmt::format("component {} has the net charge {:.8g}: the Coulomb energy of two of its molecules jumps "
-                                  "from {:.4g} to 0 at the cutoff {:.8g}, as there is no Ewald sum and rf acts on dipoles "
-                                  "only - correct its charges unless it is an ion",
-                                  one.name, sum, settings.coulomb * sum * sum / settings.cutoff_charge,
-                                  settings.cutoff_charge));
+      found.push_back(fmt::format(
+          "component {} has the net charge {:.8g}: the Coulomb energy of two of its molecules "
+          "jumps "
+          "from {:.4g} to 0 at the cutoff {:.8g}, as there is no Ewald sum and rf acts on dipoles "
+          "only - correct its charges unless it is an ion",
+          one.name, sum, settings.coulomb * sum * sum / settings.cutoff_charge,
+          settings.cutoff_charge));
   }
   const int n = static_cast<int>(components.size());
   for (int a = 0; a < n && !settings.site_cutoff; ++a)
     for (int b = a; b < n; ++b)
       if (model.reach(a) + model.reach(b) > model.range(a, b) && model.range(a, b) > 0.0)
-        found.push_back(fmt::format("sites of {} and {} reach {:.6g} together, and molecules interact within {:.6g} between "
-                                    "centers of mass: farther apart they can overlap - use a longer cutoff, or cutoff site",
-                                    components[a].name, components[b].name, model.reach(a) + model.reach(b),
-                                    model.range(a, b)));
+        found.push_back(fmt::format(
+            "sites of {} and {} reach {:.6g} together, and molecules interact within {:.6g} "
+            "between "
+            "centers of mass: farther apart they can overlap - use a longer cutoff, or cutoff site",
+            components[a].name, components[b].name, model.reach(a) + model.reach(b),
+            model.range(a, b)));
   if (settings.reaction_field != 1.0 && !has_dipoles)
-    found.emplace_back("rf acts between point dipoles, and no component has one: it adds a constant to the energy of molecules "
+    found.emplace_back("rf acts between point dipoles, and no component has one: it adds a "
+                       "constant to the energy of molecules "
                        "whose charges have a dipole moment, and nothing else");
   return found;
 }

@@ -13,8 +13,8 @@
 
 #include "pointers.h"
 
-#include "gpucoord_restart_io.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord_restart_io.h"
 
 #include <string>
 #include <vector>
@@ -27,7 +27,8 @@ namespace MultisiteComponents {
 
   // Collective: rank 0 reads. Errors begin with the name of the style and point at this argument of the command.
   // Files in units real and metal are converted to the other.
-  std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file, int argument);
+  std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file,
+                                        int argument);
 
   // in a restart file
   void write(RestartWriter &, const gpucoord::Component &);

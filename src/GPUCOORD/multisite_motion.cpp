@@ -42,7 +42,8 @@ struct PressureOf : public ComputePressure {
   static const Compute *temperature(Compute *compute, const Modify *modify)
   {
     auto *const pressure = dynamic_cast<ComputePressure *>(compute);
-    if (!pressure || !(pressure->*(&PressureOf::keflag)) || !(pressure->*(&PressureOf::id_temp))) return nullptr;
+    if (!pressure || !(pressure->*(&PressureOf::keflag)) || !(pressure->*(&PressureOf::id_temp)))
+      return nullptr;
     return modify->get_compute_by_id(pressure->*(&PressureOf::id_temp));
   }
 };
@@ -51,7 +52,8 @@ struct PressureOf : public ComputePressure {
 
 MultisiteMotion::MultisiteMotion(LAMMPS *lmp, const std::vector<gpucoord::Component> &components_in,
                                  const std::vector<int> &component_of_in) :
-    Pointers(lmp), components(components_in), component_of(component_of_in)
+    Pointers(lmp),
+    components(components_in), component_of(component_of_in)
 {
 }
 
@@ -63,7 +65,9 @@ std::vector<std::string> MultisiteMotion::warnings() const
   check_temperatures(found);
   check_pressures(found);
   if (update->whichflag == 1) check_fixes(found);
-  if (update->whichflag == 2 && count([this](int i) { return MultisiteShape::feels_torque(*of_atom(i)); }) > 0)
+  if (update->whichflag == 2 && count([this](int i) {
+                                  return MultisiteShape::feels_torque(*of_atom(i));
+                                }) > 0)
     found.emplace_back("Pair multisite: a minimization moves molecules without turning them");
   return found;
 }
@@ -100,27 +104,36 @@ void MultisiteMotion::check_axes(std::vector<std::string> &found) const
 void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 {
   const MultisiteBodies bodies(atom);
-  const bigint without = count([&](int i) { return !bodies.has(i); });
+  const bigint without = count([&](int i) {
+    return !bodies.has(i);
+  });
   if (without > 0)
-    found.push_back(fmt::format("Pair multisite: {} molecules have no ellipsoid - set_multisite gives them one", without));
+    found.push_back(fmt::format(
+        "Pair multisite: {} molecules have no ellipsoid - set_multisite gives them one", without));
   const bigint of_mass = count([&](int i) {
     return std::fabs(atom->rmass[i] - of_atom(i)->mass) > MASS_TOLERANCE * of_atom(i)->mass;
   });
   const bigint of_inertia = count([&](int i) {
     const auto &wanted = of_atom(i)->inertia;
     const double largest = *std::max_element(wanted.begin(), wanted.end());
-    if (largest == 0.0 || !bodies.has(i)) return false;    // nothing turns, or there is nothing to compare with
+    if (largest == 0.0 || !bodies.has(i))
+      return false;    // nothing turns, or there is nothing to compare with
     const auto moments = bodies.inertia(i);
     bool differs = false;
-    for (int k = 0; k < 3; ++k) differs = differs || std::fabs(moments[k] - wanted[k]) > INERTIA_TOLERANCE * largest;
+    for (int k = 0; k < 3; ++k)
+      differs = differs || std::fabs(moments[k] - wanted[k]) > INERTIA_TOLERANCE * largest;
     return differs;
   });
   if (of_mass > 0)
-    found.push_back(fmt::format("Pair multisite: {} molecules have other masses than their components say - set_multisite "
-                                "gives them those", of_mass));
+    found.push_back(fmt::format(
+        "Pair multisite: {} molecules have other masses than their components say - set_multisite "
+        "gives them those",
+        of_mass));
   if (of_inertia > 0)
-    found.push_back(fmt::format("Pair multisite: {} molecules have shapes that give other moments of inertia than their "
-                                "components say - set_multisite gives them those", of_inertia));
+    found.push_back(fmt::format(
+        "Pair multisite: {} molecules have shapes that give other moments of inertia than their "
+        "components say - set_multisite gives them those",
+        of_inertia));
 }
 
 /* ----------------------------------------------------------------------
@@ -132,17 +145,27 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 {
   if (domain->dimension == 2) return;    // there it counts one
   for (Compute *const compute : modify->get_compute_by_style("^temp/asphere")) {
-    const auto is_in_group = [&](int i) { return (atom->mask[i] & compute->groupbit) != 0; };
-    const bigint linear = count([&](int i) { return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0; });
-    const bigint points = count([&](int i) { return is_in_group(i) && !MultisiteShape::feels_torque(*of_atom(i)); });
+    const auto is_in_group = [&](int i) {
+      return (atom->mask[i] & compute->groupbit) != 0;
+    };
+    const bigint linear = count([&](int i) {
+      return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
+    });
+    const bigint points = count([&](int i) {
+      return is_in_group(i) && !MultisiteShape::feels_torque(*of_atom(i));
+    });
     const double missing = linear + 3.0 * points, extra = ExtraDof::get(compute);
     const bool is_low = extra < missing;
     if (is_low || extra > missing + 3.0)
-      found.push_back(fmt::format("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have "
-                                  "two and {} others none: with extra/dof {:.10g} its temperature is too {} - give "
-                                  "compute_modify {} extra/dof {:.10g}, or {:.10g} where it counts translation and momentum is "
-                                  "conserved", compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing,
-                                  missing + 3.0));
+      found.push_back(fmt::format(
+          "Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones "
+          "have "
+          "two and {} others none: with extra/dof {:.10g} its temperature is too {} - give "
+          "compute_modify {} extra/dof {:.10g}, or {:.10g} where it counts translation and "
+          "momentum is "
+          "conserved",
+          compute->id, linear, points, extra, is_low ? "low" : "high", compute->id, missing,
+          missing + 3.0));
   }
 }
 
@@ -157,12 +180,15 @@ void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
     if (!temperature || !utils::strmatch(temperature->style, "asphere")) continue;
     const std::string id = compute->id, ending = "_press";
     const bool ends = id.size() > ending.size() && id.substr(id.size() - ending.size()) == ending;
-    const auto *const owner = ends ? modify->get_fix_by_id(id.substr(0, id.size() - ending.size())) : nullptr;
+    const auto *const owner = ends ? modify->get_fix_by_id(id.substr(0, id.size() - ending.size()))
+                                   : nullptr;
     const std::string way_out = owner ? fmt::format("fix_modify {} press thermo_press", owner->id)
         : id == "thermo_press"        ? "thermo_modify temp a compute of style temp"
                                       : fmt::format("compute {} a temperature of style temp", id);
-    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} in its pressure, which is that "
-                                "of centers of mass - give {}", id, temperature->id, way_out));
+    found.push_back(fmt::format("Pair multisite: compute {} counts the rotation of temperature {} "
+                                "in its pressure, which is that "
+                                "of centers of mass - give {}",
+                                id, temperature->id, way_out));
   }
 }
 
@@ -174,17 +200,29 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
   for (const auto *const fix : modify->get_fix_list()) {
     if (!fix->time_integrate) continue;
     // fix move turns what it moves; nve/dotc/langevin turns ellipsoids as those for aspherical particles do
-    const auto is = [fix](const char *pattern) { return utils::strmatch(fix->style, pattern); };
+    const auto is = [fix](const char *pattern) {
+      return utils::strmatch(fix->style, pattern);
+    };
     const bool turns = is("asphere") || is("^rigid") || is("^nve/dotc") || is("^move");
-    const auto is_in_group = [&](int i) { return (atom->mask[i] & fix->groupbit) != 0; };
-    const bigint moved = count([&](int i) { return is_in_group(i) && MultisiteShape::feels_torque(*of_atom(i)); });
+    const auto is_in_group = [&](int i) {
+      return (atom->mask[i] & fix->groupbit) != 0;
+    };
+    const bigint moved = count([&](int i) {
+      return is_in_group(i) && MultisiteShape::feels_torque(*of_atom(i));
+    });
     if (!turns && moved > 0)
-      found.push_back(fmt::format("Pair multisite: fix {} of style {} moves {} molecules without turning them - use "
-                                  "nve/asphere, nvt/asphere or npt/asphere", fix->id, fix->style, moved));
+      found.push_back(fmt::format(
+          "Pair multisite: fix {} of style {} moves {} molecules without turning them - use "
+          "nve/asphere, nvt/asphere or npt/asphere",
+          fix->id, fix->style, moved));
     if (is("asphere"))
-      spinning += count([&](int i) { return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0; });
+      spinning += count([&](int i) {
+        return is_in_group(i) && MultisiteShape::axis_of_linear(*of_atom(i)) >= 0;
+      });
   }
   if (spinning > 0 && modify->get_fix_by_style("^multisite/linear").empty())
-    found.push_back(fmt::format("Pair multisite: {} linear molecules have no inertia about their axes and take up heat there "
-                                "- use fix multisite/linear, after all fixes that act on torques", spinning));
+    found.push_back(fmt::format("Pair multisite: {} linear molecules have no inertia about their "
+                                "axes and take up heat there "
+                                "- use fix multisite/linear, after all fixes that act on torques",
+                                spinning));
 }

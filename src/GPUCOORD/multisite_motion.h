@@ -27,7 +27,8 @@ namespace LAMMPS_NS {
 class MultisiteMotion : protected Pointers {
  public:
   // component_of: [ntypes + 1], -1: none
-  MultisiteMotion(LAMMPS *, const std::vector<gpucoord::Component> &, const std::vector<int> &component_of);
+  MultisiteMotion(LAMMPS *, const std::vector<gpucoord::Component> &,
+                  const std::vector<int> &component_of);
 
   // Collective. Warnings for the run that is set up, one a line.
   std::vector<std::string> warnings() const;

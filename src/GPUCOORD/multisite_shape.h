@@ -35,7 +35,8 @@ namespace MultisiteShape {
     const auto &moments = component.inertia;
     std::array<double, 3> axes;
     for (int k = 0; k < 3; ++k)    // I_1 = m (b^2 + c^2) / 5
-      axes[k] = std::sqrt(std::max(0.0, 2.5 * (moments[(k + 1) % 3] + moments[(k + 2) % 3] - moments[k]) / component.mass));
+      axes[k] = std::sqrt(std::max(
+          0.0, 2.5 * (moments[(k + 1) % 3] + moments[(k + 2) % 3] - moments[k]) / component.mass));
     const double longest = *std::max_element(axes.begin(), axes.end());
     for (double &axis : axes) axis = std::max(axis, SHORTEST * longest);
     return axes;
@@ -57,14 +58,17 @@ namespace MultisiteShape {
     constexpr double ON_AXIS = 1e-4;    // files have few digits
     const int k = axis_of_linear(component);
     if (k < 0) return "";
-    const auto beside = [k](const std::array<double, 3> &v) { return std::hypot(v[(k + 1) % 3], v[(k + 2) % 3]); };
+    const auto beside = [k](const std::array<double, 3> &v) {
+      return std::hypot(v[(k + 1) % 3], v[(k + 2) % 3]);
+    };
     const double size = std::sqrt(component.inertia[(k + 1) % 3] / component.mass);
     std::string why;
     const auto say = [&](bool is_bad, const char *kind, std::size_t number, const char *what) {
       if (is_bad && why.empty())
-        why = "component " + component.name + " has no moment of inertia about its axis " + "xyz"[k] + ", but its " + kind +
-            " " + std::to_string(number + 1) + what +
-            ", so that it feels torques that turn nothing - correct its line inertia, or the " + kind;
+        why = "component " + component.name + " has no moment of inertia about its axis " +
+            "xyz"[k] + ", but its " + kind + " " + std::to_string(number + 1) + what +
+            ", so that it feels torques that turn nothing - correct its line inertia, or the " +
+            kind;
     };
     const auto look = [&](const char *kind, const auto &sites) {
       for (std::size_t s = 0; s < sites.size(); ++s)
@@ -74,7 +78,8 @@ namespace MultisiteShape {
       look(kind, sites);
       for (std::size_t s = 0; s < sites.size(); ++s) {
         const auto &axis = sites[s].axis;
-        say(beside(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s, " does not point along this axis");
+        say(beside(axis) > ON_AXIS * std::hypot(axis[0], axis[1], axis[2]), kind, s,
+            " does not point along this axis");
       }
     };
     look("center", component.centers);

@@ -62,15 +62,18 @@ void MultisiteSurroundings::check() const
   // a dump has no quaternions that rerun would read: molecules would stay turned as they are
   if (input->command && strcmp(input->command, "rerun") == 0)
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot be used in a rerun, which reads positions but no quaternions - use read_restart or "
+               "Pair multisite cannot be used in a rerun, which reads positions but no quaternions "
+               "- use read_restart or "
                "read_data and run 0 for each configuration");
   if (comm->mode != Comm::SINGLE)
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its "
+               "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some "
+               "are nearer than its "
                "cutoff - use mode single");
   if (GhostAtoms::are_of_a_group(comm))
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by "
+               "Pair multisite cannot use the ghost atoms of comm_modify group, which lack "
+               "molecules - remove it by "
                "comm_modify group all");
   check_exclusions();
   check_bonds();
@@ -78,7 +81,8 @@ void MultisiteSurroundings::check() const
 
 void MultisiteSurroundings::refuse(const std::string &what) const
 {
-  error->all(FLERR, Error::NOLASTLINE, "Pair multisite computes all pairs of its molecules, but {}", what);
+  error->all(FLERR, Error::NOLASTLINE, "Pair multisite computes all pairs of its molecules, but {}",
+             what);
 }
 
 /* ----------------------------------------------------------------------
@@ -89,23 +93,28 @@ void MultisiteSurroundings::check_exclusions() const
 {
   for (int k = 0; k < neighbor->nex_type; ++k)
     if (is_ours(neighbor->ex1_type[k]) && is_ours(neighbor->ex2_type[k]))
-      refuse(fmt::format("neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
-                         neighbor->ex1_type[k], neighbor->ex2_type[k]));
+      refuse(fmt::format(
+          "neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
+          neighbor->ex1_type[k], neighbor->ex2_type[k]));
   int mine = 0, groups;    // of molecules
   for (int i = 0; i < atom->nlocal; ++i)
     if (is_ours(atom->type[i])) mine |= atom->mask[i];
   MPI_Allreduce(&mine, &groups, 1, MPI_INT, MPI_BOR, world);
   for (int k = 0; k < neighbor->nex_group; ++k)
-    if ((groups & group->bitmask[neighbor->ex1_group[k]]) && (groups & group->bitmask[neighbor->ex2_group[k]]))
+    if ((groups & group->bitmask[neighbor->ex1_group[k]]) &&
+        (groups & group->bitmask[neighbor->ex2_group[k]]))
       refuse("neigh_modify exclude group leaves some out - use neigh_modify exclude none");
   for (int k = 0; k < neighbor->nex_mol; ++k)
     if (groups & group->bitmask[neighbor->ex_mol_group[k]])
-      refuse(fmt::format("neigh_modify exclude molecule of group {} leaves some out - use neigh_modify exclude none, and give "
+      refuse(fmt::format("neigh_modify exclude molecule of group {} leaves some out - use "
+                         "neigh_modify exclude none, and give "
                          "exclude molecule a group without them",
                          group->names[neighbor->ex_mol_group[k]]));
-  if (neighbor->includegroup) refuse("neigh_modify include leaves some out - use neigh_modify include all");
+  if (neighbor->includegroup)
+    refuse("neigh_modify include leaves some out - use neigh_modify include all");
   if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
-    refuse("pair_style hybrid/molecular wants those within or between the molecules of atoms - use hybrid or hybrid/overlay");
+    refuse("pair_style hybrid/molecular wants those within or between the molecules of atoms - use "
+           "hybrid or hybrid/overlay");
 }
 
 /* ----------------------------------------------------------------------
@@ -131,7 +140,8 @@ void MultisiteSurroundings::check_bonds() const
     if (is_ours(atom->type[i]) && count(i) > 0) mine = 1;
   MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, world);
   if (any)
-    refuse(fmt::format("some are bonded, and special_bonds gives bonded pairs the weights {} {} {} (lj) and {} {} {} (coul) - "
+    refuse(fmt::format("some are bonded, and special_bonds gives bonded pairs the weights {} {} {} "
+                       "(lj) and {} {} {} (coul) - "
                        "use special_bonds lj/coul 1 1 1",
                        lj[1], lj[2], lj[3], coul[1], coul[2], coul[3]));
 }

@@ -10,8 +10,8 @@
 
 #include "pair_coord.h"
 
-#include "gpucoord_backend.h"
 #include "coord_switch.h"
+#include "gpucoord_backend.h"
 #include "gpucoord_ghost_range.h"
 #include "gpucoord_restart_io.h"
 
@@ -31,7 +31,6 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using Words::position;
 using gpucoord::ATOM_VIRIAL;
 using gpucoord::DERIVATIVES;
 using gpucoord::Switch;
@@ -40,8 +39,9 @@ using gpucoord::SwitchOptions;
 using gpucoord::SwitchTable;
 using gpucoord::VALUE;
 using gpucoord::VIRIAL;
-using gpucoord::WINDOWED;
 using gpucoord::Window;
+using gpucoord::WINDOWED;
+using Words::position;
 
 // what is worth the start of threads
 static constexpr int MANY = 4096;
@@ -101,14 +101,16 @@ void PairCoord::settings(int narg, char **arg)
     if (keyword == "engine")
       new_engine = Words::choose("pair_style coord engine", iarg, narg, arg, ENGINES, input, error);
     else if (keyword == "precision")
-      new_precision =
-          Words::choose("pair_style coord precision", iarg, narg, arg, Words::PRECISIONS, input, error);
+      new_precision = Words::choose("pair_style coord precision", iarg, narg, arg,
+                                    Words::PRECISIONS, input, error);
     else if (keyword == "device") {
-      new_device = Words::choose("pair_style coord device", iarg, narg, arg, Words::DEVICES, input, error);
+      new_device =
+          Words::choose("pair_style coord device", iarg, narg, arg, Words::DEVICES, input, error);
       device_position = position(input, arg[iarg + 1]);
     } else
       error->all(FLERR, position(input, arg[iarg]),
-                 "Unknown pair_style coord keyword: {} - known are engine, precision, device", keyword);
+                 "Unknown pair_style coord keyword: {} - known are engine, precision, device",
+                 keyword);
   }
   make_backends(new_device, "Pair_style coord", device_position);
   wanted_engine = new_engine;
@@ -118,7 +120,8 @@ void PairCoord::settings(int narg, char **arg)
 
 void PairCoord::make_backends(Words::Device wanted, const std::string &style, int argument)
 {
-  for (Level &level : levels) level.backend = std::make_unique<Backend>(lmp, wanted, style, argument);
+  for (Level &level : levels)
+    level.backend = std::make_unique<Backend>(lmp, wanted, style, argument);
   table_words.clear();
   changed = true;
 }
@@ -131,17 +134,20 @@ void PairCoord::coeff(int narg, char **arg)
 {
   if (narg < 4)
     error->all(FLERR, Error::NOPOINTER,
-               "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5");
+               "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 "
+               "cubic dmax 2.5");
   if (!allocated) allocate();
   int ilo, ihi, jlo, jhi;
   utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
   utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
   if (!utils::is_double(arg[2]))
-    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'", arg[2]);
+    error->all(FLERR, position(input, arg[2]), "Pair coord epsilon must be a number, not '{}'",
+               arg[2]);
   const double one = utils::numeric(FLERR, arg[2], false, lmp);
 
   int iarg = 2;
-  const SwitchOptions options = CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
+  const SwitchOptions options =
+      CoordSwitch(lmp, "Pair coord", "Unknown pair coord keyword").parse(iarg, narg, arg, {});
   const std::string why = CoordSwitch::why_no_potential(Switch(options));
   if (!why.empty()) error->all(FLERR, position(input, arg[3]), "Pair coord {} {}", arg[3], why);
 
@@ -154,8 +160,10 @@ void PairCoord::coeff(int narg, char **arg)
       ++count;
     }
   if (count == 0)
-    error->all(FLERR, position(input, arg[0]),
-               "Pair coord: types {} {} name no pair of types I <= J - give them the other way round", arg[0], arg[1]);
+    error->all(
+        FLERR, position(input, arg[0]),
+        "Pair coord: types {} {} name no pair of types I <= J - give them the other way round",
+        arg[0], arg[1]);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -178,10 +186,13 @@ void PairCoord::init_style()
   }
   const std::string why = why_cells_differ();
   by_cells = wanted_engine == Engine::CELLS ||
-      (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && why.empty() && !has_levels);
-  if (by_cells && !why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
+      (wanted_engine == Engine::AUTO && levels[WHOLE].backend->is_cuda() && why.empty() &&
+       !has_levels);
+  if (by_cells && !why.empty())
+    error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells {} - use engine neigh", why);
   if (by_cells && has_levels)
-    error->all(FLERR, Error::NOLASTLINE, "Pair coord: engine cells cannot split forces into the levels inner, middle and "
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: engine cells cannot split forces into the levels inner, middle and "
                "outer of run_style respa - use engine neigh, or level pair");
   if (!by_cells) {
     // LAMMPS derives half lists from any full one that knows the same pairs, but has no code for those that other
@@ -207,9 +218,11 @@ std::string PairCoord::why_cells_differ() const
     return "would count the pairs that neigh_modify exclude takes from the neighbor list";
   if (neighbor->includegroup)
     return "would count the atoms that neigh_modify include leaves out of the neighbor list";
-  if (atom->molecular != Atom::ATOMIC && (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
-    return fmt::format("knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
-                       special[2], special[3]);
+  if (atom->molecular != Atom::ATOMIC &&
+      (special[1] != 1.0 || special[2] != 1.0 || special[3] != 1.0))
+    return fmt::format(
+        "knows no bonds, and special_bonds lj gives bonded pairs the weights {} {} {}", special[1],
+        special[2], special[3]);
   if (utils::strmatch(force->pair_style, "^hybrid/molecular"))
     return "knows no molecules, which pair_style hybrid/molecular goes by";
   return "";
@@ -234,14 +247,18 @@ double PairCoord::init_one(int i, int j)
   etail_ij = ptail_ij = 0.0;    // there is nothing beyond dmax
   if (cut_respa && function.dmax() < cut_respa[3])
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last inner level of run_style "
+               "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last "
+               "inner level of run_style "
                "respa ends - use shorter levels, or level pair",
                function.dmax(), i, j, cut_respa[3]);
   std::string why = function.why_imprecise(precision);
-  if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord '{}' of types {} and {}: {}", words, i, j, why);
+  if (!why.empty())
+    error->all(FLERR, Error::NOLASTLINE, "Pair coord '{}' of types {} and {}: {}", words, i, j,
+               why);
   why = GhostRange::why_too_long(function.dmax() + neighbor->skin, atom, comm, domain);
   if (!why.empty())
-    error->all(FLERR, Error::NOLASTLINE, "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: dmax {:.10g} of types {} and {} {} - give a smaller dmax",
                function.dmax(), i, j, why);
   why = GhostRange::why_comm_cutoff_too_long(atom, comm, domain, force);
   if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair coord: {}", why);
@@ -256,7 +273,9 @@ void PairCoord::mix(int i, int j)
 {
   const SwitchOptions &a = of_types(i, i).options, &b = of_types(j, j).options;
   const auto refuse = [&](const std::string &why) {
-    error->all(FLERR, Error::NOLASTLINE, "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i, j);
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair coord: types {} and {} do not mix: {} - give pair_coeff {} {}", i, j, why, i,
+               j);
   };
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
@@ -265,21 +284,24 @@ void PairCoord::mix(int i, int j)
     return CoordSwitch::words(o);
   };
   if (form(fa) != form(fb))
-    refuse(fmt::format("their functions differ in more than lengths, '{}' and '{}'", CoordSwitch::words(a), CoordSwitch::words(b)));
+    refuse(fmt::format("their functions differ in more than lengths, '{}' and '{}'",
+                       CoordSwitch::words(a), CoordSwitch::words(b)));
   if (epsilon[i][i] * epsilon[j][j] < 0.0)
     refuse(fmt::format("epsilon {} and {} differ in sign", epsilon[i][i], epsilon[j][j]));
 
   SwitchOptions mixed = a;
   const auto mix_lengths = [&](double SwitchOptions::*length) {
     if (std::isnan(a.*length) && std::isnan(b.*length)) return;
-    mixed.*length = mix_distance(fa.*length, fb.*length);    // where one is given, with the default of the other
+    mixed.*length = mix_distance(
+        fa.*length, fb.*length);    // where one is given, with the default of the other
   };
   mix_lengths(&SwitchOptions::r0);
   mix_lengths(&SwitchOptions::d0);
   mix_lengths(&SwitchOptions::dmax);
   mix_lengths(&SwitchOptions::ref);
   if (a.kind == SwitchKind::Q) mixed.beta = 1.0 / mix_distance(1.0 / a.beta, 1.0 / b.beta);
-  const double size_a = a.kind == SwitchKind::Q ? a.ref : fa.r0, size_b = b.kind == SwitchKind::Q ? b.ref : fb.r0;
+  const double size_a = a.kind == SwitchKind::Q ? a.ref : fa.r0,
+               size_b = b.kind == SwitchKind::Q ? b.ref : fb.r0;
   const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
   std::string why;
   try {
@@ -338,9 +360,9 @@ std::string PairCoord::data_path() const
 std::string PairCoord::setup_text() const
 {
   const Backend &backend = *levels[WHOLE].backend;
-  std::string mesg = fmt::format("Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
-                                 Words::name_of(precision, Words::PRECISIONS), by_cells ? "cells" : "neigh",
-                                 data_path());
+  std::string mesg = fmt::format(
+      "Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
+      Words::name_of(precision, Words::PRECISIONS), by_cells ? "cells" : "neigh", data_path());
   // what jumps at dmax costs energy: the worst pairs of types
   struct {
     double size = 0.0;
@@ -361,15 +383,17 @@ std::string PairCoord::setup_text() const
       // slopes of the order of rounding are none
       const double slope = function.slope_at_dmax();
       if (fabs(slope) * function.dmax() > 1e-12) force_jump.meet(epsilon[i][j] * slope, i, j);
-      if (fabs(function.value_at_dmax()) > 1e-12) energy_jump.meet(epsilon[i][j] * function.value_at_dmax(), i, j);
+      if (fabs(function.value_at_dmax()) > 1e-12)
+        energy_jump.meet(epsilon[i][j] * function.value_at_dmax(), i, j);
     }
   if (force_jump.size > 0.0)
-    mesg += fmt::format("  forces jump to 0 at dmax, by {:.6g} between types {} and {}\n", force_jump.size, force_jump.i,
-                        force_jump.j);
+    mesg += fmt::format("  forces jump to 0 at dmax, by {:.6g} between types {} and {}\n",
+                        force_jump.size, force_jump.i, force_jump.j);
   else
     mesg += "  forces go to 0 at dmax\n";
   if (energy_jump.size > 0.0)
-    mesg += fmt::format("  energies jump to 0 at dmax, by {:.6g} between types {} and {}: pair_modify shift yes avoids it\n",
+    mesg += fmt::format("  energies jump to 0 at dmax, by {:.6g} between types {} and {}: "
+                        "pair_modify shift yes avoids it\n",
                         energy_jump.size, energy_jump.i, energy_jump.j);
   return mesg;
 }
@@ -381,12 +405,16 @@ void PairCoord::check_positions() const
   const int nall = atom->nlocal + atom->nghost;
   double **const x = atom->x;
   int bad = -1;
-#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) reduction(max : bad)
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) \
+    reduction(max                                                                      \
+              : bad)
   for (int i = 0; i < nall; ++i)
-    if (!std::isfinite(x[i][0]) || !std::isfinite(x[i][1]) || !std::isfinite(x[i][2])) bad = MAX(bad, i);
+    if (!std::isfinite(x[i][0]) || !std::isfinite(x[i][1]) || !std::isfinite(x[i][2]))
+      bad = MAX(bad, i);
   if (bad >= 0)
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the position of {} is not a finite number - the simulation is unstable, or positions were "
+               "Pair coord: the position of {} is not a finite number - the simulation is "
+               "unstable, or positions were "
                "set wrongly",
                atom->tag_enable ? fmt::format("atom ID {}", atom->tag[bad]) : "an atom");
 }
@@ -429,7 +457,8 @@ void PairCoord::shorten_list(Level &level, double range) const
     for (int k = 0; k < list->numneigh[i]; ++k) {
       const double *const xj = x[list->firstneigh[i][k] & NEIGHMASK];
       const double dx = xj[0] - x[i][0], dy = xj[1] - x[i][1], dz = xj[2] - x[i][2];
-      if (dx * dx + dy * dy + dz * dz <= reach_sq) level.neighbors.push_back(list->firstneigh[i][k]);
+      if (dx * dx + dy * dy + dz * dz <= reach_sq)
+        level.neighbors.push_back(list->firstneigh[i][k]);
     }
     level.numneigh[i] = static_cast<int>(level.neighbors.size() - first[i]);
   }
@@ -443,7 +472,8 @@ void PairCoord::shorten_list(Level &level, double range) const
 gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Window *window)
 {
   if (changed) make_table();
-  const std::int64_t nsums = static_cast<std::int64_t>(gpucoord::peratom_columns(want)) * atom->nlocal;
+  const std::int64_t nsums =
+      static_cast<std::int64_t>(gpucoord::peratom_columns(want)) * atom->nlocal;
   sums.resize(nsums);
 #pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nsums > MANY)
   for (std::int64_t k = 0; k < nsums; ++k) sums[k] = 0.0;
@@ -470,24 +500,28 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       in.types = {atom->type, weight.data()};
       // 2: neighbors of that kind are marked, others are none or as all
       const int *const flag = neighbor->special_flag;
-      if (atom->molecular != Atom::ATOMIC && (flag[1] == 2 || flag[2] == 2 || flag[3] == 2)) in.special = force->special_lj;
+      if (atom->molecular != Atom::ATOMIC && (flag[1] == 2 || flag[2] == 2 || flag[3] == 2))
+        in.special = force->special_lj;
       if (window) in.window = *window;
       mine = (*level.backend)->list(in, want, sums.data());
     }
   } catch (const gpucoord::DeviceError &e) {
     level.backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
+               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, "
+               "more GPUs or fewer "
                "ranks per GPU",
                comm->me, atom->nlocal, atom->nghost, e.what());
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller dmax",
+               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more "
+               "ranks or a smaller dmax",
                comm->me, atom->nlocal, atom->nghost);
   }
   if (!std::isfinite(mine.value))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the energy on rank {} is not a finite number - use finite functions or a smaller epsilon",
+               "Pair coord: the energy on rank {} is not a finite number - use finite functions or "
+               "a smaller epsilon",
                comm->me);
   return mine;
 }
@@ -585,8 +619,8 @@ void PairCoord::compute_outer(int eflag, int vflag)
 
 /* ---------------------------------------------------------------------- */
 
-double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq, double /*factor_coul*/,
-                         double factor_lj, double &fforce)
+double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
+                         double /*factor_coul*/, double factor_lj, double &fforce)
 {
   const double r = sqrt(rsq);
   double slope;
@@ -616,7 +650,8 @@ void PairCoord::write_data_all(FILE *fp)
 {
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j)
-      utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j], CoordSwitch::words(of_types(i, j).options));
+      utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j],
+                   CoordSwitch::words(of_types(i, j).options));
 }
 
 /* ---------------------------------------------------------------------- */
@@ -624,8 +659,9 @@ void PairCoord::write_data_all(FILE *fp)
 namespace {
 
 // numbers of SwitchOptions in a restart file
-constexpr double SwitchOptions::*NUMBERS[] = {&SwitchOptions::r0, &SwitchOptions::d0, &SwitchOptions::dmax,
-    &SwitchOptions::n, &SwitchOptions::m, &SwitchOptions::a, &SwitchOptions::b, &SwitchOptions::beta,
+constexpr double SwitchOptions::*NUMBERS[] = {
+    &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
+    &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
     &SwitchOptions::lambda, &SwitchOptions::ref};
 
 }    // namespace
@@ -670,8 +706,8 @@ void PairCoord::read_restart(FILE *fp)
 
 void PairCoord::write_restart_settings(FILE *fp)
 {
-  const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision), static_cast<int>(device),
-                        offset_flag, mix_flag};
+  const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision),
+                        static_cast<int>(device), offset_flag, mix_flag};
   RestartWriter(fp).write(words, 5);
 }
 
@@ -684,7 +720,8 @@ void PairCoord::read_restart_settings(FILE *fp)
   device = static_cast<Words::Device>(words[2]);
   offset_flag = words[3];
   mix_flag = words[4];
-  make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord", Error::NOLASTLINE);
+  make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord",
+                Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -692,9 +729,11 @@ void PairCoord::read_restart_settings(FILE *fp)
 double PairCoord::memory_usage()
 {
   double bytes = Pair::memory_usage();
-  bytes += static_cast<double>(sums.capacity()) * sizeof(double) + static_cast<double>(index.capacity()) * sizeof(int);
+  bytes += static_cast<double>(sums.capacity()) * sizeof(double) +
+      static_cast<double>(index.capacity()) * sizeof(int);
   for (const Level &level : levels)
-    bytes += static_cast<double>(level.neighbors.capacity() + level.numneigh.capacity()) * sizeof(int) +
+    bytes +=
+        static_cast<double>(level.neighbors.capacity() + level.numneigh.capacity()) * sizeof(int) +
         static_cast<double>(level.firstneigh.capacity()) * sizeof(int *);
   return bytes;
 }

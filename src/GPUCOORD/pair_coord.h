@@ -19,8 +19,8 @@ PairStyle(coord,PairCoord);
 
 #include "pair.h"
 
-#include "gpucoord_words.h"
 #include "gpucoord/coordination.h"
+#include "gpucoord_words.h"
 
 #include <cstdint>
 #include <memory>
@@ -63,7 +63,10 @@ class PairCoord : public Pair {
     // of init_one(); none: the pair of types is not of this style
     std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
-  Coefficients &of_types(int i, int j) { return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j]; }
+  Coefficients &of_types(int i, int j)
+  {
+    return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j];
+  }
 
   // One level of rRESPA, or the whole: who computes it from which neighbors.
   struct Level {
@@ -105,14 +108,14 @@ class PairCoord : public Pair {
   int ntables = 0;        // that were made
   std::string table_words, printed;
   std::unique_ptr<gpucoord::SwitchTable> table;
-  std::vector<double> weight;       // epsilon as the library takes it
-  std::vector<char> interacts;      // [ntypes + 1]
+  std::vector<double> weight;     // epsilon as the library takes it
+  std::vector<char> interacts;    // [ntypes + 1]
   Level levels[3];
   const double *cut_respa = nullptr;
 
-  std::vector<int> index;           // atoms that interact, owned first
+  std::vector<int> index;    // atoms that interact, owned first
   int nowned = 0;
-  std::vector<double> sums;         // [nlocal][columns] of the last evaluation
+  std::vector<double> sums;    // [nlocal][columns] of the last evaluation
 };
 
 }    // namespace LAMMPS_NS

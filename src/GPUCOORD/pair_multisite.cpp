@@ -10,15 +10,15 @@
 
 #include "pair_multisite.h"
 
+#include "gpucoord/resident_multisite.h"
 #include "gpucoord_backend.h"
 #include "gpucoord_ghost_range.h"
+#include "gpucoord_restart_io.h"
 #include "multisite_bodies.h"
 #include "multisite_check.h"
 #include "multisite_components.h"
 #include "multisite_motion.h"
 #include "multisite_surroundings.h"
-#include "gpucoord_restart_io.h"
-#include "gpucoord/resident_multisite.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -35,7 +35,6 @@
 #include <utility>
 
 using namespace LAMMPS_NS;
-using Words::position;
 using gpucoord::Component;
 using gpucoord::Mixing;
 using gpucoord::Molecules;
@@ -44,6 +43,7 @@ using gpucoord::MultisiteResults;
 using gpucoord::MultisiteSums;
 using gpucoord::MultisiteWant;
 using gpucoord::Precision;
+using Words::position;
 using Switched = MultisiteSettings::Switched;
 
 // what is worth the start of threads
@@ -92,8 +92,10 @@ void PairMultisite::allocate()
 void PairMultisite::settings(int narg, char **arg)
 {
   int device_position = Error::NOLASTLINE;
-  const MultisiteSettings wanted(lmp, narg, arg, device_position);    // an error leaves those of before
-  backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite", device_position);
+  const MultisiteSettings wanted(lmp, narg, arg,
+                                 device_position);    // an error leaves those of before
+  backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite",
+                                               device_position);
   given = wanted;
   set_switched();
   stage = Stage::CHANGED;
@@ -142,14 +144,17 @@ void PairMultisite::give_components(int narg, char **arg)
 {
   if (strcmp(arg[0], "*") != 0 || strcmp(arg[1], "*") != 0)
     error->all(FLERR, position(input, arg[0]),
-               "Pair multisite takes * * for the types before a file of components, not {} {}", arg[0], arg[1]);
+               "Pair multisite takes * * for the types before a file of components, not {} {}",
+               arg[0], arg[1]);
   if (narg - 3 != ntypes)
     error->all(FLERR, position(input, arg[2]),
-               "Pair multisite needs a component, or NULL, for each of the {} atom types, but there {} {} after the file",
+               "Pair multisite needs a component, or NULL, for each of the {} atom types, but "
+               "there {} {} after the file",
                ntypes, narg - 3 == 1 ? "is" : "are", narg - 3);
 
   const std::string file = arg[2];
-  const auto of_file = MultisiteComponents::read(lmp, "Pair multisite", file, position(input, arg[2]));
+  const auto of_file =
+      MultisiteComponents::read(lmp, "Pair multisite", file, position(input, arg[2]));
   std::vector<Component> used;
   std::vector<int> of_types(ntypes + 1, -1);
   for (int type = 1; type <= ntypes; ++type) {
@@ -157,12 +162,15 @@ void PairMultisite::give_components(int narg, char **arg)
     if (strcmp(name, "NULL") == 0) {
       if (force->pair == this)
         error->all(FLERR, position(input, name),
-                   "Pair multisite: type {} is NULL, which is for types of another style of pair_style hybrid", type);
+                   "Pair multisite: type {} is NULL, which is for types of another style of "
+                   "pair_style hybrid",
+                   type);
       continue;
     }
     const int k = MultisiteComponents::find(of_file, name);
     if (k < 0)
-      error->all(FLERR, position(input, name), "Pair multisite: file of components {} has no component {} - it has {}", file,
+      error->all(FLERR, position(input, name),
+                 "Pair multisite: file of components {} has no component {} - it has {}", file,
                  name, MultisiteComponents::names(of_file));
     of_types[type] = MultisiteComponents::find(used, name);
     if (of_types[type] >= 0) continue;
@@ -173,11 +181,13 @@ void PairMultisite::give_components(int narg, char **arg)
   const std::string failure = make_model(std::move(used));
   if (!failure.empty()) {
     mixing = mixing_before;
-    error->all(FLERR, position(input, arg[2]), "Pair multisite: file of components {}: {}", file, failure);
+    error->all(FLERR, position(input, arg[2]), "Pair multisite: file of components {}: {}", file,
+               failure);
   }
   component_of = of_types;
   for (int i = 1; i <= ntypes; ++i)
-    for (int j = i; j <= ntypes; ++j) setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
+    for (int j = i; j <= ntypes; ++j)
+      setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
 }
 
 /* ----------------------------------------------------------------------
@@ -187,7 +197,8 @@ void PairMultisite::give_components(int narg, char **arg)
 void PairMultisite::give_mixing(int narg, char **arg)
 {
   if (narg != 5)
-    error->all(FLERR, position(input, arg[2]), "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0");
+    error->all(FLERR, position(input, arg[2]),
+               "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0");
   int ilo, ihi, jlo, jhi;
   utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
   utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
@@ -195,12 +206,15 @@ void PairMultisite::give_mixing(int narg, char **arg)
   of_pair.xi = MultisiteSettings::number(lmp, "Pair multisite mix: XI", arg[3]);
   of_pair.eta = MultisiteSettings::number(lmp, "Pair multisite mix: ETA", arg[4]);
   if (!(of_pair.xi >= 0.0))
-    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more", arg[3]);
+    error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more",
+               arg[3]);
   if (!(of_pair.eta > 0.0))
-    error->all(FLERR, position(input, arg[4]), "Pair multisite mix: ETA is {} and must be more than 0", arg[4]);
+    error->all(FLERR, position(input, arg[4]),
+               "Pair multisite mix: ETA is {} and must be more than 0", arg[4]);
   if (!the_model)
-    error->all(FLERR, position(input, arg[2]),
-               "Pair multisite mix: types have no components yet - give pair_coeff * * FILE ... first");
+    error->all(
+        FLERR, position(input, arg[2]),
+        "Pair multisite mix: types have no components yet - give pair_coeff * * FILE ... first");
 
   const int n = static_cast<int>(the_model->components().size());
   bool is_any = false;
@@ -214,7 +228,8 @@ void PairMultisite::give_mixing(int narg, char **arg)
     }
   if (!is_any)
     error->all(FLERR, position(input, arg[0]),
-               "Pair multisite mix: types {} {} name no pair of unlike components, which alone mix", arg[0], arg[1]);
+               "Pair multisite mix: types {} {} name no pair of unlike components, which alone mix",
+               arg[0], arg[1]);
 }
 
 /* ----------------------------------------------------------------------
@@ -248,16 +263,19 @@ void PairMultisite::init_style()
 {
   stage = Stage::CHANGED;    // also where an error ends this
   if (!backend)
-    error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite has no settings after an earlier error - give pair_style multisite again");
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "Pair multisite has no settings after an earlier error - give pair_style multisite again");
   if (!MultisiteBodies(atom))
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style {}",
+               "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is "
+               "atom_style {}",
                atom->get_style());
   MultisiteSurroundings(lmp, component_of).check();
   set_switched();
   check_tail();
-  const std::string failure = make_model(the_model->components());    // units or settings may have changed
+  const std::string failure =
+      make_model(the_model->components());    // units or settings may have changed
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", failure);
   check_precision();
   all_types = std::find(component_of.begin() + 1, component_of.end(), -1) == component_of.end();
@@ -266,9 +284,11 @@ void PairMultisite::init_style()
   nevaluations = 0;
 
   auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
-  for (const auto &text : MultisiteComponents::warnings(*the_model)) warnings.push_back("Pair multisite: " + text);
+  for (const auto &text : MultisiteComponents::warnings(*the_model))
+    warnings.push_back("Pair multisite: " + text);
   for (const auto &warning : warnings)    // once, not at each of many runs
-    if (comm->me == 0 && std::find(warned.begin(), warned.end(), warning) == warned.end()) error->warning(FLERR, warning);
+    if (comm->me == 0 && std::find(warned.begin(), warned.end(), warning) == warned.end())
+      error->warning(FLERR, warning);
   warned = std::move(warnings);
   stage = Stage::SET_UP;
 }
@@ -281,7 +301,8 @@ void PairMultisite::check_precision() const
   try {
     the_model->check_float();
   } catch (const std::invalid_argument &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: precision {}: {} - use precision double, or units real or metal",
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite: precision {}: {} - use precision double, or units real or metal",
                Words::name_of(given.precision, Words::PRECISIONS), e.what());
   }
 }
@@ -292,20 +313,24 @@ void PairMultisite::check_precision() const
 
 void PairMultisite::check_tail() const
 {
-  if (force->pair != this)    // pair_style hybrid adds up corrections also of styles that have left theirs as they were
+  if (force->pair !=
+      this)    // pair_style hybrid adds up corrections also of styles that have left theirs as they were
     for (Pair *const style : MultisiteSurroundings::sub_styles(force->pair))
       if (!style->tail_flag) style->etail_ij = style->ptail_ij = 0.0;
   if (!tail_flag) return;
   if (offset_flag)
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite: a long-range correction is for Lennard-Jones terms that are not shifted - use shift no or "
+               "Pair multisite: a long-range correction is for Lennard-Jones terms that are not "
+               "shifted - use shift no or "
                "tail no");
   if (domain->dimension == 2)
-    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
   if (force->pair != this) {
     // of the whole, which adds up the corrections of those that have one
     if (!force->pair->tail_flag && domain->nonperiodic && comm->me == 0)
-      error->warning(FLERR, "Pair multisite: a long-range correction in a box that is not periodic");
+      error->warning(FLERR,
+                     "Pair multisite: a long-range correction in a box that is not periodic");
     force->pair->tail_flag = 1;
   }
 }
@@ -325,7 +350,8 @@ double PairMultisite::init_one(int i, int j)
   const int a = component_of[i], b = component_of[j];
   if (a < 0 || b < 0)    // pair_style hybrid keeps what an earlier pair_coeff has said
     error->all(FLERR, Error::NOLASTLINE,
-               "Pair multisite: pair_style hybrid gives it types {} and {}, but the last pair_coeff gives type {} no "
+               "Pair multisite: pair_style hybrid gives it types {} and {}, but the last "
+               "pair_coeff gives type {} no "
                "component - give pair_style again",
                i, j, a < 0 ? i : j);
   has_pair[i * (ntypes + 1) + j] = has_pair[j * (ntypes + 1) + i] = 1;
@@ -342,8 +368,9 @@ double PairMultisite::init_one(int i, int j)
   const double range = the_model->range(a, b);
   const std::string why = GhostRange::why_too_long(range + neighbor->skin, atom, comm, domain);
   if (!why.empty())
-    error->all(FLERR, Error::NOLASTLINE, "Pair multisite: the range {} of types {} and {} {} - use a shorter cutoff", range, i, j,
-               why);
+    error->all(FLERR, Error::NOLASTLINE,
+               "Pair multisite: the range {} of types {} and {} {} - use a shorter cutoff", range,
+               i, j, why);
   const std::string why_ghosts = GhostRange::why_comm_cutoff_too_long(atom, comm, domain, force);
   if (!why_ghosts.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", why_ghosts);
   return range;
@@ -359,11 +386,14 @@ void PairMultisite::begin_run()
     for (int j = i; j <= ntypes; ++j)
       if (component_of[i] >= 0 && component_of[j] >= 0 && !has_pair[i * (ntypes + 1) + j])
         error->all(FLERR, Error::NOLASTLINE,
-                   "Pair multisite computes all pairs of its molecules, but pair_style hybrid gives types {} and {} to another "
-                   "style or none - use hybrid/overlay to add to it, or give one of them to another style altogether",
+                   "Pair multisite computes all pairs of its molecules, but pair_style hybrid "
+                   "gives types {} and {} to another "
+                   "style or none - use hybrid/overlay to add to it, or give one of them to "
+                   "another style altogether",
                    i, j);
   self_energy.resize(the_model->components().size());
-  for (std::size_t c = 0; c < self_energy.size(); ++c) self_energy[c] = the_model->self_energy(static_cast<int>(c));
+  for (std::size_t c = 0; c < self_energy.size(); ++c)
+    self_energy[c] = the_model->self_energy(static_cast<int>(c));
   backend->reset();
   backend->init(*the_model, given.precision, "Pair multisite");
   const bool is_by_reference = !backend->is_cuda() && given.precision == Precision::DOUBLE;
@@ -379,35 +409,41 @@ void PairMultisite::begin_run()
 
 std::string PairMultisite::data_path() const
 {
-  return backend->is_cuda() ? "owned and ghost molecules copied to the GPU" : "owned and ghost molecules";
+  return backend->is_cuda() ? "owned and ghost molecules copied to the GPU"
+                            : "owned and ghost molecules";
 }
 
 std::string PairMultisite::setup_text() const
 {
-  std::string mesg = fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
-                                 Words::name_of(given.precision, Words::PRECISIONS), data_path());
-  mesg += fmt::format("  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
-                      given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centers of mass");
+  std::string mesg =
+      fmt::format("Pair multisite: {}, precision {}, engine cells, {}\n", backend->description(),
+                  Words::name_of(given.precision, Words::PRECISIONS), data_path());
+  mesg += fmt::format(
+      "  cutoffs {:.10g} (Lennard-Jones) and {:.10g} (charges, dipoles, quadrupoles) between {}\n",
+      given.cutoff, given.cutoff_charge, given.site_cutoff ? "sites" : "centers of mass");
   const std::string field = given.reaction_field == 1.0
       ? "no reaction field"
       : fmt::format("reaction field of dielectric constant {:.10g}", given.reaction_field);
-  mesg += fmt::format("  Lennard-Jones {} at the cutoff, {} long-range correction; {}\n",
-                      offset_flag ? "shifted to 0" : "not shifted", tail_flag ? "with" : "no", field);
+  mesg +=
+      fmt::format("  Lennard-Jones {} at the cutoff, {} long-range correction; {}\n",
+                  offset_flag ? "shifted to 0" : "not shifted", tail_flag ? "with" : "no", field);
   const auto &components = the_model->components();
   const int n = static_cast<int>(components.size());
   for (const Component &one : components)
-    mesg += fmt::format("  {}: {} Lennard-Jones centers, {} charges, {} dipoles, {} quadrupoles\n", one.name,
-                        one.centers.size(), one.charges.size(), one.dipoles.size(), one.quadrupoles.size());
+    mesg += fmt::format("  {}: {} Lennard-Jones centers, {} charges, {} dipoles, {} quadrupoles\n",
+                        one.name, one.centers.size(), one.charges.size(), one.dipoles.size(),
+                        one.quadrupoles.size());
   for (int a = 0; a < n; ++a)
     for (int b = a + 1; b < n; ++b) {
       const Mixing &of_pair = mixing[a * n + b];
       if (of_pair.xi != 1.0 || of_pair.eta != 1.0)
-        mesg += fmt::format("  {} and {}: xi {:.10g}, eta {:.10g}\n", components[a].name, components[b].name, of_pair.xi,
-                            of_pair.eta);
+        mesg += fmt::format("  {} and {}: xi {:.10g}, eta {:.10g}\n", components[a].name,
+                            components[b].name, of_pair.xi, of_pair.eta);
     }
   if (given.check_every)
-    mesg += fmt::format("  check every {} evaluations against {}\n", given.check_every,
-                        host_double ? "the host in double precision" : "plain loops over all pairs");
+    mesg +=
+        fmt::format("  check every {} evaluations against {}\n", given.check_every,
+                    host_double ? "the host in double precision" : "plain loops over all pairs");
   return mesg;
 }
 
@@ -446,7 +482,9 @@ Molecules PairMultisite::gather()
   component.resize(in.nall);
   const MultisiteBodies bodies(atom);
   int bad = -1;
-#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (in.nall > MANY) reduction(max : bad)
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (in.nall > MANY) \
+    reduction(max                                                                         \
+              : bad)
   for (int k = 0; k < in.nall; ++k) {
     const int i = row(k);
     const double *const x = atom->x[i];
@@ -457,7 +495,8 @@ Molecules PairMultisite::gather()
     const double *const q = bodies.quaternion(i);
     std::copy(q, q + 4, &quaternion[4 * static_cast<std::size_t>(k)]);
     component[k] = component_of[atom->type[i]];
-    if (!(std::fabs(MultisiteBodies::length(q) - 1.0) <= gpucoord::QUATERNION_TOLERANCE)) bad = MAX(bad, i);
+    if (!(std::fabs(MultisiteBodies::length(q) - 1.0) <= gpucoord::QUATERNION_TOLERANCE))
+      bad = MAX(bad, i);
   }
   if (bad >= 0) refuse_molecule(bad);
   in.quaternion = quaternion.data();
@@ -471,16 +510,22 @@ void PairMultisite::refuse_molecule(int bad) const
   const MultisiteBodies bodies(atom);
   if (!bodies.has(bad))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no quaternion - use set_multisite, or "
-               "set shape, before the run; a fix that inserts atoms gives them none", name, atom->type[bad]);
+               "Pair multisite: {} of type {} is a molecule, but has no ellipsoid and so no "
+               "quaternion - use set_multisite, or "
+               "set shape, before the run; a fix that inserts atoms gives them none",
+               name, atom->type[bad]);
   const double *const x = atom->x[bad], *const q = bodies.quaternion(bad);
   if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: the position of {} is not a finite number - the simulation is unstable, or positions were set "
-               "wrongly", name);
+               "Pair multisite: the position of {} is not a finite number - the simulation is "
+               "unstable, or positions were set "
+               "wrongly",
+               name);
   error->one(FLERR, Error::NOLASTLINE,
-             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {}, which must be 1 - the simulation is unstable, "
-             "or quaternions were set wrongly", name, q[0], q[1], q[2], q[3], MultisiteBodies::length(q));
+             "Pair multisite: the quaternion of {}, {} {} {} {}, has length {}, which must be 1 - "
+             "the simulation is unstable, "
+             "or quaternions were set wrongly",
+             name, q[0], q[1], q[2], q[3], MultisiteBodies::length(q));
 }
 
 /* ---------------------------------------------------------------------- */
@@ -497,7 +542,8 @@ void PairMultisite::compute(int eflag, int vflag)
 {
   ev_init(eflag, vflag);
   begin_evaluation();
-  const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
+  const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL
+                                                          : MultisiteWant::FORCES;
   const bool is_checked = is_check_due();
   const Molecules in = gather();
 
@@ -514,32 +560,38 @@ void PairMultisite::compute(int eflag, int vflag)
       out.virial = first + 7 * n;
     }
   } else if (n > 0) {
-    out = {&atom->f[0][0], &atom->torque[0][0], eflag_atom ? eatom : nullptr, vflag_atom ? &vatom[0][0] : nullptr};
+    out = {&atom->f[0][0], &atom->torque[0][0], eflag_atom ? eatom : nullptr,
+           vflag_atom ? &vatom[0][0] : nullptr};
   }
 
   const MultisiteSums sums = evaluate(in, want, out);
   if (is_checked && want == MultisiteWant::ALL) check(in, sums, out);
-  if (is_checked && want == MultisiteWant::FORCES) {    // another evaluation: 'check' changes no bits of a run
+  if (is_checked &&
+      want == MultisiteWant::FORCES) {    // another evaluation: 'check' changes no bits of a run
     std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0);
-    check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}), out);
+    check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}),
+          out);
   }
   if (by_copies) add_copies(in.nlocal, out);
   tally(sums);
 }
 
-MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out)
+MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want,
+                                      const MultisiteResults &out)
 {
   try {
     return (*backend)->evaluate(in, want, out);
   } catch (const gpucoord::DeviceError &e) {
     backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: rank {} failed with {} owned and {} ghost molecules: {} - use device host, more GPUs or fewer "
+               "Pair multisite: rank {} failed with {} owned and {} ghost molecules: {} - use "
+               "device host, more GPUs or fewer "
                "ranks per GPU",
                comm->me, in.nlocal, in.nall - in.nlocal, e.what());
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: out of memory on rank {} with {} owned and {} ghost molecules - use more ranks or a smaller "
+               "Pair multisite: out of memory on rank {} with {} owned and {} ghost molecules - "
+               "use more ranks or a smaller "
                "cutoff",
                comm->me, in.nlocal, in.nall - in.nlocal);
   }
@@ -547,11 +599,13 @@ MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want, c
 
 /* ---------------------------------------------------------------------- */
 
-void PairMultisite::check(const Molecules &in, const MultisiteSums &sums, const MultisiteResults &out) const
+void PairMultisite::check(const Molecules &in, const MultisiteSums &sums,
+                          const MultisiteResults &out) const
 {
   std::vector<tagint> ids(in.nlocal, 0);
   for (int k = 0; k < in.nlocal && atom->tag_enable; ++k) ids[k] = atom->tag[row(k)];
-  MultisiteCheck(lmp, *the_model, host_double.get(), given.precision, given.check_tolerance).compare(in, sums, out, ids);
+  MultisiteCheck(lmp, *the_model, host_double.get(), given.precision, given.check_tolerance)
+      .compare(in, sums, out, ids);
 }
 
 void PairMultisite::add_copies(int n, const MultisiteResults &from)
@@ -586,7 +640,9 @@ void PairMultisite::tally(const MultisiteSums &sums)
 
 bool PairMultisite::has_self_energy() const
 {
-  return std::any_of(self_energy.begin(), self_energy.end(), [](double self) { return self != 0.0; });
+  return std::any_of(self_energy.begin(), self_energy.end(), [](double self) {
+    return self != 0.0;
+  });
 }
 
 /* ----------------------------------------------------------------------
@@ -617,9 +673,11 @@ void PairMultisite::read_restart(FILE *fp)
   in.read(mixing.data(), mixing.size());
   in.read(component_of.data(), component_of.size());
   const std::string failure = make_model(std::move(components));
-  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite in the restart file: {}", failure);
+  if (!failure.empty())
+    error->all(FLERR, Error::NOLASTLINE, "Pair multisite in the restart file: {}", failure);
   for (int i = 1; i <= ntypes; ++i)
-    for (int j = i; j <= ntypes; ++j) setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
+    for (int j = i; j <= ntypes; ++j)
+      setflag[i][j] = component_of[i] >= 0 && component_of[j] >= 0 ? 1 : 0;
 }
 
 void PairMultisite::write_restart_settings(FILE *fp)

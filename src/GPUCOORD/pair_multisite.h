@@ -19,8 +19,8 @@ PairStyle(multisite,PairMultisite);
 
 #include "pair.h"
 
-#include "multisite_arguments.h"
 #include "gpucoord/multisite.h"
+#include "multisite_arguments.h"
 
 #include <memory>
 #include <string>
@@ -56,14 +56,15 @@ class PairMultisite : public Pair {
   [[noreturn]] void refuse_molecule(int bad) const;
   bool is_check_due() { return given.check_every && nevaluations++ % given.check_every == 0; }
   // sums: also where the evaluation that is checked gave none
-  void check(const gpucoord::Molecules &, const gpucoord::MultisiteSums &sums, const gpucoord::MultisiteResults &) const;
+  void check(const gpucoord::Molecules &, const gpucoord::MultisiteSums &sums,
+             const gpucoord::MultisiteResults &) const;
   void tally(const gpucoord::MultisiteSums &);
   bool has_self_energy() const;    // for which tally() reads types
   int row(int molecule) const { return all_types ? molecule : index[molecule]; }
 
   MultisiteSettings given;
   std::unique_ptr<gpucoord::MultisiteModel> the_model;
-  std::vector<int> component_of;              // [ntypes + 1]; -1: none
+  std::vector<int> component_of;    // [ntypes + 1]; -1: none
   std::unique_ptr<MultisiteBackend> backend;
 
  private:
@@ -79,26 +80,28 @@ class PairMultisite : public Pair {
   std::string setup_text() const;
 
   void select_molecules();
-  gpucoord::MultisiteSums evaluate(const gpucoord::Molecules &, gpucoord::MultisiteWant, const gpucoord::MultisiteResults &);
+  gpucoord::MultisiteSums evaluate(const gpucoord::Molecules &, gpucoord::MultisiteWant,
+                                   const gpucoord::MultisiteResults &);
   void add_copies(int n, const gpucoord::MultisiteResults &);
 
   int ntypes = 0;
-  int modified_shift = 0, modified_tail = 0;  // what pair_modify says
-  std::vector<gpucoord::Mixing> mixing;       // [components][components]
-  std::vector<double> self_energy;            // [components] of this run
-  std::vector<double> ntype;                  // [ntypes + 1] atoms of a type
-  std::vector<char> has_pair;                 // [ntypes + 1][ntypes + 1] init_one() was called for
-  bool all_types = false;                     // every type has a component
+  int modified_shift = 0, modified_tail = 0;    // what pair_modify says
+  std::vector<gpucoord::Mixing> mixing;         // [components][components]
+  std::vector<double> self_energy;              // [components] of this run
+  std::vector<double> ntype;                    // [ntypes + 1] atoms of a type
+  std::vector<char> has_pair;    // [ntypes + 1][ntypes + 1] init_one() was called for
+  bool all_types = false;        // every type has a component
 
   std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
   enum class Stage { CHANGED, SET_UP, READY };
-  Stage stage = Stage::CHANGED;               // since init_style(): nothing runs, begin_run() must come, it has
-  std::string printed;                        // setup_text() of the last run
-  std::vector<std::string> warned;            // warnings of the last run
-  bigint nevaluations = 0;                    // of this run, also those of runs that go on with it
+  Stage stage =
+      Stage::CHANGED;     // since init_style(): nothing runs, begin_run() must come, it has
+  std::string printed;    // setup_text() of the last run
+  std::vector<std::string> warned;    // warnings of the last run
+  bigint nevaluations = 0;            // of this run, also those of runs that go on with it
 
-  std::vector<double> quaternion;             // [molecules][4]
-  std::vector<int> component;                 // [molecules]
+  std::vector<double> quaternion;    // [molecules][4]
+  std::vector<int> component;        // [molecules]
   // Where some atoms are of other styles: rows of molecules, owned first, and copies. Results are in copies where they
   // are checked, as well.
   std::vector<int> index;

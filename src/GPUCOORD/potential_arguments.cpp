@@ -22,22 +22,25 @@
 #include <map>
 
 using namespace LAMMPS_NS;
-using Words::Choice;
-using Words::position;
 using gpucoord::MapKernel;
 using gpucoord::MapOverlap;
+using Words::Choice;
+using Words::position;
 using Units = PotentialGridSettings::Units;
 
 namespace {
 
-const std::vector<Choice<MapKernel>> KERNELS = {
-    {"cut", MapKernel::CUT},     {"smooth", MapKernel::SMOOTH}, {"taylor", MapKernel::TAYLOR},
-    {"ewald", MapKernel::EWALD}, {"direct", MapKernel::DIRECT}};
+const std::vector<Choice<MapKernel>> KERNELS = {{"cut", MapKernel::CUT},
+                                                {"smooth", MapKernel::SMOOTH},
+                                                {"taylor", MapKernel::TAYLOR},
+                                                {"ewald", MapKernel::EWALD},
+                                                {"direct", MapKernel::DIRECT}};
 const std::vector<Choice<MapOverlap>> OVERLAPS = {
     {"skip", MapOverlap::SKIP}, {"zero", MapOverlap::ZERO}, {"soft", MapOverlap::SOFT}};
 const std::vector<Choice<bool>> PLACES = {{"center", false}, {"corner", true}};
 const std::vector<Choice<bool>> FAR_FIELDS = {{"none", false}, {"fft", true}};
-const std::vector<Choice<Units>> UNITS = {{"native", Units::NATIVE}, {"volt", Units::VOLT}, {"kT", Units::KT}};
+const std::vector<Choice<Units>> UNITS = {
+    {"native", Units::NATIVE}, {"volt", Units::VOLT}, {"kT", Units::KT}};
 const std::vector<Choice<bool>> BINS = {{"sorted", false}, {"fixed", true}};
 const std::vector<Choice<bool>> TAKERS = {{"device", false}, {"host", true}};
 const std::vector<Choice<bool>> SWITCHES = {{"yes", true}, {"no", false}};
@@ -59,7 +62,8 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
 {
   read_grid(narg, arg);
   bool have_cutoff = false;
-  int kernel_position = 0, units_position = 0, temp_position = 0, bins_position = 0, overflow_position = 0;
+  int kernel_position = 0, units_position = 0, temp_position = 0, bins_position = 0,
+      overflow_position = 0;
   int iarg = 6;
   while (iarg < narg) {
     const std::string keyword = arg[iarg], command = "compute potential/grid " + keyword;
@@ -85,7 +89,8 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command, error);
       reference = arg[iarg + 1];
       if (!domain->get_region_by_id(reference))
-        error->all(FLERR, iarg + 1, "Compute potential/grid reference: there is no region {}", reference);
+        error->all(FLERR, iarg + 1, "Compute potential/grid reference: there is no region {}",
+                   reference);
     } else if (keyword == "overlap") {
       overlap_position = iarg;
       read_overlap(iarg, narg, arg);
@@ -116,7 +121,8 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
       overflow_position = iarg;
     } else
       error->all(FLERR, iarg,
-                 "Unknown compute potential/grid keyword: {} - known are cutoff, kernel, far, overlap, align, units, temp, dielectric, "
+                 "Unknown compute potential/grid keyword: {} - known are cutoff, kernel, far, "
+                 "overlap, align, units, temp, dielectric, "
                  "reference, field, bins, overflow, precision, device",
                  keyword);
     iarg += 2;
@@ -125,48 +131,62 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
   if (has_far() && kernel_position == 0) map.kernel = MapKernel::EWALD;
   if (has_far() && map.kernel != MapKernel::EWALD)
     error->all(FLERR, kernel_position,
-               "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, and not with kernel {} - leave out the "
-               "kernel, or far fft", kernel_name());
+               "Compute potential/grid far fft goes with kernel ewald, which it takes by itself, "
+               "and not with kernel {} - leave out the "
+               "kernel, or far fft",
+               kernel_name());
   if (!has_far() && map.kernel == MapKernel::EWALD)
     error->all(FLERR, kernel_position,
-               "Compute potential/grid kernel ewald is the near part of a potential and needs the far one, for example: far fft 1e-5");
+               "Compute potential/grid kernel ewald is the near part of a potential and needs the "
+               "far one, for example: far fft 1e-5");
   if (has_far() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
-               "Compute potential/grid overlap zero sets points to 0 that the far field does not know - use overlap skip or soft with far "
+               "Compute potential/grid overlap zero sets points to 0 that the far field does not "
+               "know - use overlap skip or soft with far "
                "fft");
   if (!reference.empty() && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, overlap_position + 1,
-               "Compute potential/grid overlap zero sets points to 0, which a reference would shift - use overlap skip or soft with "
+               "Compute potential/grid overlap zero sets points to 0, which a reference would "
+               "shift - use overlap skip or soft with "
                "reference");
 
   if (has_far() && !have_cutoff)
-    error->all(FLERR, Error::COMMAND, "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0");
+    error->all(FLERR, Error::COMMAND,
+               "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0");
   if (!is_direct() && !have_cutoff)
-    error->all(
-        FLERR, Error::COMMAND,
-        "Compute potential/grid kernel {} needs a cutoff, for example: cutoff 12.0 - or use kernel direct in a box that is "
-        "not periodic",
-        kernel_name());
+    error->all(FLERR, Error::COMMAND,
+               "Compute potential/grid kernel {} needs a cutoff, for example: cutoff 12.0 - or use "
+               "kernel direct in a box that is "
+               "not periodic",
+               kernel_name());
   if (is_direct() && have_cutoff)
     error->all(FLERR, cutoff_position,
-               "Compute potential/grid kernel direct sums over all atoms and takes no cutoff - leave it out");
+               "Compute potential/grid kernel direct sums over all atoms and takes no cutoff - "
+               "leave it out");
   if (!is_direct() && map.overlap != MapOverlap::SKIP && map.radius > map.cutoff)
     error->all(FLERR, overlap_position + 2,
-               "Compute potential/grid overlap {} radius is {:.10g} but may not exceed the cutoff, {:.10g}",
+               "Compute potential/grid overlap {} radius is {:.10g} but may not exceed the cutoff, "
+               "{:.10g}",
                Words::name_of(map.overlap, OVERLAPS), map.radius, map.cutoff);
   if (bins.are_fixed && is_direct())
-    error->all(FLERR, bins_position, "Compute potential/grid kernel direct sums over all atoms and has no bins - leave bins out");
+    error->all(FLERR, bins_position,
+               "Compute potential/grid kernel direct sums over all atoms and has no bins - leave "
+               "bins out");
   if (bins.are_fixed && map.overlap == MapOverlap::ZERO)
     error->all(FLERR, bins_position,
-               "Compute potential/grid bins fixed cannot have overlap zero: what overflows does not know the other charges - use "
+               "Compute potential/grid bins fixed cannot have overlap zero: what overflows does "
+               "not know the other charges - use "
                "bins sorted, or overlap skip or soft");
   if (overflow_position != 0 && !bins.are_fixed)
     error->all(FLERR, overflow_position,
-               "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use for example: bins fixed 4.0 8");
+               "Compute potential/grid overflow is for bins of fixed depth - leave it out, or use "
+               "for example: bins fixed 4.0 8");
   if (units == Units::KT && temp_position == 0)
-    error->all(FLERR, units_position, "Compute potential/grid units kT needs a temperature, for example: temp 300.0");
+    error->all(FLERR, units_position,
+               "Compute potential/grid units kT needs a temperature, for example: temp 300.0");
   if (units != Units::KT && temp_position != 0)
-    error->all(FLERR, temp_position, "Compute potential/grid temp is for units kT only - leave it out, or use units kT");
+    error->all(FLERR, temp_position,
+               "Compute potential/grid temp is for units kT only - leave it out, or use units kT");
   const std::string why = why_not_in(units);
   if (!why.empty()) error->all(FLERR, units_position, "Compute potential/grid {}", why);
 }
@@ -182,24 +202,29 @@ void PotentialGridSettings::read_grid(int narg, char **arg)
     errno = 0;
     const long value = utils::is_integer(text) ? std::strtol(text, nullptr, 10) : 0;
     if (errno == ERANGE || value < 1 || value > MAXSMALLINT)
-      error->all(FLERR, 3 + k, "Compute potential/grid N{} is {} but must be a number of grid points from 1 to {}", "xyz"[k],
-                 text, MAXSMALLINT);
+      error->all(
+          FLERR, 3 + k,
+          "Compute potential/grid N{} is {} but must be a number of grid points from 1 to {}",
+          "xyz"[k], text, MAXSMALLINT);
     n[k] = static_cast<int>(value);
     product *= n[k];
   }
   // dump grid and fix ave/grid number points by an int
   if (product > MAXSMALLINT)
     error->all(FLERR, 3,
-               "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, and LAMMPS numbers {} at most - use fewer",
+               "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, and LAMMPS "
+               "numbers {} at most - use fewer",
                n[0], n[1], n[2], product, MAXSMALLINT);
 }
 
 double PotentialGridSettings::positive(int iarg, const char *text, const std::string &what) const
 {
-  if (!utils::is_double(text)) error->all(FLERR, iarg, "Compute potential/grid {} must be a number, not '{}'", what, text);
+  if (!utils::is_double(text))
+    error->all(FLERR, iarg, "Compute potential/grid {} must be a number, not '{}'", what, text);
   const double value = utils::numeric(FLERR, text, false, lmp);
   if (!(value > 0.0) || !std::isfinite(value))
-    error->all(FLERR, iarg, "Compute potential/grid {} is {} but must be > 0 and finite", what, text);
+    error->all(FLERR, iarg, "Compute potential/grid {} is {} but must be > 0 and finite", what,
+               text);
   return value;
 }
 
@@ -213,23 +238,27 @@ double PotentialGridSettings::divisor(int iarg, const char *text, const std::str
   const double value = positive(iarg, text, what);
   if (value < LEAST || value > MOST)
     error->all(FLERR, iarg,
-               "Compute potential/grid {} is {} but must be from {:g} to {:g}, so that potentials fit into single precision", what, text,
-               LEAST, MOST);
+               "Compute potential/grid {} is {} but must be from {:g} to {:g}, so that potentials "
+               "fit into single precision",
+               what, text, LEAST, MOST);
   return value;
 }
 
 void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
 {
   far_tolerance = 0.0;
-  const bool wanted = Words::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
+  const bool wanted =
+      Words::choose("compute potential/grid far", iarg, narg, arg, FAR_FIELDS, input, error);
   iarg += 2;
   if (!wanted) return;
   if (iarg >= narg)
-    error->all(FLERR, iarg - 1, "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4");
+    error->all(FLERR, iarg - 1,
+               "Compute potential/grid far fft needs a tolerance, for example: far fft 1e-4");
   far_tolerance = positive(iarg, arg[iarg], "far fft tolerance");
   if (far_tolerance >= 1.0)
     error->all(FLERR, iarg,
-               "Compute potential/grid far fft tolerance is {} but must be less than 1, the potential of a unit charge at unit distance - "
+               "Compute potential/grid far fft tolerance is {} but must be less than 1, the "
+               "potential of a unit charge at unit distance - "
                "use for example: far fft 1e-4",
                arg[iarg]);
   ++iarg;
@@ -237,18 +266,22 @@ void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
 
 void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
 {
-  map.overlap = Words::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
+  map.overlap =
+      Words::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
   iarg += 2;
   if (map.overlap == MapOverlap::SKIP) return;
   const std::string what = fmt::format("overlap {} radius", arg[iarg - 1]);
-  if (iarg >= narg) utils::missing_cmd_args(FLERR, fmt::format("compute potential/grid overlap {}", arg[iarg - 1]), error);
+  if (iarg >= narg)
+    utils::missing_cmd_args(FLERR, fmt::format("compute potential/grid overlap {}", arg[iarg - 1]),
+                            error);
   map.radius = positive(iarg, arg[iarg], what);
   ++iarg;
 }
 
 void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
 {
-  bins.are_fixed = Words::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
+  bins.are_fixed =
+      Words::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
   iarg += 2;
   if (!bins.are_fixed) return;
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute potential/grid bins fixed", error);
@@ -256,7 +289,9 @@ void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
   constexpr int MOST = 1 << 20;
   const double depth = utils::is_integer(arg[iarg + 1]) ? std::strtod(arg[iarg + 1], nullptr) : 0.0;
   if (depth < 1 || depth > MOST)
-    error->all(FLERR, iarg + 1, "Compute potential/grid bins fixed depth is {} but must be a number of charges from 1 to {}",
+    error->all(FLERR, iarg + 1,
+               "Compute potential/grid bins fixed depth is {} but must be a number of charges from "
+               "1 to {}",
                arg[iarg + 1], MOST);
   bins.depth = static_cast<int>(depth);
   iarg += 2;
@@ -268,7 +303,8 @@ std::string PotentialGridSettings::why_not_in(Units wanted) const
 {
   const std::string style = update->unit_style;
   if (wanted == Units::VOLT && VOLT_OF_UNITS.count(style) == 0)
-    return fmt::format("units volt: there is no Volt in units {} - use units native or units kT", style);
+    return fmt::format("units volt: there is no Volt in units {} - use units native or units kT",
+                       style);
   return "";
 }
 
@@ -302,8 +338,8 @@ std::string PotentialGridSettings::overlap_in_words() const
 std::string PotentialGridSettings::bins_in_words() const
 {
   if (!bins.are_fixed) return "";
-  return fmt::format(", bins of size {:.10g} and depth {}, whose overflow the {} takes", bins.size, bins.depth,
-                     bins.on_host ? "host" : "device");
+  return fmt::format(", bins of size {:.10g} and depth {}, whose overflow the {} takes", bins.size,
+                     bins.depth, bins.on_host ? "host" : "device");
 }
 
 std::string PotentialGridSettings::units_in_words() const

@@ -13,8 +13,8 @@
 
 #include "pointers.h"
 
-#include "gpucoord_words.h"
 #include "gpucoord/potential_map.h"
+#include "gpucoord_words.h"
 
 #include <string>
 
@@ -41,20 +41,20 @@ class PotentialGridSettings : protected Pointers {
   std::string bins_in_words() const;
   std::string units_in_words() const;
 
-  int n[3];                           // points along the edges of the box
-  gpucoord::MapOptions map;           // but for 'tiny' and alpha
-  double far_tolerance = 0.0;         // 0: no far field
+  int n[3];                      // points along the edges of the box
+  gpucoord::MapOptions map;      // but for 'tiny' and alpha
+  double far_tolerance = 0.0;    // 0: no far field
   int far_position = 0, cutoff_position = 0, overlap_position = 0;    // of keywords in the command
-  std::string reference;              // ID of the region of which the mean is 0; empty: none
-  bool at_corners = false;            // of cells, not at their centers
+  std::string reference;      // ID of the region of which the mean is 0; empty: none
+  bool at_corners = false;    // of cells, not at their centers
   Units units = Units::NATIVE;
-  double temperature = 0.0;           // of KT
+  double temperature = 0.0;    // of KT
   double dielectric = 1.0;
   bool field = false;
   gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   Words::Device device = Words::Device::AUTO;
-  int device_position = 0;            // of the word in the command
+  int device_position = 0;    // of the word in the command
 
  private:
   void read_grid(int narg, char **arg);

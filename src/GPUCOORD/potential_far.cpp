@@ -10,9 +10,9 @@
 
 #include "potential_far.h"
 
+#include "gpucoord_backend.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
-#include "gpucoord_backend.h"
 
 #include "comm.h"
 #include "domain.h"
@@ -48,12 +48,14 @@ static constexpr double PI = 3.14159265358979323846;
 class PotentialFar::Transform {
  public:
 #if defined(GPUCOORD_KSPACE)
-  Transform(LAMMPS *lmp, MPI_Comm world, const MeshBrick &b) : n(static_cast<std::size_t>(b.n[0]) * b.n[1] * b.n[2])
+  Transform(LAMMPS *lmp, MPI_Comm world, const MeshBrick &b) :
+      n(static_cast<std::size_t>(b.n[0]) * b.n[1] * b.n[2])
   {
     int hi[3], nbuffer;
     for (int a = 0; a < 3; ++a) hi[a] = b.lo[a] + b.n[a] - 1;
-    fft = std::make_unique<FFT3d>(lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0], hi[0], b.lo[1], hi[1], b.lo[2], hi[2], b.lo[0],
-                                  hi[0], b.lo[1], hi[1], b.lo[2], hi[2], 0, 0, &nbuffer, 0, 0);
+    fft = std::make_unique<FFT3d>(lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0], hi[0],
+                                  b.lo[1], hi[1], b.lo[2], hi[2], b.lo[0], hi[0], b.lo[1], hi[1],
+                                  b.lo[2], hi[2], 0, 0, &nbuffer, 0, 0);
     work.resize(2 * n + 2);
     spectrum.resize(2 * n);
   }
@@ -81,8 +83,14 @@ class PotentialFar::Transform {
     for (std::size_t p = 0; p < n; ++p) potential[p] = work[2 * p];
   }
 
-  static constexpr bool is_there() { return true; }
-  static constexpr bool is_float() { return sizeof(FFT_SCALAR) == sizeof(float); }
+  static constexpr bool is_there()
+  {
+    return true;
+  }
+  static constexpr bool is_float()
+  {
+    return sizeof(FFT_SCALAR) == sizeof(float);
+  }
 
  private:
   const std::size_t n;    // mesh points of this rank
@@ -93,23 +101,35 @@ class PotentialFar::Transform {
   Transform(LAMMPS *, MPI_Comm, const MeshBrick &) {}
   void forward(const std::vector<double> &) {}
   template <class Factor> void backward(const Factor &, std::vector<double> &) {}
-  static constexpr bool is_there() { return false; }
-  static constexpr bool is_float() { return false; }
+  static constexpr bool is_there()
+  {
+    return false;
+  }
+  static constexpr bool is_float()
+  {
+    return false;
+  }
 #endif
 };
 
 /* ---------------------------------------------------------------------- */
 
-PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutoff_in, double error_in, const int n[3], bool at_corners_in) :
-    Pointers(lmp), on_gpu(choice.is_cuda() && comm->nprocs == 1 && gpucoord::has_cuda_far_field()), device(choice.device_number()),
-    cutoff(cutoff_in), error_wanted(error_in), at_corners(at_corners_in)
+PotentialFar::PotentialFar(LAMMPS *lmp, const DeviceChoice &choice, double cutoff_in,
+                           double error_in, const int n[3], bool at_corners_in) :
+    Pointers(lmp),
+    on_gpu(choice.is_cuda() && comm->nprocs == 1 && gpucoord::has_cuda_far_field()),
+    device(choice.device_number()), cutoff(cutoff_in), error_wanted(error_in),
+    at_corners(at_corners_in)
 {
   if (!on_gpu && !Transform::is_there())
-    throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, which GPUCOORD was built without - build "
-                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD, or use one rank with a GPU");
+    throw std::runtime_error("far fft needs the Fourier transforms of LAMMPS' KSPACE package, "
+                             "which GPUCOORD was built without - build "
+                             "LAMMPS with PKG_KSPACE=on and without heFFTe, and then GPUCOORD, or "
+                             "use one rank with a GPU");
   constexpr double LEAST_OF_FLOAT = 1e-5;
   if (!on_gpu && Transform::is_float() && error_wanted < LEAST_OF_FLOAT)
-    throw std::runtime_error("far fft has a tolerance of 1e-5 at least with this LAMMPS, of which Fourier transforms are in single "
+    throw std::runtime_error("far fft has a tolerance of 1e-5 at least with this LAMMPS, of which "
+                             "Fourier transforms are in single "
                              "precision (FFT_SINGLE)");
   for (int a = 0; a < 3; ++a) {
     points[a] = n[a];
@@ -142,7 +162,8 @@ int PotentialFar::place_in_fold(int axis) const
 int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
   const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
-  const int first = static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + place_in_fold(axis);
+  const int first =
+      static_cast<int>(std::ceil(fraction * the_mesh.n[axis] - of_center)) + place_in_fold(axis);
   const int its_point = fold(axis) * point + place_in_fold(axis);
   return std::clamp(std::clamp(first, its_point - fold(axis) + 1, its_point), 0, the_mesh.n[axis]);
 }
@@ -155,7 +176,9 @@ MeshBrick PotentialFar::brick() const
     b.mesh[a] = the_mesh.n[a];
     b.lo[a] = first_beyond(a, from[a], lo[a]);
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
-    const double of_first = at_corners ? 0.0 : 0.5 * fold(a) - place_in_fold(a);    // steps of the mesh from the edge of the box
+    const double of_first = at_corners
+        ? 0.0
+        : 0.5 * fold(a) - place_in_fold(a);    // steps of the mesh from the edge of the box
     for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
@@ -176,10 +199,12 @@ bool PotentialFar::prepare(double sum_q_sq, double sum_q)
 {
   charge = sum_q;
   const FarBox box = box_now();
-  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq || reach() > cutoff;
+  bool has_changed = std::fabs(sum_q_sq - chosen_sum_q_sq) > CHARGE_CHANGE * chosen_sum_q_sq ||
+      reach() > cutoff;
   for (int a = 0; a < 3; ++a)
     for (int c = 0; c < 3; ++c)
-      has_changed = has_changed || std::fabs(box.edge[a][c] - chosen_box.edge[a][c]) > BOX_CHANGE * box.edge[a][a];
+      has_changed = has_changed ||
+          std::fabs(box.edge[a][c] - chosen_box.edge[a][c]) > BOX_CHANGE * box.edge[a][a];
   if (!has_changed) return false;
 
   choose(box, sum_q_sq);
@@ -199,14 +224,17 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
   std::string failure;
   if (comm->me == 0) {
     const double half = error_wanted / std::sqrt(2.0);    // near and far
-    constexpr double AT_ATOMS = 3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
+    constexpr double AT_ATOMS =
+        3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
       // charges are known as far as the cutoff, and the box may grow
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
       const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
-      const int most = static_cast<int>(std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
-      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS, widest, most);
+      const int most = static_cast<int>(
+          std::min<double>(MAXSMALLINT, std::max(MOST_OF_A_RANK * comm->nprocs, of_grid)));
+      chosen.mesh = gpucoord::choose_far_mesh(box, points, chosen.alpha, sum_q_sq, half / AT_ATOMS,
+                                              widest, most);
     } catch (const std::invalid_argument &e) {
       failure = e.what();
     }
@@ -218,7 +246,8 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
   the_mesh = chosen.mesh;
 }
 
-void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *from_in, const double *to_in)
+void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *from_in,
+                              const double *to_in)
 {
   std::copy_n(lo_in, 3, lo);
   std::copy_n(hi_in, 3, hi);
@@ -232,7 +261,8 @@ double PotentialFar::reach() const
 {
   const FarBox box = box_now();
   double most = 0.0;
-  for (int a = 0; a < 3; ++a) most = std::max(most, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
+  for (int a = 0; a < 3; ++a)
+    most = std::max(most, 0.5 * gpucoord::FAR_ORDER * box.height(a) / the_mesh.n[a]);
   return most;
 }
 
@@ -298,7 +328,8 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
       first[a] = place_in_fold(a);
     }
     by_gpu([&](const EwaldMesh &mesh) {
-      of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads, {phi, with_field ? field : nullptr});
+      of_gpu->on_grid(mesh, folds, first, charges, comm->nthreads,
+                      {phi, with_field ? field : nullptr});
     });
     return;
   }
@@ -308,26 +339,33 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
     of_wave[p] = factor;
     if (with_field) std::copy_n(wave, 3, &waves[3 * p]);
   });
-  const auto on_mesh = [&](int a, int point) { return fold(a) * point + place_in_fold(a) - mine.lo[a]; };
+  const auto on_mesh = [&](int a, int point) {
+    return fold(a) * point + place_in_fold(a) - mine.lo[a];
+  };
   const auto take = [&](double *out, int stride) {
     for (int k = lo[2]; k <= hi[2]; ++k)
       for (int j = lo[1]; j <= hi[1]; ++j)
         for (int i = lo[0]; i <= hi[0]; ++i, out += stride) {
-          const std::size_t row = static_cast<std::size_t>(on_mesh(2, k)) * mine.n[1] + on_mesh(1, j);
+          const std::size_t row =
+              static_cast<std::size_t>(on_mesh(2, k)) * mine.n[1] + on_mesh(1, j);
           *out = values[row * mine.n[0] + on_mesh(0, i)];
         }
   };
-  transform->backward([&](std::size_t p, double &re, double &im) {
-    re *= of_wave[p];
-    im *= of_wave[p];
-  }, values);
+  transform->backward(
+      [&](std::size_t p, double &re, double &im) {
+        re *= of_wave[p];
+        im *= of_wave[p];
+      },
+      values);
   take(phi, 1);
   for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx: times - i k
-    transform->backward([&](std::size_t p, double &re, double &im) {
-      const double k = waves[3 * p + c] * of_wave[p], was = re;
-      re = k * im;
-      im = -k * was;
-    }, values);
+    transform->backward(
+        [&](std::size_t p, double &re, double &im) {
+          const double k = waves[3 * p + c] * of_wave[p], was = re;
+          re = k * im;
+          im = -k * was;
+        },
+        values);
     if (field) take(field + c, 3);
   }
 }
@@ -335,15 +373,21 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
 void PotentialFar::at_places(const MapCharges &charges, const double *x, int n, double *phi)
 {
   if (on_gpu) {
-    by_gpu([&](const EwaldMesh &mesh) { of_gpu->at_places(mesh, charges, x, n, comm->nthreads, phi); });
+    by_gpu([&](const EwaldMesh &mesh) {
+      of_gpu->at_places(mesh, charges, x, n, comm->nthreads, phi);
+    });
     return;
   }
   const MeshBrick mine = spread(charges);
   std::vector<double> of_wave(values.size());
-  for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) { of_wave[p] = factor * spline; });
-  transform->backward([&](std::size_t p, double &re, double &im) {
-    re *= of_wave[p];
-    im *= of_wave[p];
-  }, values);
+  for_each_wave(mine, the_alpha, [&](std::size_t p, const double *, double factor, double spline) {
+    of_wave[p] = factor * spline;
+  });
+  transform->backward(
+      [&](std::size_t p, double &re, double &im) {
+        re *= of_wave[p];
+        im *= of_wave[p];
+      },
+      values);
   gpucoord::interpolate_mesh(mine, values.data(), x, n, comm->nthreads, phi);
 }

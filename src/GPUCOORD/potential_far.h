@@ -29,7 +29,8 @@ class DeviceChoice;
 class PotentialFar : protected Pointers {
  public:
   // error: root mean square of the potential, charge/distance. Throws std::runtime_error where there are no transforms.
-  PotentialFar(LAMMPS *, const DeviceChoice &, double cutoff, double error, const int n[3], bool at_corners);
+  PotentialFar(LAMMPS *, const DeviceChoice &, double cutoff, double error, const int n[3],
+               bool at_corners);
   ~PotentialFar() override;
 
   // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha or the mesh are others
@@ -40,7 +41,8 @@ class PotentialFar : protected Pointers {
 
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
-  double bytes(bool with_field) const;    // of the host that this rank needs; 0 before there is a mesh
+  double
+  bytes(bool with_field) const;    // of the host that this rank needs; 0 before there is a mesh
   // Then the two functions below throw gpucoord::DeviceError.
   bool is_on_gpu() const { return on_gpu; }
 
@@ -55,7 +57,10 @@ class PotentialFar : protected Pointers {
 
  private:
   gpucoord::FarBox box_now() const;
-  int fold(int axis) const { return the_mesh.n[axis] / points[axis]; }    // mesh points for a point of the grid
+  int fold(int axis) const
+  {
+    return the_mesh.n[axis] / points[axis];
+  }    // mesh points for a point of the grid
   int place_in_fold(int axis) const;
   int first_beyond(int axis, double fraction, int point) const;
   gpucoord::MeshBrick brick() const;
@@ -69,18 +74,18 @@ class PotentialFar : protected Pointers {
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
-  int lo[3], hi[3];                    // of this rank, in points of the grid
-  double from[3], to[3];               // its part of the box
+  int lo[3], hi[3];         // of this rank, in points of the grid
+  double from[3], to[3];    // its part of the box
 
   double the_alpha = 0.0, charge = 0.0;
   double chosen_sum_q_sq = 0.0;
-  gpucoord::FarBox chosen_box;         // for which alpha and mesh were chosen
+  gpucoord::FarBox chosen_box;    // for which alpha and mesh were chosen
   gpucoord::FarMesh the_mesh = {};
 
   class Transform;
   std::unique_ptr<Transform> transform;
   std::unique_ptr<gpucoord::FarField> of_gpu;
-  std::vector<double> values;          // of the mesh points of this rank
+  std::vector<double> values;    // of the mesh points of this rank
 };
 
 }    // namespace LAMMPS_NS

@@ -53,7 +53,8 @@ void GridFile::fail()
 
 void GridFile::flush()
 {
-  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0) fail();
+  if (std::fwrite(text.data(), 1, text.size(), file) != text.size() || std::fflush(file) != 0)
+    fail();
   text.clear();
 }
 
@@ -75,9 +76,11 @@ void GridFile::begin_dx(const Header &header)
 {
   const int *const n = header.n;
   const double *const origin = header.origin;
-  text = fmt::format("# {}\nobject 1 class gridpositions counts {} {} {}\norigin {:.10g} {:.10g} {:.10g}\n", title, n[0], n[1],
-                     n[2], origin[0], origin[1], origin[2]);
-  for (const auto &step : header.step) text += fmt::format("delta {:.10g} {:.10g} {:.10g}\n", step[0], step[1], step[2]);
+  text = fmt::format(
+      "# {}\nobject 1 class gridpositions counts {} {} {}\norigin {:.10g} {:.10g} {:.10g}\n", title,
+      n[0], n[1], n[2], origin[0], origin[1], origin[2]);
+  for (const auto &step : header.step)
+    text += fmt::format("delta {:.10g} {:.10g} {:.10g}\n", step[0], step[1], step[2]);
   text += fmt::format("object 2 class gridconnections counts {} {} {}\n"
                       "object 3 class array type double rank 0 items {} data follows\n",
                       n[0], n[1], n[2], static_cast<std::size_t>(n[0]) * n[1] * n[2]);
@@ -88,12 +91,13 @@ void GridFile::begin_cube(const Header &header)
   const auto line = [this](int number, const double *x) {
     text += fmt::format("{:5} {:16.9f} {:16.9f} {:16.9f}\n", number, x[0], x[1], x[2]);
   };
-  text = fmt::format("{}\nx is the outer, y the middle, z the inner loop; lengths are in {}\n", title, header.length_unit);
+  text = fmt::format("{}\nx is the outer, y the middle, z the inner loop; lengths are in {}\n",
+                     title, header.length_unit);
   line(static_cast<int>(header.atoms.size()), header.origin);
   for (int k = 0; k < 3; ++k) line(header.n[k], header.step[k]);
   for (const Atom &atom : header.atoms) {
-    text += fmt::format("{:5} {:16.9f} {:16.9f} {:16.9f} {:16.9f}\n", atom.element, static_cast<double>(atom.element),
-                        atom.x[0], atom.x[1], atom.x[2]);
+    text += fmt::format("{:5} {:16.9f} {:16.9f} {:16.9f} {:16.9f}\n", atom.element,
+                        static_cast<double>(atom.element), atom.x[0], atom.x[1], atom.x[2]);
     if (file && text.size() > AT_A_TIME) flush();
   }
 }
@@ -122,7 +126,8 @@ void GridFile::end()
   if (!file) return;
   if (in_line > 0) text += '\n';
   if (format == Format::DX)
-    text += fmt::format("attribute \"dep\" string \"positions\"\nobject \"{}\" class field\ncomponent \"positions\" value 1\n"
+    text += fmt::format("attribute \"dep\" string \"positions\"\nobject \"{}\" class "
+                        "field\ncomponent \"positions\" value 1\n"
                         "component \"connections\" value 2\ncomponent \"data\" value 3\n",
                         title);
   flush();

@@ -31,7 +31,7 @@ class GridFile {
   struct Header {
     std::string title, length_unit;
     int n[3];
-    double origin[3];    // of point 0,0,0
+    double origin[3];     // of point 0,0,0
     double step[3][3];    // to the next point along each edge of the box
     std::vector<Atom> atoms;
   };
@@ -56,9 +56,9 @@ class GridFile {
   const std::string name, partial;
   const Format format;
   std::FILE *file;
-  std::string text;        // to be written
+  std::string text;    // to be written
   std::string title;
-  std::size_t row;         // values along z
+  std::size_t row;    // values along z
   std::size_t in_line, in_row;
   std::string why;
 };

@@ -28,14 +28,18 @@ class PergridSource : protected Pointers {
   void evaluate();
   // After it: the grid, and the number of a point that this rank owns.
   class Grid3d *grid() const;
-  double value(int ix, int iy, int iz) const { return column ? array[iz][iy][ix][column - 1] : vector[iz][iy][ix]; }
+  double value(int ix, int iy, int iz) const
+  {
+    return column ? array[iz][iy][ix][column - 1] : vector[iz][iy][ix];
+  }
 
   const class Compute *from_compute() const { return compute; }    // or null
   const class Fix *from_fix() const { return fix; }
 
  private:
   template <class Style>
-  void find_data(Style *, const std::string &kind, const std::string &grid_name, const std::string &data_name);
+  void find_data(Style *, const std::string &kind, const std::string &grid_name,
+                 const std::string &data_name);
 
   const std::string command;
   const int iarg;

@@ -26,7 +26,8 @@ class GridValues {
   {
     clear();
     std::size_t n[3];
-    for (int c = 0; c < 3; ++c) n[c] = hi[c] >= lo[c] ? static_cast<std::size_t>(hi[c] - lo[c]) + 1 : 0;
+    for (int c = 0; c < 3; ++c)
+      n[c] = hi[c] >= lo[c] ? static_cast<std::size_t>(hi[c] - lo[c]) + 1 : 0;
     const std::size_t npoints = n[0] * n[1] * n[2], width = ncolumns > 0 ? ncolumns : 1;
     values.resize(npoints * width);
     if (npoints == 0) return;
@@ -45,18 +46,22 @@ class GridValues {
   double *data() { return values.data(); }    // [nz][ny][nx][columns]
   std::size_t size() const { return values.size(); }
   // double *** without columns, double **** with them; null where there is no point
-  void *for_lammps() const { return vector ? static_cast<void *>(vector) : static_cast<void *>(array); }
+  void *for_lammps() const
+  {
+    return vector ? static_cast<void *>(vector) : static_cast<void *>(array);
+  }
   double bytes() const
   {
     return static_cast<double>(values.capacity()) * sizeof(double) +
-        static_cast<double>(points.capacity() + vector_rows.capacity() + vector_planes.capacity() + array_rows.capacity() +
-                            array_planes.capacity()) * sizeof(double *);
+        static_cast<double>(points.capacity() + vector_rows.capacity() + vector_planes.capacity() +
+                            array_rows.capacity() + array_planes.capacity()) *
+        sizeof(double *);
   }
 
  private:
   template <class Item>
-  static void index(std::vector<Item> &items, const int *lo, const std::size_t *n, std::vector<Item *> &rows,
-                    std::vector<Item **> &planes)
+  static void index(std::vector<Item> &items, const int *lo, const std::size_t *n,
+                    std::vector<Item *> &rows, std::vector<Item **> &planes)
   {
     rows.resize(n[1] * n[2]);
     for (std::size_t r = 0; r < rows.size(); ++r) rows[r] = items.data() + r * n[0] - lo[0];

@@ -33,21 +33,28 @@ using namespace LAMMPS_NS;
 void SetMultisite::command(int narg, char **arg)
 {
   if (!domain->box_exist)
-    error->all(FLERR, Error::COMMAND, "Set_multisite needs the simulation box - give it after create_box or read_data");
-  if (narg != 1) error->all(FLERR, Error::COMMAND, "Set_multisite needs one group, for example: set_multisite all");
+    error->all(FLERR, Error::COMMAND,
+               "Set_multisite needs the simulation box - give it after create_box or read_data");
+  if (narg != 1)
+    error->all(FLERR, Error::COMMAND,
+               "Set_multisite needs one group, for example: set_multisite all");
   const int igroup = group->find(arg[0]);
-  if (igroup < 0) error->all(FLERR, Error::ARGZERO, "Set_multisite: group {} does not exist", arg[0]);
+  if (igroup < 0)
+    error->all(FLERR, Error::ARGZERO, "Set_multisite: group {} does not exist", arg[0]);
   const int groupbit = group->bitmask[igroup];
 
   auto *const avec = dynamic_cast<AtomVecEllipsoid *>(atom->style_match("ellipsoid"));
   if (!avec)
-    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid, not {}", atom->get_style());
+    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid, not {}",
+               atom->get_style());
   if (atom->superellipsoid_flag)
-    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid without superellipsoid");
+    error->all(FLERR, Error::COMMAND,
+               "Set_multisite needs atom_style ellipsoid without superellipsoid");
   const auto of_type = PairMultisite::components_of_types(lmp);
   if (of_type.empty())
     error->all(FLERR, Error::COMMAND,
-               "Set_multisite needs pair_style multisite and its pair_coeff, which say what a molecule is - give them first");
+               "Set_multisite needs pair_style multisite and its pair_coeff, which say what a "
+               "molecule is - give them first");
 
   std::vector<const gpucoord::Component *> components;    // each once
   std::vector<int> number(of_type.size(), -1);
@@ -62,22 +69,29 @@ void SetMultisite::command(int narg, char **arg)
     const int c = number[atom->type[i]];
     if ((atom->mask[i] & groupbit) && c >= 0) ++mine[c];
   }
-  MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT, MPI_SUM, world);
+  MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT,
+                MPI_SUM, world);
 
   // before any atom changes
   bigint all = 0;
   for (std::size_t c = 0; c < components.size(); ++c) {
     all += count[c];
-    if (count[c] > 0 && MultisiteShape::half_axes(*components[c])[0] == 0.0 && MultisiteShape::feels_torque(*components[c]))
+    if (count[c] > 0 && MultisiteShape::half_axes(*components[c])[0] == 0.0 &&
+        MultisiteShape::feels_torque(*components[c]))
       error->all(FLERR, Error::COMMAND,
-                 "Set_multisite: component {} has no moments of inertia, but its sites feel torques - give it a line 'inertia "
-                 "Ix Iy Iz' in its file", components[c]->name);
+                 "Set_multisite: component {} has no moments of inertia, but its sites feel "
+                 "torques - give it a line 'inertia "
+                 "Ix Iy Iz' in its file",
+                 components[c]->name);
     const std::string why = MultisiteShape::torque_about_axis(*components[c]);
-    if (count[c] > 0 && !why.empty() && comm->me == 0) error->warning(FLERR, "Set_multisite: {}", why);
+    if (count[c] > 0 && !why.empty() && comm->me == 0)
+      error->warning(FLERR, "Set_multisite: {}", why);
   }
   if (all == 0)
-    error->all(FLERR, Error::ARGZERO,
-               "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component", arg[0]);
+    error->all(
+        FLERR, Error::ARGZERO,
+        "Set_multisite: no atom of group {} is of a type to which pair_coeff gives a component",
+        arg[0]);
 
   for (int i = 0; i < atom->nlocal; ++i) {
     const int c = number[atom->type[i]];
@@ -93,7 +107,9 @@ void SetMultisite::command(int narg, char **arg)
 
   for (std::size_t c = 0; c < components.size(); ++c)
     if (count[c] > 0 && comm->me == 0)
-      utils::logmesg(lmp, "Set_multisite: {} molecules of {}, mass {:.8g}, moments of inertia {:.8g} {:.8g} {:.8g}\n", count[c],
-                     components[c]->name, components[c]->mass, components[c]->inertia[0], components[c]->inertia[1],
-                     components[c]->inertia[2]);
+      utils::logmesg(lmp,
+                     "Set_multisite: {} molecules of {}, mass {:.8g}, moments of inertia {:.8g} "
+                     "{:.8g} {:.8g}\n",
+                     count[c], components[c]->name, components[c]->mass, components[c]->inertia[0],
+                     components[c]->inertia[1], components[c]->inertia[2]);
 }

@@ -18,11 +18,11 @@
 #define MPI_Ssend MPI_Send
 #endif
 
+#include "compute_potential_grid.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
-#include "potential_chemical_elements.h"
-#include "compute_potential_grid.h"
 #include "gpucoord_words.h"
+#include "potential_chemical_elements.h"
 #include "potential_grid_source.h"
 
 #include "atom.h"
@@ -67,9 +67,11 @@ struct Sent {
 void WriteGrid::command(int narg, char **arg)
 {
   if (!domain->box_exist)
-    error->all(FLERR, Error::COMMAND, "Write_grid needs the simulation box - give it after create_box or read_data");
+    error->all(FLERR, Error::COMMAND,
+               "Write_grid needs the simulation box - give it after create_box or read_data");
   if (domain->dimension != 3)
-    error->all(FLERR, Error::COMMAND, "Write_grid is for grids of three dimensions - use dump grid in two");
+    error->all(FLERR, Error::COMMAND,
+               "Write_grid is for grids of three dimensions - use dump grid in two");
   if (narg < 2) utils::missing_cmd_args(FLERR, "write_grid", error);
   PergridSource source(lmp, "Write_grid", arg[0], Error::ARGZERO);
   const GridFile::Format format = format_of(arg[1]);
@@ -83,9 +85,11 @@ void WriteGrid::command(int narg, char **arg)
     else if (keyword == "atoms") {
       if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "write_grid atoms", error);
       if (format != GridFile::Format::CUBE)
-        error->all(FLERR, iarg, "Write_grid: a .dx file has no atoms - leave out atoms, or write a .cube file");
+        error->all(FLERR, iarg,
+                   "Write_grid: a .dx file has no atoms - leave out atoms, or write a .cube file");
       const int igroup = group->find(arg[iarg + 1]);
-      if (igroup < 0) error->all(FLERR, iarg + 1, "Write_grid: group {} does not exist", arg[iarg + 1]);
+      if (igroup < 0)
+        error->all(FLERR, iarg + 1, "Write_grid: group {} does not exist", arg[iarg + 1]);
       groupbit = group->bitmask[igroup];
     } else
       error->all(FLERR, iarg, "Unknown write_grid keyword: {} - known are align, atoms", keyword);
@@ -99,7 +103,8 @@ void WriteGrid::command(int narg, char **arg)
 
   source.evaluate();
   const std::string units = update->unit_style;
-  const bool is_converted = format == GridFile::Format::CUBE && units != "lj" && units != "electron";
+  const bool is_converted =
+      format == GridFile::Format::CUBE && units != "lj" && units != "electron";
   const double unit = is_converted ? 1.0 / (force->angstrom * ANGSTROM_OF_BOHR) : 1.0;
   GridFile::Header head = header(source, at_corners, unit);
   head.title = fmt::format("{} of LAMMPS at timestep {}", arg[0], update->ntimestep);
@@ -107,13 +112,16 @@ void WriteGrid::command(int narg, char **arg)
   head.length_unit = units == "lj" ? "sigma" : "Bohr";
   if (groupbit) head.atoms = gather_atoms(groupbit, unit);
   if (head.atoms.empty())    // a file of 0 atoms is read as one of orbitals
-    head.atoms.push_back({0, {unit * domain->boxlo[0], unit * domain->boxlo[1], unit * domain->boxlo[2]}});
+    head.atoms.push_back(
+        {0, {unit * domain->boxlo[0], unit * domain->boxlo[1], unit * domain->boxlo[2]}});
   if (file) file->begin(head);
   const bool is_zero = gather_values(source, file.get());
   if (file) file->end();
   stop_at(file.get(), name);
   if (source.from_fix() && is_zero && comm->me == 0)
-    error->warning(FLERR, "Write_grid: all numbers of {} are 0 - a fix that averages has none before its first average is complete",
+    error->warning(FLERR,
+                   "Write_grid: all numbers of {} are 0 - a fix that averages has none before its "
+                   "first average is complete",
                    arg[0]);
 }
 
@@ -122,11 +130,15 @@ void WriteGrid::command(int narg, char **arg)
 GridFile::Format WriteGrid::format_of(const std::string &name) const
 {
   const auto ends_in = [&](const std::string &ending) {
-    return name.size() > ending.size() && name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
+    return name.size() > ending.size() &&
+        name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
   };
   if (ends_in(".dx")) return GridFile::Format::DX;
   if (ends_in(".cube")) return GridFile::Format::CUBE;
-  error->all(FLERR, 1, "Write_grid: file name {} ends neither in .dx nor in .cube, which says how to write it", name);
+  error->all(
+      FLERR, 1,
+      "Write_grid: file name {} ends neither in .dx nor in .cube, which says how to write it",
+      name);
 }
 
 /* ----------------------------------------------------------------------
@@ -193,13 +205,16 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
   MPI_Type_free(&sent);
   if (comm->me != 0) return {};
 
-  std::stable_sort(all.begin(), all.end(), [](const Sent &a, const Sent &b) { return a.id < b.id; });
+  std::stable_sort(all.begin(), all.end(), [](const Sent &a, const Sent &b) {
+    return a.id < b.id;
+  });
   const auto dalton = DALTON_OF_UNITS.find(update->unit_style);
   std::vector<GridFile::Atom> atoms;
   atoms.reserve(all.size());
   for (const Sent &one : all)
-    atoms.push_back({dalton == DALTON_OF_UNITS.end() ? 0 : element_of_mass(one.mass * dalton->second),
-                     {unit * one.x[0], unit * one.x[1], unit * one.x[2]}});
+    atoms.push_back(
+        {dalton == DALTON_OF_UNITS.end() ? 0 : element_of_mass(one.mass * dalton->second),
+         {unit * one.x[0], unit * one.x[1], unit * one.x[2]}});
   return atoms;
 }
 
@@ -212,10 +227,14 @@ bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
   struct Brick {
     int lo[3], hi[3];    // hi included; a rank without points has hi < lo
     int size(int c) const { return std::max(0, hi[c] - lo[c] + 1); }
-    bool has_plane(int ix) const { return ix >= lo[0] && ix <= hi[0] && size(1) > 0 && size(2) > 0; }
+    bool has_plane(int ix) const
+    {
+      return ix >= lo[0] && ix <= hi[0] && size(1) > 0 && size(2) > 0;
+    }
   };
   Brick mine;
-  source.grid()->get_bounds_owned(mine.lo[0], mine.hi[0], mine.lo[1], mine.hi[1], mine.lo[2], mine.hi[2]);
+  source.grid()->get_bounds_owned(mine.lo[0], mine.hi[0], mine.lo[1], mine.hi[1], mine.lo[2],
+                                  mine.hi[2]);
   std::vector<Brick> bricks(comm->nprocs);
   MPI_Gather(&mine, 6, MPI_INT, bricks.data(), 6, MPI_INT, 0, world);
 
@@ -246,7 +265,8 @@ bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
         pack(ix);
       else {
         part.resize(static_cast<std::size_t>(brick.size(1)) * brick.size(2));
-        MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, rank, 0, world, MPI_STATUS_IGNORE);
+        MPI_Recv(part.data(), static_cast<int>(part.size()), MPI_DOUBLE, rank, 0, world,
+                 MPI_STATUS_IGNORE);
       }
       const std::size_t along_z = brick.size(2);
       for (int iy = brick.lo[1]; iy <= brick.hi[1]; ++iy)
@@ -255,7 +275,9 @@ bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
     }
     // a failure is for later: other ranks send on
     file->add(plane.data(), plane.size());
-    is_zero = is_zero && std::all_of(plane.begin(), plane.end(), [](double v) { return v == 0.0; });
+    is_zero = is_zero && std::all_of(plane.begin(), plane.end(), [](double v) {
+                return v == 0.0;
+              });
   }
   return is_zero;
 }

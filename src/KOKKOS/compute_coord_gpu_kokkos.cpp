@@ -11,8 +11,8 @@
 #include "compute_coord_gpu_kokkos.h"
 
 #include "coord_arguments.h"
-#include "gpucoord_backend.h"
 #include "coord_gather.h"
+#include "gpucoord_backend.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
@@ -37,8 +37,8 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false), enqueued(false),
-    takes_neighbors(false), list_is_made(false), full_list(nullptr), skin(0.0)
+    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false),
+    enqueued(false), takes_neighbors(false), list_is_made(false), full_list(nullptr), skin(0.0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -56,7 +56,8 @@ namespace {
 struct Request : NeighRequest {
   static bool is_full_on_device(const NeighRequest *request)
   {
-    return request && request->*&Request::full && request->*&Request::kokkos_device && !request->get_size();
+    return request && request->*&Request::full && request->*&Request::kokkos_device &&
+        !request->get_size();
   }
 };
 }    // namespace
@@ -71,27 +72,32 @@ struct Request : NeighRequest {
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const
 {
   constexpr double MAX_REACH = 1.1;    // of what is needed: a third more neighbors
-  const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO || args->engine == CoordArguments::Engine::CELLS;
+  const bool may_be_cells = args->engine == CoordArguments::Engine::AUTO ||
+      args->engine == CoordArguments::Engine::CELLS;
   if (!uses_gpu || !may_be_cells || !table->has_end() || table->ntypes() > 0) return false;
   if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
   if (!pair || utils::strmatch(force->pair_style, "^hybrid")) return false;
   if (!Request::is_full_on_device(neighbor->find_request(force->pair))) return false;
-  if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type || neighbor->nex_group ||
-      neighbor->nex_mol)
+  if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type ||
+      neighbor->nex_group || neighbor->nex_mol)
     return false;
   const double dmax = table->dmax(), reach = dmax + neighbor->skin;
-  const double density = static_cast<double>(atom->natoms) / (domain->xprd * domain->yprd * domain->zprd);
-  if (4.0 / 3.0 * MathConst::MY_PI * reach * reach * reach * density >= gpucoord::MANY_PARTNERS) return false;
+  const double density =
+      static_cast<double>(atom->natoms) / (domain->xprd * domain->yprd * domain->zprd);
+  if (4.0 / 3.0 * MathConst::MY_PI * reach * reach * reach * density >= gpucoord::MANY_PARTNERS)
+    return false;
   for (int i = 1; i <= atom->ntypes; ++i)
     for (int j = 1; j <= atom->ntypes; ++j) {
       const double cutoff = sqrt(pair->cutsq[i][j]);
-      if (cutoff < dmax || cutoff + neighbor->skin > MAX_REACH * (dmax + neighbor->skin)) return false;
+      if (cutoff < dmax || cutoff + neighbor->skin > MAX_REACH * (dmax + neighbor->skin))
+        return false;
     }
   return true;
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::init_list(int id, NeighList *ptr)
 {
   if (takes_neighbors)
     full_list = ptr;
@@ -109,10 +115,12 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
 // steps after a build, and commands between runs (write_data, create_atoms) make new ghost atoms or atoms. A fix may add
 // exclusions after init().
 
-template <class DeviceType> gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
+template <class DeviceType>
+gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
 {
   gpucoord::DeviceNeighbors neighbors;
-  if (!takes_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal || neighbor->exclude)
+  if (!takes_neighbors || !list_is_made || neighbor->ago != 0 || full_list->inum != atom->nlocal ||
+      neighbor->exclude)
     return neighbors;
   const auto *const list = static_cast<NeighListKokkos<DeviceType> *>(full_list);
   neighbors.neighbor = list->d_neighbors.data();
@@ -126,7 +134,8 @@ template <class DeviceType> gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<Devi
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 {
   if (uses_gpu) device->begin_run();
-  takes_neighbors = may_take_neighbors();    // if as before, Neighbor may not hand out the list again: keep it
+  takes_neighbors =
+      may_take_neighbors();    // if as before, Neighbor may not hand out the list again: keep it
   list_is_made = false;
   skin = neighbor->skin;
   ComputeCoordGPU::init();
@@ -142,8 +151,9 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
   std::string failed;
   try {
     // types that differ make lists of their own
-    const auto pairs = table->ntypes() == 0 ? device->pairs(*table, args->precision, groupbit, groupbit2)
-                                            : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
+    const auto pairs = table->ntypes() == 0
+        ? device->pairs(*table, args->precision, groupbit, groupbit2)
+        : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
     on_device = gpucoord::make_resident_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
   } catch (const gpucoord::DeviceError &e) {
@@ -155,14 +165,16 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
   if (any) backend->stop(failed);
 }
 
-template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
+template <class DeviceType>
+std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 {
   if (stays(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
     if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
     return text + device->ghosts_path();
   }
-  return ComputeCoordGPU::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+  return ComputeCoordGPU::data_path(path) +
+      (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
 /* ---------------------------------------------------------------------- */
@@ -181,7 +193,8 @@ template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_o
   return ComputeCoordGPU::evaluate_once(want);
 }
 
-template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_once_on_gpu(unsigned want)
+template <class DeviceType>
+double ComputeCoordGPUKokkos<DeviceType>::evaluate_once_on_gpu(unsigned want)
 {
   struct Until {
     bool &flag;
@@ -213,9 +226,11 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once
   enqueued = true;
 }
 
-template <class DeviceType> std::string ComputeCoordGPUKokkos<DeviceType>::gpu_failure(const char *what) const
+template <class DeviceType>
+std::string ComputeCoordGPUKokkos<DeviceType>::gpu_failure(const char *what) const
 {
-  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs "
+  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned and {} ghost atoms: {} - "
+                     "use device host, more GPUs "
                      "or fewer ranks per GPU",
                      id, comm->me, atom->nlocal, atom->nghost, what);
 }
@@ -248,7 +263,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs(b
 
 // positions: 0: others than those of the fixes' evaluations
 template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions, bool for_forces)
+void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions,
+                                                bool for_forces)
 {
   const auto atoms = rebuild();
   if (for_forces)
@@ -260,7 +276,8 @@ void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t posi
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType>
-ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path path, unsigned want, double *peratom)
+ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path path, unsigned want,
+                                                                        double *peratom)
 {
   if (!stays(path)) return ComputeCoordGPU::compute_share(path, want, peratom);
   Share share;
@@ -313,7 +330,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_move
 
 template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::memory_usage()
 {
-  return ComputeCoordGPU::memory_usage() + (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+  return ComputeCoordGPU::memory_usage() +
+      (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
 }
 
 namespace LAMMPS_NS {

@@ -45,7 +45,8 @@ class ResidentVariable {
   ~ResidentVariable() = default;    // nobody owns a variable by this
 };
 
-template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU, public ResidentVariable {
+template <class DeviceType>
+class ComputeCoordGPUKokkos : public ComputeCoordGPU, public ResidentVariable {
  public:
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
@@ -77,15 +78,15 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
 
-  bool uses_gpu;         // where the engine allows
-  bool for_fix;          // in this evaluation derivatives are to stay on the GPU
-  bool kept;             // those that are known did
+  bool uses_gpu;    // where the engine allows
+  bool for_fix;     // in this evaluation derivatives are to stay on the GPU
+  bool kept;        // those that are known did
   bool warned_moved;
-  bool enqueued;         // in this force evaluation
-  bool takes_neighbors; // those of LAMMPS' list, which is a copy of the pair style's
-  bool list_is_made;     // in this run
+  bool enqueued;           // in this force evaluation
+  bool takes_neighbors;    // those of LAMMPS' list, which is a copy of the pair style's
+  bool list_is_made;       // in this run
   class NeighList *full_list;
-  double skin;           // of the run's lists
+  double skin;    // of the run's lists
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentCoordination> on_device;
 };

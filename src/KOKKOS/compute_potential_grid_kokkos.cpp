@@ -11,8 +11,8 @@
 #include "compute_potential_grid_kokkos.h"
 
 #include "gpucoord_backend.h"
-#include "potential_far.h"
 #include "potential_arguments.h"
+#include "potential_far.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
@@ -23,8 +23,10 @@ using namespace LAMMPS_NS;
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType>
-ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputePotentialGrid(lmp, narg, arg), keeps_sum(false)
+ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, int narg,
+                                                                   char **arg) :
+    ComputePotentialGrid(lmp, narg, arg),
+    keeps_sum(false)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -39,7 +41,8 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
 
 template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_stay() const
 {
-  return uses_gpu && !settings->has_far() && !settings->is_direct() && settings->reference.empty() && !settings->bins.on_host;
+  return uses_gpu && !settings->has_far() && !settings->is_direct() &&
+      settings->reference.empty() && !settings->bins.on_host;
 }
 
 // Between runs ghost atoms are renewed on the host.
@@ -52,7 +55,8 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::stays_o
 template <class DeviceType> std::string ComputePotentialGridKokkos<DeviceType>::data_path() const
 {
   if (may_stay()) return "atoms and maps stay on the GPU" + device->ghosts_path();
-  return ComputePotentialGrid::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+  return ComputePotentialGrid::data_path() +
+      (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
 template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up()
@@ -61,7 +65,8 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_up(
   ComputePotentialGrid::set_up();
   if (!may_stay()) return;
   run_backend([&] {
-    on_device = gpucoord::make_resident_potential_map(settings->map, settings->precision, settings->bins);
+    on_device =
+        gpucoord::make_resident_potential_map(settings->map, settings->precision, settings->bins);
     if (keeps_sum) on_device->set_sum(sum.data(), sum.size(), device->stream());
   });
 }
@@ -88,7 +93,9 @@ ComputePotentialGrid::Sums ComputePotentialGridKokkos<DeviceType>::begin_on_gpu(
   charges.q_is_float = sizeof(*atomKK->k_q.template view<DeviceType>().data()) == sizeof(float);
   charges.groupbit = groupbit;
   gpucoord::ChargeSums found;
-  run_backend([&] { found = on_device->begin(charges, device->stream()); });
+  run_backend([&] {
+    found = on_device->begin(charges, device->stream());
+  });
   bad = 0;
   if (found.bad_atom >= 0) {
     atomKK->sync(Host, TAG_MASK);
@@ -102,7 +109,8 @@ ComputePotentialGrid::Sums ComputePotentialGridKokkos<DeviceType>::begin_on_gpu(
   return sums;
 }
 
-template <class DeviceType> gpucoord::MapOverflow ComputePotentialGridKokkos<DeviceType>::map_on_gpu()
+template <class DeviceType>
+gpucoord::MapOverflow ComputePotentialGridKokkos<DeviceType>::map_on_gpu()
 {
   on_device->on_grid(brick(), settings->field, settings->scale(), device->stream());
   return on_device->overflow();
@@ -121,11 +129,14 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_lis
   if (!who) keeps_sum = false;
 }
 
-template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_sum(const std::vector<double> &from)
+template <class DeviceType>
+void ComputePotentialGridKokkos<DeviceType>::set_sum(const std::vector<double> &from)
 {
   keeps_sum = on_device != nullptr;
   if (keeps_sum)
-    run_backend([&] { on_device->set_sum(from.data(), from.size(), device->stream()); });
+    run_backend([&] {
+      on_device->set_sum(from.data(), from.size(), device->stream());
+    });
   else
     ComputePotentialGrid::set_sum(from);
 }
@@ -133,9 +144,12 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::set_sum
 template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::add_to_sum()
 {
   if (evaluated_at != update->ntimestep) compute_pergrid();
-  if (!keeps_sum && on_device) set_sum(ComputePotentialGrid::get_sum());    // it was made before the first run
+  if (!keeps_sum && on_device)
+    set_sum(ComputePotentialGrid::get_sum());    // it was made before the first run
   if (keeps_sum)
-    run_backend([&] { on_device->add_to_sum(device->stream()); });
+    run_backend([&] {
+      on_device->add_to_sum(device->stream());
+    });
   else
     ComputePotentialGrid::add_to_sum();
 }
@@ -144,13 +158,16 @@ template <class DeviceType> std::vector<double> ComputePotentialGridKokkos<Devic
 {
   if (!keeps_sum) return ComputePotentialGrid::get_sum();
   std::vector<double> sum(number_of_points());
-  run_backend([&] { on_device->fetch_sum(sum.data(), device->stream()); });
+  run_backend([&] {
+    on_device->fetch_sum(sum.data(), device->stream());
+  });
   return sum;
 }
 
 template <class DeviceType> double ComputePotentialGridKokkos<DeviceType>::memory_usage()
 {
-  return ComputePotentialGrid::memory_usage() + (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+  return ComputePotentialGrid::memory_usage() +
+      (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
 }
 
 namespace LAMMPS_NS {

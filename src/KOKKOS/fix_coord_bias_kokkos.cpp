@@ -34,7 +34,8 @@ using Kind = BiasArguments::Kind;
 
 template <class DeviceType>
 FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char **arg) :
-    FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false), nevaluations(0), copied_before(0.0), grid_nhills(-1)
+    FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false),
+    nevaluations(0), copied_before(0.0), grid_nhills(-1)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -67,14 +68,16 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
 template <class DeviceType> int FixCoordBiasKokkos<DeviceType>::setmask()
 {
   const int mask = FixCoordBias::setmask() & ~(FixConst::PRE_FORCE | FixConst::MIN_PRE_FORCE);
-  return coord_is_cuda<DeviceType>() ? mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR : mask;
+  return coord_is_cuda<DeviceType>() ? mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR
+                                     : mask;
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_neighbor()
 {
   check_variables();
   for (const auto &variable : variables)
-    if (auto *const compute = dynamic_cast<ResidentVariable *>(variable.compute)) compute->make_pairs(is_due());
+    if (auto *const compute = dynamic_cast<ResidentVariable *>(variable.compute))
+      compute->make_pairs(is_due());
 }
 
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::announce(int vflag)
@@ -118,9 +121,12 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_post_force(
    metadynamics without a grid.
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, Moment moment) const
+template <class DeviceType>
+bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, Moment moment) const
 {
-  if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES || variables.size() > ResidentBias::MAX_VARIABLES) return false;
+  if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES ||
+      variables.size() > ResidentBias::MAX_VARIABLES)
+    return false;
   if (args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(moment))) return false;
   return std::find(on_gpu.begin(), on_gpu.end(), nullptr) == on_gpu.end();
 }
@@ -154,7 +160,8 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::atoms_to_host()
   atomKK->sync(Host, ALL_MASK);
 }
 
-template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::value_of(std::size_t v, unsigned want)
+template <class DeviceType>
+double FixCoordBiasKokkos<DeviceType>::value_of(std::size_t v, unsigned want)
 {
   return on_gpu[v] ? on_gpu[v]->evaluate_once_on_gpu(want) : FixCoordBias::value_of(v, want);
 }
@@ -199,7 +206,8 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
     }
     bias->evaluate(terms, moves, args->stride, stream);
   } catch (const gpucoord::DeviceError &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
+               id, e.what());
   }
   host_is_behind = true;
 }
@@ -208,7 +216,8 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool m
    what the GPU found wrong
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::heed(const ResidentBias::State &state)
+template <class DeviceType>
+void FixCoordBiasKokkos<DeviceType>::heed(const ResidentBias::State &state)
 {
   if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
   // a variable that the box has now put elsewhere finds by itself what is wrong
@@ -237,14 +246,16 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
   try {
     state = bias->wait(device->stream());
   } catch (const gpucoord::DeviceError &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
+               id, e.what());
   }
   host_is_behind = false;
   take(state);
   heed(state);
 }
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const ResidentBias::State &state)
+template <class DeviceType>
+void FixCoordBiasKokkos<DeviceType>::take(const ResidentBias::State &state)
 {
   for (std::size_t v = 0; v < variables.size(); ++v) {
     variables[v].s = state.s[v];
@@ -256,7 +267,8 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::take(const Resi
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strength)
+template <class DeviceType>
+void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strength)
 {
   ResidentVariable *const compute = on_gpu[v];
   if (!compute) {
@@ -269,11 +281,14 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::add_forces_of(s
   try {
     const auto forces = device->begin_forces();
     if (is_ahead)
-      compute->coordination().add_forces(forces, factor, bias->slope(static_cast<int>(v)), device->stream());
+      compute->coordination().add_forces(forces, factor, bias->slope(static_cast<int>(v)),
+                                         device->stream());
     else if (variables[v].slope != 0.0)
-      compute->coordination().add_forces(forces, factor * variables[v].slope, nullptr, device->stream());
+      compute->coordination().add_forces(forces, factor * variables[v].slope, nullptr,
+                                         device->stream());
   } catch (const gpucoord::DeviceError &e) {
-    error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes", id, e.what());
+    error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
+               id, e.what());
   }
   device->end_forces();
 }
@@ -292,7 +307,8 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_run()
 template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::bytes_copied() const
 {
   double bytes = bias ? static_cast<double>(bias->bytes_copied()) : 0.0;
-  for (ResidentVariable *const compute : on_gpu) bytes += static_cast<double>(compute->coordination().bytes_copied());
+  for (ResidentVariable *const compute : on_gpu)
+    bytes += static_cast<double>(compute->coordination().bytes_copied());
   return bytes;
 }
 

@@ -86,10 +86,12 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::take_away
   try {
     if (!on_device) on_device = gpucoord::make_resident_axes(axis);
     on_device->take_away(device->atoms(true, true), device->bodies(), groupbit,
-                         are_torques ? device->begin_torques() : device->begin_angular_momenta(), device->stream());
+                         are_torques ? device->begin_torques() : device->begin_angular_momenta(),
+                         device->stream());
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
-    error->one(FLERR, Error::NOLASTLINE, "Fix multisite/linear {}: {} - use fix multisite/linear/kk/host", id, e.what());
+    error->one(FLERR, Error::NOLASTLINE,
+               "Fix multisite/linear {}: {} - use fix multisite/linear/kk/host", id, e.what());
   }
   are_torques ? device->end_torques() : device->end_angular_momenta();
 }

@@ -54,7 +54,8 @@ gpucoord::DeviceStream KokkosDevice::stream() const
 gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
 {
   auto *const atomKK = dynamic_cast<AtomKokkos *>(atom);
-  atomKK->sync(Device, X_MASK | (with_mask ? MASK_MASK : EMPTY_MASK) | (with_type ? TYPE_MASK : EMPTY_MASK));
+  atomKK->sync(
+      Device, X_MASK | (with_mask ? MASK_MASK : EMPTY_MASK) | (with_type ? TYPE_MASK : EMPTY_MASK));
   gpucoord::DeviceAtoms atoms;
   atoms.x = atomKK->k_x.view<LMPDeviceType>().data();
   atoms.x_is_float = std::is_same_v<KK_FLOAT, float>;
@@ -93,9 +94,11 @@ void KokkosDevice::end_forces() const
 std::string KokkosDevice::ghosts_path() const
 {
   const auto *const kokkos = lmp->kokkos;
-  const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy || kokkos->forward_comm_on_host;
+  const bool through_host = !kokkos->gpu_aware_flag || kokkos->forward_comm_legacy ||
+      kokkos->forward_comm_on_host;
   if (comm->nprocs == 1) return "";
-  return through_host ? ", ghost atoms by LAMMPS through the host" : ", ghost atoms by GPU-aware MPI";
+  return through_host ? ", ghost atoms by LAMMPS through the host"
+                      : ", ghost atoms by GPU-aware MPI";
 }
 
 /* ---------------------------------------------------------------------- */
@@ -148,7 +151,8 @@ void KokkosDevice::end_angular_momenta() const
 }
 
 std::shared_ptr<gpucoord::ResidentPairs> KokkosDevice::pairs(const gpucoord::SwitchTable &table,
-                                                          gpucoord::Precision precision, int bit_a, int bit_b)
+                                                             gpucoord::Precision precision,
+                                                             int bit_a, int bit_b)
 {
   auto &known = known_pairs[{bit_a, bit_b, table.dmax(), precision == gpucoord::Precision::DOUBLE}];
   auto pairs = known.lock();
@@ -158,7 +162,8 @@ std::shared_ptr<gpucoord::ResidentPairs> KokkosDevice::pairs(const gpucoord::Swi
 
 std::int64_t KokkosDevice::version()
 {
-  const auto now = std::make_tuple(nruns, neighbor->ncalls, neighbor->lastcall, atom->nlocal, atom->nghost);
+  const auto now =
+      std::make_tuple(nruns, neighbor->ncalls, neighbor->lastcall, atom->nlocal, atom->nghost);
   if (now != last) ++nversions;
   last = now;
   return nversions;
@@ -167,7 +172,9 @@ std::int64_t KokkosDevice::version()
 void KokkosDevice::warn_of_moved_atoms(const std::string &owner) const
 {
   error->warning(FLERR,
-                 "{}: an atom moved by more than half the skin of {:.6g} between two builds of neighbor lists, so pairs "
-                 "near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, or a larger skin",
+                 "{}: an atom moved by more than half the skin of {:.6g} between two builds of "
+                 "neighbor lists, so pairs "
+                 "near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, "
+                 "or a larger skin",
                  owner, neighbor->skin);
 }

@@ -48,7 +48,7 @@ class KokkosDevice : protected Pointers {
   gpucoord::DeviceStream stream() const;
   gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // brings them to the GPU
   gpucoord::DeviceForces begin_forces() const;                          // brings them to the GPU
-  void end_forces() const;                                              // they have been changed there
+  void end_forces() const;    // they have been changed there
 
   // how LAMMPS renews ghost atoms, to be added to what a style says of its data; empty on one rank
   std::string ghosts_path() const;
@@ -62,7 +62,8 @@ class KokkosDevice : protected Pointers {
   void end_angular_momenta() const;
 
   // pairs of two groups within dmax, shared with all that ask for the same
-  std::shared_ptr<gpucoord::ResidentPairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision, int bit_a, int bit_b);
+  std::shared_ptr<gpucoord::ResidentPairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision,
+                                                 int bit_a, int bit_b);
 
   // a number of the present state of atoms' order and neighborhoods: another one where LAMMPS has made its neighbor
   // lists anew, or a run has begun

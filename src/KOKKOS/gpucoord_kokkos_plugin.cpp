@@ -43,23 +43,24 @@ template <class Base, class Style> static void *create(void *lmp, int narg, char
 
 // The plugin argument has all but style, name, info and creator.
 
-void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin, lammpsplugin_regfunc register_plugin)
+void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
+                              lammpsplugin_regfunc register_plugin)
 {
   // the names and classes are those of the headers, which LAMMPS' lists of styles read in this way
 #define PAIR_CLASS
-#define PairStyle(key, Class)                   \
-  plugin.name = #key;                           \
-  plugin.creator.v1 = &create_pair<Class>;      \
+#define PairStyle(key, Class)              \
+  plugin.name = #key;                      \
+  plugin.creator.v1 = &create_pair<Class>; \
   register_plugin(&plugin, lmp)
 #define COMPUTE_CLASS
-#define ComputeStyle(key, Class)                \
-  plugin.name = #key;                           \
-  plugin.creator.v2 = &create<Compute, Class>;  \
+#define ComputeStyle(key, Class)               \
+  plugin.name = #key;                          \
+  plugin.creator.v2 = &create<Compute, Class>; \
   register_plugin(&plugin, lmp)
 #define FIX_CLASS
-#define FixStyle(key, Class)                    \
-  plugin.name = #key;                           \
-  plugin.creator.v2 = &create<Fix, Class>;      \
+#define FixStyle(key, Class)               \
+  plugin.name = #key;                      \
+  plugin.creator.v2 = &create<Fix, Class>; \
   register_plugin(&plugin, lmp)
 
   plugin.style = "compute";

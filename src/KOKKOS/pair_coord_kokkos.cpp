@@ -26,7 +26,8 @@ using gpucoord::VIRIAL;
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType>
-PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) : PairCoord(lmp), warned_moved(false), of_table(0)
+PairCoordKokkos<DeviceType>::PairCoordKokkos(LAMMPS *lmp) :
+    PairCoord(lmp), warned_moved(false), of_table(0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -73,12 +74,14 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
     on_device.reset();
     levels[WHOLE].backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
+               "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, "
+               "more GPUs or fewer "
                "ranks per GPU",
                comm->me, atom->nlocal, atom->nghost, e.what());
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller dmax",
+               "Pair coord: out of memory on rank {} with {} owned and {} ghost atoms - use more "
+               "ranks or a smaller dmax",
                comm->me, atom->nlocal, atom->nghost);
   }
 }
@@ -114,7 +117,8 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   }
   if (!std::isfinite(result.value))
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair coord: the energy on rank {} is not a finite number - use finite functions or a smaller epsilon",
+               "Pair coord: the energy on rank {} is not a finite number - use finite functions or "
+               "a smaller epsilon",
                comm->me);
   if (want & ATOM_VIRIAL) {
     sums.assign(static_cast<std::size_t>(gpucoord::peratom_columns(want)) * atom->nlocal, 0.0);

@@ -26,7 +26,8 @@ using gpucoord::MultisiteWant;
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos(LAMMPS *lmp) : PairMultisite(lmp)
+template <class DeviceType>
+PairMultisiteKokkos<DeviceType>::PairMultisiteKokkos(LAMMPS *lmp) : PairMultisite(lmp)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -43,8 +44,10 @@ template <class DeviceType> bool PairMultisiteKokkos<DeviceType>::stays_on_gpu()
 
 template <class DeviceType> std::string PairMultisiteKokkos<DeviceType>::data_path() const
 {
-  if (stays_on_gpu()) return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
-  return PairMultisite::data_path() + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+  if (stays_on_gpu())
+    return "molecules, forces and torques stay on the GPU" + device->ghosts_path();
+  return PairMultisite::data_path() +
+      (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
 }
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()
@@ -55,7 +58,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::init_style()
   version = -1;
   const bool stays = stays_on_gpu();
   execution_space = stays ? Device : Host;
-  datamask_read = stays ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK : ALL_MASK;
+  datamask_read = stays ? X_MASK | F_MASK | TORQUE_MASK | TYPE_MASK | ELLIPSOID_MASK | BONUS_MASK
+                        : ALL_MASK;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -74,12 +78,14 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute(int ef
     on_device.reset();
     backend->reset();    // the next run makes it anew
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: rank {} failed with {} owned and {} ghost atoms: {} - use device host, more GPUs or fewer "
+               "Pair multisite: rank {} failed with {} owned and {} ghost atoms: {} - use device "
+               "host, more GPUs or fewer "
                "ranks per GPU",
                comm->me, atom->nlocal, atom->nghost, e.what());
   } catch (const std::bad_alloc &) {
     error->one(FLERR, Error::NOLASTLINE,
-               "Pair multisite: out of memory on rank {} with {} owned and {} ghost atoms - use more ranks or a smaller cutoff",
+               "Pair multisite: out of memory on rank {} with {} owned and {} ghost atoms - use "
+               "more ranks or a smaller cutoff",
                comm->me, atom->nlocal, atom->nghost);
   }
 }
@@ -99,7 +105,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu
     if (errors.types_changed) refuse_new_types();
     if (errors.bad_atom >= 0) refuse_earlier_molecule();    // atoms have other rows now
   }
-  const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL : MultisiteWant::FORCES;
+  const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL
+                                                          : MultisiteWant::FORCES;
   on_device->evaluate(atoms, bodies, want, device->begin_forces(), device->begin_torques(), stream);
   device->end_forces();
   device->end_torques();
@@ -108,7 +115,9 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu
 
   const MultisiteSums sums = result();
   if (eflag_atom || vflag_atom)
-    on_device->add_to({nullptr, nullptr, eflag_atom ? eatom : nullptr, vflag_atom ? &vatom[0][0] : nullptr}, stream);
+    on_device->add_to(
+        {nullptr, nullptr, eflag_atom ? eatom : nullptr, vflag_atom ? &vatom[0][0] : nullptr},
+        stream);
   if (eflag_either && has_self_energy()) atomKK->sync(Host, TYPE_MASK);
   tally(sums);
 }
@@ -128,16 +137,20 @@ template <class DeviceType> MultisiteSums PairMultisiteKokkos<DeviceType>::resul
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_earlier_molecule() const
 {
   error->one(FLERR, Error::NOLASTLINE,
-             "Pair multisite: at a step since the last output or build of neighbor lists, a molecule of rank {} had no ellipsoid, a "
-             "position that was not a finite number or a quaternion of another length than 1 - the simulation is unstable",
+             "Pair multisite: at a step since the last output or build of neighbor lists, a "
+             "molecule of rank {} had no ellipsoid, a "
+             "position that was not a finite number or a quaternion of another length than 1 - the "
+             "simulation is unstable",
              comm->me);
 }
 
 template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_types() const
 {
   error->one(FLERR, Error::NOLASTLINE,
-             "Pair multisite: on rank {} the type of a molecule has changed since LAMMPS made its neighbor lists, when it was read "
-             "on the GPU - use device host", comm->me);
+             "Pair multisite: on rank {} the type of a molecule has changed since LAMMPS made its "
+             "neighbor lists, when it was read "
+             "on the GPU - use device host",
+             comm->me);
 }
 
 /* ----------------------------------------------------------------------
@@ -146,15 +159,20 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_typ
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>
-void PairMultisiteKokkos<DeviceType>::check_on_gpu(MultisiteWant want, const gpucoord::DeviceAtoms &atoms,
+void PairMultisiteKokkos<DeviceType>::check_on_gpu(MultisiteWant want,
+                                                   const gpucoord::DeviceAtoms &atoms,
                                                    const gpucoord::DeviceBodies &bodies)
 {
   const auto stream = device->stream();
   atomKK->sync(Host, X_MASK | TYPE_MASK | TAG_MASK | ELLIPSOID_MASK | BONUS_MASK);
   const gpucoord::Molecules in = gather();
-  std::vector<double> of_atoms(6 * static_cast<std::size_t>(atom->nlocal), 0.0), of_molecules(6 * static_cast<std::size_t>(in.nlocal));
-  on_device->add_to({of_atoms.data(), of_atoms.data() + 3 * static_cast<std::size_t>(atom->nlocal), nullptr, nullptr}, stream);
-  double *const force = of_molecules.data(), *const torque = force + 3 * static_cast<std::size_t>(in.nlocal);
+  std::vector<double> of_atoms(6 * static_cast<std::size_t>(atom->nlocal), 0.0),
+      of_molecules(6 * static_cast<std::size_t>(in.nlocal));
+  on_device->add_to({of_atoms.data(), of_atoms.data() + 3 * static_cast<std::size_t>(atom->nlocal),
+                     nullptr, nullptr},
+                    stream);
+  double *const force = of_molecules.data(),
+                *const torque = force + 3 * static_cast<std::size_t>(in.nlocal);
   for (int k = 0; k < in.nlocal; ++k)
     for (int c = 0; c < 3; ++c) {
       force[3 * k + c] = of_atoms[3 * row(k) + c];
@@ -168,7 +186,8 @@ void PairMultisiteKokkos<DeviceType>::check_on_gpu(MultisiteWant want, const gpu
 
 template <class DeviceType> double PairMultisiteKokkos<DeviceType>::memory_usage()
 {
-  return PairMultisite::memory_usage() + (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+  return PairMultisite::memory_usage() +
+      (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
 }
 
 namespace LAMMPS_NS {

@@ -36,7 +36,8 @@ template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
   std::string data_path() const override;
   bool stays_on_gpu() const;
   void compute_on_gpu();
-  void check_on_gpu(gpucoord::MultisiteWant, const gpucoord::DeviceAtoms &, const gpucoord::DeviceBodies &);
+  void check_on_gpu(gpucoord::MultisiteWant, const gpucoord::DeviceAtoms &,
+                    const gpucoord::DeviceBodies &);
   gpucoord::MultisiteSums result();
   [[noreturn]] void refuse_earlier_molecule() const;
   [[noreturn]] void refuse_new_types() const;

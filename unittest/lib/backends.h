@@ -34,8 +34,8 @@ inline bool on_host()
   return backend_name() == "host";
 }
 
-inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::SwitchTable &table,
-                                                            gpucoord::Precision precision, int nthreads)
+inline std::unique_ptr<gpucoord::Coordination>
+make_backend(const gpucoord::SwitchTable &table, gpucoord::Precision precision, int nthreads)
 {
   if (on_host()) return gpucoord::make_host_coordination(table, precision, nthreads);
 #ifdef GPUCOORD_HAS_CUDA
@@ -49,12 +49,13 @@ inline std::unique_ptr<gpucoord::Coordination> make_backend(const gpucoord::Swit
     return gpucoord::make_cuda_coordination(table, precision, 0, nthreads, tuning);
   }
 #endif
-  throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() + ", which this build has not");
+  throw std::invalid_argument("GPUCOORD_TEST_BACKEND is " + backend_name() +
+                              ", which this build has not");
 }
 
 // any processor: maps have one
-inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options, gpucoord::Precision precision,
-                                                        int nthreads)
+inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options,
+                                                        gpucoord::Precision precision, int nthreads)
 {
   return on_host() ? gpucoord::make_host_potential_map(options, precision, nthreads)
                    : gpucoord::make_cuda_potential_map(options, precision, 0, nthreads);
@@ -68,6 +69,7 @@ class NeedBackend : public testing::Environment {
     if (!on_host()) need_gpu();
   }
 };
-inline testing::Environment *const need_backend = testing::AddGlobalTestEnvironment(new NeedBackend);
+inline testing::Environment *const need_backend =
+    testing::AddGlobalTestEnvironment(new NeedBackend);
 
 #endif

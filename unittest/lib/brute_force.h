@@ -26,11 +26,15 @@ using Vector = std::array<Real, 3>;
 constexpr int COLUMNS = 10;    // of peratom: s_i, dS/dx, and the virial of the atom as in Sums
 
 struct Sums {
-  explicit Sums(int nlocal) : peratom(COLUMNS * nlocal), peratom_scale(COLUMNS * nlocal), partners(nlocal) {}
-  Real value = 0, value_scale = 0, value_size = 0;    // size: the sum of what is added, without signs
+  explicit Sums(int nlocal) :
+      peratom(COLUMNS * nlocal), peratom_scale(COLUMNS * nlocal), partners(nlocal)
+  {
+  }
+  Real value = 0, value_scale = 0,
+       value_size = 0;    // size: the sum of what is added, without signs
   std::array<Real, 6> virial = {}, virial_scale = {};
   std::vector<Real> peratom, peratom_scale;
-  long npairs = 0;    // terms in the value
+  long npairs = 0;               // terms in the value
   std::vector<long> partners;    // terms in each row
 };
 
@@ -38,14 +42,17 @@ class PairTerms {
  public:
   // extent: the largest distance that a coordinate is rounded at, which is at most 3 ranges; window: of the
   // derivatives, which are then all there is
-  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, const gpucoord::Window *window_in = nullptr) :
+  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in,
+            const gpucoord::Window *window_in = nullptr) :
       PairTerms(formula, extent_in, formula.dmax, window_in)
   {
   }
   // range: the largest of all functions that are used together
-  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, double range, const gpucoord::Window *window_in) :
-      function(formula), dmax(formula.dmax), d0(formula.d0),
-      amplification(function.amplification()), extent(std::min(extent_in, 3 * range)), windowed(window_in != nullptr),
+  PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, double range,
+            const gpucoord::Window *window_in) :
+      function(formula),
+      dmax(formula.dmax), d0(formula.d0), amplification(function.amplification()),
+      extent(std::min(extent_in, 3 * range)), windowed(window_in != nullptr),
       window(window_in ? *window_in : gpucoord::Window())
   {
   }
@@ -85,7 +92,8 @@ class PairTerms {
     }
     if (row < 0) return;
     ++sums.partners[row];
-    Real *const out = &sums.peratom[COLUMNS * row], *const scale = &sums.peratom_scale[COLUMNS * row];
+    Real *const out = &sums.peratom[COLUMNS * row],
+                *const scale = &sums.peratom_scale[COLUMNS * row];
     out[0] += p.s;
     scale[0] += size;
     for (int k = 0; k < 3; ++k) {
@@ -99,7 +107,10 @@ class PairTerms {
   }
 
  private:
-  Real slope(Real r) const { return function.smooth(r).ds * (windowed ? closed::window(window, r) : 1); }
+  Real slope(Real r) const
+  {
+    return function.smooth(r).ds * (windowed ? closed::window(window, r) : 1);
+  }
   const closed::Function<Real> function;
   const Real dmax, d0, amplification, extent;
   const bool windowed;
@@ -112,18 +123,20 @@ struct TypePairs {
   std::vector<PairTerms> terms;
   std::vector<std::vector<int>> number;       // [ntypes + 1][ntypes + 1] of the terms, or NONE
   std::vector<std::vector<double>> weight;    // likewise
-  void add(int type_i, int type_j, const Vector &d, Real counted, int row, Sums &sums, Real sign = 1,
-           Real further_weight = 1) const
+  void add(int type_i, int type_j, const Vector &d, Real counted, int row, Sums &sums,
+           Real sign = 1, Real further_weight = 1) const
   {
     const int k = number[type_i][type_j];
-    if (k != NONE) terms[k].add(d, counted, row, sums, sign, weight[type_i][type_j] * further_weight);
+    if (k != NONE)
+      terms[k].add(d, counted, row, sums, sign, weight[type_i][type_j] * further_weight);
   }
 };
 
 // The definition of S for owned atoms 0..nlocal-1 among nall, bit 1 of member: in a, bit 2: in b.
 // add(i, j, x_j - x_i, counted, sums) adds a pair as atom i sees it.
 template <class Add>
-Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsigned char> &member, bool two, Add add)
+Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsigned char> &member,
+               bool two, Add add)
 {
   Sums sums(nlocal);
   const int nall = static_cast<int>(x.size() / 3);
@@ -144,9 +157,10 @@ Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsig
 inline Sums all_atoms(const PairTerms &terms, const std::vector<double> &x, int nlocal,
                       const std::vector<unsigned char> &member, bool two)
 {
-  return all_atoms(x, nlocal, member, two, [&](int i, int, const Vector &d, Real counted, Sums &sums) {
-    terms.add(d, counted, i, sums);
-  });
+  return all_atoms(x, nlocal, member, two,
+                   [&](int i, int, const Vector &d, Real counted, Sums &sums) {
+                     terms.add(d, counted, i, sums);
+                   });
 }
 
 struct Cell {

@@ -18,20 +18,59 @@ namespace closed {
 
 using Quad = _Float128;    // on x86_64 and aarch64 with glibc
 
-inline long double power(long double x, long double e) { return powl(x, e); }
-inline Quad power(Quad x, Quad e) { return powf128(x, e); }
-inline long double exponential(long double x) { return expl(x); }
-inline Quad exponential(Quad x) { return expf128(x); }
-inline long double tangent_h(long double x) { return tanhl(x); }
-inline Quad tangent_h(Quad x) { return tanhf128(x); }
-inline long double cosine(long double x) { return cosl(x); }
-inline Quad cosine(Quad x) { return cosf128(x); }
-inline long double sine(long double x) { return sinl(x); }
-inline Quad sine(Quad x) { return sinf128(x); }
+inline long double power(long double x, long double e)
+{
+  return powl(x, e);
+}
+inline Quad power(Quad x, Quad e)
+{
+  return powf128(x, e);
+}
+inline long double exponential(long double x)
+{
+  return expl(x);
+}
+inline Quad exponential(Quad x)
+{
+  return expf128(x);
+}
+inline long double tangent_h(long double x)
+{
+  return tanhl(x);
+}
+inline Quad tangent_h(Quad x)
+{
+  return tanhf128(x);
+}
+inline long double cosine(long double x)
+{
+  return cosl(x);
+}
+inline Quad cosine(Quad x)
+{
+  return cosf128(x);
+}
+inline long double sine(long double x)
+{
+  return sinl(x);
+}
+inline Quad sine(Quad x)
+{
+  return sinf128(x);
+}
 
-template <class T> T absolute(T x) { return x < 0 ? -x : x; }
-inline long double arc_tangent(long double x) { return atanl(x); }
-inline Quad arc_tangent(Quad x) { return atanf128(x); }
+template <class T> T absolute(T x)
+{
+  return x < 0 ? -x : x;
+}
+inline long double arc_tangent(long double x)
+{
+  return atanl(x);
+}
+inline Quad arc_tangent(Quad x)
+{
+  return atanf128(x);
+}
 template <class T> T pi()
 {
   static const T value = 4 * arc_tangent(T(1));
@@ -92,8 +131,10 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
 {
   using gpucoord::SwitchKind;
   switch (o.kind) {
-    case SwitchKind::RATIONAL: return rational<T>(o.n, std::isnan(o.m) ? 2 * o.n : o.m, x);
-    case SwitchKind::EXP: return {exponential(-x), -exponential(-x)};
+    case SwitchKind::RATIONAL:
+      return rational<T>(o.n, std::isnan(o.m) ? 2 * o.n : o.m, x);
+    case SwitchKind::EXP:
+      return {exponential(-x), -exponential(-x)};
     case SwitchKind::GAUSSIAN: {
       const T e = exponential(-x * x / T(2));
       return {e, -x * e};
@@ -104,7 +145,8 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
       return {power(base, -b / a),
               -b / a * power(base, -b / a - T(1)) * c * a * power(x, a - T(1))};
     }
-    case SwitchKind::CUBIC: return {1 - 3 * x * x + 2 * x * x * x, 6 * x * x - 6 * x};
+    case SwitchKind::CUBIC:
+      return {1 - 3 * x * x + 2 * x * x * x, 6 * x * x - 6 * x};
     case SwitchKind::TANH: {
       // 1 - tanh x loses all digits at large x even in 113 bits: 1 - tanh x = 2 e^-2x/(1 + e^-2x)
       const T e = exponential(T(-2) * x);
@@ -123,7 +165,8 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
       const T e = exponential(t);
       return {1 / (1 + e), -beta * e / ((1 + e) * (1 + e))};
     }
-    case SwitchKind::CUSTOM: break;
+    case SwitchKind::CUSTOM:
+      break;
   }
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }

@@ -8,31 +8,33 @@
 #ifdef __x86_64__
 #define GPUCOORD_TEST_DECLARE_IN_EACH_ISA(...) \
   namespace isa_baseline {                     \
-    __VA_ARGS__                                \
+  __VA_ARGS__                                  \
   }                                            \
   namespace isa_avx2 {                         \
-    __VA_ARGS__                                \
+  __VA_ARGS__                                  \
   }                                            \
   namespace isa_avx512 {                       \
-    __VA_ARGS__                                \
+  __VA_ARGS__                                  \
   }
 #else
 #define GPUCOORD_TEST_DECLARE_IN_EACH_ISA(...) \
   namespace isa_baseline {                     \
-    __VA_ARGS__                                \
+  __VA_ARGS__                                  \
   }
 #endif
 
 #ifdef __x86_64__
 inline bool runs_avx2()
 {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2");
 }
 
 inline bool runs_avx512()
 {
-  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+      __builtin_cpu_supports("avx512vl");
 }
 #endif
 

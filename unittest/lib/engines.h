@@ -17,8 +17,8 @@
 #include <vector>
 
 using gpucoord::AllPairsInput;
-using gpucoord::AtomList;
 using gpucoord::ATOM_VIRIAL;
+using gpucoord::AtomList;
 using gpucoord::CellsInput;
 using gpucoord::Contribution;
 using gpucoord::Coordination;
@@ -74,15 +74,21 @@ const Groups ALL_GROUPS[] = {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING,
 inline unsigned char membership(Groups groups, std::uint64_t random)
 {
   switch (groups) {
-    case Groups::ONE: return random % 5 ? 1 : 0;    // some atoms are in no group
-    case Groups::DISJOINT: return random % 4 == 0 ? 0 : random % 4 == 1 ? 1 : 2;
-    case Groups::OVERLAPPING: return random % 4;
-    case Groups::TINY: return random % 300 ? 2 : 3;
-    default: return random % 5 ? 3 : 0;
+    case Groups::ONE:
+      return random % 5 ? 1 : 0;    // some atoms are in no group
+    case Groups::DISJOINT:
+      return random % 4 == 0 ? 0 : random % 4 == 1 ? 1 : 2;
+    case Groups::OVERLAPPING:
+      return random % 4;
+    case Groups::TINY:
+      return random % 300 ? 2 : 3;
+    default:
+      return random % 5 ? 3 : 0;
   }
 }
 
-inline std::vector<double> random_points(int n, double lx, double ly, double lz, double at, unsigned seed)
+inline std::vector<double> random_points(int n, double lx, double ly, double lz, double at,
+                                         unsigned seed)
 {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> u(0.0, 1.0);
@@ -93,7 +99,8 @@ inline std::vector<double> random_points(int n, double lx, double ly, double lz,
 }
 
 // the last of the points are ghosts
-inline System make_system(const std::vector<double> &x, Groups groups, int nghosts = 0, unsigned seed = 1)
+inline System make_system(const std::vector<double> &x, Groups groups, int nghosts = 0,
+                          unsigned seed = 1)
 {
   System s;
   s.x = x;
@@ -130,7 +137,8 @@ struct Rows {
 };
 
 // atoms of a group in a scrambled order, owned ones first
-inline void fill_list(const System &s, unsigned char bit, unsigned seed, std::vector<int> &rows, AtomList &list)
+inline void fill_list(const System &s, unsigned char bit, unsigned seed, std::vector<int> &rows,
+                      AtomList &list)
 {
   std::vector<int> ghosts;
   rows.clear();
@@ -170,10 +178,22 @@ inline CellsInput cells_input(const System &s, const Rows &rows)
 }
 
 // the engine that takes this input
-inline Contribution evaluate(Coordination &c, const CellsInput &in, unsigned want, double *out) { return c.cells(in, want, out); }
-inline Contribution evaluate(Coordination &c, const ListInput &in, unsigned want, double *out) { return c.list(in, want, out); }
-inline Contribution evaluate(Coordination &c, const AllPairsInput &in, unsigned want, double *out) { return c.allpairs(in, want, out); }
-inline Contribution evaluate(Coordination &c, const PairsInput &in, unsigned want, double *out) { return c.pairs(in, want, out); }
+inline Contribution evaluate(Coordination &c, const CellsInput &in, unsigned want, double *out)
+{
+  return c.cells(in, want, out);
+}
+inline Contribution evaluate(Coordination &c, const ListInput &in, unsigned want, double *out)
+{
+  return c.list(in, want, out);
+}
+inline Contribution evaluate(Coordination &c, const AllPairsInput &in, unsigned want, double *out)
+{
+  return c.allpairs(in, want, out);
+}
+inline Contribution evaluate(Coordination &c, const PairsInput &in, unsigned want, double *out)
+{
+  return c.pairs(in, want, out);
+}
 
 // evaluate(peratom) gives the sum
 template <class Evaluate> Result result_of(int nlocal, unsigned want, Evaluate evaluate)
@@ -186,7 +206,9 @@ template <class Evaluate> Result result_of(int nlocal, unsigned want, Evaluate e
 
 template <class Input> Result run_input(Coordination &c, const Input &in, int nlocal, unsigned want)
 {
-  return result_of(nlocal, want, [&](double *out) { return evaluate(c, in, want, out); });
+  return result_of(nlocal, want, [&](double *out) {
+    return evaluate(c, in, want, out);
+  });
 }
 
 inline Result run_cells(Coordination &c, const System &s, unsigned want)
@@ -204,7 +226,8 @@ struct Neighbors {
     for (int i = 0; i < s.nlocal; ++i) {
       std::vector<int> list;
       for (int j = 0; j < s.nall(); ++j) {
-        const double d[3] = {s.x[3 * j] - s.x[3 * i], s.x[3 * j + 1] - s.x[3 * i + 1], s.x[3 * j + 2] - s.x[3 * i + 2]};
+        const double d[3] = {s.x[3 * j] - s.x[3 * i], s.x[3 * j + 1] - s.x[3 * i + 1],
+                             s.x[3 * j + 2] - s.x[3 * i + 2]};
         if (j != i && d[0] * d[0] + d[1] * d[1] + d[2] * d[2] <= dmax * dmax * skin * skin)
           list.push_back(static_cast<int>(static_cast<unsigned>(j) | special_of(i, j) << 30));
       }
@@ -250,7 +273,8 @@ struct Gathered {
     if (s.two) fill(s, 2, rank, nranks, xb, idb, rowb, in.b);
   }
   static void fill(const System &s, unsigned char bit, int rank, int nranks, std::vector<double> &x,
-                   std::vector<std::int64_t> &id, std::vector<int> &row, AllPairsInput::Group &group)
+                   std::vector<std::int64_t> &id, std::vector<int> &row,
+                   AllPairsInput::Group &group)
   {
     std::vector<int> all;
     for (int k = 0; k < s.nall(); ++k)
@@ -282,7 +306,8 @@ inline Result run_allpairs(Coordination &c, const System &s, const brute::Cell &
 inline bool same_bits(const Result &a, const Result &b)
 {
   return std::memcmp(&a.sum.value, &b.sum.value, sizeof(double)) == 0 &&
-      std::memcmp(a.sum.virial, b.sum.virial, sizeof(a.sum.virial)) == 0 && a.peratom.size() == b.peratom.size() &&
+      std::memcmp(a.sum.virial, b.sum.virial, sizeof(a.sum.virial)) == 0 &&
+      a.peratom.size() == b.peratom.size() &&
       (a.peratom.empty() ||
        std::memcmp(a.peratom.data(), b.peratom.data(), a.peratom.size() * sizeof(double)) == 0);
 }

@@ -27,27 +27,32 @@ constexpr double CUDA_ROUNDINGS_PER_SUMMAND = 0.02;
 constexpr double RELATIVE_DOUBLE = 2e-12;
 constexpr double RELATIVE_FLOAT = 2e-6;
 
-inline void expect_equal(const Result &r, const brute::Sums &exact, Precision precision, unsigned want,
-                  const std::string &what)
+inline void expect_equal(const Result &r, const brute::Sums &exact, Precision precision,
+                         unsigned want, const std::string &what)
 {
   const double eps = eps_of(precision);
   const bool reference = what.find("reference") != std::string::npos;
   Worst &w = worst_of_all()[reference ? "reference" : name_of(precision)];
-  const double partners = exact.partners.empty() ? 0 : *std::max_element(exact.partners.begin(), exact.partners.end());
+  const double partners =
+      exact.partners.empty() ? 0 : *std::max_element(exact.partners.begin(), exact.partners.end());
   const double limit = ROUNDINGS +
-      (reference ? ROUNDINGS_PER_SUMMAND * exact.npairs
+      (reference       ? ROUNDINGS_PER_SUMMAND * exact.npairs
            : on_host() ? 0.0
-                       : CUDA_ROUNDINGS_PER_SUMMAND * (precision == Precision::MIXED ? std::min(partners, 512.0) : partners));
-  const auto check = [&](double got, long double expected, long double scale, const std::string &name) {
+                       : CUDA_ROUNDINGS_PER_SUMMAND *
+               (precision == Precision::MIXED ? std::min(partners, 512.0) : partners));
+  const auto check = [&](double got, long double expected, long double scale,
+                         const std::string &name) {
     const double error = static_cast<double>(fabsl(got - expected));
     const double roundings = error == 0.0 ? 0.0 : error / (eps * static_cast<double>(scale));
     w.measure = std::max(w.measure, roundings);
     EXPECT_LE(roundings, limit) << what << ": " << name << " is " << testing::PrintToString(got)
-                                    << ", not " << testing::PrintToString(static_cast<double>(expected));
+                                << ", not "
+                                << testing::PrintToString(static_cast<double>(expected));
   };
   check(r.sum.value, exact.value, exact.value_scale, "S");
   if (exact.value_size > 1) {    // S itself, unless there are negative weights
-    const double relative = static_cast<double>(fabsl(r.sum.value - exact.value) / exact.value_size);
+    const double relative =
+        static_cast<double>(fabsl(r.sum.value - exact.value) / exact.value_size);
     w.relative_s = std::max(w.relative_s, relative);
     EXPECT_LE(relative, precision == Precision::DOUBLE ? RELATIVE_DOUBLE : RELATIVE_FLOAT) << what;
   }
@@ -61,7 +66,9 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
     }
     check(r.sum.virial[k], exact.virial[k], exact.virial_scale[k], axes[k]);
     if (largest > 1e-3 * exact.virial_scale[0])    // not where all of it cancels
-      w.relative_virial = std::max(w.relative_virial, static_cast<double>(fabsl(r.sum.virial[k] - exact.virial[k]) / largest));
+      w.relative_virial =
+          std::max(w.relative_virial,
+                   static_cast<double>(fabsl(r.sum.virial[k] - exact.virial[k]) / largest));
   }
   if (!(want & DERIVATIVES)) return;
   const int columns = want & ATOM_VIRIAL ? 10 : 4;
@@ -72,7 +79,8 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
     long double &l = largest_of_kind[kind_of(k % brute::COLUMNS)];
     l = std::max(l, fabsl(exact.peratom[k]));
   }
-  double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient, &w.relative_atom_virial};
+  double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient,
+                                       &w.relative_atom_virial};
   for (std::size_t row = 0; row < nrows; ++row)
     for (int column = 0; column < columns; ++column) {
       const double got = r.peratom[columns * row + column];
@@ -82,15 +90,17 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
         EXPECT_EQ(got, 0.0) << what << ": an atom without partners";
         continue;
       }
-      check(got, expected, scale, "row " + std::to_string(row) + " column " + std::to_string(column));
+      check(got, expected, scale,
+            "row " + std::to_string(row) + " column " + std::to_string(column));
       const long double of_all = largest_of_kind[kind_of(column)];
       double &relative = *relative_of_kind[kind_of(column)];
-      if (of_all > 1e-3 * scale) relative = std::max(relative, static_cast<double>(fabsl(got - expected) / of_all));
+      if (of_all > 1e-3 * scale)
+        relative = std::max(relative, static_cast<double>(fabsl(got - expected) / of_all));
     }
 }
 
-inline testing::Environment *const print_worst =
-    testing::AddGlobalTestEnvironment(new PrintWorst("errors against brute force, " + backend_name(), "roundings"));
+inline testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(
+    new PrintWorst("errors against brute force, " + backend_name(), "roundings"));
 
 // what brute_force.h takes coordinates to be rounded at
 inline double extent_of(const System &s)

@@ -29,7 +29,8 @@ inline std::vector<Complex> transformed(std::vector<Complex> values, const int n
     for (std::size_t p = 0; p < values.size(); ++p) {
       const int k = static_cast<int>(p / stride) % n[a];
       const std::size_t first = p - static_cast<std::size_t>(k) * stride;
-      for (int j = 0; j < n[a]; ++j) after[p] += values[first + static_cast<std::size_t>(j) * stride] * phases[j * k % n[a]];
+      for (int j = 0; j < n[a]; ++j)
+        after[p] += values[first + static_cast<std::size_t>(j) * stride] * phases[j * k % n[a]];
     }
     values.swap(after);
     stride *= n[a];
@@ -62,7 +63,8 @@ struct Charges {
       for (int image = 0; image < 27; ++image) {
         const int shift[3] = {image % 3 - 1, image / 3 % 3 - 1, image / 9 - 1};
         for (int c = 0; c < 3; ++c)
-          all.x.push_back(x[3 * i + c] + shift[0] * box.edge[0][c] + shift[1] * box.edge[1][c] + shift[2] * box.edge[2][c]);
+          all.x.push_back(x[3 * i + c] + shift[0] * box.edge[0][c] + shift[1] * box.edge[1][c] +
+                          shift[2] * box.edge[2][c]);
         all.q.push_back(q[i]);
       }
     return all;
@@ -84,7 +86,8 @@ inline Charges random_charges(const FarBox &box, int n, unsigned seed)
   for (int i = 0; i < n; ++i) {
     const double s[3] = {uniform(random), uniform(random), uniform(random)};
     for (int c = 0; c < 3; ++c)
-      charges.x.push_back(box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] + s[2] * box.edge[2][c]);
+      charges.x.push_back(box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] +
+                          s[2] * box.edge[2][c]);
     charges.q.push_back(uniform(random) - 0.4);
   }
   return charges;
@@ -92,7 +95,8 @@ inline Charges random_charges(const FarBox &box, int n, unsigned seed)
 
 inline std::vector<FarBox> boxes()
 {
-  return {box_of({7.0, 6.0, 8.0}), box_of({7.0, 6.0, 8.0}, 2.0, -1.5, 1.8), box_of({5.0, 9.0, 7.0}, -2.4, 2.0, -4.0)};
+  return {box_of({7.0, 6.0, 8.0}), box_of({7.0, 6.0, 8.0}, 2.0, -1.5, 1.8),
+          box_of({5.0, 9.0, 7.0}, -2.4, 2.0, -4.0)};
 }
 
 // potential and field at the points of a mesh, and the potential at the places of charges, to which each place of an image adds
@@ -108,12 +112,14 @@ struct OnMesh {
     std::vector<double> density(npoints);
     const Charges all = charges.with_images(box);
     spread_charges(brick, all.view(), 2, density.data());
-    const auto spectrum = transformed(std::vector<Complex>(density.begin(), density.end()), n, -1.0);
+    const auto spectrum =
+        transformed(std::vector<Complex>(density.begin(), density.end()), n, -1.0);
     const FarFactors factors(box, n, alpha);
     std::vector<Complex> work[5];
     for (auto &w : work) w.resize(npoints);
     for (std::size_t p = 0; p < npoints; ++p) {
-      const int index[3] = {static_cast<int>(p % n[0]), static_cast<int>(p / n[0] % n[1]), static_cast<int>(p / n[0] / n[1])};
+      const int index[3] = {static_cast<int>(p % n[0]), static_cast<int>(p / n[0] % n[1]),
+                            static_cast<int>(p / n[0] / n[1])};
       double wave[3];
       const double factor = factors.at(index, wave);
       work[0][p] = factor * spectrum[p];
@@ -128,7 +134,8 @@ struct OnMesh {
     std::vector<double> for_places(npoints);
     at_images.resize(all.q.size());
     for (std::size_t p = 0; p < npoints; ++p) for_places[p] = work[4][p].real();
-    interpolate_mesh(brick, for_places.data(), all.x.data(), static_cast<int>(all.q.size()), 2, at_images.data());
+    interpolate_mesh(brick, for_places.data(), all.x.data(), static_cast<int>(all.q.size()), 2,
+                     at_images.data());
     for (std::size_t i = 0; i < charges.q.size(); ++i) {
       at_charges.push_back(0.0);
       for (int image = 0; image < 27; ++image) at_charges[i] += at_images[27 * i + image];

@@ -13,9 +13,10 @@
 #include <vector>
 
 namespace gpucoord {
-GPUCOORD_TEST_DECLARE_IN_EACH_ISA(
-    void get_pair_kernels(const Switch &, Precision, PairKernels<float> &);
-    void get_pair_kernels(const Switch &, Precision, PairKernels<double> &);)
+GPUCOORD_TEST_DECLARE_IN_EACH_ISA(void get_pair_kernels(const Switch &, Precision,
+                                                        PairKernels<float> &);
+                                  void get_pair_kernels(const Switch &, Precision,
+                                                        PairKernels<double> &);)
 }    // namespace gpucoord
 
 template <class Real> struct InstructionSet {

@@ -14,8 +14,14 @@ struct Result {
   gpucoord::MultisiteSums sums;
   std::vector<double> force, torque, energy, virial;    // of each molecule
 
-  explicit Result(int nlocal) : force(3 * nlocal), torque(3 * nlocal), energy(nlocal), virial(6 * nlocal) {}
-  gpucoord::MultisiteResults to_be_added_to() { return {force.data(), torque.data(), energy.data(), virial.data()}; }
+  explicit Result(int nlocal) :
+      force(3 * nlocal), torque(3 * nlocal), energy(nlocal), virial(6 * nlocal)
+  {
+  }
+  gpucoord::MultisiteResults to_be_added_to()
+  {
+    return {force.data(), torque.data(), energy.data(), virial.data()};
+  }
   double total() const { return sums.lennard_jones + sums.electrostatic + sums.reaction_field; }
 };
 
@@ -41,7 +47,8 @@ struct System {
     result.sums = reference_multisite(model, molecules(), result.to_be_added_to());
     return result;
   }
-  Result evaluate(gpucoord::Multisite &backend, gpucoord::MultisiteWant want = gpucoord::MultisiteWant::ALL) const
+  Result evaluate(gpucoord::Multisite &backend,
+                  gpucoord::MultisiteWant want = gpucoord::MultisiteWant::ALL) const
   {
     Result result(nlocal);
     result.sums = backend.evaluate(molecules(), want, result.to_be_added_to());
@@ -52,9 +59,10 @@ struct System {
 inline std::array<double, 3> rotated(const double *q, const std::array<double, 3> &v)
 {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
-  const double m[3][3] = {{w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)},
-                          {2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)},
-                          {2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z}};
+  const double m[3][3] = {
+      {w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)},
+      {2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)},
+      {2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z}};
   std::array<double, 3> r = {};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) r[i] += m[i][j] * v[j];
@@ -65,7 +73,8 @@ inline std::array<double, 3> rotated(const double *q, const std::array<double, 3
 inline void rotate(double *q, int axis, double a)
 {
   const double c = std::cos(0.5 * a), s = std::sin(0.5 * a);
-  const double r[4] = {c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0}, p[4] = {q[0], q[1], q[2], q[3]};
+  const double r[4] = {c, axis == 0 ? s : 0, axis == 1 ? s : 0, axis == 2 ? s : 0},
+               p[4] = {q[0], q[1], q[2], q[3]};
   q[0] = r[0] * p[0] - r[1] * p[1] - r[2] * p[2] - r[3] * p[3];
   q[1] = r[0] * p[1] + r[1] * p[0] + r[2] * p[3] - r[3] * p[2];
   q[2] = r[0] * p[2] - r[1] * p[3] + r[2] * p[0] + r[3] * p[1];
@@ -108,10 +117,12 @@ inline gpucoord::MultisiteOptions options(double cutoff)
 }
 
 // Is a pair of sites of molecules i and j nearer to the cutoff between sites than a part of it? There sums jump.
-inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System &s, int i, int j, double part)
+inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System &s, int i, int j,
+                             double part)
 {
   const auto &a = model.components()[s.component[i]], &b = model.components()[s.component[j]];
-  const auto is_at = [&](const std::array<double, 3> &of_a, const std::array<double, 3> &of_b, double cutoff) {
+  const auto is_at = [&](const std::array<double, 3> &of_a, const std::array<double, 3> &of_b,
+                         double cutoff) {
     const auto pa = rotated(s.q.data() + 4 * i, of_a), pb = rotated(s.q.data() + 4 * j, of_b);
     double r_sq = 0.0;
     for (int c = 0; c < 3; ++c) {

@@ -18,7 +18,10 @@ template <class T> class OnGpu {
   }
   OnGpu(const OnGpu &) = delete;
   ~OnGpu() { cudaFree(memory); }
-  void set(const std::vector<T> &from) const { cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice); }
+  void set(const std::vector<T> &from) const
+  {
+    cudaMemcpy(memory, from.data(), n * sizeof(T), cudaMemcpyHostToDevice);
+  }
   std::vector<T> get() const
   {
     std::vector<T> to(n);

@@ -20,7 +20,8 @@ namespace {
 
 // ---------------------------------------------------------------- restraints
 
-Restraint restraint(Restraint::Kind kind, double k, double s0, double exponent = 2.0, double offset = 0.0)
+Restraint restraint(Restraint::Kind kind, double k, double s0, double exponent = 2.0,
+                    double offset = 0.0)
 {
   Restraint r;
   r.kind = kind;
@@ -93,8 +94,8 @@ struct PlumedCase {
   double biasfactor;
   bool grid, interval;
   double bias, force[2], work, last_height;
-  double rct, maxbias;      // after the last hill; 0: PLUMED has none without a grid
-  double tolerance;         // PLUMED drops small slopes at grid points, and has no mixed derivatives
+  double rct, maxbias;    // after the last hill; 0: PLUMED has none without a grid
+  double tolerance;       // PLUMED drops small slopes at grid points, and has no mixed derivatives
 };
 
 void PrintTo(const PlumedCase &c, std::ostream *out)
@@ -125,26 +126,118 @@ TEST_P(EqualsPlumed, bias_force_work_height)
 
 INSTANTIATE_TEST_SUITE_P(
     Bias, EqualsPlumed,
-    testing::Values(
-        PlumedCase{"plain", 1, -1, false, false, 1.4645143726132184, {-0.63710765331595742, 0}, 23.7, 0.3, 0, 0, 1e-13},
-        PlumedCase{"tempered", 1, 8, false, false, 1.3490380344506945, {-0.49896295878955371, 0}, 21.238477106749123,
-                   0.28275877473874583, 0, 0, 1e-13},
-        PlumedCase{"grid", 1, 8, true, false, 1.3490474168186624, {-0.49966384443234801, 0}, 21.238134975329267,
-                   0.28275839574658967, 1.4501045294058776, 2.3465567444427871, 1e-8},
-        PlumedCase{"plain_grid", 1, -1, true, false, 1.4645251406886277, {-0.63792390010645761, 0}, 23.699625849930676,
-                   0.3, 1.5826704270978027, 2.7129920022877028, 1e-8},
-        PlumedCase{"two", 2, 8, false, false, 0.28739125434138768, {0.32584954392777432, -1.2227979699869997},
-                   23.383360295428343, 0.32906587997462972, 0, 0, 1e-13},
-        PlumedCase{"two_grid", 2, 8, true, false, 0.28745339534597697, {0.32611294848760286, -1.2212222801413501},
-                   23.381745373888599, 0.32906295877554481, 0.087074633563627102, 0.92813294729465334, 1e-4},
-        PlumedCase{"interval", 1, 8, false, true, 1.3490381382783978, {-0.49896330021037805, 0}, 8.2354201708702384,
-                   0.2827587705447181, 0, 0, 1e-13},
-        PlumedCase{"plain_interval", 1, -1, false, true, 1.4645143726132184, {-0.63710765331595742, 0},
-                   9.1526054114933952, 0.3, 0, 0, 1e-13},
-        // PLUMED interpolates the jump of the slope at the limits over a bin
-        PlumedCase{"interval_grid", 1, 8, true, true, 1.3490475173482226, {-0.49966423537098592, 0},
-                   8.2364570705561526, 0.28275839168579292, 1.8235392730226241, 2.0013338500210662, 1e-4}),
-    [](const auto &info) { return std::string(info.param.name); });
+    testing::Values(PlumedCase{"plain",
+                               1,
+                               -1,
+                               false,
+                               false,
+                               1.4645143726132184,
+                               {-0.63710765331595742, 0},
+                               23.7,
+                               0.3,
+                               0,
+                               0,
+                               1e-13},
+                    PlumedCase{"tempered",
+                               1,
+                               8,
+                               false,
+                               false,
+                               1.3490380344506945,
+                               {-0.49896295878955371, 0},
+                               21.238477106749123,
+                               0.28275877473874583,
+                               0,
+                               0,
+                               1e-13},
+                    PlumedCase{"grid",
+                               1,
+                               8,
+                               true,
+                               false,
+                               1.3490474168186624,
+                               {-0.49966384443234801, 0},
+                               21.238134975329267,
+                               0.28275839574658967,
+                               1.4501045294058776,
+                               2.3465567444427871,
+                               1e-8},
+                    PlumedCase{"plain_grid",
+                               1,
+                               -1,
+                               true,
+                               false,
+                               1.4645251406886277,
+                               {-0.63792390010645761, 0},
+                               23.699625849930676,
+                               0.3,
+                               1.5826704270978027,
+                               2.7129920022877028,
+                               1e-8},
+                    PlumedCase{"two",
+                               2,
+                               8,
+                               false,
+                               false,
+                               0.28739125434138768,
+                               {0.32584954392777432, -1.2227979699869997},
+                               23.383360295428343,
+                               0.32906587997462972,
+                               0,
+                               0,
+                               1e-13},
+                    PlumedCase{"two_grid",
+                               2,
+                               8,
+                               true,
+                               false,
+                               0.28745339534597697,
+                               {0.32611294848760286, -1.2212222801413501},
+                               23.381745373888599,
+                               0.32906295877554481,
+                               0.087074633563627102,
+                               0.92813294729465334,
+                               1e-4},
+                    PlumedCase{"interval",
+                               1,
+                               8,
+                               false,
+                               true,
+                               1.3490381382783978,
+                               {-0.49896330021037805, 0},
+                               8.2354201708702384,
+                               0.2827587705447181,
+                               0,
+                               0,
+                               1e-13},
+                    PlumedCase{"plain_interval",
+                               1,
+                               -1,
+                               false,
+                               true,
+                               1.4645143726132184,
+                               {-0.63710765331595742, 0},
+                               9.1526054114933952,
+                               0.3,
+                               0,
+                               0,
+                               1e-13},
+                    // PLUMED interpolates the jump of the slope at the limits over a bin
+                    PlumedCase{"interval_grid",
+                               1,
+                               8,
+                               true,
+                               true,
+                               1.3490475173482226,
+                               {-0.49966423537098592, 0},
+                               8.2364570705561526,
+                               0.28275839168579292,
+                               1.8235392730226241,
+                               2.0013338500210662,
+                               1e-4}),
+    [](const auto &info) {
+      return std::string(info.param.name);
+    });
 
 // the surface that sum_hills makes of the hills file: -gamma/(gamma - 1) V
 TEST(Metadynamics, equals_sum_hills)
@@ -153,9 +246,10 @@ TEST(Metadynamics, equals_sum_hills)
   auto o = options(1, 8, false);
   Metadynamics one(o);
   run_series(one);
-  for (const auto &[s, fes, der] : {std::array<double, 3>{3.95, -2.3791045467828411, 2.0339344107954149},
-                                    {5.0, -1.8159627272533405, -0.55035369927801892},
-                                    {6.5, -2.3844996807321568, -1.54484947291685}}) {
+  for (const auto &[s, fes, der] :
+       {std::array<double, 3>{3.95, -2.3791045467828411, 2.0339344107954149},
+        {5.0, -1.8159627272533405, -0.55035369927801892},
+        {6.5, -2.3844996807321568, -1.54484947291685}}) {
     EXPECT_NEAR(-8.0 / 7.0 * one.evaluate(&s, slope), fes, 1e-13);
     EXPECT_NEAR(-8.0 / 7.0 * slope[0], der, 1e-12);
   }
@@ -170,7 +264,8 @@ TEST(Metadynamics, equals_sum_hills)
   o.interval = {{4.0, 6.0}};
   Metadynamics bounded(o);
   run_series(bounded);
-  for (const auto &[s, fes] : {std::array<double, 2>{3.95, -2.2871458923323544}, {6.95, -1.9336991297433577}}) {
+  for (const auto &[s, fes] :
+       {std::array<double, 2>{3.95, -2.2871458923323544}, {6.95, -1.9336991297433577}}) {
     EXPECT_NEAR(-8.0 / 7.0 * bounded.evaluate(&s, slope), fes, 1e-13);
     EXPECT_EQ(slope[0], 0.0);
   }
@@ -217,7 +312,8 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
   std::uniform_real_distribution<double> uniform(0.0, 1.0);
   double worst = 0.0, most = 0.0;
   for (int trial = 0; trial < 1000; ++trial) {
-    const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random), 3.0 * uniform(random)};
+    const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random),
+                         3.0 * uniform(random)};
     double slope[3];
     const double v = exact.evaluate(s, slope);
     worst = std::max(worst, std::fabs(on_grid.evaluate(s, slope) - v));
@@ -228,7 +324,8 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
   EXPECT_GT(worst, 0.0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Bias, Surface, testing::Combine(testing::Values(1, 2, 3), testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(Bias, Surface,
+                         testing::Combine(testing::Values(1, 2, 3), testing::Bool()));
 
 // the bias and its slope are continuous over the points of a grid
 TEST(Metadynamics, grid_is_smooth)
@@ -266,7 +363,8 @@ TEST(Metadynamics, ends_of_the_grid)
       metad.evaluate(&s, &slope);
       FAIL() << s;
     } catch (const std::out_of_range &e) {
-      EXPECT_NE(std::string(e.what()).find("is outside the grid from 0 to 10 - widen keyword grid"), std::string::npos);
+      EXPECT_NE(std::string(e.what()).find("is outside the grid from 0 to 10 - widen keyword grid"),
+                std::string::npos);
     }
   }
 }

@@ -28,10 +28,11 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
 // PLUMED 2.11 wrote these lines
 TEST_F(Files, reads_plumed)
 {
-  std::ofstream(path) << "#! FIELDS time s sigma_s height biasf\n#! SET multivariate false\n"
-                         "#! SET kerneltype stretched-gaussian\n"
-                         "                      200       5.0153029346568108      0.20000000000000001      "
-                         "0.28275877473874583                        8\n";
+  std::ofstream(path)
+      << "#! FIELDS time s sigma_s height biasf\n#! SET multivariate false\n"
+         "#! SET kerneltype stretched-gaussian\n"
+         "                      200       5.0153029346568108      0.20000000000000001      "
+         "0.28275877473874583                        8\n";
   const auto found = read(path);
   EXPECT_FALSE(found.names_units);
   ASSERT_EQ(found.hills.size(), 1u);
@@ -105,9 +106,11 @@ TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
     file.go_on();
     EXPECT_EQ(content(path), header) << size;
   }
-  for (const char *const text : {"my notes", "# my notes\n", "#! FIELDS time s sigma_s height biasg", "\n"}) {
+  for (const char *const text :
+       {"my notes", "# my notes\n", "#! FIELDS time s sigma_s height biasg", "\n"}) {
     std::ofstream(path, std::ios::binary) << text;
-    EXPECT_EQ(error_of(), "file FILE is not a hills file - give the name of one, or of a new file") << text;
+    EXPECT_EQ(error_of(), "file FILE is not a hills file - give the name of one, or of a new file")
+        << text;
   }
 }
 
@@ -115,7 +118,8 @@ TEST_F(Files, has_one_writer)
 {
   HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
   file.create();
-  const std::string message = "hills file " + path + " is being written by another fix or run - use one file for each";
+  const std::string message =
+      "hills file " + path + " is being written by another fix or run - use one file for each";
   const std::string link = (folder / "link").string();
   std::filesystem::create_symlink(path, link);
   for (const bool append : {false, true})
@@ -139,7 +143,9 @@ TEST_F(Files, damage_and_other_files_are_errors)
 {
   write(4);
   const std::string good = content(path);
-  EXPECT_EQ(error_of(5), "hills file FILE ends after 4 of the 5 hills that were in the bias of the restart file - give the hills file "
+  EXPECT_EQ(error_of(5),
+            "hills file FILE ends after 4 of the 5 hills that were in the bias of the restart file "
+            "- give the hills file "
             "of that run");
   const std::string header = good.substr(0, good.find(" 0.5"));
   const auto with = [&](const std::string &lines) {
@@ -154,11 +160,13 @@ TEST_F(Files, damage_and_other_files_are_errors)
   EXPECT_EQ(with(" 0.5 1 0 0.3 8\n" + line),
             "hills file FILE, line 5: sigma 0 is not above 0 - repair it, or use a backup of it");
   std::ofstream(path) << "#! FIELDS time phi sigma_phi height biasf\n" << line;
-  EXPECT_NE(error_of().find("it has the columns 'time phi sigma_phi height biasf', but this fix needs 'time s sigma_s "
+  EXPECT_NE(error_of().find("it has the columns 'time phi sigma_phi height biasf', but this fix "
+                            "needs 'time s sigma_s "
                             "height biasf'"),
             std::string::npos);
   std::ofstream(path) << header << "#! SET kerneltype gaussian\n";
-  EXPECT_NE(error_of().find("kerneltype is gaussian, but only stretched-gaussian is known"), std::string::npos);
+  EXPECT_NE(error_of().find("kerneltype is gaussian, but only stretched-gaussian is known"),
+            std::string::npos);
   std::filesystem::remove(path);
   EXPECT_EQ(error_of(), "cannot read hills file FILE: No such file or directory");
 }

@@ -20,7 +20,8 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
     std::mt19937 random(8);
     std::uniform_real_distribution<double> uniform(0.0, 1.0);
     for (int trial = 0; trial < 100; ++trial) {
-      const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random), 3.0 * uniform(random)};
+      const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random),
+                           3.0 * uniform(random)};
       double slope[3], slope_of_copy[3];
       EXPECT_EQ(metad.evaluate(s, slope), copy.evaluate(s, slope_of_copy));
       for (int k = 0; k < n; ++k) EXPECT_EQ(slope[k], slope_of_copy[k]);
@@ -241,7 +242,8 @@ TEST_F(Files, bad_grid_files_are_errors)
   };
   EXPECT_EQ(with("min_s 0", "min_s 1"), ", line 2: min_s is 1, but the fix has 0");
   EXPECT_EQ(with("nbins_s 201", "nbins_s 101"), ", line 4: nbins_s is 101, but the fix has 201");
-  EXPECT_EQ(with("periodic_s false", "periodic_s true"), ", line 5: periodic_s is true, but the fix has false");
+  EXPECT_EQ(with("periodic_s false", "periodic_s true"),
+            ", line 5: periodic_s is true, but the fix has false");
   EXPECT_EQ(with("FIELDS s", "FIELDS t"),
             ", line 1: its columns are t metad.bias der_s, but the fix needs s metad.bias der_s");
   EXPECT_EQ(with(" 10 0 0\n", ""), ", line 207: it ends after 200 of 201 points");

@@ -67,8 +67,8 @@ long double brute_shortest(const Cell &cell, int reach)
         if (i == 0 && j == 0 && k == 0) continue;
         long double sum = 0;
         for (int c = 0; c < 3; ++c) {
-          const long double x = (long double) i * cell.edges[0][c] + (long double) j * cell.edges[1][c] +
-              (long double) k * cell.edges[2][c];
+          const long double x = (long double) i * cell.edges[0][c] +
+              (long double) j * cell.edges[1][c] + (long double) k * cell.edges[2][c];
           sum += x * x;
         }
         best = std::min(best, sum);
@@ -158,7 +158,8 @@ void check(const Cell &cell, std::mt19937_64 &random, int points, int reach)
     ASSERT_NEAR(length(found), expected, tolerance)
         << "d = " << d[0] << " " << d[1] << " " << d[2] << " point " << p;
     // it is an image: it differs from d by a lattice vector
-    ASSERT_LT(distance_from_lattice(cell, {d[0] - found[0], d[1] - found[1], d[2] - found[2]}), tolerance);
+    ASSERT_LT(distance_from_lattice(cell, {d[0] - found[0], d[1] - found[1], d[2] - found[2]}),
+              tolerance);
     const Vector opposite = nearest(box, minus(d));
     for (int c = 0; c < 3; ++c) ASSERT_EQ(opposite[c], -found[c]);
   }
@@ -211,7 +212,8 @@ TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
     const Cell upright = lammps_cell(lx, ly, lz, xy, xz, yz);
     Cell tilted = upright;
     tilted.edges[1][0] += turns * lx;
-    for (int c = 0; c < 3; ++c) tilted.edges[2][c] += turns * tilted.edges[1][c] - turns * upright.edges[0][c];
+    for (int c = 0; c < 3; ++c)
+      tilted.edges[2][c] += turns * tilted.edges[1][c] - turns * upright.edges[0][c];
     const Box box = gpucoord::make_box(tilted.edges, tilted.periodic);
     EXPECT_NEAR(box.shortest, static_cast<double>(brute_shortest(upright, 4)), 1e-12);
     for (int p = 0; p < 300; ++p) {
@@ -220,12 +222,14 @@ TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
         const double f = 2 * fraction(random);
         for (int c = 0; c < 3; ++c) d[c] += f * upright.edges[k][c];
       }
-      ASSERT_NEAR(length(nearest(box, d)), static_cast<double>(brute_distance(upright, d, 4)), 1e-11);
+      ASSERT_NEAR(length(nearest(box, d)), static_cast<double>(brute_distance(upright, d, 4)),
+                  1e-11);
       // far out: 50 cells away, where 1e-11 is a few roundings of the coordinates
       for (int c = 0; c < 3; ++c) d[c] += 50 * tilted.edges[2][c];
       Vector near = d;
       for (int c = 0; c < 3; ++c) near[c] -= 50 * tilted.edges[2][c];
-      ASSERT_NEAR(length(nearest(box, d)), static_cast<double>(brute_distance(upright, near, 4)), 1e-10);
+      ASSERT_NEAR(length(nearest(box, d)), static_cast<double>(brute_distance(upright, near, 4)),
+                  1e-10);
     }
   }
 }
@@ -235,11 +239,14 @@ TEST(MinimumImage, of_lammps_largest_tilts_and_special_lattices)
   std::mt19937_64 random(14);
   const double h = std::sqrt(0.75);
   const std::vector<Cell> cells = {
-      lammps_cell(2, 2, 2, 1, 1, 1),     // all tilts at LAMMPS' limit
-      lammps_cell(2, 2, 2, 1, -1, 1),    lammps_cell(2, 2, 2, -1, -1, -1), lammps_cell(1, h, 1, 0.5, 0, 0),
+      lammps_cell(2, 2, 2, 1, 1, 1),    // all tilts at LAMMPS' limit
+      lammps_cell(2, 2, 2, 1, -1, 1),
+      lammps_cell(2, 2, 2, -1, -1, -1),
+      lammps_cell(1, h, 1, 0.5, 0, 0),
       lammps_cell(1, h, std::sqrt(2.0 / 3.0), 0.5, 0.5, std::sqrt(1.0 / 12.0)),    // fcc
       {{{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}}, {true, true, true}},                  // bcc
-      lammps_cell(10, 1, 1, 5, 5, 0.5),    lammps_cell(1, 10, 10, 0.5, 0.5, 5)};
+      lammps_cell(10, 1, 1, 5, 5, 0.5),
+      lammps_cell(1, 10, 10, 0.5, 0.5, 5)};
   for (const Cell &cell : cells) {
     check(cell, random, 500, 5);
     if (HasFatalFailure()) FAIL();
@@ -249,9 +256,12 @@ TEST(MinimumImage, of_lammps_largest_tilts_and_special_lattices)
 TEST(MinimumImage, is_antisymmetric_where_images_are_exactly_as_far)
 {
   // all numbers are multiples of 1/8: distances and ties are exact
-  std::vector<Cell> cells = {lammps_cell(2, 2, 2, 0, 0, 0), lammps_cell(2, 2, 2, 1, 0, 0),
-                             lammps_cell(2, 2, 2, 1, 1, 1), lammps_cell(2, 2, 2, 1, -1, 1),
-                             lammps_cell(4, 2, 1, 1, 0.5, 0.5), {{{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}}, {true, true, true}}};
+  std::vector<Cell> cells = {lammps_cell(2, 2, 2, 0, 0, 0),
+                             lammps_cell(2, 2, 2, 1, 0, 0),
+                             lammps_cell(2, 2, 2, 1, 1, 1),
+                             lammps_cell(2, 2, 2, 1, -1, 1),
+                             lammps_cell(4, 2, 1, 1, 0.5, 0.5),
+                             {{{-1, 1, 1}, {1, -1, 1}, {1, 1, -1}}, {true, true, true}}};
   for (Cell cell : cells)
     for (int mask = 0; mask < 8; ++mask) {
       for (int k = 0; k < 3; ++k) cell.periodic[k] = mask >> k & 1;
@@ -312,7 +322,8 @@ TEST(MakeBox, refuses_dependent_edges_and_edges_that_are_not_finite)
   EXPECT_THROW(gpucoord::make_box(zero, all), std::invalid_argument);
   const double plane[3][3] = {{1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
   EXPECT_THROW(gpucoord::make_box(plane, all), std::invalid_argument);
-  const double infinite[3][3] = {{1, 0, 0}, {0, std::numeric_limits<double>::infinity(), 0}, {0, 0, 1}};
+  const double infinite[3][3] = {
+      {1, 0, 0}, {0, std::numeric_limits<double>::infinity(), 0}, {0, 0, 1}};
   EXPECT_THROW(gpucoord::make_box(infinite, all), std::invalid_argument);
   const double not_a_number[3][3] = {{1, 0, 0}, {0, 1, std::nan("")}, {0, 0, 1}};
   EXPECT_THROW(gpucoord::make_box(not_a_number, all), std::invalid_argument);

@@ -45,7 +45,8 @@ std::vector<Cloud> clouds()
     a.insert(a.end(), b.begin(), b.end());
     return a;
   };
-  for (const int n : {1, 2, 31, 32, 33, 257, 2000, 20000}) list.push_back({"random" + std::to_string(n), 1.0, box(n, 6, 7, 8, -3)});
+  for (const int n : {1, 2, 31, 32, 33, 257, 2000, 20000})
+    list.push_back({"random" + std::to_string(n), 1.0, box(n, 6, 7, 8, -3)});
   list.push_back({"dense", 1.0, box(2000, 2, 2, 2, 0)});
   list.push_back({"all_in_one_cell", 1.0, box(500, 0.1, 0.1, 0.1, 5)});
   list.push_back({"coincident", 1.0, std::vector<double>(300, 4.25)});
@@ -120,7 +121,8 @@ TEST_P(Bins, keys_rise_and_atoms_of_a_cell_keep_list_order_and_ownership)
   for (std::size_t k = 0; k < index.size(); ++k) place[index[k]] = static_cast<int>(k);
   for (std::size_t p = 0; p < bins.row.size(); ++p) {
     const bool first = p == 0 || bins.keys[p - 1] < bins.keys[p];
-    EXPECT_TRUE(first || (bins.keys[p - 1] == bins.keys[p] && place[bins.row[p - 1]] < place[bins.row[p]]));
+    EXPECT_TRUE(first ||
+                (bins.keys[p - 1] == bins.keys[p] && place[bins.row[p - 1]] < place[bins.row[p]]));
     EXPECT_EQ(static_cast<bool>(bins.owned[p]), place[bins.row[p]] < list.nowned);
   }
 }
@@ -158,18 +160,22 @@ TEST_P(Bins, atoms_of_neighboring_cells_are_those_with_their_keys)
 {
   const auto &keys = bins.keys;
   std::mt19937_64 random(5);
-  const auto width = static_cast<std::uint64_t>(grid.n[0]), last_key = width * grid.n[1] * grid.n[2] - 1;
+  const auto width = static_cast<std::uint64_t>(grid.n[0]),
+             last_key = width * grid.n[1] * grid.n[2] - 1;
   for (int trial = 0; trial < 30; ++trial) {
     std::vector<std::uint64_t> firsts = {0, last_key};
     for (int k = 0; k < 100; ++k) {
       const std::uint64_t near_atom = keys[random() % keys.size()] + random() % 3;
-      firsts.push_back(k % 2 ? random() % (last_key + 1) : std::min(near_atom - std::min<std::uint64_t>(near_atom, 1), last_key));
+      firsts.push_back(k % 2
+                           ? random() % (last_key + 1)
+                           : std::min(near_atom - std::min<std::uint64_t>(near_atom, 1), last_key));
     }
     std::sort(firsts.begin(), firsts.end());
     std::size_t cursor = 0;
     for (const std::uint64_t first : firsts) {
       const std::uint64_t end_of_row = (first / width + 1) * width;
-      const std::uint64_t last = first + random() % std::min<std::uint64_t>(end_of_row - first, 1 + random() % 6);
+      const std::uint64_t last =
+          first + random() % std::min<std::uint64_t>(end_of_row - first, 1 + random() % 6);
       const auto begin = std::lower_bound(keys.begin(), keys.end(), first) - keys.begin();
       const auto end = std::upper_bound(keys.begin(), keys.end(), last) - keys.begin();
       int found;
@@ -188,7 +194,8 @@ TEST_P(Bins, do_not_depend_on_the_threads_or_on_what_was_built_before)
   AtomList before;
   before.index = rows.data();
   before.n = before.nowned = 1000;
-  other.build(gpucoord::make_cell_grid(dense.data(), before, AtomList(), 1.0, 1), dense.data(), before, 1);
+  other.build(gpucoord::make_cell_grid(dense.data(), before, AtomList(), 1.0, 1), dense.data(),
+              before, 1);
   const CellGrid same = gpucoord::make_cell_grid(x, list, AtomList(), GetParam().range, 1);
   for (int c = 0; c < 3; ++c) {
     EXPECT_EQ(same.lo[c], grid.lo[c]);
@@ -203,8 +210,9 @@ TEST_P(Bins, do_not_depend_on_the_threads_or_on_what_was_built_before)
   EXPECT_EQ(other.keys, bins.keys);
 }
 
-INSTANTIATE_TEST_SUITE_P(clouds, Bins, testing::ValuesIn(clouds()),
-                         [](const auto &info) { return info.param.name; });
+INSTANTIATE_TEST_SUITE_P(clouds, Bins, testing::ValuesIn(clouds()), [](const auto &info) {
+  return info.param.name;
+});
 
 TEST(Grid, spans_the_atoms_of_both_lists)
 {
@@ -229,7 +237,8 @@ TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
   // the worst place: the first atom at the end of its cell, the second a full range further
   for (const double range : {1.0, 0.3, 1.6, 1e-3, 1e3})
     for (const double at : {0.0, -7.7, 1e4})
-      for (const int natoms : {2, 200000}) {    // few atoms: cells of the range; many: of half of it
+      for (const int natoms :
+           {2, 200000}) {    // few atoms: cells of the range; many: of half of it
         std::vector<double> x = {at, at, at, at + 40 * range, at + 30 * range, at + 20 * range};
         std::vector<int> index(natoms, 0);
         index[1] = 1;

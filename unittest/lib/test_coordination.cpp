@@ -26,7 +26,8 @@ namespace {
 
 // every engine that knows no box, and the reference loop, in every precision
 void check_engines(const SwitchCase &c, const System &s, const std::string &what,
-                   std::initializer_list<Precision> precisions = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE})
+                   std::initializer_list<Precision> precisions = {
+                       Precision::DOUBLE, Precision::MIXED, Precision::SINGLE})
 {
   const Switch function(c.options);
   const brute::PairTerms terms(formula_of(c, function), extent_of(s));
@@ -37,21 +38,26 @@ void check_engines(const SwitchCase &c, const System &s, const std::string &what
     for (const unsigned want : BOTH_FORMS) {
       if (function.has_end()) {
         expect_equal(run_cells(*backend, s, want), exact, precision, want, label + " cells");
-        expect_equal(run_list(*backend, s, function.dmax(), want), exact, precision, want, label + " list");
+        expect_equal(run_list(*backend, s, function.dmax(), want), exact, precision, want,
+                     label + " list");
       }
       if (s.nlocal == s.nall())
-        expect_equal(run_allpairs(*backend, s, brute::Cell(), want), exact, precision, want, label + " allpairs");
+        expect_equal(run_allpairs(*backend, s, brute::Cell(), want), exact, precision, want,
+                     label + " allpairs");
     }
   }
   const auto rows = rows_of(s);
   const CellsInput in = cells_input(s, *rows);
   for (const unsigned want : BOTH_FORMS) {
-    const Result r = result_of(s.nlocal, want, [&](double *out) { return gpucoord::reference_cells(function, in, want, out); });
+    const Result r = result_of(s.nlocal, want, [&](double *out) {
+      return gpucoord::reference_cells(function, in, want, out);
+    });
     expect_equal(r, exact, Precision::DOUBLE, want, what + " reference_cells");
     if (s.nlocal < s.nall()) continue;
     const Gathered g(s, brute::Cell());
-    const Result gathered =
-        result_of(s.nlocal, want, [&](double *out) { return gpucoord::reference_allpairs(function, g.in, want, out); });
+    const Result gathered = result_of(s.nlocal, want, [&](double *out) {
+      return gpucoord::reference_allpairs(function, g.in, want, out);
+    });
     expect_equal(gathered, exact, Precision::DOUBLE, want, what + " reference_allpairs");
   }
 }
@@ -65,15 +71,17 @@ TEST(Engines, equal_brute_force_for_any_number_of_atoms_and_any_groups)
   for (const int n : {0, 1, 2, 3, 31, 32, 33, 64, 65, 257})
     for (const Groups groups : ALL_GROUPS) {
       const double side = std::cbrt(n / 8.0 + 0.1);
-      check_engines(built_in(DEFAULT), make_system(random_points(n, side, side, side, -1.0, n), groups),
-                    std::to_string(n) + " atoms, groups " + std::to_string(static_cast<int>(groups)));
+      check_engines(
+          built_in(DEFAULT), make_system(random_points(n, side, side, side, -1.0, n), groups),
+          std::to_string(n) + " atoms, groups " + std::to_string(static_cast<int>(groups)));
     }
 }
 
 TEST(Engines, equal_brute_force_for_2000_atoms)
 {
   for (const Groups groups : ALL_GROUPS)
-    check_engines(built_in(DEFAULT), make_system(random_points(2000, 6, 7, 8, -3.0, 5), groups), "2000 atoms");
+    check_engines(built_in(DEFAULT), make_system(random_points(2000, 6, 7, 8, -3.0, 5), groups),
+                  "2000 atoms");
 }
 
 TEST(Engines, equal_brute_force_where_1000_atoms_are_all_in_range)
@@ -88,8 +96,10 @@ TEST(Engines, sum_owned_atoms_over_owned_and_ghost_atoms)
     for (const int ghosts : {0, 1, n / 2, n})
       for (const Groups groups : ALL_GROUPS) {
         const double side = std::cbrt(n / 8.0 + 0.1);
-        check_engines(built_in(DEFAULT), make_system(random_points(n, side, side, side, 2.0, n), groups, std::min(ghosts, n)),
-                      std::to_string(ghosts) + " of " + std::to_string(n) + " are ghosts");
+        check_engines(
+            built_in(DEFAULT),
+            make_system(random_points(n, side, side, side, 2.0, n), groups, std::min(ghosts, n)),
+            std::to_string(ghosts) + " of " + std::to_string(n) + " are ghosts");
       }
 }
 
@@ -114,32 +124,41 @@ TEST_P(EngineFunctions, equal_brute_force)
   const Switch function(c.options);
   const double reach = function.has_end() ? function.dmax() : 4.0;
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
-    check_engines(c, make_system(random_points(150, 2 * reach, 2 * reach, 2 * reach, 0.0, 8), groups), c.name);
+    check_engines(c,
+                  make_system(random_points(150, 2 * reach, 2 * reach, 2 * reach, 0.0, 8), groups),
+                  c.name);
 }
 
-INSTANTIATE_TEST_SUITE_P(coordination, EngineFunctions, testing::ValuesIn(switch_cases()), [](const auto &info) {
-  std::string name = std::to_string(info.index) + "_";
-  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(coordination, EngineFunctions, testing::ValuesIn(switch_cases()),
+                         [](const auto &info) {
+                           std::string name = std::to_string(info.index) + "_";
+                           for (const char c : info.param.name)
+                             name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+                           return name;
+                         });
 
 // ---- shapes of systems
 
 TEST(Shapes, all_atoms_in_one_cell)
 {
-  check_engines(built_in(DEFAULT), make_system(random_points(700, 0.3, 0.3, 0.3, 9.0, 9), Groups::ONE), "one cell");
-  check_engines(built_in(DEFAULT), make_system(random_points(300, 1e-3, 1e-3, 1e-3, 9.0, 9), Groups::OVERLAPPING), "1e-3");
+  check_engines(built_in(DEFAULT),
+                make_system(random_points(700, 0.3, 0.3, 0.3, 9.0, 9), Groups::ONE), "one cell");
+  check_engines(built_in(DEFAULT),
+                make_system(random_points(300, 1e-3, 1e-3, 1e-3, 9.0, 9), Groups::OVERLAPPING),
+                "1e-3");
 }
 
 TEST(Shapes, coincident_atoms_count_1_and_have_no_direction)
 {
   std::vector<double> x(3 * 40, 1.25);
   x = joined(x, random_points(40, 1.5, 1.5, 1.5, 0.5, 10));
-  const std::vector<SwitchOptions> functions = {DEFAULT, plain(SwitchKind::EXP, 0.5, 0.0, 1.6),
-                                                plain(SwitchKind::CUBIC, SwitchOptions::NOT_GIVEN, 0.3, 1.6),
-                                                rational(5, 11, 0.5, 0.0, 1.6), rational(5.5, 11.5, 0.5, 0.0, 1.6)};
+  const std::vector<SwitchOptions> functions = {
+      DEFAULT, plain(SwitchKind::EXP, 0.5, 0.0, 1.6),
+      plain(SwitchKind::CUBIC, SwitchOptions::NOT_GIVEN, 0.3, 1.6), rational(5, 11, 0.5, 0.0, 1.6),
+      rational(5.5, 11.5, 0.5, 0.0, 1.6)};
   for (const auto &o : functions)
-    for (const Groups groups : ALL_GROUPS) check_engines(built_in(o), make_system(x, groups), "coincident");
+    for (const Groups groups : ALL_GROUPS)
+      check_engines(built_in(o), make_system(x, groups), "coincident");
   // 10 atoms at one point: 45 pairs
   System ten = make_system(std::vector<double>(30, -3.7), Groups::ONE);
   std::fill(ten.member.begin(), ten.member.end(), 1);
@@ -159,44 +178,57 @@ TEST(Shapes, coincident_atoms_count_1_and_have_no_direction)
 TEST(Shapes, planar_slabs_lines_and_points)
 {
   for (const Groups groups : {Groups::ONE, Groups::DISJOINT}) {
-    check_engines(built_in(DEFAULT), make_system(random_points(500, 8, 8, 0, 3.3, 11), groups), "all z equal");
-    check_engines(built_in(DEFAULT), make_system(random_points(500, 0, 8, 9, 3.3, 11), groups), "all x equal");
-    check_engines(built_in(DEFAULT), make_system(random_points(300, 0, 200, 0, 3.3, 11), groups), "a line");
+    check_engines(built_in(DEFAULT), make_system(random_points(500, 8, 8, 0, 3.3, 11), groups),
+                  "all z equal");
+    check_engines(built_in(DEFAULT), make_system(random_points(500, 0, 8, 9, 3.3, 11), groups),
+                  "all x equal");
+    check_engines(built_in(DEFAULT), make_system(random_points(300, 0, 200, 0, 3.3, 11), groups),
+                  "a line");
   }
 }
 
 TEST(Shapes, droplets_a_million_apart)
 {
   for (const double distance : {1e6, 1e9}) {
-    std::vector<double> x = joined(random_points(200, 2, 2, 2, 0, 12), random_points(150, 2, 2, 2, distance, 13));
+    std::vector<double> x =
+        joined(random_points(200, 2, 2, 2, 0, 12), random_points(150, 2, 2, 2, distance, 13));
     for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
       // extent: no pair spans the gap, and positions are made relative before they are rounded
-      check_engines(built_in(DEFAULT), make_system(x, groups), "droplets", {Precision::DOUBLE, Precision::MIXED});
+      check_engines(built_in(DEFAULT), make_system(x, groups), "droplets",
+                    {Precision::DOUBLE, Precision::MIXED});
   }
 }
 
 TEST(Shapes, a_single_atom_far_away)
 {
   for (const double distance : {1e3, 1e7, 1e12}) {
-    const std::vector<double> x = joined(random_points(300, 3, 3, 3, 0, 14), {distance, -distance, 2 * distance});
+    const std::vector<double> x =
+        joined(random_points(300, 3, 3, 3, 0, 14), {distance, -distance, 2 * distance});
     check_engines(built_in(DEFAULT), make_system(x, Groups::ONE), "far atom");
-    check_engines(built_in(DEFAULT), make_system(joined({-distance, -distance, 0}, x), Groups::OVERLAPPING), "far atoms");
+    check_engines(built_in(DEFAULT),
+                  make_system(joined({-distance, -distance, 0}, x), Groups::OVERLAPPING),
+                  "far atoms");
   }
 }
 
 TEST(Shapes, ranges_larger_than_the_whole_system)
 {
   for (const double dmax : {20.0, 1e4, 1e9, 1e15}) {
-    check_engines(built_in(rational(6, 12, 1.5, 0.0, dmax)), make_system(random_points(200, 5, 5, 5, 0, 15), Groups::ONE), "long range");
-    check_engines(built_in(plain(SwitchKind::EXP, 1.5, 0.5, dmax)), make_system(random_points(200, 5, 5, 5, 0, 16), Groups::DISJOINT), "long range");
+    check_engines(built_in(rational(6, 12, 1.5, 0.0, dmax)),
+                  make_system(random_points(200, 5, 5, 5, 0, 15), Groups::ONE), "long range");
+    check_engines(built_in(plain(SwitchKind::EXP, 1.5, 0.5, dmax)),
+                  make_system(random_points(200, 5, 5, 5, 0, 16), Groups::DISJOINT), "long range");
   }
 }
 
 TEST(Shapes, coordinates_of_order_1e7_and_negative_ones)
 {
   for (const double at : {1e7, -1e7, -4.0}) {
-    check_engines(built_in(DEFAULT), make_system(random_points(600, 4, 5, 6, at, 17), Groups::ONE), "far origin");
-    check_engines(built_in(DEFAULT), make_system(random_points(600, 4, 5, 6, at, 18), Groups::OVERLAPPING, 200), "far origin");
+    check_engines(built_in(DEFAULT), make_system(random_points(600, 4, 5, 6, at, 17), Groups::ONE),
+                  "far origin");
+    check_engines(built_in(DEFAULT),
+                  make_system(random_points(600, 4, 5, 6, at, 18), Groups::OVERLAPPING, 200),
+                  "far origin");
   }
 }
 
@@ -244,7 +276,8 @@ TEST(EndOfRange, no_pair_is_lost_inside_or_kept_outside_where_cells_are_aligned_
         for (const int side : {-1, 1}) {
           const System s = one_group(cubic_lattice(7, spacing, at));
           const auto function = [&](double margin) {
-            return built_in(rational(6, 12, 2 * spacing, 0.0, multiple * spacing * (1.0 + side * margin), false));
+            return built_in(rational(6, 12, 2 * spacing, 0.0,
+                                     multiple * spacing * (1.0 + side * margin), false));
           };
           check_engines(function(1e-13), s, "margin 1e-13", {Precision::DOUBLE});
           check_engines(function(4e-6), s, "margin 4e-6");
@@ -259,7 +292,8 @@ TEST(EndOfRange, atoms_on_cell_boundaries_are_found)
       const double spacing = factor * 1.6 * (1.0 + 1e-6) * (1.0 + nudge);
       std::vector<double> x = cubic_lattice(6, spacing, 0.0);
       const std::vector<double> near = cubic_lattice(6, spacing, 1e-3);
-      check_engines(built_in(rational(6, 12, 1.0, 0.0, 1.6, false)), one_group(joined(x, near)), "cell boundaries");
+      check_engines(built_in(rational(6, 12, 1.0, 0.0, 1.6, false)), one_group(joined(x, near)),
+                    "cell boundaries");
     }
 }
 
@@ -268,7 +302,8 @@ TEST(EndOfRange, atoms_on_cell_boundaries_are_found)
 brute::Cell triclinic(double l, double tilt)
 {
   brute::Cell cell;
-  const double edges[3][3] = {{l, 0, 0}, {tilt * l, 1.1 * l, 0}, {-0.7 * tilt * l, 0.6 * tilt * l, 0.9 * l}};
+  const double edges[3][3] = {
+      {l, 0, 0}, {tilt * l, 1.1 * l, 0}, {-0.7 * tilt * l, 0.6 * tilt * l, 0.9 * l}};
   std::memcpy(cell.edges, edges, sizeof(edges));
   for (bool &p : cell.periodic) p = true;
   return cell;
@@ -292,8 +327,8 @@ std::vector<double> points_in(const brute::Cell &cell, int n, unsigned seed)
 
 // ghosts as LAMMPS makes them: all images near enough to matter. With nranks 2 the atoms whose first
 // coordinate is below (rank 0) or above (rank 1) the median are owned, all others become ghosts.
-System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dmax, int rank, int nranks,
-                   std::vector<int> &owned)
+System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dmax, int rank,
+                   int nranks, std::vector<int> &owned)
 {
   System s;
   s.two = cell_atoms.two;
@@ -371,14 +406,17 @@ TEST(Periodic, engines_with_ghosts_give_all_images_on_one_rank_and_on_two)
                 for (int rank = 0; rank < nranks; ++rank) {
                   std::vector<int> owned;
                   const System s = with_ghosts(atoms, cell, dmax, rank, nranks, owned);
-                  const Result r = by_list ? run_list(*backend, s, dmax, want) : run_cells(*backend, s, want);
+                  const Result r = by_list ? run_list(*backend, s, dmax, want)
+                                           : run_cells(*backend, s, want);
                   total.sum.value += r.sum.value;
                   for (int k = 0; k < 6; ++k) total.sum.virial[k] += r.sum.virial[k];
                   for (int k = 0; k < s.nlocal; ++k)
-                    for (int col = 0; col < columns; ++col) total.peratom[columns * owned[k] + col] += r.peratom[columns * k + col];
+                    for (int col = 0; col < columns; ++col)
+                      total.peratom[columns * owned[k] + col] += r.peratom[columns * k + col];
                 }
                 expect_equal(total, exact, precision, want,
-                             std::string(by_list ? "list " : "cells ") + name_of(precision) + " ranks " + std::to_string(nranks));
+                             std::string(by_list ? "list " : "cells ") + name_of(precision) +
+                                 " ranks " + std::to_string(nranks));
               }
       }
 }
@@ -396,13 +434,15 @@ TEST(Periodic, S_of_a_cell_replicated_2_2_2_is_8_S)
   for (int i = 0; i < 8; ++i)
     for (int k = 0; k < atoms.nlocal; ++k)
       for (int c = 0; c < 3; ++c)
-        eight.x.push_back(atoms.x[3 * k + c] + (i & 1) * cell.edges[0][c] + (i >> 1 & 1) * cell.edges[1][c] +
-                          (i >> 2) * cell.edges[2][c]);
+        eight.x.push_back(atoms.x[3 * k + c] + (i & 1) * cell.edges[0][c] +
+                          (i >> 1 & 1) * cell.edges[1][c] + (i >> 2) * cell.edges[2][c]);
   eight = one_group(eight.x);
   const auto backend = make_backend(function, Precision::DOUBLE, 2);
   std::vector<int> owned;
-  const double one = run_cells(*backend, with_ghosts(atoms, cell, 2.6, 0, 1, owned), VALUE).sum.value;
-  const double all = run_cells(*backend, with_ghosts(eight, large, 2.6, 0, 1, owned), VALUE).sum.value;
+  const double one =
+      run_cells(*backend, with_ghosts(atoms, cell, 2.6, 0, 1, owned), VALUE).sum.value;
+  const double all =
+      run_cells(*backend, with_ghosts(eight, large, 2.6, 0, 1, owned), VALUE).sum.value;
   EXPECT_NEAR(all, 8 * one, 1e-13 * all);    // sums of 1e4 terms
 }
 
@@ -436,7 +476,8 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
               if (ab) terms.add(d, s.two ? 1 : 0.5L, i, exact);
               if (ba) terms.add(d, 0, i, exact);
             }
-          const auto check = [&](const std::string &what, Precision precision, int nranks, const auto &run) {
+          const auto check = [&](const std::string &what, Precision precision, int nranks,
+                                 const auto &run) {
             for (const unsigned want : BOTH_FORMS) {
               Result total;
               total.peratom.assign(peratom_columns(want) * s.nlocal, 0.0);
@@ -453,11 +494,14 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
             for (const Precision precision : PRECISIONS) {
               const auto backend = make_backend(function, precision, 2);
               check(std::string("allpairs ") + name_of(precision), precision, nranks,
-                    [&](const AllPairsInput &in, unsigned want, double *out) { return backend->allpairs(in, want, out); });
+                    [&](const AllPairsInput &in, unsigned want, double *out) {
+                      return backend->allpairs(in, want, out);
+                    });
             }
-            check("reference_allpairs", Precision::DOUBLE, nranks, [&](const AllPairsInput &in, unsigned want, double *out) {
-              return gpucoord::reference_allpairs(function, in, want, out);
-            });
+            check("reference_allpairs", Precision::DOUBLE, nranks,
+                  [&](const AllPairsInput &in, unsigned want, double *out) {
+                    return gpucoord::reference_allpairs(function, in, want, out);
+                  });
           }
           if (HasFailure()) return;
         }
@@ -466,7 +510,8 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
 TEST(AllPairs, takes_more_atoms_than_one_chunk)
 {
   // 1024 at a time: the atom itself is in the first or a later chunk
-  check_engines(built_in(rational(6, 12, 0.5, 0.0, 2.0)), make_system(random_points(1500, 6, 6, 6, 0, 24), Groups::IDENTICAL), "1500 atoms",
+  check_engines(built_in(rational(6, 12, 0.5, 0.0, 2.0)),
+                make_system(random_points(1500, 6, 6, 6, 0, 24), Groups::IDENTICAL), "1500 atoms",
                 {Precision::DOUBLE});
 }
 
@@ -511,9 +556,12 @@ TEST(Pairs, and_its_reference_equal_brute_force)
             const auto backend = make_backend(function, precision, 3);
             const Result r = run_input(*backend, in, nlocal, want);
             expect_equal(r, exact, precision, want, std::string("pairs ") + name_of(precision));
-            EXPECT_NEAR(backend->pairs(in, VALUE, nullptr).value, r.sum.value, 4 * EPS_FLOAT * (1 + r.sum.value));
+            EXPECT_NEAR(backend->pairs(in, VALUE, nullptr).value, r.sum.value,
+                        4 * EPS_FLOAT * (1 + r.sum.value));
           }
-          const Result r = result_of(nlocal, want, [&](double *out) { return gpucoord::reference_pairs(function, in, want, out); });
+          const Result r = result_of(nlocal, want, [&](double *out) {
+            return gpucoord::reference_pairs(function, in, want, out);
+          });
           expect_equal(r, exact, Precision::DOUBLE, want, "reference_pairs");
         }
       }
@@ -537,7 +585,8 @@ TEST(Wants, value_and_virial_are_the_same_whatever_else_is_wanted)
         const System s = mixed_system(groups);
         for (const bool by_list : {false, true}) {
           const auto run = [&](unsigned want) {
-            return by_list ? run_list(*backend, s, function.dmax(), want) : run_cells(*backend, s, want);
+            return by_list ? run_list(*backend, s, function.dmax(), want)
+                           : run_cells(*backend, s, want);
           };
           const Result all = run(DERIVATIVES | VIRIAL);
           for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL)}) {
@@ -546,7 +595,8 @@ TEST(Wants, value_and_virial_are_the_same_whatever_else_is_wanted)
             EXPECT_NEAR(some.sum.value, all.sum.value, 4 * eps_of(precision) * all.sum.value);
             for (int k = 0; k < 6; ++k) {
               const double expected = want & VIRIAL ? all.sum.virial[k] : 0.0;
-              const double tolerance = want & VIRIAL ? 16 * eps_of(precision) * std::fabs(all.sum.virial[0]) : 0.0;
+              const double tolerance =
+                  want & VIRIAL ? 16 * eps_of(precision) * std::fabs(all.sum.virial[0]) : 0.0;
               EXPECT_NEAR(some.sum.virial[k], expected, tolerance);
             }
             for (std::size_t k = 0; want & DERIVATIVES && k < all.peratom.size(); ++k)
@@ -608,8 +658,8 @@ class EveryEngine {
     std::function<Contribution(Coordination &, unsigned want, double *peratom)> evaluate;
   };
   explicit EveryEngine(const Switch &function_in, Groups groups) :
-      function(function_in), s(make_system(random_points(400, 4, 4, 4, -2, 31), groups)), rows(rows_of(s)),
-      neighbors(s, function.dmax()), gathered(s, brute::Cell())
+      function(function_in), s(make_system(random_points(400, 4, 4, 4, -2, 31), groups)),
+      rows(rows_of(s)), neighbors(s, function.dmax()), gathered(s, brute::Cell())
   {
     for (int k = 0; k < 150; ++k) {
       row_a.push_back(k);
@@ -629,21 +679,28 @@ class EveryEngine {
     add_reference("reference_pairs", pairs, gpucoord::reference_pairs, true);
   }
   EveryEngine(const EveryEngine &) = delete;
-  bool takes_part(const Run &run, int row) const { return run.of_pairs ? row % 200 < 150 : s.member[row] != 0; }
+  bool takes_part(const Run &run, int row) const
+  {
+    return run.of_pairs ? row % 200 < 150 : s.member[row] != 0;
+  }
   int nlocal() const { return s.nlocal; }
   std::vector<Run> runs;
 
  private:
   template <class Input> void add(const std::string &name, const Input &in, bool of_pairs = false)
   {
-    runs.push_back({name, of_pairs, [in](Coordination &c, unsigned want, double *out) { return evaluate(c, in, want, out); }});
+    runs.push_back({name, of_pairs, [in](Coordination &c, unsigned want, double *out) {
+                      return evaluate(c, in, want, out);
+                    }});
   }
   template <class Input, class Reference>
-  void add_reference(const std::string &name, const Input &in, Reference reference, bool of_pairs = false)
+  void add_reference(const std::string &name, const Input &in, Reference reference,
+                     bool of_pairs = false)
   {
-    runs.push_back({name, of_pairs, [this, in, reference](Coordination &, unsigned want, double *out) {
-      return reference(function, in, want, out);
-    }});
+    runs.push_back(
+        {name, of_pairs, [this, in, reference](Coordination &, unsigned want, double *out) {
+           return reference(function, in, want, out);
+         }});
   }
   const Switch function;
   const System s;
@@ -665,17 +722,24 @@ template <class Visit> void for_every_engine(Visit visit)
       for (const Precision precision : PRECISIONS) {
         const auto backend = make_backend(function, precision, 2);
         for (const auto &run : every.runs)
-          visit([&](unsigned want, double *out) { return run.evaluate(*backend, want, out); }, every, run, precision,
-                run.name + " " + name_of(precision) + " groups " + std::to_string(static_cast<int>(groups)) + " " + c.name);
+          visit(
+              [&](unsigned want, double *out) {
+                return run.evaluate(*backend, want, out);
+              },
+              every, run, precision,
+              run.name + " " + name_of(precision) + " groups " +
+                  std::to_string(static_cast<int>(groups)) + " " + c.name);
       }
     }
 }
 
 TEST(Wants, the_virials_of_the_atoms_add_up_to_twice_W)
 {
-  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision precision,
-                      const std::string &what) {
-    const Result r = result_of(every.nlocal(), EVERYTHING, [&](double *out) { return evaluate(EVERYTHING, out); });
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &,
+                      Precision precision, const std::string &what) {
+    const Result r = result_of(every.nlocal(), EVERYTHING, [&](double *out) {
+      return evaluate(EVERYTHING, out);
+    });
     ASSERT_EQ(r.peratom.size(), 10u * every.nlocal());
     for (int k = 0; k < 6; ++k) {
       double sum = 0, size = 0;
@@ -685,49 +749,63 @@ TEST(Wants, the_virials_of_the_atoms_add_up_to_twice_W)
       }
       EXPECT_GT(size, 0.1) << what;
       // both ends of a pair are computed apart, each with its own rounding
-      EXPECT_NEAR(0.5 * sum, r.sum.virial[k], 20 * eps_of(precision) * size) << what << " component " << k;
+      EXPECT_NEAR(0.5 * sum, r.sum.virial[k], 20 * eps_of(precision) * size)
+          << what << " component " << k;
     }
   });
 }
 
 TEST(Wants, the_virial_of_atoms_changes_no_other_result)
 {
-  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision precision,
-                      const std::string &what) {
-    const Result with = result_of(every.nlocal(), EVERYTHING, [&](double *out) { return evaluate(EVERYTHING, out); });
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &,
+                      Precision precision, const std::string &what) {
+    const Result with = result_of(every.nlocal(), EVERYTHING, [&](double *out) {
+      return evaluate(EVERYTHING, out);
+    });
     const unsigned others = DERIVATIVES | VIRIAL;
-    const Result without = result_of(every.nlocal(), others, [&](double *out) { return evaluate(others, out); });
+    const Result without = result_of(every.nlocal(), others, [&](double *out) {
+      return evaluate(others, out);
+    });
     const double eps = eps_of(precision);
     EXPECT_NEAR(with.sum.value, without.sum.value, 4 * eps * without.sum.value) << what;
     for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(with.sum.virial[k], without.sum.virial[k], 16 * eps * std::fabs(without.sum.virial[0])) << what;
+      EXPECT_NEAR(with.sum.virial[k], without.sum.virial[k],
+                  16 * eps * std::fabs(without.sum.virial[0]))
+          << what;
     for (int i = 0; i < every.nlocal(); ++i)
-      for (int c = 0; c < 4; ++c) EXPECT_NEAR(with.peratom[10 * i + c], without.peratom[4 * i + c], 100 * eps) << what;
+      for (int c = 0; c < 4; ++c)
+        EXPECT_NEAR(with.peratom[10 * i + c], without.peratom[4 * i + c], 100 * eps) << what;
   });
 }
 
 // so that forces do not depend on when the virial is wanted
 TEST(Wants, derivatives_have_the_same_bits_whatever_else_is_wanted)
 {
-  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &, Precision,
-                      const std::string &what) {
-    const Result bare = result_of(every.nlocal(), DERIVATIVES, [&](double *out) { return evaluate(DERIVATIVES, out); });
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &,
+                      Precision, const std::string &what) {
+    const Result bare = result_of(every.nlocal(), DERIVATIVES, [&](double *out) {
+      return evaluate(DERIVATIVES, out);
+    });
     for (const unsigned want : {DERIVATIVES | VIRIAL, EVERYTHING}) {
       const int columns = gpucoord::peratom_columns(want);
-      const Result more = result_of(every.nlocal(), want, [&](double *out) { return evaluate(want, out); });
+      const Result more = result_of(every.nlocal(), want, [&](double *out) {
+        return evaluate(want, out);
+      });
       for (int i = 0; i < every.nlocal(); ++i)
         for (int c = 1; c < 4; ++c)
-          EXPECT_EQ(more.peratom[columns * i + c], bare.peratom[4 * i + c]) << what << " want " << want;
+          EXPECT_EQ(more.peratom[columns * i + c], bare.peratom[4 * i + c])
+              << what << " want " << want;
     }
   });
 }
 
 TEST(Wants, nothing_is_written_but_the_columns_that_are_wanted_of_atoms_that_take_part)
 {
-  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &run, Precision,
-                      const std::string &what) {
+  for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &run,
+                      Precision, const std::string &what) {
     constexpr double there = 1000.0;    // results are added to it and lose 1e-13
-    for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
+    for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL),
+                                DERIVATIVES | VIRIAL, EVERYTHING}) {
       const int columns = want & ATOM_VIRIAL ? 10 : want & DERIVATIVES ? 4 : 0;
       // wider than is needed
       std::vector<double> from_0(11 * every.nlocal(), 0.0), out(11 * every.nlocal(), there);
@@ -736,7 +814,8 @@ TEST(Wants, nothing_is_written_but_the_columns_that_are_wanted_of_atoms_that_tak
       for (std::size_t k = 0; k < out.size(); ++k) {
         const bool wanted = k < std::size_t(columns) * every.nlocal();
         if (wanted && every.takes_part(run, static_cast<int>(k) / columns))
-          EXPECT_NEAR(out[k], there + from_0[k], 1e-11) << what << " want " << want << " element " << k;
+          EXPECT_NEAR(out[k], there + from_0[k], 1e-11)
+              << what << " want " << want << " element " << k;
         else
           EXPECT_EQ(out[k], there) << what << " want " << want << " element " << k;
       }
@@ -777,13 +856,22 @@ TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
         pairs.row_a = row_a.data();
         pairs.row_b = row_b.data();
         // pairs of VALUE run on all threads
-        std::vector<std::function<Result(Coordination &)>> runs = {
-            [&](Coordination &b) { return run_input(b, pairs, 200, VALUE); }};
+        std::vector<std::function<Result(Coordination &)>> runs = {[&](Coordination &b) {
+          return run_input(b, pairs, 200, VALUE);
+        }};
         for (const unsigned want : BOTH_FORMS) {
-          runs.push_back([&, want](Coordination &b) { return run_cells(b, s, want); });
-          runs.push_back([&, want](Coordination &b) { return run_list(b, s, function.dmax(), want); });
-          runs.push_back([&, want](Coordination &b) { return run_allpairs(b, owned, cell, want); });
-          runs.push_back([&, want](Coordination &b) { return run_input(b, pairs, 200, want); });
+          runs.push_back([&, want](Coordination &b) {
+            return run_cells(b, s, want);
+          });
+          runs.push_back([&, want](Coordination &b) {
+            return run_list(b, s, function.dmax(), want);
+          });
+          runs.push_back([&, want](Coordination &b) {
+            return run_allpairs(b, owned, cell, want);
+          });
+          runs.push_back([&, want](Coordination &b) {
+            return run_input(b, pairs, 200, want);
+          });
         }
         for (const auto &run : runs) {
           const auto one = make_backend(function, precision, 1);
@@ -792,7 +880,8 @@ TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
           EXPECT_TRUE(same_bits(first, run(*one)));
           for (const int nthreads : {1, 2, 3}) {
             const auto backend = make_backend(function, precision, nthreads);
-            EXPECT_TRUE(same_bits(first, run(*backend))) << nthreads << " threads, " << name_of(precision);
+            EXPECT_TRUE(same_bits(first, run(*backend)))
+                << nthreads << " threads, " << name_of(precision);
             EXPECT_TRUE(same_bits(first, run(*backend)));
           }
         }
@@ -812,7 +901,8 @@ TEST(Bits, do_not_depend_on_what_was_computed_before)
       run_list(*used, large, function.dmax(), before);
       for (const unsigned want : BOTH_FORMS) {
         EXPECT_TRUE(same_bits(run_cells(*fresh, small, want), run_cells(*used, small, want)));
-        EXPECT_TRUE(same_bits(run_list(*fresh, small, function.dmax(), want), run_list(*used, small, function.dmax(), want)));
+        EXPECT_TRUE(same_bits(run_list(*fresh, small, function.dmax(), want),
+                              run_list(*used, small, function.dmax(), want)));
       }
     }
   }

@@ -52,7 +52,8 @@ const char *label_of(Processor p)
 }
 
 std::unique_ptr<Coordination> make_cuda(const Switch &function, Precision precision,
-                                        Processor processor = Processor::AUTO, int nthreads = 2, int warps = 4)
+                                        Processor processor = Processor::AUTO, int nthreads = 2,
+                                        int warps = 4)
 {
   CudaTuning tuning;
   tuning.processor = processor;
@@ -86,7 +87,8 @@ PairSizes sizes_of(const Switch &function)
   for (int k = 1; k <= 2000; ++k) {
     const long double r = o.d0 + (reach - o.d0) * k / 2000, h = 1e-5L * (r - o.d0);
     const double slope = std::fabs(static_cast<double>(exact.smooth(r).ds));
-    const double curvature = static_cast<double>(fabsl(exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h));
+    const double curvature =
+        static_cast<double>(fabsl(exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h));
     const double r_double = static_cast<double>(r);
     const double gradient = a * slope + extent * (curvature + slope / r_double);
     sizes.s = std::max(sizes.s, a + extent * slope);
@@ -106,7 +108,8 @@ PairSizes sizes_of(const Switch &function)
 struct HostTruth {
   HostTruth(const Switch &function, const Run &run) : sizes(sizes_of(function))
   {
-    result = run(*gpucoord::make_host_coordination(function, Precision::DOUBLE, all_cores()), EVERYTHING);
+    result = run(*gpucoord::make_host_coordination(function, Precision::DOUBLE, all_cores()),
+                 EVERYTHING);
     pairs[0] = count(function, run, 1e-12);
     pairs[1] = count(function, run, 2e-6);
   }
@@ -120,7 +123,8 @@ struct HostTruth {
       // s = 1/(1 + 1e-36) = 1 at any distance that occurs
       const double r0 = 1e6 * (function.has_end() ? dmax : 1e6);
       const Switch one(rational(6, 12, r0, 0.0, range, false));
-      return run(*gpucoord::make_host_coordination(one, Precision::DOUBLE, all_cores()), DERIVATIVES);
+      return run(*gpucoord::make_host_coordination(one, Precision::DOUBLE, all_cores()),
+                 DERIVATIVES);
     };
     return {counted(dmax * (1 + margin)), counted(dmax * (1 - margin))};
   }
@@ -129,30 +133,34 @@ struct HostTruth {
   Pairs pairs[2];    // in double, in float
 };
 
-void expect_equal(const Result &r, const HostTruth &truth, Precision precision, unsigned want, const std::string &what)
+void expect_equal(const Result &r, const HostTruth &truth, Precision precision, unsigned want,
+                  const std::string &what)
 {
   const double eps = eps_of(precision);
   const bool in_float = precision != Precision::DOUBLE;
-  const Result &expected = truth.result, &all = truth.pairs[in_float].all, &certain = truth.pairs[in_float].certain;
+  const Result &expected = truth.result, &all = truth.pairs[in_float].all,
+               &certain = truth.pairs[in_float].certain;
   const PairSizes &sizes = truth.sizes;
   Worst &w = worst_of_all()[name_of(precision)];
   double largest_partners = 0.0, worst = 0.0;
-  for (std::size_t k = 0; k < all.peratom.size(); k += 4) largest_partners = std::max(largest_partners, all.peratom[k]);
+  for (std::size_t k = 0; k < all.peratom.size(); k += 4)
+    largest_partners = std::max(largest_partners, all.peratom[k]);
   std::string where;
   // error of one number over its limit, less what pairs at dmax may change
-  const auto check = [&](double got, double value, double npairs, double ndoubtful, double partners, double size,
-                         double jump, const char *name, std::size_t row) {
+  const auto check = [&](double got, double value, double npairs, double ndoubtful, double partners,
+                         double size, double jump, const char *name, std::size_t row) {
     const double error = std::fabs(got - value) - ndoubtful * jump;
     const double roundings = error <= 0.0 ? 0.0 : error / (eps * npairs * size);
     const double summands = precision == Precision::MIXED ? std::min(partners, 256.0) : partners;
     const double ratio = roundings / (ROUNDINGS + ROUNDINGS_PER_SUMMAND * summands);
     if (ratio <= worst) return;    // false for NaN
     worst = std::isnan(ratio) ? INF : ratio;
-    where = std::string(name) + " of row " + std::to_string(row) + " is " + testing::PrintToString(got) + ", not " +
-        testing::PrintToString(value);
+    where = std::string(name) + " of row " + std::to_string(row) + " is " +
+        testing::PrintToString(got) + ", not " + testing::PrintToString(value);
   };
   const double npairs = all.sum.value, ndoubtful = npairs - certain.sum.value;
-  check(r.sum.value, expected.sum.value, npairs, ndoubtful, largest_partners, sizes.s, sizes.s_end, "S", 0);
+  check(r.sum.value, expected.sum.value, npairs, ndoubtful, largest_partners, sizes.s, sizes.s_end,
+        "S", 0);
   if (expected.sum.value > 1.0 && ndoubtful == 0) {
     const double relative = std::fabs(r.sum.value / expected.sum.value - 1.0);
     EXPECT_LE(relative, in_float ? RELATIVE_FLOAT : RELATIVE_DOUBLE) << what << ": S";
@@ -162,10 +170,11 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
   for (const double v : expected.sum.virial) largest = std::max(largest, std::fabs(v));
   for (int k = 0; k < 6; ++k) {
     const bool wanted = want & VIRIAL;
-    check(r.sum.virial[k], wanted ? expected.sum.virial[k] : 0.0, npairs, ndoubtful, largest_partners,
-          wanted ? sizes.virial : 0.0, sizes.slope_end * sizes.dmax, "W", k);
+    check(r.sum.virial[k], wanted ? expected.sum.virial[k] : 0.0, npairs, ndoubtful,
+          largest_partners, wanted ? sizes.virial : 0.0, sizes.slope_end * sizes.dmax, "W", k);
     if (wanted && largest > 0.0 && npairs > 1000 && ndoubtful == 0)
-      w.relative_virial = std::max(w.relative_virial, std::fabs(r.sum.virial[k] - expected.sum.virial[k]) / largest);
+      w.relative_virial = std::max(w.relative_virial,
+                                   std::fabs(r.sum.virial[k] - expected.sum.virial[k]) / largest);
   }
   if (want & DERIVATIVES) {
     const int columns = peratom_columns(want), expected_columns = peratom_columns(EVERYTHING);
@@ -180,14 +189,18 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
     const double size_of_kind[3] = {sizes.s, sizes.gradient, sizes.virial};
     const double jump_of_kind[3] = {sizes.s_end, sizes.slope_end, sizes.slope_end * sizes.dmax};
     const char *const name_of_kind[3] = {"s_i", "dS/dx", "W_i"};
-    double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient, &w.relative_atom_virial};
+    double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient,
+                                         &w.relative_atom_virial};
     for (std::size_t row = 0; row < nrows; ++row) {
-      const double partners = all.peratom[counted_columns * row], doubtful = partners - certain.peratom[counted_columns * row];
+      const double partners = all.peratom[counted_columns * row],
+                   doubtful = partners - certain.peratom[counted_columns * row];
       for (int column = 0; column < columns; ++column) {
-        const double got = r.peratom[columns * row + column], value = expected.peratom[expected_columns * row + column];
+        const double got = r.peratom[columns * row + column],
+                     value = expected.peratom[expected_columns * row + column];
         const int kind = kind_of(column);
         // without partners both numbers must be the same, 0: any difference is an infinite number of roundings
-        check(got, value, partners, doubtful, partners, size_of_kind[kind], jump_of_kind[kind], name_of_kind[kind], row);
+        check(got, value, partners, doubtful, partners, size_of_kind[kind], jump_of_kind[kind],
+              name_of_kind[kind], row);
         if (npairs <= 1000 || doubtful > 0) continue;
         double &relative = *relative_of_kind[kind];
         relative = std::max(relative, std::fabs(got - value) / largest_of_kind[kind]);
@@ -198,7 +211,8 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
   w.measure = std::max(w.measure, worst);
 }
 
-testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(new PrintWorst("CUDA errors", "of the limit"));
+testing::Environment *const print_worst =
+    testing::AddGlobalTestEnvironment(new PrintWorst("CUDA errors", "of the limit"));
 
 // s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range shows
 const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);
@@ -213,7 +227,8 @@ class Backends {
         list.push_back({precision, std::string(name_of(precision)) + " " + label_of(processor),
                         make_cuda(function, precision, processor)});
   }
-  void check(const Run &run, const std::string &what, const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
+  void check(const Run &run, const std::string &what,
+             const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
   {
     const HostTruth truth(function, run);
     for (const auto &b : list)
@@ -232,11 +247,14 @@ class Backends {
   std::vector<One> list;
 };
 
-const std::vector<unsigned> ALL_WANTS = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, EVERYTHING};
+const std::vector<unsigned> ALL_WANTS = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
+                                         EVERYTHING};
 
 Run cells_of(const System &s)
 {
-  return [&s](Coordination &c, unsigned want) { return run_cells(c, s, want); };
+  return [&s](Coordination &c, unsigned want) {
+    return run_cells(c, s, want);
+  };
 }
 
 // cells, and by their cost list and allpairs, too
@@ -248,10 +266,17 @@ void check_engines(Backends &backends, const System &s, const std::string &what,
   const auto rows = rows_of(s);
   const Neighbors neighbors(s, backends.function.dmax());
   const ListInput in = list_input(s, *rows, neighbors);
-  backends.check([&](Coordination &c, unsigned want) { return run_input(c, in, s.nlocal, want); }, what + " list", wants);
+  backends.check(
+      [&](Coordination &c, unsigned want) {
+        return run_input(c, in, s.nlocal, want);
+      },
+      what + " list", wants);
   if (s.nlocal == s.nall())
-    backends.check([&](Coordination &c, unsigned want) { return run_allpairs(c, s, brute::Cell(), want); },
-                   what + " allpairs", wants);
+    backends.check(
+        [&](Coordination &c, unsigned want) {
+          return run_allpairs(c, s, brute::Cell(), want);
+        },
+        what + " allpairs", wants);
 }
 
 // ---- sizes and groups
@@ -265,17 +290,22 @@ TEST_P(Sizes, equal_the_host)
   Backends backends(FUNCTION);
   const double side = std::cbrt(n / 8.0 + 0.1);
   const std::vector<double> x = random_points(n, side, side, 1.3 * side, -2.0, n);
-  for (const Groups groups : {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING, Groups::IDENTICAL, Groups::TINY})
-    for (const int owned : large ? std::vector<int>{3 * n / 4} : std::vector<int>{n, n / 2, std::min(n, 3)})
+  for (const Groups groups :
+       {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING, Groups::IDENTICAL, Groups::TINY})
+    for (const int owned :
+         large ? std::vector<int>{3 * n / 4} : std::vector<int>{n, n / 2, std::min(n, 3)})
       check_engines(backends, make_system(x, groups, n - owned),
                     std::to_string(n) + " atoms, " + std::to_string(owned) + " owned, groups " +
-                        std::to_string(static_cast<int>(groups)), ALL_WANTS);
+                        std::to_string(static_cast<int>(groups)),
+                    ALL_WANTS);
 }
 
 INSTANTIATE_TEST_SUITE_P(cuda, Sizes,
-                         testing::Values(0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 1000, 4095, 4096, 4097,
-                                         20000, 100000),
-                         [](const auto &info) { return "n" + std::to_string(info.param); });
+                         testing::Values(0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 1000,
+                                         4095, 4096, 4097, 20000, 100000),
+                         [](const auto &info) {
+                           return "n" + std::to_string(info.param);
+                         });
 
 // ---- shapes
 
@@ -283,10 +313,12 @@ TEST(Shapes, dense_clusters_in_an_empty_space)
 {
   Backends backends(FUNCTION);
   for (const int n : {4000, 12000})
-    check_engines(backends, make_system(random_points(n, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE), "one cluster");
+    check_engines(backends, make_system(random_points(n, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE),
+                  "one cluster");
   // clusters of thousands within one range, and a thin gas around them
   std::vector<double> x = random_points(3000, 90, 90, 90, 0, 42);
-  for (const double at : {7.0, 30.0, 31.0, 80.0}) x = joined(x, random_points(2500, 0.9, 0.9, 0.9, at, 43));
+  for (const double at : {7.0, 30.0, 31.0, 80.0})
+    x = joined(x, random_points(2500, 0.9, 0.9, 0.9, at, 43));
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
     check_engines(backends, make_system(x, groups), "clusters in a gas");
     check_engines(backends, make_system(x, groups, 5000), "clusters, two of them ghosts");
@@ -301,12 +333,15 @@ TEST(Shapes, droplets_far_apart)
       const double side = std::cbrt(n / 8.0);
       std::vector<double> x = random_points(n, side, side, side, 0, 44);
       x = joined(x, random_points(n / 2, side, side, side, distance, 45));
-      check_engines(backends, make_system(x, Groups::ONE), "droplets " + std::to_string(distance) + " apart");
+      check_engines(backends, make_system(x, Groups::ONE),
+                    "droplets " + std::to_string(distance) + " apart");
       check_engines(backends, make_system(x, Groups::DISJOINT, n / 2), "droplets, one of ghosts");
     }
   // a stray atom so far away that columns are as wide as the droplet
   const double side = 30.0;
-  check_engines(backends, make_system(joined(random_points(20000, side, side, side, 0, 44), {3e7, 3e7, 3e7}), Groups::ONE),
+  check_engines(backends,
+                make_system(joined(random_points(20000, side, side, side, 0, 44), {3e7, 3e7, 3e7}),
+                            Groups::ONE),
                 "a droplet and a stray atom");
 }
 
@@ -314,13 +349,20 @@ TEST(Shapes, planes_lines_and_thin_gases)
 {
   Backends backends(FUNCTION);
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
-    check_engines(backends, make_system(random_points(20000, 60, 60, 0, 1.7, 46), groups), "a plane in x and y");
-    check_engines(backends, make_system(random_points(20000, 0, 60, 60, 1.7, 46), groups), "a plane in y and z");
-    check_engines(backends, make_system(random_points(5000, 500, 0, 0, 1.7, 47), groups), "a line along x");
-    check_engines(backends, make_system(random_points(5000, 0, 0, 500, 1.7, 47), groups), "a line along z");
-    check_engines(backends, make_system(random_points(20000, 200, 80, 1, 1.7, 48), groups), "a slab");
-    check_engines(backends, make_system(random_points(400, 60, 60, 60, 1.7, 49), groups), "a few atoms in a large space");
-    check_engines(backends, make_system(random_points(30000, 300, 300, 300, 1.7, 50), groups), "a thin gas");
+    check_engines(backends, make_system(random_points(20000, 60, 60, 0, 1.7, 46), groups),
+                  "a plane in x and y");
+    check_engines(backends, make_system(random_points(20000, 0, 60, 60, 1.7, 46), groups),
+                  "a plane in y and z");
+    check_engines(backends, make_system(random_points(5000, 500, 0, 0, 1.7, 47), groups),
+                  "a line along x");
+    check_engines(backends, make_system(random_points(5000, 0, 0, 500, 1.7, 47), groups),
+                  "a line along z");
+    check_engines(backends, make_system(random_points(20000, 200, 80, 1, 1.7, 48), groups),
+                  "a slab");
+    check_engines(backends, make_system(random_points(400, 60, 60, 60, 1.7, 49), groups),
+                  "a few atoms in a large space");
+    check_engines(backends, make_system(random_points(30000, 300, 300, 300, 1.7, 50), groups),
+                  "a thin gas");
   }
 }
 
@@ -328,10 +370,14 @@ TEST(Shapes, every_atom_in_range_of_every_other)
 {
   for (const double dmax : {30.0, 1e9}) {
     Backends backends(rational(6, 12, 2.0, 0.0, dmax));
-    check_engines(backends, make_system(random_points(4500, 9, 9, 9, -3, 51), Groups::ONE), "long range");
-    check_engines(backends, make_system(random_points(6000, 9, 9, 9, -3, 51), Groups::OVERLAPPING, 1000), "long range");
+    check_engines(backends, make_system(random_points(4500, 9, 9, 9, -3, 51), Groups::ONE),
+                  "long range");
+    check_engines(backends,
+                  make_system(random_points(6000, 9, 9, 9, -3, 51), Groups::OVERLAPPING, 1000),
+                  "long range");
     // more than are taken unsorted, in the narrowest columns
-    check_engines(backends, make_system(random_points(20000, 9, 9, 9, -3, 51), Groups::ONE), "long range, sorted");
+    check_engines(backends, make_system(random_points(20000, 9, 9, 9, -3, 51), Groups::ONE),
+                  "long range, sorted");
   }
 }
 
@@ -346,12 +392,18 @@ TEST(AllPairs, in_a_tilted_box_equal_the_host)
     for (const int n : {33, 1025, 2500})
       for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
         const System s = make_system(random_points(n, 30, 30, 30, -9, 52), groups);
-        backends.check([&](Coordination &c, unsigned want) { return run_allpairs(c, s, cell, want); },
-                       std::to_string(n) + " atoms in a tilted box", ALL_WANTS);
+        backends.check(
+            [&](Coordination &c, unsigned want) {
+              return run_allpairs(c, s, cell, want);
+            },
+            std::to_string(n) + " atoms in a tilted box", ALL_WANTS);
         // the share of the middle one of three ranks
         const Gathered middle(s, cell, 1, 3);
-        backends.check([&](Coordination &c, unsigned want) { return run_input(c, middle.in, s.nall(), want); },
-                       std::to_string(n) + " atoms, one of three ranks");
+        backends.check(
+            [&](Coordination &c, unsigned want) {
+              return run_input(c, middle.in, s.nall(), want);
+            },
+            std::to_string(n) + " atoms, one of three ranks");
       }
   }
 }
@@ -365,7 +417,8 @@ TEST(Pairs, of_any_number_equal_the_host)
   for (const double dmax : {3.0, INF}) {
     Backends backends(rational(6, 12, 1.5, 0.0, dmax, false));
     for (const int n : {0, 1, 31, 32, 33, 255, 256, 257, 4097, 100000}) {
-      const std::vector<double> xa = random_points(n, 30, 30, 30, -9, 53), xb = random_points(n, 30, 30, 30, -9, 54);
+      const std::vector<double> xa = random_points(n, 30, 30, 30, -9, 53),
+                                xb = random_points(n, 30, 30, 30, -9, 54);
       const int nlocal = n / 3 + 1;    // atoms are in several pairs, or in none
       std::mt19937_64 random(55);
       std::vector<int> row_a, row_b;
@@ -380,8 +433,11 @@ TEST(Pairs, of_any_number_equal_the_host)
       in.xb = xb.data();
       in.row_a = row_a.data();
       in.row_b = row_b.data();
-      backends.check([&](Coordination &c, unsigned want) { return run_input(c, in, nlocal, want); },
-                     std::to_string(n) + " pairs", ALL_WANTS);
+      backends.check(
+          [&](Coordination &c, unsigned want) {
+            return run_input(c, in, nlocal, want);
+          },
+          std::to_string(n) + " pairs", ALL_WANTS);
     }
   }
 }
@@ -393,11 +449,14 @@ class Lists : public testing::Test {
   // what the list engine gives is what the host gives for 'in', whose version it does not read
   void expect_host(const Result &found, const ListInput &in, const std::string &what)
   {
-    const HostTruth truth(function, [&](Coordination &c, unsigned want) { return run_input(c, in, s.nlocal, want); });
+    const HostTruth truth(function, [&](Coordination &c, unsigned want) {
+      return run_input(c, in, s.nlocal, want);
+    });
     expect_equal(found, truth, Precision::DOUBLE, DERIVATIVES | VIRIAL, what);
   }
   Result run(const ListInput &in) { return run_input(*cuda, in, s.nlocal, DERIVATIVES | VIRIAL); }
-  ListInput input(const System &system, const Rows &rows, const Neighbors &neighbors, std::int64_t version)
+  ListInput input(const System &system, const Rows &rows, const Neighbors &neighbors,
+                  std::int64_t version)
   {
     ListInput in = list_input(system, rows, neighbors);
     in.version = version;
@@ -424,15 +483,20 @@ TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
 
 TEST_F(Lists, of_another_version_are_taken_up)
 {
-  const Result first = run(input(s, *rows, neighbors, 7)), second = run(input(s, *rows, nearest, 8));
+  const Result first = run(input(s, *rows, neighbors, 7)),
+               second = run(input(s, *rows, nearest, 8));
   EXPECT_LT(second.sum.value, first.sum.value);
   expect_host(second, input(s, *rows, nearest, 0), "another version");
-  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "a version from before");
-  const System fewer = make_system(random_points(500, 4, 4, 4, 0, 63), Groups::OVERLAPPING, 500 - 100);
+  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0),
+              "a version from before");
+  const System fewer =
+      make_system(random_points(500, 4, 4, 4, 0, 63), Groups::OVERLAPPING, 500 - 100);
   const auto fewer_rows = rows_of(fewer);
   const Neighbors fewer_neighbors(fewer, function.dmax());
   const ListInput in = input(fewer, *fewer_rows, fewer_neighbors, 9);
-  const HostTruth truth(function, [&](Coordination &c, unsigned want) { return run_input(c, in, fewer.nlocal, want); });
+  const HostTruth truth(function, [&](Coordination &c, unsigned want) {
+    return run_input(c, in, fewer.nlocal, want);
+  });
   expect_equal(run_input(*cuda, in, fewer.nlocal, DERIVATIVES | VIRIAL), truth, Precision::DOUBLE,
                DERIVATIVES | VIRIAL, "other atoms");
   expect_host(run(input(s, *rows, nearest, 10)), input(s, *rows, nearest, 0), "more atoms again");
@@ -444,7 +508,8 @@ TEST_F(Lists, without_a_version_are_read_every_time)
   expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "second");
   expect_host(run(input(s, *rows, neighbors, 3)), input(s, *rows, neighbors, 0), "a version");
   expect_host(run(input(s, *rows, nearest, 0)), input(s, *rows, nearest, 0), "none");
-  expect_host(run(input(s, *rows, neighbors, 3)), input(s, *rows, neighbors, 0), "the version again");
+  expect_host(run(input(s, *rows, neighbors, 3)), input(s, *rows, neighbors, 0),
+              "the version again");
 }
 
 // atoms whose lists were not needed before come into the groups
@@ -455,12 +520,15 @@ TEST_F(Lists, of_one_version_serve_any_groups)
     const System other = make_system(s.x, Groups::OVERLAPPING, s.nall() - s.nlocal, seed);
     EXPECT_NE(other.member, s.member);
     const auto other_rows = rows_of(other);
-    expect_host(run(input(other, *other_rows, neighbors, 7)), input(other, *other_rows, neighbors, 0), "other groups");
+    expect_host(run(input(other, *other_rows, neighbors, 7)),
+                input(other, *other_rows, neighbors, 0), "other groups");
   }
   const System one = make_system(s.x, Groups::ONE, s.nall() - s.nlocal);
   const auto one_rows = rows_of(one);
-  expect_host(run(input(one, *one_rows, neighbors, 7)), input(one, *one_rows, neighbors, 0), "one group");
-  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0), "the first groups again");
+  expect_host(run(input(one, *one_rows, neighbors, 7)), input(one, *one_rows, neighbors, 0),
+              "one group");
+  expect_host(run(input(s, *rows, neighbors, 7)), input(s, *rows, neighbors, 0),
+              "the first groups again");
 }
 
 // ---- the same bits
@@ -476,10 +544,14 @@ struct Inputs {
       }
     for (const System &s : systems) runs.push_back(cells_of(s));
     const System &small = systems[1];
-    runs.push_back([&](Coordination &c, unsigned want) { return run_list(c, small, FUNCTION.dmax, want); });
+    runs.push_back([&](Coordination &c, unsigned want) {
+      return run_list(c, small, FUNCTION.dmax, want);
+    });
     gathered = small;
     gathered.nlocal = gathered.nall();
-    runs.push_back([&](Coordination &c, unsigned want) { return run_allpairs(c, gathered, brute::Cell(), want); });
+    runs.push_back([&](Coordination &c, unsigned want) {
+      return run_allpairs(c, gathered, brute::Cell(), want);
+    });
     for (int k = 0; k < 350; ++k) {
       row_a.push_back(k % 9 ? k % 200 : -1);
       row_b.push_back(k % 7 ? k % 111 : -1);
@@ -489,7 +561,9 @@ struct Inputs {
     pairs.xb = small.x.data() + 3 * 350;
     pairs.row_a = row_a.data();
     pairs.row_b = row_b.data();
-    runs.push_back([&](Coordination &c, unsigned want) { return run_input(c, pairs, 200, want); });
+    runs.push_back([&](Coordination &c, unsigned want) {
+      return run_input(c, pairs, 200, want);
+    });
   }
   Inputs(const Inputs &) = delete;
   std::vector<System> systems;
@@ -514,8 +588,8 @@ TEST(Bits, are_the_same_for_any_threads_warps_and_run_after_run)
               const auto cuda = make_cuda(function, precision, processor, nthreads, warps);
               for (int repeat = 0; repeat < 2; ++repeat)
                 EXPECT_TRUE(same_bits(first, inputs.runs[k](*cuda, want)))
-                    << "input " << k << ", " << name_of(precision) << " " << label_of(processor) << ", " << nthreads
-                    << " threads, " << warps << " warps, want " << want;
+                    << "input " << k << ", " << name_of(precision) << " " << label_of(processor)
+                    << ", " << nthreads << " threads, " << warps << " warps, want " << want;
             }
         }
 }
@@ -527,17 +601,19 @@ TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
   for (const Precision precision : PRECISIONS)
     for (const Processor processor : PROCESSORS) {
       const unsigned wants_before[] = {DERIVATIVES, VIRIAL, EVERYTHING};
-      const auto used = make_cuda(function, precision, processor), other = make_cuda(another, precision, processor);
+      const auto used = make_cuda(function, precision, processor),
+                 other = make_cuda(another, precision, processor);
       for (const unsigned want : BOTH_FORMS) {
         std::vector<Result> fresh;
-        for (const auto &run : inputs.runs) fresh.push_back(run(*make_cuda(function, precision, processor), want));
+        for (const auto &run : inputs.runs)
+          fresh.push_back(run(*make_cuda(function, precision, processor), want));
         for (std::size_t before = 0; before < inputs.runs.size(); ++before)
           for (std::size_t k = 0; k < inputs.runs.size(); ++k) {
             inputs.runs[before](*used, wants_before[before % 3]);
             inputs.runs[before](*other, DERIVATIVES);
             EXPECT_TRUE(same_bits(fresh[k], inputs.runs[k](*used, want)))
-                << "input " << k << " after " << before << ", " << name_of(precision) << " " << label_of(processor)
-                << ", want " << want;
+                << "input " << k << " after " << before << ", " << name_of(precision) << " "
+                << label_of(processor) << ", want " << want;
           }
       }
     }
@@ -546,16 +622,66 @@ TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
 // ---- expressions
 
 // Every function that Lepton knows; arguments that change the result if they are swapped.
-const char *const EXPRESSIONS[] = {
-    "1", "x", "2-x", "-x", "x/(1+x)", "3/(2+x)-x*0.5", "sqrt(x+0.1)", "exp(-x)", "log(x+0.5)", "sin(x)", "cos(x)",
-    "sec(x/3)", "csc(x/3+0.5)", "tan(x/3)", "cot(x/3+0.5)", "asin(x/4)", "acos(x/4)", "atan(x)", "atan2(x,2)",
-    "atan2(2,x+0.3)", "sinh(x)", "cosh(x)", "tanh(x)", "erf(x)", "erfc(x)", "step(x-1)", "step(1-x)", "delta(x-1)",
-    "square(x)", "cube(x)", "recip(x+1)", "min(x,2-x)", "max(2-x,x)", "abs(x-1)", "floor(2*x)", "ceil(2*x)",
-    "select(step(x-1),exp(-x),1-x)", "select(delta(x-1),2,x)", "select(x-1,x,5)", "x^0", "x^1", "x^2", "x^7",
-    "(1+x)^(-1)", "(1+x)^(-6)", "(x-1)^3", "x^2.5", "(1+x)^(-0.5)", "2^x", "(1+x)^x", "(1+x)^(-x/2)", "2^(-x^2)",
-    "1-tanh(x)", "(1-(x/2)^6)/(1-(x/2)^13)", "1/(1+exp(5*(x-1)))", "y*y; y=1+x", "exp(-z)*w; z=x^2; w=cos(x)",
-    "min(1,max(0,1.5-x))^2", "1/(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x))))))))",
-    "x-(1-(x-(1-(x-(1-(x-(1-(x-(1-(x-(1-x)))))))))))"};
+const char *const EXPRESSIONS[] = {"1",
+                                   "x",
+                                   "2-x",
+                                   "-x",
+                                   "x/(1+x)",
+                                   "3/(2+x)-x*0.5",
+                                   "sqrt(x+0.1)",
+                                   "exp(-x)",
+                                   "log(x+0.5)",
+                                   "sin(x)",
+                                   "cos(x)",
+                                   "sec(x/3)",
+                                   "csc(x/3+0.5)",
+                                   "tan(x/3)",
+                                   "cot(x/3+0.5)",
+                                   "asin(x/4)",
+                                   "acos(x/4)",
+                                   "atan(x)",
+                                   "atan2(x,2)",
+                                   "atan2(2,x+0.3)",
+                                   "sinh(x)",
+                                   "cosh(x)",
+                                   "tanh(x)",
+                                   "erf(x)",
+                                   "erfc(x)",
+                                   "step(x-1)",
+                                   "step(1-x)",
+                                   "delta(x-1)",
+                                   "square(x)",
+                                   "cube(x)",
+                                   "recip(x+1)",
+                                   "min(x,2-x)",
+                                   "max(2-x,x)",
+                                   "abs(x-1)",
+                                   "floor(2*x)",
+                                   "ceil(2*x)",
+                                   "select(step(x-1),exp(-x),1-x)",
+                                   "select(delta(x-1),2,x)",
+                                   "select(x-1,x,5)",
+                                   "x^0",
+                                   "x^1",
+                                   "x^2",
+                                   "x^7",
+                                   "(1+x)^(-1)",
+                                   "(1+x)^(-6)",
+                                   "(x-1)^3",
+                                   "x^2.5",
+                                   "(1+x)^(-0.5)",
+                                   "2^x",
+                                   "(1+x)^x",
+                                   "(1+x)^(-x/2)",
+                                   "2^(-x^2)",
+                                   "1-tanh(x)",
+                                   "(1-(x/2)^6)/(1-(x/2)^13)",
+                                   "1/(1+exp(5*(x-1)))",
+                                   "y*y; y=1+x",
+                                   "exp(-z)*w; z=x^2; w=cos(x)",
+                                   "min(1,max(0,1.5-x))^2",
+                                   "1/(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x*(1+x))))))))",
+                                   "x-(1-(x-(1-(x-(1-(x-(1-(x-(1-(x-(1-x)))))))))))"};
 
 TEST(Expressions, equal_the_host)
 {
@@ -578,18 +704,24 @@ TEST(Expressions, equal_the_host)
     in.row_a = rows.data();
     in.row_b = not_owned.data();
     for (const Precision precision : PRECISIONS) {
-      const Result r = run_input(*make_cuda(function, precision), in, static_cast<int>(rows.size()), DERIVATIVES);
+      const Result r = run_input(*make_cuda(function, precision), in, static_cast<int>(rows.size()),
+                                 DERIVATIVES);
       const double unit = UNITS_CUSTOM * eps_of(precision);
       for (const int k : rows) {
         const double distance = at[3 * k], h = 1e-4 * distance;
-        if (distance == 2.0 && std::string(expression).find("^13") != std::string::npos) continue;    // 0/0
+        if (distance == 2.0 && std::string(expression).find("^13") != std::string::npos)
+          continue;    // 0/0
         double slope, before, after;
         const double s = function.evaluate(distance, &slope, precision);
         function.evaluate(distance - h, &before);
         function.evaluate(distance + h, &after);
-        const double bend = distance == 0.0 || after == 0.0 ? 0.0 : std::fabs(after - before) / 2e-4;    // r d2s/dr2
-        const std::string what = std::string(expression) + ", " + name_of(precision) + ", r = " + std::to_string(distance);
-        EXPECT_NEAR(r.peratom[4 * k], s, unit * (1 + std::fabs(s) + distance * std::fabs(slope))) << what;
+        const double bend = distance == 0.0 || after == 0.0
+            ? 0.0
+            : std::fabs(after - before) / 2e-4;    // r d2s/dr2
+        const std::string what = std::string(expression) + ", " + name_of(precision) +
+            ", r = " + std::to_string(distance);
+        EXPECT_NEAR(r.peratom[4 * k], s, unit * (1 + std::fabs(s) + distance * std::fabs(slope)))
+            << what;
         EXPECT_NEAR(-r.peratom[4 * k + 1], slope, unit * (1 + std::fabs(slope) + bend)) << what;
       }
     }
@@ -607,7 +739,9 @@ TEST(Expressions, that_are_nested_too_deeply_are_refused_or_right)
   try {
     const auto cuda = make_cuda(function, Precision::DOUBLE);
     const double found = run_cells(*cuda, s, VALUE).sum.value;
-    const double expected = run_cells(*gpucoord::make_host_coordination(function, Precision::DOUBLE, 1), s, VALUE).sum.value;
+    const double expected =
+        run_cells(*gpucoord::make_host_coordination(function, Precision::DOUBLE, 1), s, VALUE)
+            .sum.value;
     EXPECT_NEAR(found, expected, 1e-12 * expected);
   } catch (const DeviceError &error) {
     EXPECT_NE(std::string(error.what()).find("nest"), std::string::npos) << error.what();
@@ -619,19 +753,21 @@ TEST(Expressions, that_are_nested_too_deeply_are_refused_or_right)
 TEST(Devices, have_names_and_others_are_errors)
 {
   const int count = gpucoord::find_cuda_devices().count;
-  for (int device = 0; device < count; ++device) EXPECT_FALSE(gpucoord::cuda_device_name(device).empty());
+  for (int device = 0; device < count; ++device)
+    EXPECT_FALSE(gpucoord::cuda_device_name(device).empty());
   const System s = make_system(random_points(100, 2, 2, 2, 0, 82), Groups::ONE);
   EXPECT_THROW(
       {
-        const auto none = gpucoord::make_cuda_coordination(Switch(FUNCTION), Precision::MIXED, count, 1);
+        const auto none =
+            gpucoord::make_cuda_coordination(Switch(FUNCTION), Precision::MIXED, count, 1);
         run_cells(*none, s, VALUE);
       },
       DeviceError);
   // and the others still work
   const Switch function(FUNCTION);
   const auto cuda = gpucoord::make_cuda_coordination(function, Precision::DOUBLE, count - 1, 1);
-  expect_equal(run_cells(*cuda, s, DERIVATIVES | VIRIAL), HostTruth(function, cells_of(s)), Precision::DOUBLE,
-               DERIVATIVES | VIRIAL, "the last device");
+  expect_equal(run_cells(*cuda, s, DERIVATIVES | VIRIAL), HostTruth(function, cells_of(s)),
+               Precision::DOUBLE, DERIVATIVES | VIRIAL, "the last device");
 }
 
 // ---- what needs the whole GPU or all cores: not beside other tests, and not under compute-sanitizer
@@ -641,14 +777,16 @@ TEST(WholeGpu, four_million_atoms_equal_the_host)
   // 60 neighbors within dmax
   const int n = 4000000;
   const double side = std::cbrt(n / 60.0 * 4.0 / 3.0 * 3.14159265358979) * FUNCTION.dmax;
-  const System s = make_system(random_points(n, side, side, side, -100, 91), Groups::IDENTICAL, n / 5);
+  const System s =
+      make_system(random_points(n, side, side, side, -100, 91), Groups::IDENTICAL, n / 5);
   const Switch function(FUNCTION);
   const HostTruth truth(function, cells_of(s));
   for (const Precision precision : {Precision::DOUBLE, Precision::MIXED})
     for (const Processor processor : PROCESSORS)
       for (const unsigned want : BOTH_FORMS)
-        expect_equal(run_cells(*make_cuda(function, precision, processor), s, want), truth, precision, want,
-                     std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
+        expect_equal(
+            run_cells(*make_cuda(function, precision, processor), s, want), truth, precision, want,
+            std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
 }
 
 // all the memory of the GPU, but a little
@@ -685,8 +823,10 @@ TEST(WholeGpu, memory_that_is_exhausted_is_an_error_after_which_the_object_works
   const System large = make_system(random_points(2000000, 400, 400, 400, 0, 93), Groups::ONE);
   for (const Processor processor : PROCESSORS) {
     const auto cuda = make_cuda(function, Precision::DOUBLE, processor);
-    const Result expected_small = run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // loads the kernels, too
-    const Result expected_large = run_cells(*make_cuda(function, Precision::DOUBLE, processor), large, DERIVATIVES | VIRIAL);
+    const Result expected_small =
+        run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // loads the kernels, too
+    const Result expected_large =
+        run_cells(*make_cuda(function, Precision::DOUBLE, processor), large, DERIVATIVES | VIRIAL);
     {
       const Hog hog(std::size_t(24) << 20);
       ASSERT_GT(hog.size(), 0u);
@@ -694,7 +834,8 @@ TEST(WholeGpu, memory_that_is_exhausted_is_an_error_after_which_the_object_works
         run_cells(*cuda, large, DERIVATIVES | VIRIAL);
         ADD_FAILURE() << "2,000,000 atoms fit into 24 MiB";
       } catch (const DeviceError &error) {
-        const std::regex expected("no memory for [0-9]+ MiB on the GPU, of which [0-9]+( MiB)? of [0-9]+ MiB are free");
+        const std::regex expected(
+            "no memory for [0-9]+ MiB on the GPU, of which [0-9]+( MiB)? of [0-9]+ MiB are free");
         EXPECT_TRUE(std::regex_search(error.what(), expected)) << error.what();
       }
     }

@@ -37,7 +37,8 @@ struct Values {
   std::vector<double> phi, field, at;
 
   // At every fold-th mesh point from the middle of a fold on, and at the charges; without a field where that is so.
-  Values(FarField &far, const EwaldMesh &mesh, const int *fold, const Charges &charges, int threads = 2, bool with_field = true)
+  Values(FarField &far, const EwaldMesh &mesh, const int *fold, const Charges &charges,
+         int threads = 2, bool with_field = true)
   {
     std::size_t n = 1;
     int first[3];
@@ -48,10 +49,15 @@ struct Values {
     phi.assign(n, NAN);
     if (with_field) field.assign(3 * n, NAN);
     at.assign(charges.q.size(), NAN);
-    far.on_grid(mesh, fold, first, charges.view(), threads, {phi.data(), with_field ? field.data() : nullptr});
-    far.at_places(mesh, charges.view(), charges.x.data(), static_cast<int>(charges.q.size()), threads, at.data());
+    far.on_grid(mesh, fold, first, charges.view(), threads,
+                {phi.data(), with_field ? field.data() : nullptr});
+    far.at_places(mesh, charges.view(), charges.x.data(), static_cast<int>(charges.q.size()),
+                  threads, at.data());
   }
-  bool operator==(const Values &other) const { return phi == other.phi && field == other.field && at == other.at; }
+  bool operator==(const Values &other) const
+  {
+    return phi == other.phi && field == other.field && at == other.at;
+  }
 };
 
 EwaldMesh mesh_of(const FarBox &box, const int *n, double alpha)
@@ -93,7 +99,8 @@ std::vector<double> every(const std::vector<double> &values, const int *n, const
   std::vector<double> some;
   for (int k = fold[2] / 2; k < n[2]; k += fold[2])
     for (int j = fold[1] / 2; j < n[1]; j += fold[1])
-      for (int i = fold[0] / 2; i < n[0]; i += fold[0]) some.push_back(values[(static_cast<std::size_t>(k) * n[1] + j) * n[0] + i]);
+      for (int i = fold[0] / 2; i < n[0]; i += fold[0])
+        some.push_back(values[(static_cast<std::size_t>(k) * n[1] + j) * n[0] + i]);
   return some;
 }
 
@@ -105,10 +112,12 @@ TEST(FarOnGpu, EqualsTheHost)
   struct Case {
     int n[3], fold[3], charges;
   };
-  const Case cases[] = {{{12, 10, 14}, {1, 1, 1}, 40},  {{15, 9, 7}, {3, 1, 1}, 1},    {{8, 16, 32}, {2, 4, 8}, 700},
-                        {{11, 13, 17}, {1, 1, 17}, 40}, {{12, 10, 14}, {4, 5, 2}, 3},  {{30, 49, 22}, {2, 7, 1}, 3000},
-                        {{40, 1, 1}, {4, 1, 1}, 20},    {{1, 1, 40}, {1, 1, 1}, 20},   {{1, 30, 2}, {1, 3, 1}, 20},
-                        {{2, 6, 3}, {1, 2, 1}, 20},     {{1, 1, 1}, {1, 1, 1}, 5},     {{64, 60, 72}, {4, 3, 8}, 2000},
+  const Case cases[] = {{{12, 10, 14}, {1, 1, 1}, 40},  {{15, 9, 7}, {3, 1, 1}, 1},
+                        {{8, 16, 32}, {2, 4, 8}, 700},  {{11, 13, 17}, {1, 1, 17}, 40},
+                        {{12, 10, 14}, {4, 5, 2}, 3},   {{30, 49, 22}, {2, 7, 1}, 3000},
+                        {{40, 1, 1}, {4, 1, 1}, 20},    {{1, 1, 40}, {1, 1, 1}, 20},
+                        {{1, 30, 2}, {1, 3, 1}, 20},    {{2, 6, 3}, {1, 2, 1}, 20},
+                        {{1, 1, 1}, {1, 1, 1}, 5},      {{64, 60, 72}, {4, 3, 8}, 2000},
                         {{33, 64, 27}, {1, 1, 1}, 100}, {{36, 36, 36}, {36, 36, 36}, 65}};
   const auto far = make_cuda_far_field(0);
   double worst[3] = {};
@@ -116,27 +125,35 @@ TEST(FarOnGpu, EqualsTheHost)
   for (const Case &c : cases)
     for (const FarBox &box : boxes())
       for (const double alpha : {0.9, 1.6}) {
-        SCOPED_TRACE(std::to_string(c.n[0]) + " x " + std::to_string(c.n[1]) + " x " + std::to_string(c.n[2]) + " points, " +
-                     std::to_string(c.charges) + " charges, alpha " + std::to_string(alpha));
+        SCOPED_TRACE(std::to_string(c.n[0]) + " x " + std::to_string(c.n[1]) + " x " +
+                     std::to_string(c.n[2]) + " points, " + std::to_string(c.charges) +
+                     " charges, alpha " + std::to_string(alpha));
         const Charges charges = random_charges(box, c.charges, ++seed);
         const OnMesh expected(box, c.n, charges, alpha);
         const Values found(*far, mesh_of(box, c.n, alpha), c.fold, charges.with_images(box));
         double differences[3] = {
-            largest_difference(found.phi, every(expected.values[0], c.n, c.fold)) / largest(expected.values[0]), 0.0,
-            largest_difference(found.at, expected.at_images) / largest(expected.at_images)};
+            largest_difference(found.phi, every(expected.values[0], c.n, c.fold)) /
+                largest(expected.values[0]),
+            0.0, largest_difference(found.at, expected.at_images) / largest(expected.at_images)};
         double strongest = 0.0;
         for (int d = 1; d < 4; ++d) {
-          const double one = largest_difference(column(found.field, d - 1), every(expected.values[d], c.n, c.fold));
+          const double one = largest_difference(column(found.field, d - 1),
+                                                every(expected.values[d], c.n, c.fold));
           differences[1] = std::max(differences[1], one);
           strongest = std::max(strongest, largest(expected.values[d]));
         }
         differences[1] /= strongest;
         for (int k = 0; k < 3; ++k) {
-          EXPECT_LT(differences[k], DOUBLE) << "of " << (k == 0 ? "phi" : k == 1 ? "the field" : "places");
+          EXPECT_LT(differences[k], DOUBLE) << "of "
+                                            << (k == 0       ? "phi"
+                                                    : k == 1 ? "the field"
+                                                             : "places");
           worst[k] = std::max(worst[k], differences[k]);
         }
       }
-  std::printf("worst difference over the largest value: potential %.2g, field %.2g, at places %.2g\n", worst[0], worst[1], worst[2]);
+  std::printf(
+      "worst difference over the largest value: potential %.2g, field %.2g, at places %.2g\n",
+      worst[0], worst[1], worst[2]);
 }
 
 // Whoever adds first: whole numbers do not mind. Nor do other threads that copy, a field besides or what was there before.
@@ -145,7 +162,8 @@ TEST(FarOnGpu, SameBits)
   const FarBox box = boxes()[1];
   const int n[3] = {30, 28, 33}, fold[3] = {3, 2, 1}, other[3] = {16, 15, 14}, one[3] = {1, 1, 1};
   const EwaldMesh mesh = mesh_of(box, n, 1.1);
-  const Charges charges = random_charges(box, 5000, 3).with_images(box), few = random_charges(box, 10, 4);
+  const Charges charges = random_charges(box, 5000, 3).with_images(box),
+                few = random_charges(box, 10, 4);
   const auto far = make_cuda_far_field(0);
   const Values expected(*far, mesh, fold, charges);
   EXPECT_GT(largest(expected.phi), 0.1);

@@ -4,8 +4,8 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
-#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
 #include "../../lib/gpucoord/src/switching/custom_function_host.h"
+#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
 
 #include <gtest/gtest.h>
 
@@ -20,7 +20,8 @@ using gpucoord::Switch;
 
 namespace {
 
-template <class T> class Kernels : public testing::Test {};
+template <class T> class Kernels : public testing::Test {
+};
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(Kernels, Reals);
 
@@ -31,9 +32,10 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
 {
   using Real = TypeParam;
   const double eps = std::numeric_limits<Real>::epsilon();
-  for (const SwitchCase &c : {SwitchCase{"6/12", rational(6, 12, 0.5, 0, 1.2), rational(6, 12, 0.5, 0, 1.2)},
-                              SwitchCase{"5/11", rational(5, 11, 0.5, 0.1, 1.2), rational(5, 11, 0.5, 0.1, 1.2)},
-                              custom("1/(1+x^6)", rational(6, 12, 0.5, 0, 1.2))}) {
+  for (const SwitchCase &c :
+       {SwitchCase{"6/12", rational(6, 12, 0.5, 0, 1.2), rational(6, 12, 0.5, 0, 1.2)},
+        SwitchCase{"5/11", rational(5, 11, 0.5, 0.1, 1.2), rational(5, 11, 0.5, 0.1, 1.2)},
+        custom("1/(1+x^6)", rational(6, 12, 0.5, 0, 1.2))}) {
     const Switch function(c.options);
     const auto constants = gpucoord::make_constants<Real>(function);
     const auto evaluator = function.make_custom();
@@ -43,7 +45,8 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
     for (const Precision precision : {Precision::MIXED, Precision::SINGLE})
       for (const auto &set : instruction_sets<Real>(function, precision))
         // vectors of 4, 8 and 16 and chunks of 256, each with one more and one less
-        for (const int n : {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 255, 256, 257, 511, 513, 700})
+        for (const int n :
+             {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 255, 256, 257, 511, 513, 700})
           for (const int self : {-1, 0, n / 2, n - 1, 255, 256}) {
             if (self >= n) continue;
             std::mt19937_64 random(n);
@@ -59,12 +62,14 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
             brute::Sums exact(1);
             for (int k = 0; k < n; ++k)
               if (k != self)
-                terms.add({(long double) x[k] - at[0], (long double) y[k] - at[1], (long double) z[k] - at[2]}, 1, 0, exact);
+                terms.add({(long double) x[k] - at[0], (long double) y[k] - at[1],
+                           (long double) z[k] - at[2]},
+                          1, 0, exact);
             for (unsigned want = 0; want < 4; ++want) {
               double sums[gpucoord::NSUMS];
               for (double &s : sums) s = 1000.0;    // it adds to what is there
-              set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(), at[0], at[1],
-                                       at[2], self, sums);
+              set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(),
+                                       at[0], at[1], at[2], self, sums);
               const auto check = [&](int k, long double expected, long double scale) {
                 // 1000 + sum is rounded to double: 1e-13
                 EXPECT_NEAR(sums[k] - 1000.0, static_cast<double>(expected),
@@ -102,8 +107,8 @@ TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
       for (const auto &set : instruction_sets<Real>(function, precision)) {
         double bare[gpucoord::NSUMS] = {}, more[gpucoord::NSUMS] = {};
         const auto gather = [&](unsigned want, double *sums) {
-          set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(), Real(0.1), Real(-0.2),
-                                   Real(0.3), -1, sums);
+          set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(),
+                                   Real(0.1), Real(-0.2), Real(0.3), -1, sums);
         };
         gather(gpucoord::DERIVATIVES, bare);
         gather(gpucoord::DERIVATIVES | gpucoord::VIRIAL, more);
@@ -132,10 +137,15 @@ TYPED_TEST(Kernels, displacements_are_the_nearest_images)
       for (auto &v : d) v.resize(n);
       set.kernels.displacements(box, xi, n, x.data(), d[0].data(), d[1].data(), d[2].data());
       for (int k = 0; k < n; ++k) {
-        const auto nearest = brute::nearest(
-            cell, {(long double) x[3 * k] - xi[0], (long double) x[3 * k + 1] - xi[1], (long double) x[3 * k + 2] - xi[2]}, 4);
+        const auto nearest =
+            brute::nearest(cell,
+                           {(long double) x[3 * k] - xi[0], (long double) x[3 * k + 1] - xi[1],
+                            (long double) x[3 * k + 2] - xi[2]},
+                           4);
         for (int c = 0; c < 3; ++c)
-          EXPECT_NEAR(d[c][k], static_cast<double>(nearest[c]), 4 * std::numeric_limits<Real>::epsilon()) << set.name;
+          EXPECT_NEAR(d[c][k], static_cast<double>(nearest[c]),
+                      4 * std::numeric_limits<Real>::epsilon())
+              << set.name;
       }
     }
 }
@@ -153,7 +163,8 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
         std::vector<double> p[3];
         for (int k = 0; k < n; ++k)
           // multiples of 1/16: points at exactly the range are kept, and sums of squares are exact
-          for (int c = 0; c < 3; ++c) p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
+          for (int c = 0; c < 3; ++c)
+            p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
         std::vector<gpucoord::PointRange> ranges;    // of any order and length, which may be 0
         std::vector<int> kept, first_kept;
         for (int r = 0; r < nranges; ++r) {
@@ -175,17 +186,19 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
         std::vector<Real> out[3];
         for (auto &v : out) v.assign(room + 4, untouched);
         std::vector<int> out_index(room + 4, -77);
-        const int count = set.kernels.keep_near_box(nranges, ranges.data(), p[0].data(), p[1].data(), p[2].data(), origin, half,
-                                                    range * range, out[0].data(), out[1].data(), out[2].data(),
-                                                    out_index.data());
+        const int count = set.kernels.keep_near_box(
+            nranges, ranges.data(), p[0].data(), p[1].data(), p[2].data(), origin, half,
+            range * range, out[0].data(), out[1].data(), out[2].data(), out_index.data());
         ASSERT_EQ(count, static_cast<int>(kept.size())) << set.name << " n " << n;
         for (int r = 0; r < nranges; ++r) EXPECT_EQ(ranges[r].kept, first_kept[r]) << set.name;
         for (std::size_t k = 0; k < kept.size(); ++k) {
-          for (int c = 0; c < 3; ++c) EXPECT_EQ(out[c][k], static_cast<Real>(p[c][kept[k]] - origin[c])) << set.name;
+          for (int c = 0; c < 3; ++c)
+            EXPECT_EQ(out[c][k], static_cast<Real>(p[c][kept[k]] - origin[c])) << set.name;
           EXPECT_EQ(out_index[k], kept[k]) << set.name;
         }
         for (std::size_t k = room; k < room + 4; ++k) {
-          for (const auto &v : out) EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
+          for (const auto &v : out)
+            EXPECT_EQ(v[k], untouched) << set.name << ": written beyond its margin";
           EXPECT_EQ(out_index[k], -77);
         }
       }
@@ -197,7 +210,8 @@ TEST(InstructionSets, the_library_takes_the_newest_that_this_machine_has)
   const auto sets = instruction_sets<double>(function, Precision::DOUBLE);
   EXPECT_EQ(sets.back().name, gpucoord::host_instruction_set());
   const auto chosen = gpucoord::select_pair_kernels<double>(function, Precision::DOUBLE);
-  for (int want = 0; want < 4; ++want) EXPECT_EQ(chosen.gather[want], sets.back().kernels.gather[want]);
+  for (int want = 0; want < 4; ++want)
+    EXPECT_EQ(chosen.gather[want], sets.back().kernels.gather[want]);
 }
 
 }    // namespace

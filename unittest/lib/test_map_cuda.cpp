@@ -3,8 +3,8 @@
 
 #include "gpu_tests.h"
 
-#include "gpucoord/resident_map.h"
 #include "gpucoord/potential_map.h"
+#include "gpucoord/resident_map.h"
 
 #include <cuda_runtime.h>
 
@@ -22,7 +22,8 @@ using namespace gpucoord;
 
 namespace {
 
-constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD, MapKernel::DIRECT};
+constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR,
+                                 MapKernel::EWALD, MapKernel::DIRECT};
 constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
 const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
 
@@ -115,19 +116,21 @@ TEST(MapOnGpu, EqualsTheHost)
     int charges;
     double cutoff, tilt;
   };
-  const Case cases[] = {{{1, 2, 1}, {9, 9, 9}, 20, 4.0, 0.0},         {{8, 8, 8}, {8, 8, 8}, 1, 3.0, 0.2},
-                        {{7, 9, 17}, {10, 9, 14}, 900, 3.5, -0.4},    {{40, 3, 2}, {60, 5, 4}, 500, 5.0, 0.3},
-                        {{2, 33, 21}, {4, 30, 20}, 2500, 6.0, 0.0},   {{50, 41, 37}, {25, 20, 18}, 900, 6.0, 0.45},
-                        {{64, 64, 64}, {32, 32, 32}, 3000, 4.0, 0.0}, {{5, 6, 7}, {60, 70, 80}, 20000, 12.0, 0.1},
-                        {{30, 30, 30}, {60, 60, 60}, 20000, 12.0, 0.0}, {{3, 4, 5}, {3, 4, 5}, 3000, 20.0, 0.0}};
+  const Case cases[] = {
+      {{1, 2, 1}, {9, 9, 9}, 20, 4.0, 0.0},           {{8, 8, 8}, {8, 8, 8}, 1, 3.0, 0.2},
+      {{7, 9, 17}, {10, 9, 14}, 900, 3.5, -0.4},      {{40, 3, 2}, {60, 5, 4}, 500, 5.0, 0.3},
+      {{2, 33, 21}, {4, 30, 20}, 2500, 6.0, 0.0},     {{50, 41, 37}, {25, 20, 18}, 900, 6.0, 0.45},
+      {{64, 64, 64}, {32, 32, 32}, 3000, 4.0, 0.0},   {{5, 6, 7}, {60, 70, 80}, 20000, 12.0, 0.1},
+      {{30, 30, 30}, {60, 60, 60}, 20000, 12.0, 0.0}, {{3, 4, 5}, {3, 4, 5}, 3000, 20.0, 0.0}};
   double worst_phi[2] = {}, worst_field[2] = {};
   unsigned seed = 0;
   for (const Case &c : cases)
     for (const MapKernel kernel : KERNELS)
       for (const MapOverlap overlap : OVERLAPS) {
         if (kernel == MapKernel::DIRECT && c.charges > 5000) continue;
-        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", overlap " + std::to_string(static_cast<int>(overlap)) +
-                     ", " + std::to_string(c.n[0]) + " points along x, " + std::to_string(c.charges) + " charges");
+        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", overlap " +
+                     std::to_string(static_cast<int>(overlap)) + ", " + std::to_string(c.n[0]) +
+                     " points along x, " + std::to_string(c.charges) + " charges");
         MapOptions o = options_of(kernel, overlap, c.cutoff);
         // in float there are two ways, of which this takes the other, and the first at the end of its range
         if (c.tilt != 0.0) o.alpha = (c.tilt > 0.0 ? 5.0 : 3.499) / c.cutoff;
@@ -154,14 +157,17 @@ TEST(MapOnGpu, EqualsTheHost)
           EXPECT_LT(difference(found_at.phi, expected_at.phi), limit);
           EXPECT_LT(difference(found_at.field, expected_at.field), limit);
           if (!is_double && jumps(kernel)) continue;
-          worst_phi[!is_double] = std::max({worst_phi[!is_double], difference(found.phi, expected.phi),
-                                            difference(found_at.phi, expected_at.phi)});
-          worst_field[!is_double] = std::max({worst_field[!is_double], difference(found.field, expected.field),
-                                              difference(found_at.field, expected_at.field)});
+          worst_phi[!is_double] =
+              std::max({worst_phi[!is_double], difference(found.phi, expected.phi),
+                        difference(found_at.phi, expected_at.phi)});
+          worst_field[!is_double] =
+              std::max({worst_field[!is_double], difference(found.field, expected.field),
+                        difference(found_at.field, expected_at.field)});
         }
       }
-  std::printf("worst difference over the largest value: double %.2g, field %.2g; mixed %.2g, field %.2g\n", worst_phi[0],
-              worst_field[0], worst_phi[1], worst_field[1]);
+  std::printf(
+      "worst difference over the largest value: double %.2g, field %.2g; mixed %.2g, field %.2g\n",
+      worst_phi[0], worst_field[0], worst_phi[1], worst_field[1]);
 }
 
 // A crystal whose ions are all on points of the grid, the first of them at the origin.
@@ -184,8 +190,10 @@ TEST(MapOnGpu, ChargesOnPoints)
     make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
     for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
       make_cuda_potential_map(o, precision, 0, 1)->on_grid(grid, s.charges(), found.out());
-      EXPECT_LT(difference(found.phi, expected.phi), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
-      EXPECT_LT(difference(found.field, expected.field), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+      EXPECT_LT(difference(found.phi, expected.phi),
+                precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+      EXPECT_LT(difference(found.field, expected.field),
+                precision == Precision::DOUBLE ? DOUBLE : FLOAT);
     }
   }
 }
@@ -203,7 +211,8 @@ TEST(MapOnGpu, PointsFarApart)
         const System cloud(20, near, 7 + i + 9 * (j + 5 * k));
         const int at[3] = {i, j, k};
         for (std::size_t a = 0; a < cloud.x.size(); ++a)
-          s.x.push_back(cloud.x[a] - 1.5 + grid.origin[a % 3] + at[a % 3] * grid.step[a % 3][a % 3]);
+          s.x.push_back(cloud.x[a] - 1.5 + grid.origin[a % 3] +
+                        at[a % 3] * grid.step[a % 3][a % 3]);
         s.q.insert(s.q.end(), cloud.q.begin(), cloud.q.end());
       }
   for (const MapKernel kernel : {MapKernel::CUT, MapKernel::TAYLOR}) {
@@ -211,7 +220,8 @@ TEST(MapOnGpu, PointsFarApart)
     Values expected(size_of(grid)), found(size_of(grid));
     make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
     make_cuda_potential_map(o, Precision::DOUBLE, 0, 1)->on_grid(grid, s.charges(), found.out());
-    EXPECT_LT(difference(found.phi, expected.phi), 1e-9);    // positions of 1e3 have 12 digits behind the point
+    EXPECT_LT(difference(found.phi, expected.phi),
+              1e-9);    // positions of 1e3 have 12 digits behind the point
     EXPECT_LT(difference(found.field, expected.field), 1e-9);
   }
 }
@@ -223,7 +233,8 @@ TEST(MapOnGpu, ManyLaunches)
   const double length[3] = {80.0, 75.0, 70.0};
   const System s(3000, length, 5);
   const MapOptions o = options_of(MapKernel::SMOOTH, MapOverlap::ZERO, 5.0);
-  const auto cuda = make_cuda_potential_map(o, Precision::DOUBLE, 0, 2), host = make_host_potential_map(o, Precision::DOUBLE, 2);
+  const auto cuda = make_cuda_potential_map(o, Precision::DOUBLE, 0, 2),
+             host = make_host_potential_map(o, Precision::DOUBLE, 2);
   for (const int *points : {n, few, n}) {
     const MapGrid grid = grid_of(points, length, 0.1);
     Values expected(size_of(grid)), found(size_of(grid));
@@ -242,16 +253,20 @@ TEST(MapOnGpu, FixedBins)
   const double length[3] = {75.0, 45.0, 48.0};
   const System s(9000, length, 9);
   const MapGrid grid = grid_of(n, length, 0.2);
-  for (const MapKernel kernel : {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD})
+  for (const MapKernel kernel :
+       {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD})
     for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT})
-      for (const MapBins &bins : {MapBins{true, 4.0, 8, false}, MapBins{true, 4.0, 8, true}, MapBins{true, 3.1, 1, false},
-                                  MapBins{true, 3.1, 1, true}, MapBins{true, 60.0, 20000, true}}) {
-        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", size " + std::to_string(bins.size));
+      for (const MapBins &bins :
+           {MapBins{true, 4.0, 8, false}, MapBins{true, 4.0, 8, true}, MapBins{true, 3.1, 1, false},
+            MapBins{true, 3.1, 1, true}, MapBins{true, 60.0, 20000, true}}) {
+        SCOPED_TRACE(std::string(KERNEL_NAMES[static_cast<int>(kernel)]) + ", size " +
+                     std::to_string(bins.size));
         const MapOptions o = options_of(kernel, overlap, 6.0);
         Values expected(size_of(grid)), found(size_of(grid));
         const auto host = make_host_potential_map(o, Precision::DOUBLE, 2, bins),
                    cuda = make_cuda_potential_map(o, Precision::DOUBLE, 0, 2, bins);
-        make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
+        make_host_potential_map(o, Precision::DOUBLE, 2)
+            ->on_grid(grid, s.charges(), expected.out());
         cuda->on_grid(grid, s.charges(), found.out());
         EXPECT_LT(difference(found.phi, expected.phi), DOUBLE);
         EXPECT_LT(difference(found.field, expected.field), DOUBLE_FIELD);
@@ -270,7 +285,8 @@ template <class T> class OnGpu {
   explicit OnGpu(const std::vector<T> &values)
   {
     EXPECT_EQ(cudaMalloc(&place, values.size() * sizeof(T)), cudaSuccess);
-    EXPECT_EQ(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice), cudaSuccess);
+    EXPECT_EQ(cudaMemcpy(place, values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+              cudaSuccess);
   }
   ~OnGpu() { cudaFree(place); }
   const T *data() const { return place; }
@@ -291,7 +307,8 @@ template <class Real> void check_device_map(const MapBins &bins)
   for (double &q : s.q) q = static_cast<Real>(q);
   s.q[1] = 0.0;
   const MapGrid grid = grid_of(n, length, 0.2);
-  const OnGpu<Real> x(std::vector<Real>(s.x.begin(), s.x.end())), q(std::vector<Real>(s.q.begin(), s.q.end()));
+  const OnGpu<Real> x(std::vector<Real>(s.x.begin(), s.x.end())),
+      q(std::vector<Real>(s.q.begin(), s.q.end()));
   const OnGpu<int> on_gpu(mask);
   DeviceCharges charges;
   charges.atoms.x = x.data();
@@ -372,7 +389,8 @@ TEST(MapOnGpu, SaysWhenThereIsNoMemory)
   const int n[3] = {2000000000, 100, 1};
   const double length[3] = {100.0, 100.0, 100.0};
   const System s(3, length, 1);
-  const auto map = make_cuda_potential_map(options_of(MapKernel::CUT, MapOverlap::SKIP, 5.0), Precision::MIXED, 0, 1);
+  const auto map = make_cuda_potential_map(options_of(MapKernel::CUT, MapOverlap::SKIP, 5.0),
+                                           Precision::MIXED, 0, 1);
   double nothing = 0.0;
   try {
     map->on_grid(grid_of(n, length, 0.0), s.charges(), {&nothing, nullptr});

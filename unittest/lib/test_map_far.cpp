@@ -40,7 +40,8 @@ std::vector<double> exact(const FarBox &box, const Charges &charges, double alph
           wave[c] = 2.0 * PI * (h * reciprocal[0][c] + k * reciprocal[1][c] + l * reciprocal[2][c]);
           wave_sq += wave[c] * wave[c];
         }
-        const double factor = 4.0 * PI / (wave_sq * box.volume()) * std::exp(-wave_sq / (4.0 * alpha * alpha));
+        const double factor =
+            4.0 * PI / (wave_sq * box.volume()) * std::exp(-wave_sq / (4.0 * alpha * alpha));
         if (factor < 1e-18) continue;
         double cosine = 0.0, sine = 0.0;
         for (std::size_t i = 0; i < charges.q.size(); ++i) {
@@ -57,10 +58,12 @@ std::vector<double> exact(const FarBox &box, const Charges &charges, double alph
 
 std::vector<double> place(const FarBox &box, const int n[3], std::size_t p)
 {
-  const double s[3] = {static_cast<double>(p % n[0]) / n[0], static_cast<double>(p / n[0] % n[1]) / n[1],
+  const double s[3] = {static_cast<double>(p % n[0]) / n[0],
+                       static_cast<double>(p / n[0] % n[1]) / n[1],
                        static_cast<double>(p / n[0] / n[1]) / n[2]};
   std::vector<double> x(3);
-  for (int c = 0; c < 3; ++c) x[c] = box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] + s[2] * box.edge[2][c];
+  for (int c = 0; c < 3; ++c)
+    x[c] = box.origin[c] + s[0] * box.edge[0][c] + s[1] * box.edge[1][c] + s[2] * box.edge[2][c];
   return x;
 }
 
@@ -74,13 +77,15 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
       const Charges charges = random_charges(box, 40, 7);
       const double alpha = 0.9;
       const int multiples[3] = {4, 3, 5};
-      const FarMesh mesh = choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT, MOST);
+      const FarMesh mesh =
+          choose_far_mesh(box, multiples, alpha, charges.sum_sq(), wanted, NO_LIMIT, MOST);
       for (int a = 0; a < 3; ++a) EXPECT_EQ(mesh.n[a] % multiples[a], 0);
       EXPECT_LE(mesh.error, wanted);
       const OnMesh found(box, mesh.n, charges, alpha);
       double sum_sq = 0.0, field_sq = 0.0, size_sq = 0.0, atoms_sq = 0.0;
       int n = 0;
-      for (std::size_t p = 0; p < found.values[0].size(); p += 1 + found.values[0].size() / 30, ++n) {
+      for (std::size_t p = 0; p < found.values[0].size();
+           p += 1 + found.values[0].size() / 30, ++n) {
         const auto expected = exact(box, charges, alpha, place(box, mesh.n, p).data());
         sum_sq += std::pow(found.values[0][p] - expected[0], 2);
         for (int c = 0; c < 3; ++c) {
@@ -89,10 +94,13 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
         }
       }
       for (std::size_t i = 0; i < charges.q.size(); ++i)
-        atoms_sq += std::pow(found.at_charges[i] - exact(box, charges, alpha, &charges.x[3 * i])[0], 2);
+        atoms_sq +=
+            std::pow(found.at_charges[i] - exact(box, charges, alpha, &charges.x[3 * i])[0], 2);
       const double error = std::sqrt(sum_sq / n), at_atoms = std::sqrt(atoms_sq / charges.q.size());
-      std::printf("wanted %.0e: mesh %d x %d x %d, estimate %.2e, error %.2e, at charges %.2e, of the field %.2e of its size\n", wanted,
-                  mesh.n[0], mesh.n[1], mesh.n[2], mesh.error, error, at_atoms, std::sqrt(field_sq / size_sq));
+      std::printf("wanted %.0e: mesh %d x %d x %d, estimate %.2e, error %.2e, at charges %.2e, of "
+                  "the field %.2e of its size\n",
+                  wanted, mesh.n[0], mesh.n[1], mesh.n[2], mesh.error, error, at_atoms,
+                  std::sqrt(field_sq / size_sq));
       EXPECT_LT(error, 2.0 * wanted);
       EXPECT_GT(error, 0.2 * mesh.error);
       EXPECT_LT(error, 3.0 * mesh.error);
@@ -111,7 +119,8 @@ TEST(MapFar, ErrorsOfLargeMeshes)
     for (auto &edge : large.edge)
       for (double &c : edge) c *= 4.0;
     const int small[3] = {24 + 4 * k, 26, 28}, n[3] = {4 * small[0], 4 * small[1], 4 * small[2]};
-    const double expected = far_error(box, small, alpha, 10.0), found = far_error(large, n, alpha, 640.0);
+    const double expected = far_error(box, small, alpha, 10.0),
+                 found = far_error(large, n, alpha, 640.0);
     std::printf("error %.3e, of a large mesh %.3e\n", expected, found);
     EXPECT_NEAR(found, expected, 0.05 * expected);
   }
@@ -134,10 +143,13 @@ TEST(MapFar, NoMesh)
 {
   const FarBox box = box_of({17.0, 17.0, 17.0});
   const int multiples[3] = {7, 11, 13};
-  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MOST), std::invalid_argument);
-  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 20), std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e-30, NO_LIMIT, MOST),
+               std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 20),
+               std::invalid_argument);
   EXPECT_NO_THROW(choose_far_mesh(box, multiples, 40.0, 1e3, 1e30, NO_LIMIT, 1 << 27));
-  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MOST), std::invalid_argument);
+  EXPECT_THROW(choose_far_mesh(box, multiples, 1e20, 1e3, 1e-4, NO_LIMIT, MOST),
+               std::invalid_argument);
 }
 
 // the mean over a box of charges far from neutral is 0 as well
@@ -177,7 +189,8 @@ TEST(MapFar, Madelung)
         if (r > 0.0) near += ((h + k + l) % 2 ? -1.0 : 1.0) * std::erfc(alpha * r) / r;
       }
   const double total = near + found.at_charges[0] - 2.0 * alpha / std::sqrt(PI);
-  EXPECT_NEAR(total * distance, -1.7475645946331822, 1e-9);    // its errors add up: places of ions are not random
+  EXPECT_NEAR(total * distance, -1.7475645946331822,
+              1e-9);    // its errors add up: places of ions are not random
 }
 
 // so that transforms of real numbers, which know one of two opposite waves, give the same
@@ -187,7 +200,8 @@ TEST(MapFar, OppositeWaves)
     const int n[3] = {6, 5, 4};
     const FarFactors factors(box, n, 0.9);
     for (int p = 0; p < 6 * 5 * 4; ++p) {
-      const int index[3] = {p % 6, p / 6 % 5, p / 30}, opposite[3] = {(6 - index[0]) % 6, (5 - index[1]) % 5, (4 - index[2]) % 4};
+      const int index[3] = {p % 6, p / 6 % 5, p / 30},
+                opposite[3] = {(6 - index[0]) % 6, (5 - index[1]) % 5, (4 - index[2]) % 4};
       double wave[3], other[3];
       const double factor = factors.at(index, wave);
       EXPECT_DOUBLE_EQ(factors.at(opposite, other), factor);
@@ -207,7 +221,8 @@ TEST(MapFar, AlphaOfTheNearField)
     // the root mean square of charges beyond the cutoff: the integral of erfc(alpha r)^2 over space, by a sum
     double sum = 0.0;
     const double step = 1e-4;
-    for (double r = cutoff + 0.5 * step; r < 3.0 * cutoff; r += step) sum += 4.0 * PI * std::pow(std::erfc(alpha * r), 2) * step;
+    for (double r = cutoff + 0.5 * step; r < 3.0 * cutoff; r += step)
+      sum += 4.0 * PI * std::pow(std::erfc(alpha * r), 2) * step;
     const double exact_error = std::sqrt(sum_q_sq / volume * sum);
     EXPECT_LT(exact_error, 1.01 * error);
     EXPECT_GT(exact_error, 0.6 * error);
@@ -235,6 +250,7 @@ TEST(MapFar, Bricks)
     spread_charges(part, charges.view(), threads, found.data());
     for (int k = 0; k < 5; ++k)
       for (int j = 0; j < 12; ++j)
-        for (int i = 0; i < 6; ++i) EXPECT_EQ(found[(k * 12 + j) * 6 + i], expected[((k + 7) * 12 + j) * 15 + i + 4]);
+        for (int i = 0; i < 6; ++i)
+          EXPECT_EQ(found[(k * 12 + j) * 6 + i], expected[((k + 7) * 12 + j) * 15 + i + 4]);
   }
 }

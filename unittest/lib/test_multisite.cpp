@@ -27,7 +27,8 @@ namespace {
 // A dipole or quadrupole as the limit of charges: of distance h, which must be small and not so small that differences round.
 void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
 {
-  const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] + site.axis[2] * site.axis[2]);
+  const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] +
+                                  site.axis[2] * site.axis[2]);
   const auto at = [&](double t) {
     std::array<double, 3> p = site.position;
     for (int c = 0; c < 3; ++c) p[c] += t * site.axis[c] / length;
@@ -80,7 +81,8 @@ TEST(Multisite, PolesAreLimitsOfCharges)
         for (int fine = 0; fine < 2; ++fine) {
           for (int i = 0; i < 2; ++i) {
             of_charges[i] = kinds[i] = Component();
-            if (kind[i] == 0) kinds[i].charges = of_charges[i].charges = {charge};
+            if (kind[i] == 0)
+              kinds[i].charges = of_charges[i].charges = {charge};
             else {
               (kind[i] == 1 ? kinds[i].dipoles : kinds[i].quadrupoles) = {pole};
               add_charges(of_charges[i].charges, pole, kind[i] == 2, fine ? 0.01 : 0.02);
@@ -112,9 +114,11 @@ TEST(Multisite, LennardJonesOfUnlikeCenters)
     for (const double r : {1.0, 1.3, 2.9999}) {
       System s = two_molecules(random, r);
       const double epsilon = 0.8, sigma = 1.05 * 1.2;    // 0.8 sqrt(0.5 * 2)
-      EXPECT_NEAR(s.evaluate(model).total(), lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
+      EXPECT_NEAR(s.evaluate(model).total(),
+                  lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
       s.component = {1, 1};    // no mixing parameters between molecules of one kind
-      EXPECT_NEAR(s.evaluate(model).total(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0), 1e-9);
+      EXPECT_NEAR(s.evaluate(model).total(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0),
+                  1e-9);
     }
     EXPECT_EQ(two_molecules(random, 3.0001).evaluate(model).total(), 0.0);
   }
@@ -158,9 +162,11 @@ TEST(Multisite, BadComponents)
   c.centers = {{{0, 0, 0}, 0.5, 1.0}};
   EXPECT_EQ(message_of(c), "");
   c.dipoles = {{{0, 0, 0}, {0, 0, 0}, 1.0}};
-  EXPECT_EQ(message_of(c), "component X: the axis of a dipole has length 0 and must have a direction");
+  EXPECT_EQ(message_of(c),
+            "component X: the axis of a dipole has length 0 and must have a direction");
   std::swap(c.dipoles, c.quadrupoles);
-  EXPECT_EQ(message_of(c), "component X: the axis of a quadrupole has length 0 and must have a direction");
+  EXPECT_EQ(message_of(c),
+            "component X: the axis of a quadrupole has length 0 and must have a direction");
 }
 
 TEST(Multisite, ComponentFile)
@@ -215,28 +221,47 @@ TEST(Multisite, BadComponentFiles)
   EXPECT_EQ(message_of("# nothing\n"), "");
   EXPECT_EQ(message_of("mass 1\n"), "bad, line 1: mass stands before the first component");
   EXPECT_EQ(message_of("component\n"), "bad, line 1: component needs one name");
-  EXPECT_EQ(message_of("component A\nmass 1\ncomponent A\n"), "bad, line 3: there is a component A already");
-  EXPECT_EQ(message_of("component A\nmass 1\nmass 2\n"), "bad, line 3: component A has a line mass already");
-  EXPECT_EQ(message_of("component A\ninertia 0 0 0\ninertia 1 1 1\n"), "bad, line 3: component A has a line inertia already");
-  EXPECT_EQ(message_of("component A\ninertia 1 1 1\nmass 1\ncomponent B\ninertia 1 1 1\nmass 1\n"), "");
-  EXPECT_EQ(message_of("component A\ncenter 0 0 0 1 1\n"), "bad, line 2: component A ends without a mass");
-  EXPECT_EQ(message_of("component A\nmass -1\n"), "bad, line 2: the mass is -1 and must be more than 0");
+  EXPECT_EQ(message_of("component A\nmass 1\ncomponent A\n"),
+            "bad, line 3: there is a component A already");
+  EXPECT_EQ(message_of("component A\nmass 1\nmass 2\n"),
+            "bad, line 3: component A has a line mass already");
+  EXPECT_EQ(message_of("component A\ninertia 0 0 0\ninertia 1 1 1\n"),
+            "bad, line 3: component A has a line inertia already");
+  EXPECT_EQ(message_of("component A\ninertia 1 1 1\nmass 1\ncomponent B\ninertia 1 1 1\nmass 1\n"),
+            "");
+  EXPECT_EQ(message_of("component A\ncenter 0 0 0 1 1\n"),
+            "bad, line 2: component A ends without a mass");
+  EXPECT_EQ(message_of("component A\nmass -1\n"),
+            "bad, line 2: the mass is -1 and must be more than 0");
   EXPECT_EQ(message_of("component A\nmass 1e-101\n"),
-            "bad, line 2: the mass is 1e-101 and must be 1e-100 or more, so that quotients by it are finite");
+            "bad, line 2: the mass is 1e-101 and must be 1e-100 or more, so that quotients by it "
+            "are finite");
   EXPECT_EQ(message_of("component A\ncharge 0 0 0 -1e101\n"),
-            "bad, line 2: '-1e101' must be 1e100 or less in magnitude, so that products of such numbers are finite");
-  EXPECT_EQ(message_of("\xEF\xBB\xBF" "component A\r\nmass 1\r\n"), "");
-  EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF" "component B\n"),
-            "bad, line 3: '\xEF\xBB\xBF" "component' is none of component, mass, inertia, center, charge, dipole, quadrupole");
-  EXPECT_EQ(message_of("component A\nmass 1 2\n"), "bad, line 2: mass needs M, and there are 2 numbers");
-  EXPECT_EQ(message_of("component A\ncenter 0\n"), "bad, line 2: center needs x y z epsilon sigma, and there is 1 number");
-  EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"), "bad, line 2: 'one' is no finite number");
-  EXPECT_EQ(message_of("component A\ncharge 0 0 0 inf\n"), "bad, line 2: 'inf' is no finite number");
+            "bad, line 2: '-1e101' must be 1e100 or less in magnitude, so that products of such "
+            "numbers are finite");
+  EXPECT_EQ(message_of("\xEF\xBB\xBF"
+                       "component A\r\nmass 1\r\n"),
+            "");
+  EXPECT_EQ(message_of("component A\nmass 1\n\xEF\xBB\xBF"
+                       "component B\n"),
+            "bad, line 3: '\xEF\xBB\xBF"
+            "component' is none of component, mass, inertia, center, charge, dipole, quadrupole");
+  EXPECT_EQ(message_of("component A\nmass 1 2\n"),
+            "bad, line 2: mass needs M, and there are 2 numbers");
+  EXPECT_EQ(message_of("component A\ncenter 0\n"),
+            "bad, line 2: center needs x y z epsilon sigma, and there is 1 number");
+  EXPECT_EQ(message_of("component A\ncharge 0 0 0 one\n"),
+            "bad, line 2: 'one' is no finite number");
+  EXPECT_EQ(message_of("component A\ncharge 0 0 0 inf\n"),
+            "bad, line 2: 'inf' is no finite number");
   EXPECT_EQ(message_of("component A\nsite 0 0 0\n"),
-            "bad, line 2: 'site' is none of component, mass, inertia, center, charge, dipole, quadrupole");
-  EXPECT_EQ(message_of("component A\ninertia 1 -1 1\n"), "bad, line 2: the moment of inertia -1 must be 0 or more");
+            "bad, line 2: 'site' is none of component, mass, inertia, center, charge, dipole, "
+            "quadrupole");
+  EXPECT_EQ(message_of("component A\ninertia 1 -1 1\n"),
+            "bad, line 2: the moment of inertia -1 must be 0 or more");
   EXPECT_EQ(message_of("component A\ninertia 1 3 1\n"),
-            "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which no body has");
+            "bad, line 2: the moment of inertia 3 is more than the sum of the other two, which no "
+            "body has");
 }
 
 TEST(Multisite, ForcesAndTorquesAreSlopes)
@@ -275,8 +300,12 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
     };
     for (int i = 0; i < 2; ++i)
       for (int c = 0; c < 3; ++c) {
-        const double force = -slope([&](System &m, double step) { m.x[3 * i + c] += step; });
-        const double torque = -slope([&](System &m, double step) { rotate(m.q.data() + 4 * i, c, step); });
+        const double force = -slope([&](System &m, double step) {
+          m.x[3 * i + c] += step;
+        });
+        const double torque = -slope([&](System &m, double step) {
+          rotate(m.q.data() + 4 * i, c, step);
+        });
         EXPECT_NEAR(r.force[3 * i + c], force, 1e-8 * std::max(1.0, std::fabs(force)));
         EXPECT_NEAR(r.torque[3 * i + c], torque, 1e-8 * std::max(1.0, std::fabs(torque)));
       }
@@ -287,9 +316,11 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
         for (int i = 0; i < 2; ++i) m.x[3 * i + along[k]] += step * s.x[3 * i + with[k]];
       });
       EXPECT_NEAR(r.sums.virial[k], w, 1e-8 * std::max(1.0, std::fabs(w)));
-      for (int i = 0; i < 2; ++i) EXPECT_NEAR(r.virial[6 * i + k], 0.5 * w, 1e-8 * std::max(1.0, std::fabs(w)));
+      for (int i = 0; i < 2; ++i)
+        EXPECT_NEAR(r.virial[6 * i + k], 0.5 * w, 1e-8 * std::max(1.0, std::fabs(w)));
     }
-    for (int i = 0; i < 2; ++i) EXPECT_NEAR(r.energy[i], 0.5 * r.total(), 1e-12 * std::fabs(r.total()));
+    for (int i = 0; i < 2; ++i)
+      EXPECT_NEAR(r.energy[i], 0.5 * r.total(), 1e-12 * std::fabs(r.total()));
   }
 }
 
@@ -304,7 +335,8 @@ struct Ls1 {
 
 Ls1 read_ls1(const std::string &folder, const std::string &name, const std::string &rc)
 {
-  std::ifstream input(folder + "/" + name + ".inp"), results(folder + "/" + name + ".rc" + rc + ".legacy.txt");
+  std::ifstream input(folder + "/" + name + ".inp"),
+      results(folder + "/" + name + ".rc" + rc + ".legacy.txt");
   std::string text, line;
   while (std::getline(input, line))
     if (line.find('#') == std::string::npos) text += line + "\n";
@@ -321,7 +353,8 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
   double mass, unused;
   for (int k = 0; k < n[0]; ++k) {
     LennardJonesSite site;
-    in >> site.position[0] >> site.position[1] >> site.position[2] >> mass >> site.epsilon >> site.sigma >> unused >> unused;
+    in >> site.position[0] >> site.position[1] >> site.position[2] >> mass >> site.epsilon >>
+        site.sigma >> unused >> unused;
     c.centers.push_back(site);
   }
   for (int k = 0; k < n[1]; ++k) {
@@ -331,7 +364,8 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
   }
   for (int k = 0; k < n[2]; ++k) {
     AxialSite site;
-    in >> site.position[0] >> site.position[1] >> site.position[2] >> site.axis[0] >> site.axis[1] >> site.axis[2] >> site.moment;
+    in >> site.position[0] >> site.position[1] >> site.position[2] >> site.axis[0] >>
+        site.axis[1] >> site.axis[2] >> site.moment;
     site.moment = -site.moment;    // ls1 has charge-dipole with the other sign
     c.dipoles.push_back(site);
   }
@@ -364,7 +398,9 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
         x[d] = ls1.s.x[3 * i + d] + image[d] * length;
         is_near = is_near && x[d] > -o.cutoff && x[d] < length + o.cutoff;
       }
-      if (is_near) ls1.s.add(x, std::vector<double>(ls1.s.q.data() + 4 * i, ls1.s.q.data() + 4 * i + 4).data(), 0);
+      if (is_near)
+        ls1.s.add(x, std::vector<double>(ls1.s.q.data() + 4 * i, ls1.s.q.data() + 4 * i + 4).data(),
+                  0);
     }
   return ls1;
 }
@@ -376,14 +412,19 @@ TEST(Multisite, Ls1)
   const char *const data = std::getenv("GPUCOORD_TEST_DATA");
   if (!data || !std::ifstream(std::string(data) + "/ls1/README.md"))
     GTEST_SKIP() << "SKIPPED: GPUCOORD_TEST_DATA names no folder with reference data of ls1";
-  for (const auto &[name, rc] : {std::pair("LennardJones", "35"), {"Charge", "35"}, {"ChargeDipole", "35"}, {"CO2", "33.0702"}, {"F0", "1.3"}}) {
+  for (const auto &[name, rc] : {std::pair("LennardJones", "35"),
+                                 {"Charge", "35"},
+                                 {"ChargeDipole", "35"},
+                                 {"CO2", "33.0702"},
+                                 {"F0", "1.3"}}) {
     const Ls1 ls1 = read_ls1(std::string(data) + "/ls1", name, rc);
     const System &s = ls1.s;
     const auto twice = make_host_multisite(ls1.model, Precision::DOUBLE, 2);
     const auto once = make_host_multisite(ls1.model, Precision::DOUBLE, 2, Traversal::ONCE);
     for (const Result &r : {s.evaluate(ls1.model), s.evaluate(*twice), s.evaluate(*once)}) {
       EXPECT_NEAR(r.total(), ls1.u, 1e-10 * std::fabs(ls1.u)) << name;
-      const double w = r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
+      const double w =
+          r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
       EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
       // forces of F0 vanish: of the order of terms that cancel
       double most_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), most_torque = most_force;

@@ -38,16 +38,23 @@ TEST_F(Multisites, EqualPlainLoops)
         MultisiteModel model(kinds, o);
         if (kinds.size() > 1) model.set_mixing(0, 1, {0.9, 1.02});
         for (const int n : {1, 2, 33, 400}) {
-          SCOPED_TRACE(kinds[0].name + ", " + std::to_string(kinds.size()) + " kinds, " + std::to_string(n) + " molecules, cutoff of " +
-                       (site_cutoff ? "sites" : "centers") + ", of charges " + std::to_string(charges));
+          SCOPED_TRACE(kinds[0].name + ", " + std::to_string(kinds.size()) + " kinds, " +
+                       std::to_string(n) + " molecules, cutoff of " +
+                       (site_cutoff ? "sites" : "centers") + ", of charges " +
+                       std::to_string(charges));
           const System s(n, static_cast<int>(kinds.size()));
-          const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) { return reference_multisite(model, m, r); });
+          const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) {
+            return reference_multisite(model, m, r);
+          });
           for (const Processor processor : {Processor::WARP, Processor::BLOCK})
             for (const bool any_sites : {false, true})
               for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
-                SCOPED_TRACE(std::string(processor == Processor::WARP ? "warp" : "block") + (any_sites ? ", any sites" : ""));
-                const auto cuda = make_cuda_multisite(model, precision, 0, 2, tuning(processor, any_sites));
-                const double tolerance = precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT;
+                SCOPED_TRACE(std::string(processor == Processor::WARP ? "warp" : "block") +
+                             (any_sites ? ", any sites" : ""));
+                const auto cuda =
+                    make_cuda_multisite(model, precision, 0, 2, tuning(processor, any_sites));
+                const double tolerance = precision == Precision::DOUBLE ? TOLERANCE_DOUBLE
+                                                                        : TOLERANCE_FLOAT;
                 expect_close(evaluate(*cuda, s), expected, tolerance);
                 const Result forces = evaluate(*cuda, s, MultisiteWant::FORCES);
                 expect_close(forces.force, expected.force, tolerance, "force");
@@ -72,7 +79,8 @@ TEST_F(Multisites, EqualTheHost)
       for (const Processor processor : {Processor::WARP, Processor::BLOCK})
         for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
           const auto cuda = make_cuda_multisite(model, precision, 0, 8, tuning(processor));
-          expect_close(evaluate(*cuda, s), expected, precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
+          expect_close(evaluate(*cuda, s), expected,
+                       precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
         }
     }
 }
@@ -112,7 +120,7 @@ TEST_F(Multisites, Crowds)
     System few(900, 3);
     for (std::size_t k = 0; k < few.kind.size(); ++k) few.kind[k] = 2 * (k % 2);
     for (std::size_t k = 0; k < few.x.size(); k += 3)
-      if (k % 2) few.x[k] += 1e5;    // two places
+      if (k % 2) few.x[k] += 1e5;                                      // two places
     expect_close(evaluate(*cuda, few), evaluate(*host, few), 1e-9);    // coordinates are large
     System ghosts(600, 3);
     ghosts.nlocal = 0;

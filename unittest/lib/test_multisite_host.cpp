@@ -16,9 +16,8 @@
 #include <vector>
 
 namespace gpucoord {
-GPUCOORD_TEST_DECLARE_IN_EACH_ISA(
-    void get_site_kernels(SiteKernels<float> &);
-    void get_site_kernels(SiteKernels<double> &);)
+GPUCOORD_TEST_DECLARE_IN_EACH_ISA(void get_site_kernels(SiteKernels<float> &);
+                                  void get_site_kernels(SiteKernels<double> &);)
 }    // namespace gpucoord
 
 using namespace gpucoord;
@@ -52,14 +51,17 @@ System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
   for (int k = 0; k < n; ++k) {
     bool is_good = false;
     while (!is_good) {
-      double place[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y), SPACING * (k / along_x / along_y)};
+      double place[3] = {SPACING * (k % along_x), SPACING * (k / along_x % along_y),
+                         SPACING * (k / along_x / along_y)};
       for (double &c : place) c += std::clamp(normal(random), -0.25, 0.25);
       s.x.resize(3 * k);
       s.q.resize(4 * k);
       s.component.resize(k);
-      s.add(place, random_quaternion(random).data(), k % static_cast<int>(model.components().size()));
+      s.add(place, random_quaternion(random).data(),
+            k % static_cast<int>(model.components().size()));
       is_good = true;
-      for (int j = 0; j < k && is_good && model.options().site_cutoff; ++j) is_good = !is_at_the_cutoff(model, s, j, k, 1e-5);
+      for (int j = 0; j < k && is_good && model.options().site_cutoff; ++j)
+        is_good = !is_at_the_cutoff(model, s, j, k, 1e-5);
     }
   }
   s.nlocal = n;
@@ -73,14 +75,17 @@ double largest(const std::vector<double> &values)
   return most;
 }
 
-void expect_near(const std::vector<double> &found, const std::vector<double> &expected, double tolerance, const std::string &what)
+void expect_near(const std::vector<double> &found, const std::vector<double> &expected,
+                 double tolerance, const std::string &what)
 {
   ASSERT_EQ(found.size(), expected.size());
   const double limit = tolerance * std::max(1.0, largest(expected));
-  for (std::size_t k = 0; k < found.size(); ++k) ASSERT_NEAR(found[k], expected[k], limit) << what << " " << k;
+  for (std::size_t k = 0; k < found.size(); ++k)
+    ASSERT_NEAR(found[k], expected[k], limit) << what << " " << k;
 }
 
-void expect_same(const Result &found, const Result &expected, double tolerance, const std::string &where)
+void expect_same(const Result &found, const Result &expected, double tolerance,
+                 const std::string &where)
 {
   SCOPED_TRACE(where);
   expect_near(found.force, expected.force, tolerance, "force");
@@ -93,7 +98,8 @@ void expect_same(const Result &found, const Result &expected, double tolerance, 
   EXPECT_NEAR(found.sums.electrostatic, expected.sums.electrostatic, scale);
   EXPECT_NEAR(found.sums.reaction_field, expected.sums.reaction_field, scale);
   for (int k = 0; k < 6; ++k)
-    EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * n * std::max(1.0, largest(expected.virial)));
+    EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k],
+                tolerance * n * std::max(1.0, largest(expected.virial)));
 }
 
 void expect_molecules_add_up(const Result &r)
@@ -103,7 +109,8 @@ void expect_molecules_add_up(const Result &r)
   for (const double u : r.energy) energy += u;
   for (std::size_t k = 0; k < r.virial.size(); ++k) virial[k % 6] += r.virial[k];
   EXPECT_NEAR(energy, r.total(), 1e-6 * n * std::max(1.0, largest(r.energy)));
-  for (int k = 0; k < 6; ++k) EXPECT_NEAR(virial[k], r.sums.virial[k], 1e-6 * n * std::max(1.0, largest(r.virial)));
+  for (int k = 0; k < 6; ++k)
+    EXPECT_NEAR(virial[k], r.sums.virial[k], 1e-6 * n * std::max(1.0, largest(r.virial)));
 }
 
 }    // namespace
@@ -115,8 +122,12 @@ TEST(MultisiteHost, IsAsPlainLoops)
     bool site_cutoff, shift;
     double cutoff, cutoff_charge;
   };
-  for (const Case &c : {Case{false, false, 2.5, 2.5}, {false, true, 2.5, 3.5}, {false, false, 3.5, 2.5}, {true, false, 2.5, 2.5},
-                        {true, true, 2.5, 3.5}, {true, false, 3.5, 2.5}})
+  for (const Case &c : {Case{false, false, 2.5, 2.5},
+                        {false, true, 2.5, 3.5},
+                        {false, false, 3.5, 2.5},
+                        {true, false, 2.5, 2.5},
+                        {true, true, 2.5, 3.5},
+                        {true, false, 3.5, 2.5}})
     for (const int ncomponents : {3, 1})
       for (const int n : {1, 2, 40, 250}) {
         MultisiteOptions o = options(c.cutoff);
@@ -137,9 +148,12 @@ TEST(MultisiteHost, IsAsPlainLoops)
         for (const Traversal traversal : TRAVERSALS)
           for (const Precision precision : PRECISIONS) {
             const auto host = make_host_multisite(model, precision, 2, traversal);
-            const double tolerance = precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsions
-            const std::string where = std::to_string(n) + " molecules, components " + std::to_string(ncomponents) +
-                (traversal == Traversal::ONCE ? ", once" : ", twice") + (o.site_cutoff ? ", by site" : "");
+            const double tolerance =
+                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsions
+            const std::string where = std::to_string(n) + " molecules, components " +
+                std::to_string(ncomponents) +
+                (traversal == Traversal::ONCE ? ", once" : ", twice") +
+                (o.site_cutoff ? ", by site" : "");
             const Result found = s.evaluate(*host);
             expect_same(found, expected, tolerance, where);
             expect_molecules_add_up(found);
@@ -169,7 +183,8 @@ TEST(MultisiteHost, PeriodicImages)
         for (const double shift : {-length, length}) {
           double place[3] = {s.x[3 * i], s.x[3 * i + 1], s.x[3 * i + 2]};
           place[axis] += shift;
-          const std::array<double, 4> q = {s.q[4 * i], s.q[4 * i + 1], s.q[4 * i + 2], s.q[4 * i + 3]};
+          const std::array<double, 4> q = {s.q[4 * i], s.q[4 * i + 1], s.q[4 * i + 2],
+                                           s.q[4 * i + 3]};
           if (place[axis] > -model.range() - 1.0 && place[axis] < length + model.range() + 1.0)
             s.add(place, q.data(), s.component[i]);
         }
@@ -223,7 +238,8 @@ TEST(MultisiteHost, AtTheCutoff)
       System s;
       s.add(origin, q, 0);
       // 1.5 and 2 are the sides of 2.5, which the third one makes longer by less than the last digit of a float
-      const double other[3] = {origin[0] + 1.5, origin[1] - 2.0, origin[2] + (is_outside ? 1e-6 : 0.0)};
+      const double other[3] = {origin[0] + 1.5, origin[1] - 2.0,
+                               origin[2] + (is_outside ? 1e-6 : 0.0)};
       s.add(other, q, 0);
       s.nlocal = 2;
       for (const Traversal traversal : TRAVERSALS)
@@ -246,10 +262,12 @@ TEST(MultisiteHost, NobodyToMeet)
   for (const Traversal traversal : TRAVERSALS)
     for (const Precision precision : PRECISIONS) {
       const auto expect_nothing = [&](const std::vector<Component> &components, const System &s) {
-        const auto host = make_host_multisite(MultisiteModel(components, options(2.5)), precision, 2, traversal);
+        const auto host =
+            make_host_multisite(MultisiteModel(components, options(2.5)), precision, 2, traversal);
         const Result r = s.evaluate(*host);
         EXPECT_EQ(r.total(), 0.0);
-        EXPECT_EQ(largest(r.force) + largest(r.torque) + largest(r.energy) + largest(r.virial), 0.0);
+        EXPECT_EQ(largest(r.force) + largest(r.torque) + largest(r.energy) + largest(r.virial),
+                  0.0);
       };
       System s;
       expect_nothing(kinds, s);
@@ -261,7 +279,8 @@ TEST(MultisiteHost, NobodyToMeet)
       expect_nothing({center, charge}, s);
       // pointers that are not wanted
       double force[3] = {}, torque[3] = {};
-      const auto host = make_host_multisite(MultisiteModel({center, center}, options(2.5)), precision, 1, traversal);
+      const auto host = make_host_multisite(MultisiteModel({center, center}, options(2.5)),
+                                            precision, 1, traversal);
       host->evaluate(s.molecules(), MultisiteWant::ALL, {force, torque, nullptr, nullptr});
       EXPECT_NEAR(force[0], -24.0, 1e-5);    // at r = sigma
     }
@@ -275,10 +294,8 @@ template <class Real> std::vector<SiteKernels<Real>> all_kernels()
   std::vector<SiteKernels<Real>> all(1);
   isa_baseline::get_site_kernels(all[0]);
 #ifdef __x86_64__
-  if (runs_avx2())
-    isa_avx2::get_site_kernels(all.emplace_back());
-  if (runs_avx512())
-    isa_avx512::get_site_kernels(all.emplace_back());
+  if (runs_avx2()) isa_avx2::get_site_kernels(all.emplace_back());
+  if (runs_avx512()) isa_avx512::get_site_kernels(all.emplace_back());
 #endif
   return all;
 }
@@ -286,7 +303,8 @@ template <class Real> std::vector<SiteKernels<Real>> all_kernels()
 template <class Real> void expect_kept_points()
 {
   std::mt19937 random(5);
-  std::uniform_int_distribution<int> place(-8, 8);    // their distances are exact in every precision
+  std::uniform_int_distribution<int> place(-8,
+                                           8);    // their distances are exact in every precision
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (int n = 0; n < 70; ++n) {
       const std::size_t room = n + KEPT_MARGIN;
@@ -297,9 +315,11 @@ template <class Real> void expect_kept_points()
       std::vector<unsigned char> kept(n / 8 + 1 + KEPT_MARGIN, 0xff);
       std::vector<int> numbers(room), expected;
       bool any_outside = false, outside = false;
-      kernels.keep_partners(81, 64, n, x[0].data(), x[1].data(), x[2].data(), 1, 2, 3, kept.data(), any_outside);
+      kernels.keep_partners(81, 64, n, x[0].data(), x[1].data(), x[2].data(), 1, 2, 3, kept.data(),
+                            any_outside);
       for (int k = 0; k < n; ++k) {
-        const Real dx = x[0][k] - 1, dy = x[1][k] - 2, dz = x[2][k] - 3, r_sq = dx * dx + dy * dy + dz * dz;
+        const Real dx = x[0][k] - 1, dy = x[1][k] - 2, dz = x[2][k] - 3,
+                   r_sq = dx * dx + dy * dy + dz * dz;
         if (r_sq <= 81) expected.push_back(k);
         outside |= r_sq <= 81 && r_sq > 64;
       }
@@ -320,15 +340,18 @@ template <class Real> void expect_records()
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (const int nfields : {3, 8, 15, 16, 18, 36})
       for (const int n : {1, 7, 16, 37}) {
-        const int size = (nfields + RECORD_UNIT<Real> - 1) / RECORD_UNIT<Real> * RECORD_UNIT<Real>, nrecords = 50;
+        const int size = (nfields + RECORD_UNIT<Real> - 1) / RECORD_UNIT<Real> * RECORD_UNIT<Real>,
+                  nrecords = 50;
         const std::size_t stride = n + KEPT_MARGIN;
         std::vector<Real> records(nrecords * size), to(nfields * stride);
-        for (std::size_t k = 0; k < records.size(); ++k) records[k] = static_cast<Real>(k / size * 100 + k % size);
+        for (std::size_t k = 0; k < records.size(); ++k)
+          records[k] = static_cast<Real>(k / size * 100 + k % size);
         std::vector<int> index;
         for (int m = 0; m < n; ++m) index.push_back(m * 17 % nrecords);
         kernels.take_records(n, index.data(), size, nfields, records.data(), stride, to.data());
         for (int m = 0; m < n; ++m)
-          for (int field = 0; field < nfields; ++field) EXPECT_EQ(to[field * stride + m], 100 * index[m] + field);
+          for (int field = 0; field < nfields; ++field)
+            EXPECT_EQ(to[field * stride + m], 100 * index[m] + field);
       }
 }
 
@@ -382,7 +405,9 @@ TEST(MultisiteHost, InstructionSets)
           first = found;
           EXPECT_GT(largest(first), 0.0);
         }
-        expect_near(found, first, 1e-13, "kind " + std::to_string(kind) + " variant " + std::to_string(variant) + " number");
+        expect_near(found, first, 1e-13,
+                    "kind " + std::to_string(kind) + " variant " + std::to_string(variant) +
+                        " number");
       }
     }
 }

@@ -50,12 +50,14 @@ double lj(double epsilon, double sigma, double r)
 }
 
 // Over all orientations of arms t1 and t2 at the ends of R: the second arm meets what the first one leaves.
-double mean_over_orientations(const std::function<double(double)> &u, double R, double t1, double t2)
+double mean_over_orientations(const std::function<double(double)> &u, double R, double t1,
+                              double t2)
 {
   double sum = 0.0;
   for (const auto &[c1, w1] : GAUSS) {
     const double r1 = std::sqrt(R * R + t1 * t1 + 2.0 * R * t1 * c1);
-    for (const auto &[c2, w2] : GAUSS) sum += 0.25 * w1 * w2 * u(std::sqrt(r1 * r1 + t2 * t2 + 2.0 * r1 * t2 * c2));
+    for (const auto &[c2, w2] : GAUSS)
+      sum += 0.25 * w1 * w2 * u(std::sqrt(r1 * r1 + t2 * t2 + 2.0 * r1 * t2 * c2));
   }
   return sum;
 }
@@ -63,11 +65,16 @@ double mean_over_orientations(const std::function<double(double)> &u, double R, 
 // of a pair of sites: half the integrals of 4 pi R^2 <u> and of -4 pi R^2 R/3 d<u>/dR from rc on, with R = rc / s
 TailCorrection integrated(double epsilon, double sigma, double rc, double t1, double t2)
 {
-  const auto u = [&](double r) { return lj(epsilon, sigma, r); };
+  const auto u = [&](double r) {
+    return lj(epsilon, sigma, r);
+  };
   TailCorrection tail;
   for (const auto &[c, w] : GAUSS) {
-    const double s = 0.5 * (1.0 + c), R = rc / s, h = 1e-3 * R, weight = 0.5 * w * 2.0 * PI * rc * rc * rc / (s * s * s * s);
-    const auto mean = [&](double step) { return mean_over_orientations(u, R + step, t1, t2); };
+    const double s = 0.5 * (1.0 + c), R = rc / s, h = 1e-3 * R,
+                 weight = 0.5 * w * 2.0 * PI * rc * rc * rc / (s * s * s * s);
+    const auto mean = [&](double step) {
+      return mean_over_orientations(u, R + step, t1, t2);
+    };
     const double slope = (8.0 * (mean(h) - mean(-h)) - (mean(2 * h) - mean(-2 * h))) / (12.0 * h);
     tail.energy += weight * mean(0.0);
     tail.virial -= weight * R / 3.0 * slope;
@@ -88,7 +95,8 @@ Component of_centers(const std::vector<LennardJonesSite> &centers)
 // pair_style lj/cut: etail and ptail of one type
 TEST(MultisiteModel, TailOfSingleSites)
 {
-  const double epsilon = 0.7, sigma = 1.3, rc = 3.1, s6 = std::pow(sigma, 6), rc6 = std::pow(rc, 6), rc9 = std::pow(rc, 9);
+  const double epsilon = 0.7, sigma = 1.3, rc = 3.1, s6 = std::pow(sigma, 6), rc6 = std::pow(rc, 6),
+               rc9 = std::pow(rc, 9);
   const double factor = 8.0 * PI * epsilon * s6 / (9.0 * rc9);
   for (const bool site_cutoff : {false, true}) {
     MultisiteOptions o = options(rc);
@@ -105,7 +113,8 @@ TEST(MultisiteModel, TailOfACutoffBetweenSites)
   const double rc = 3.0;
   MultisiteOptions o = options(rc);
   o.site_cutoff = true;
-  const auto one = of_centers({{{0, 0, 0}, 0.7, 1.3}}), two = of_centers({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
+  const auto one = of_centers({{{0, 0, 0}, 0.7, 1.3}}),
+             two = of_centers({{{0, 0, 1.9}, 0.7, 1.3}, {{0, 1.2, 0}, 0.7, 1.3}});
   const MultisiteModel model({one, two}, o);
   EXPECT_NEAR(model.tail(1, 1).energy, 4.0 * model.tail(0, 0).energy, 1e-14);
   EXPECT_NEAR(model.tail(1, 1).virial, 4.0 * model.tail(0, 0).virial, 1e-14);
@@ -115,20 +124,24 @@ TEST(MultisiteModel, TailOfACutoffBetweenSites)
 TEST(MultisiteModel, TailOfSitesOffTheCenter)
 {
   const double rc = 3.0;
-  for (const auto &[t1, t2] : {std::pair(0.0, 0.0), {0.3, 0.0}, {0.0, 1.0}, {0.5, 0.5}, {1e-3, 0.8}, {0.9, 0.6}}) {
+  for (const auto &[t1, t2] :
+       {std::pair(0.0, 0.0), {0.3, 0.0}, {0.0, 1.0}, {0.5, 0.5}, {1e-3, 0.8}, {0.9, 0.6}}) {
     const auto a = of_centers({{{0, t1, 0}, 0.7, 1.1}}), b = of_centers({{{t2, 0, 0}, 1.9, 1.3}});
     MultisiteModel model({a, b}, options(rc));
     model.set_mixing(0, 1, {0.9, 1.05});
     const auto expected = integrated(0.9 * std::sqrt(0.7 * 1.9), 1.05 * 1.2, rc, t1, t2);
     for (const auto &tail : {model.tail(0, 1), model.tail(1, 0)}) {
-      EXPECT_NEAR(tail.energy, expected.energy, 1e-9 * std::fabs(expected.energy)) << t1 << " " << t2;
-      EXPECT_NEAR(tail.virial, expected.virial, 1e-9 * std::fabs(expected.virial)) << t1 << " " << t2;
+      EXPECT_NEAR(tail.energy, expected.energy, 1e-9 * std::fabs(expected.energy))
+          << t1 << " " << t2;
+      EXPECT_NEAR(tail.virial, expected.virial, 1e-9 * std::fabs(expected.virial))
+          << t1 << " " << t2;
     }
   }
   // pairs of sites add up, mixed as sites of one component are
   const LennardJonesSite first = {{0, 0.5, 0}, 0.7, 1.1}, second = {{0, 0, -0.8}, 1.9, 1.3};
   const auto tail = MultisiteModel({of_centers({first, second})}, options(rc)).tail(0, 0);
-  const auto ff = integrated(0.7, 1.1, rc, 0.5, 0.5), fs = integrated(std::sqrt(0.7 * 1.9), 1.2, rc, 0.5, 0.8),
+  const auto ff = integrated(0.7, 1.1, rc, 0.5, 0.5),
+             fs = integrated(std::sqrt(0.7 * 1.9), 1.2, rc, 0.5, 0.8),
              ss = integrated(1.9, 1.3, rc, 0.8, 0.8);
   EXPECT_NEAR(tail.energy, ff.energy + 2.0 * fs.energy + ss.energy, 1e-9 * std::fabs(tail.energy));
   EXPECT_NEAR(tail.virial, ff.virial + 2.0 * fs.virial + ss.virial, 1e-9 * std::fabs(tail.virial));
@@ -141,8 +154,10 @@ TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
     MultisiteModel({a}, options(3.0)).tail(0, 0);
     ADD_FAILURE() << "nothing was thrown";
   } catch (const std::invalid_argument &e) {
-    EXPECT_STREQ(e.what(), "the cutoff between centers of mass is 3, and sites of A and A reach 3 together: the long-range "
-                           "correction needs a longer cutoff, or one between sites");
+    EXPECT_STREQ(e.what(),
+                 "the cutoff between centers of mass is 3, and sites of A and A reach 3 together: "
+                 "the long-range "
+                 "correction needs a longer cutoff, or one between sites");
   }
   // just longer: sites that meet repel each other without bound
   const auto tail = MultisiteModel({a}, options(3.0 * (1.0 + 1e-12))).tail(0, 0);
@@ -153,14 +168,15 @@ TEST(MultisiteModel, SelfEnergy)
 {
   Component c;
   c.dipoles = {{{0.3, 0, 0}, {0, 3, 4}, 2.0}, {{0, 0, 1}, {1, 0, 0}, -0.5}};    // (-0.5, 1.2, 1.6)
-  c.charges = {{{0.5, -0.2, 0.1}, 3.0}, {{-0.5, 0.2, 0.4}, -3.0}};               // (3, -1.2, -0.9)
+  c.charges = {{{0.5, -0.2, 0.1}, 3.0}, {{-0.5, 0.2, 0.4}, -3.0}};              // (3, -1.2, -0.9)
   const double moment_sq = 2.5 * 2.5 + 0.7 * 0.7;
   MultisiteOptions o = options(2.0);
   o.cutoff_charge = 4.0;
   o.coulomb = 1.7;
   EXPECT_EQ(MultisiteModel({c}, o).self_energy(0), 0.0);
   o.reaction_field = 78.0;
-  EXPECT_NEAR(MultisiteModel({c}, o).self_energy(0), -0.5 * 1.7 * (2.0 * 77.0 / 157.0) / 64.0 * moment_sq, 1e-14);
+  EXPECT_NEAR(MultisiteModel({c}, o).self_energy(0),
+              -0.5 * 1.7 * (2.0 * 77.0 / 157.0) / 64.0 * moment_sq, 1e-14);
   o.reaction_field = std::numeric_limits<double>::infinity();
   EXPECT_NEAR(MultisiteModel({c}, o).self_energy(0), -0.5 * 1.7 / 64.0 * moment_sq, 1e-14);
 }
@@ -202,21 +218,28 @@ TEST(MultisiteModel, WhatFloatHolds)
   c.dipoles = {{{0, 0, 0}, {0, 0, 1}, 6.2e-30}};    // C m
   MultisiteOptions o = options(1e-9);
   o.coulomb = 8.9876e9;
-  EXPECT_EQ(why(o), "component polar: a product of charges, dipoles or quadrupoles is 3.844e-59, and single precision holds "
-                    "1e-30 to 1e+30");
+  EXPECT_EQ(why(o),
+            "component polar: a product of charges, dipoles or quadrupoles is 3.844e-59, and "
+            "single precision holds "
+            "1e-30 to 1e+30");
   c.dipoles[0].moment = 0.387;    // e Angstrom
   o = options(12.0);
   o.coulomb = 332.06371;
   EXPECT_EQ(why(o), "");
   c.dipoles.clear();
-  c.quadrupoles = {{{0, 0, 0}, {0, 0, 1}, 2e-14}};    // a quadrupole whose square float holds, but not its force
+  c.quadrupoles = {
+      {{0, 0, 0}, {0, 0, 1}, 2e-14}};    // a quadrupole whose square float holds, but not its force
   o = options(1e2);
-  EXPECT_EQ(why(o), "component polar: an electrostatic force at the cutoff is 4e-40, and single precision holds 1e-30 to 1e+30");
+  EXPECT_EQ(why(o),
+            "component polar: an electrostatic force at the cutoff is 4e-40, and single precision "
+            "holds 1e-30 to 1e+30");
   c.quadrupoles.clear();
   c.centers = {{{0, 0, 0}, 1.65e-21, 3.4e-10}};    // J, m
   EXPECT_EQ(why(o), "");
   c.centers[0].sigma = 3.4e-16;
-  EXPECT_EQ(why(o), "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
+  EXPECT_EQ(
+      why(o),
+      "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
 }
 
 // Powers of sigma/cutoff that lennard_jones() forms must be within the range of float.

@@ -19,9 +19,10 @@
 #include <vector>
 
 namespace gpucoord {
-GPUCOORD_TEST_DECLARE_IN_EACH_ISA(
-    void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);
-    void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);)
+GPUCOORD_TEST_DECLARE_IN_EACH_ISA(void get_map_kernels(const MapOptions &, Precision,
+                                                       MapKernels<float> &);
+                                  void get_map_kernels(const MapOptions &, Precision,
+                                                       MapKernels<double> &);)
 }    // namespace gpucoord
 
 using namespace gpucoord;
@@ -30,7 +31,8 @@ namespace {
 
 using Long = long double;
 constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
-constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::EWALD, MapKernel::DIRECT};
+constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR,
+                                 MapKernel::EWALD, MapKernel::DIRECT};
 constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
 const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
 const char *const OVERLAP_NAMES[] = {"skip", "zero", "soft"};
@@ -78,7 +80,9 @@ MapGrid grid_of(int nx, int ny, int nz, double step, double tilt)
 {
   MapGrid grid;
   const double origin[3] = {-0.7, 0.3, -0.2},
-               steps[3][3] = {{step, 0, 0}, {tilt * step, 1.1 * step, 0}, {-0.5 * tilt * step, 0.7 * tilt * step, 0.9 * step}};
+               steps[3][3] = {{step, 0, 0},
+                              {tilt * step, 1.1 * step, 0},
+                              {-0.5 * tilt * step, 0.7 * tilt * step, 0.9 * step}};
   const int n[3] = {nx, ny, nz};
   for (int a = 0; a < 3; ++a) {
     grid.origin[a] = origin[a];
@@ -92,13 +96,15 @@ void place(const MapGrid &grid, std::size_t p, double *x)
 {
   const int i = static_cast<int>(p % grid.n[0]), j = static_cast<int>(p / grid.n[0] % grid.n[1]),
             k = static_cast<int>(p / grid.n[0] / grid.n[1]);
-  for (int c = 0; c < 3; ++c) x[c] = grid.origin[c] + i * grid.step[0][c] + j * grid.step[1][c] + k * grid.step[2][c];
+  for (int c = 0; c < 3; ++c)
+    x[c] = grid.origin[c] + i * grid.step[0][c] + j * grid.step[1][c] + k * grid.step[2][c];
 }
 
 // K(r) of a unit charge, as potential-map pages and papers print it, and its derivative by the same
 struct Term {
   Long value, slope;
-  Long bare, bare_slope;    // of the charge alone: kernels that take something from it lose digits of that
+  Long bare,
+      bare_slope;    // of the charge alone: kernels that take something from it lose digits of that
 };
 
 Term term_of(const MapOptions &o, Long r)
@@ -111,25 +117,33 @@ Term term_of(const MapOptions &o, Long r)
     du = -r / (big * big * big);
   }
   const Long s = r * r / (rc * rc), ds = 2 * r / (rc * rc);
-  const auto term = [=](Long value, Long slope) { return Term{value, slope, u, du}; };
+  const auto term = [=](Long value, Long slope) {
+    return Term{value, slope, u, du};
+  };
   switch (o.kernel) {
-    case MapKernel::SMOOTH: return term(u * (1 - s) * (1 - s), du * (1 - s) * (1 - s) - 2 * u * (1 - s) * ds);
+    case MapKernel::SMOOTH:
+      return term(u * (1 - s) * (1 - s), du * (1 - s) * (1 - s) - 2 * u * (1 - s) * ds);
     case MapKernel::TAYLOR:
-      return term(u - (15.0L / 8 - 5.0L / 4 * s + 3.0L / 8 * s * s) / rc, du - (-5.0L / 4 + 3.0L / 4 * s) * ds / rc);
+      return term(u - (15.0L / 8 - 5.0L / 4 * s + 3.0L / 8 * s * s) / rc,
+                  du - (-5.0L / 4 + 3.0L / 4 * s) * ds / rc);
     case MapKernel::EWALD: {
       const Long a = o.alpha;
       if (r == 0) return term(u - 2 * a / std::sqrt(pi), 0);
-      const Long of_erf = std::erf(a * r) / r, gauss = 2 * a / std::sqrt(pi) * std::exp(-a * a * r * r);
-      if (r < o.radius && o.overlap == MapOverlap::SOFT) return term(u - of_erf, du - (gauss - of_erf) / r);
+      const Long of_erf = std::erf(a * r) / r,
+                 gauss = 2 * a / std::sqrt(pi) * std::exp(-a * a * r * r);
+      if (r < o.radius && o.overlap == MapOverlap::SOFT)
+        return term(u - of_erf, du - (gauss - of_erf) / r);
       const Long of_erfc = std::erfc(a * r) / r;
       return term(of_erfc, -(of_erfc + gauss) / r);
     }
-    default: return term(u, du);
+    default:
+      return term(u, du);
   }
 }
 
 struct Sums {
-  Long phi = 0, field[3] = {}, size = 0, field_size = 0;    // sizes: of the terms of bare charges without signs
+  Long phi = 0, field[3] = {}, size = 0,
+       field_size = 0;       // sizes: of the terms of bare charges without signs
   bool at_a_jump = false;    // a charge is where rounding decides what it adds
 };
 
@@ -147,7 +161,8 @@ Sums sum_at(const MapOptions &o, const System &s, const double *x, int self, boo
     const Long r = std::sqrt(r_sq);
     const bool jumps = o.kernel == MapKernel::CUT || o.kernel == MapKernel::EWALD;
     if (jumps && std::fabs(r - static_cast<Long>(o.cutoff)) < 1e-5) sums.at_a_jump = true;
-    if (o.overlap == MapOverlap::ZERO && std::fabs(r - static_cast<Long>(o.radius)) < 1e-5) sums.at_a_jump = true;
+    if (o.overlap == MapOverlap::ZERO && std::fabs(r - static_cast<Long>(o.radius)) < 1e-5)
+      sums.at_a_jump = true;
     if (o.overlap == MapOverlap::ZERO && r < o.radius) is_near = true;
     if (o.kernel != MapKernel::DIRECT && r > o.cutoff) continue;
     if (o.overlap != MapOverlap::SOFT && r <= o.tiny) continue;
@@ -167,8 +182,8 @@ struct Worst {
   int compared = 0;
 };
 
-Worst compare(const MapOptions &o, const System &s, const Values &found, const std::vector<double> &points, const int *self,
-              bool on_grid)
+Worst compare(const MapOptions &o, const System &s, const Values &found,
+              const std::vector<double> &points, const int *self, bool on_grid)
 {
   Worst worst;
   for (std::size_t p = 0; p < found.phi.size(); ++p) {
@@ -176,12 +191,14 @@ Worst compare(const MapOptions &o, const System &s, const Values &found, const s
     if (sums.at_a_jump) continue;
     ++worst.compared;
     const auto error = [](double value, Long expected, Long size) {
-      const double e = static_cast<double>(std::fabs(value - expected) / std::max(size, static_cast<Long>(1e-3)));
+      const double e = static_cast<double>(std::fabs(value - expected) /
+                                           std::max(size, static_cast<Long>(1e-3)));
       return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
     };
     worst.phi = std::max(worst.phi, error(found.phi[p], sums.phi, sums.size));
     for (int c = 0; c < 3; ++c)
-      worst.field = std::max(worst.field, error(found.field[3 * p + c], sums.field[c], sums.field_size));
+      worst.field =
+          std::max(worst.field, error(found.field[3 * p + c], sums.field[c], sums.field_size));
   }
   return worst;
 }
@@ -207,7 +224,8 @@ MapOptions options_of(MapKernel kernel, MapOverlap overlap = MapOverlap::SKIP)
 
 std::string name_of(const MapOptions &o)
 {
-  return std::string(KERNEL_NAMES[static_cast<int>(o.kernel)]) + " " + OVERLAP_NAMES[static_cast<int>(o.overlap)];
+  return std::string(KERNEL_NAMES[static_cast<int>(o.kernel)]) + " " +
+      OVERLAP_NAMES[static_cast<int>(o.overlap)];
 }
 
 }    // namespace
@@ -221,8 +239,8 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
   };
   double worst_phi[3] = {}, worst_field[3] = {};
   int seed = 0;
-  for (const Size &size :
-       {Size{9, 7, 6, 0.0}, Size{8, 4, 4, 0.4}, Size{1, 1, 1, 0.0}, Size{17, 5, 3, -0.45}, Size{3, 11, 2, 0.2}})
+  for (const Size &size : {Size{9, 7, 6, 0.0}, Size{8, 4, 4, 0.4}, Size{1, 1, 1, 0.0},
+                           Size{17, 5, 3, -0.45}, Size{3, 11, 2, 0.2}})
     for (const MapKernel kernel : KERNELS)
       for (const MapOverlap overlap : OVERLAPS) {
         MapOptions o = options_of(kernel, overlap);
@@ -249,16 +267,19 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
           const double limit = precision == Precision::DOUBLE ? DOUBLE : FLOAT;
           EXPECT_LT(worst.phi, limit);
           EXPECT_LT(worst.field, limit);
-          worst_phi[static_cast<int>(precision)] = std::max(worst_phi[static_cast<int>(precision)], worst.phi);
-          worst_field[static_cast<int>(precision)] = std::max(worst_field[static_cast<int>(precision)], worst.field);
+          worst_phi[static_cast<int>(precision)] =
+              std::max(worst_phi[static_cast<int>(precision)], worst.phi);
+          worst_field[static_cast<int>(precision)] =
+              std::max(worst_field[static_cast<int>(precision)], worst.field);
           potential_alone.field = found.field;
           map->on_grid(grid, s.charges(), {potential_alone.phi.data(), nullptr});
           EXPECT_LT(compare(o, s, potential_alone, points, nullptr, true).phi, limit);
         }
       }
   for (const Precision precision : PRECISIONS)
-    std::printf("worst errors over the sum of |terms|, precision %d: potential %.2g, field %.2g\n", static_cast<int>(precision),
-                worst_phi[static_cast<int>(precision)], worst_field[static_cast<int>(precision)]);
+    std::printf("worst errors over the sum of |terms|, precision %d: potential %.2g, field %.2g\n",
+                static_cast<int>(precision), worst_phi[static_cast<int>(precision)],
+                worst_field[static_cast<int>(precision)]);
 }
 
 // potentials at the charges themselves, and anywhere
@@ -283,7 +304,8 @@ TEST(PotentialMap, AtPoints)
         Values found(self.size());
         make_map(o, precision, 2)->at_points(in, s.charges(), found.out());
         const Worst worst = compare(o, s, found, points, self.data(), false);
-        EXPECT_LT(std::max(worst.phi, worst.field), precision == Precision::DOUBLE ? DOUBLE : FLOAT);
+        EXPECT_LT(std::max(worst.phi, worst.field),
+                  precision == Precision::DOUBLE ? DOUBLE : FLOAT);
       }
       // null: no charge is left out
       Values with_self(1), skipped(1);
@@ -312,12 +334,14 @@ TEST(PotentialMap, OneCharge)
     Values found(5);
     make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
     EXPECT_EQ(found.phi[0], 0.0);    // skipped
-    const double expected[][2] = {{2.0, 1.0},
-                                  {2.0 * 0.84 * 0.84, 0.36 * 0.36},
-                                  {2.0 - 2.0 * (1.875 - 0.2 + 0.0096) / 2.5, 1.0 - 2.0 * (1.875 - 0.8 + 0.1536) / 2.5},
-                                  {2.0 * std::erfc(0.8), std::erfc(1.6)},
-                                  {2.0, 1.0}};
-    for (int p = 1; p <= 2; ++p) EXPECT_NEAR(found.phi[p], expected[static_cast<int>(kernel)][p - 1], 1e-14) << name_of(o);
+    const double expected[][2] = {
+        {2.0, 1.0},
+        {2.0 * 0.84 * 0.84, 0.36 * 0.36},
+        {2.0 - 2.0 * (1.875 - 0.2 + 0.0096) / 2.5, 1.0 - 2.0 * (1.875 - 0.8 + 0.1536) / 2.5},
+        {2.0 * std::erfc(0.8), std::erfc(1.6)},
+        {2.0, 1.0}};
+    for (int p = 1; p <= 2; ++p)
+      EXPECT_NEAR(found.phi[p], expected[static_cast<int>(kernel)][p - 1], 1e-14) << name_of(o);
     EXPECT_NEAR(found.phi[3], kernel == MapKernel::DIRECT ? 2.0 / 3.0 : 0.0, 1e-15);
     EXPECT_NEAR(found.field[13 - 1], kernel == MapKernel::DIRECT ? 2.0 / 16.0 : 0.0, 1e-15);
     EXPECT_NEAR(found.field[4], 0.0, 1e-15);
@@ -350,8 +374,10 @@ TEST(PotentialMap, ShortCutoff)
     for (const std::size_t p : points) expected[p] = 2.0 / (0.5 * cutoff);
     Values found(size_of(grid));
     make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
-    const double rounding = 16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;    // of positions, relative
-    for (std::size_t p = 0; p < size_of(grid); ++p) EXPECT_NEAR(found.phi[p], expected[p], rounding * expected[p]) << cutoff;
+    const double rounding =
+        16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;    // of positions, relative
+    for (std::size_t p = 0; p < size_of(grid); ++p)
+      EXPECT_NEAR(found.phi[p], expected[p], rounding * expected[p]) << cutoff;
   }
 }
 
@@ -364,8 +390,10 @@ TEST(PotentialMap, ScaledErfc)
     const Long expected = std::erfc(static_cast<Long>(x)) * std::exp(static_cast<Long>(x) * x);
     worst = std::max(worst, static_cast<double>(std::fabs(scaled_erfc(x) / expected - 1)));
     const float xf = static_cast<float>(x);
-    const Long expected_float = std::erfc(static_cast<Long>(xf)) * std::exp(static_cast<Long>(xf) * xf);
-    worst_float = std::max(worst_float, static_cast<double>(std::fabs(scaled_erfc(xf) / expected_float - 1)));
+    const Long expected_float =
+        std::erfc(static_cast<Long>(xf)) * std::exp(static_cast<Long>(xf) * xf);
+    worst_float =
+        std::max(worst_float, static_cast<double>(std::fabs(scaled_erfc(xf) / expected_float - 1)));
   }
   EXPECT_LT(worst, 2e-15);
   EXPECT_LT(worst_float, 6e-7);
@@ -375,7 +403,8 @@ TEST(PotentialMap, ScaledErfc)
 TEST(PotentialMap, FieldIsMinusTheGradient)
 {
   const double h = 1e-3;
-  for (const MapKernel kernel : {MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::DIRECT, MapKernel::EWALD})
+  for (const MapKernel kernel :
+       {MapKernel::SMOOTH, MapKernel::TAYLOR, MapKernel::DIRECT, MapKernel::EWALD})
     for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT}) {
       MapOptions o = options_of(kernel, overlap);
       if (kernel == MapKernel::EWALD) o.alpha = 2.0;    // erfc(6.6) at the cutoff
@@ -397,10 +426,12 @@ TEST(PotentialMap, FieldIsMinusTheGradient)
           map->on_grid(other, s.charges(), shifted[m].out());
         }
         for (std::size_t p = 0; p < size_of(grid); ++p) {
-          const double slope =
-              (8 * (shifted[2].phi[p] - shifted[1].phi[p]) - (shifted[3].phi[p] - shifted[0].phi[p])) / (12 * h);
+          const double slope = (8 * (shifted[2].phi[p] - shifted[1].phi[p]) -
+                                (shifted[3].phi[p] - shifted[0].phi[p])) /
+              (12 * h);
           // the second derivative of a ball of charge jumps at its surface
-          EXPECT_NEAR(at.field[3 * p + c], -slope, (overlap == MapOverlap::SOFT ? 1e-3 : 1e-6) * largest);
+          EXPECT_NEAR(at.field[3 * p + c], -slope,
+                      (overlap == MapOverlap::SOFT ? 1e-3 : 1e-6) * largest);
         }
       }
     }
@@ -414,7 +445,9 @@ TEST(PotentialMap, IsContinuous)
     const MapOptions o = options_of(kernel, MapOverlap::SOFT);
     const MapConstants<double> c = make_map_constants<double>(o);
     const auto at = [&](double r, double &value, double &slope) {
-      visit_map_kernel<double>(o, [&](auto k) { k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope); });
+      visit_map_kernel<double>(o, [&](auto k) {
+        k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope);
+      });
     };
     double v[2], w[2];
     at(o.radius - step, v[0], w[0]);
@@ -467,7 +500,8 @@ TEST(PotentialMap, BricksOfAGrid)
   map->on_grid(whole, s.charges(), of_whole.out());
   for (const auto &[first, last] : {std::pair<int, int>{0, 7}, {7, 8}, {8, 19}}) {
     MapGrid brick = whole;
-    for (int c = 0; c < 3; ++c) brick.origin[c] += first * whole.step[0][c] + 2 * whole.step[1][c] + 3 * whole.step[2][c];
+    for (int c = 0; c < 3; ++c)
+      brick.origin[c] += first * whole.step[0][c] + 2 * whole.step[1][c] + 3 * whole.step[2][c];
     brick.n[0] = last - first;
     brick.n[1] = 6;
     brick.n[2] = 5;
@@ -477,7 +511,8 @@ TEST(PotentialMap, BricksOfAGrid)
     for (int k = 0; k < brick.n[2]; ++k)
       for (int j = 0; j < brick.n[1]; ++j)
         for (int i = 0; i < brick.n[0]; ++i, ++p)
-          ASSERT_NEAR(found.phi[p], of_whole.phi[((k + 3) * 13 + j + 2) * 19 + i + first], 1e-12 * 30);
+          ASSERT_NEAR(found.phi[p], of_whole.phi[((k + 3) * 13 + j + 2) * 19 + i + first],
+                      1e-12 * 30);
   }
 }
 
@@ -515,7 +550,8 @@ TEST(PotentialMap, FarFromTheOrigin)
   System near = far;
   for (int c = 0; c < 3; ++c) {
     grid.origin[c] = std::round(grid.origin[c] * 1024.0) / 1024.0;
-    for (int a = 0; a < 3; ++a) far_grid.step[a][c] = grid.step[a][c] = std::round(grid.step[a][c] * 1024.0) / 1024.0;
+    for (int a = 0; a < 3; ++a)
+      far_grid.step[a][c] = grid.step[a][c] = std::round(grid.step[a][c] * 1024.0) / 1024.0;
     far_grid.origin[c] = grid.origin[c] + shift[c];
     for (std::size_t k = 0; k < far.q.size(); ++k) far.x[3 * k + c] += shift[c];
   }
@@ -526,7 +562,9 @@ TEST(PotentialMap, FarFromTheOrigin)
       map->on_grid(grid, near.charges(), a.out());
       map->on_grid(far_grid, far.charges(), b.out());
       for (std::size_t p = 0; p < size_of(grid); ++p) {
-        ASSERT_NEAR(a.phi[p], b.phi[p], (precision == Precision::DOUBLE ? 1e-8 : 1e-4) * std::max(1.0, std::fabs(a.phi[p])));
+        ASSERT_NEAR(a.phi[p], b.phi[p],
+                    (precision == Precision::DOUBLE ? 1e-8 : 1e-4) *
+                        std::max(1.0, std::fabs(a.phi[p])));
       }
     }
 }
@@ -552,7 +590,8 @@ TEST(PotentialMap, InstructionSetsAgree)
         qf(s.q.begin(), s.q.end());
     RowOfPoints<double> row = {{}, 3.1, 2.9, POINTS_OF_A_ROW};
     RowOfPoints<float> row_f = {{}, 3.1f, 2.9f, POINTS_OF_A_ROW};
-    for (int i = 0; i < POINTS_OF_A_ROW; ++i) row_f.x[i] = static_cast<float>(row.x[i] = 1.5 + 0.4 * i);
+    for (int i = 0; i < POINTS_OF_A_ROW; ++i)
+      row_f.x[i] = static_cast<float>(row.x[i] = 1.5 + 0.4 * i);
     std::vector<std::vector<double>> results;
     const auto add = [&](const MapKernels<double> &k, const MapKernels<float> &kf) {
       for (const bool alone : {false, true}) {
@@ -594,7 +633,8 @@ TEST(PotentialMap, InstructionSetsAgree)
 TEST(PotentialMap, FixedBins)
 {
   System s;
-  for (const double x : {0.5, 0.6, 0.7, 0.8, 5.5, 9.5, 9.6}) s.add(x, 0.5, 0.5, x > 0.65 ? -1.0 : 1.0);
+  for (const double x : {0.5, 0.6, 0.7, 0.8, 5.5, 9.5, 9.6})
+    s.add(x, 0.5, 0.5, x > 0.65 ? -1.0 : 1.0);
   MapGrid grid = grid_of(9, 2, 3, 1.1, 0.0);
   MapOptions o = options_of(MapKernel::SMOOTH);
   o.cutoff = 4.0;
@@ -608,7 +648,7 @@ TEST(PotentialMap, FixedBins)
     for (const bool on_host : {false, true}) {
       const MapBins bins = {true, 2.0, c.depth, on_host};
       const auto map = ::on_host() ? make_host_potential_map(o, Precision::DOUBLE, 1, bins)
-                                         : make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins);
+                                   : make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins);
       map->on_grid(grid, s.charges(), found.out());
       EXPECT_EQ(map->overflow().charges, 7.0);
       EXPECT_EQ(map->overflow().overflowing, c.overflowing);
@@ -628,7 +668,8 @@ TEST(PotentialMap, RefusesBadBins)
       const System s = random_system(5, 3.0, 1);
       const MapGrid grid = grid_of(3, 2, 2, 1.0, 0.0);
       Values found(size_of(grid));
-      make_host_potential_map(o, Precision::DOUBLE, 1, bins)->on_grid(grid, s.charges(), found.out());
+      make_host_potential_map(o, Precision::DOUBLE, 1, bins)
+          ->on_grid(grid, s.charges(), found.out());
     } catch (const std::invalid_argument &e) {
       return e.what();
     }
@@ -638,10 +679,13 @@ TEST(PotentialMap, RefusesBadBins)
   EXPECT_EQ(why(o, {true, 2.0, 3, false}), "");
   EXPECT_EQ(why(o, {true, 0.0, 3, false}), "the size of bins is 0 but must be > 0 and finite");
   EXPECT_EQ(why(o, {true, 2.0, 0, false}), "the depth of bins is 0 but must be > 0 and finite");
-  EXPECT_EQ(why(options_of(MapKernel::DIRECT), {true, 2.0, 3, false}), "kernel direct has no cutoff, and no bins");
-  EXPECT_EQ(why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
-            "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
-  EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58), "bins of size 0.001 with room for 3 charges each have 1.490");
+  EXPECT_EQ(why(options_of(MapKernel::DIRECT), {true, 2.0, 3, false}),
+            "kernel direct has no cutoff, and no bins");
+  EXPECT_EQ(
+      why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
+      "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
+  EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58),
+            "bins of size 0.001 with room for 3 charges each have 1.490");
 #ifdef GPUCOORD_HAS_CUDA
   // also on a machine without a GPU
   const MapBins bins = {true, 0.0, 3, false};

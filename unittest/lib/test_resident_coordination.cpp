@@ -5,9 +5,9 @@
 #include "on_gpu.h"
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/metadynamics.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
-#include "gpucoord/metadynamics.h"
 
 #include "../../lib/gpucoord/src/gpu/tuning.h"
 
@@ -45,16 +45,18 @@ struct System {
   std::vector<int> mask, type;
   int nlocal, nall;
 
-  System(int nlocal_in, int nghost, double density, unsigned seed, double fraction_a = 1.0, double fraction_b = 0.0,
-         double offset = 0.0) :
-      nlocal(nlocal_in), nall(nlocal_in + nghost)
+  System(int nlocal_in, int nghost, double density, unsigned seed, double fraction_a = 1.0,
+         double fraction_b = 0.0, double offset = 0.0) :
+      nlocal(nlocal_in),
+      nall(nlocal_in + nghost)
   {
     std::mt19937 random(seed);
     const double length = std::cbrt(std::max(1, nall) / density);
     std::uniform_real_distribution<double> place(offset, offset + length), chance(0.0, 1.0);
     for (int i = 0; i < 3 * nall; ++i) x.push_back(place(random));
     for (int i = 0; i < nall; ++i) {
-      mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) | (chance(random) < fraction_b ? 4 : 0));
+      mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) |
+                     (chance(random) < fraction_b ? 4 : 0));
       type.push_back(1 + static_cast<int>(random() % 3));
     }
   }
@@ -82,7 +84,8 @@ struct Result {
   std::vector<double> peratom;
 };
 
-Result on_host(const SwitchTable &table, const System &s, bool two, unsigned want, const double *weight = nullptr)
+Result on_host(const SwitchTable &table, const System &s, bool two, unsigned want,
+               const double *weight = nullptr)
 {
   Result result;
   result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
@@ -94,14 +97,16 @@ Result on_host(const SwitchTable &table, const System &s, bool two, unsigned wan
   in.a = {a.empty() ? &nothing : a.data(), static_cast<int>(a.size()), na};
   if (two) in.b = {b.empty() ? &nothing : b.data(), static_cast<int>(b.size()), nb};
   in.types = {s.type.data(), weight};
-  result.sums = make_host_coordination(table, Precision::DOUBLE, 4)->cells(in, want, result.peratom.data());
+  result.sums =
+      make_host_coordination(table, Precision::DOUBLE, 4)->cells(in, want, result.peratom.data());
   return result;
 }
 
 // The atoms of a System on the GPU, with positions in float or double.
 struct Loaded {
   Loaded(const System &s, bool in_float) :
-      x(in_float ? std::vector<double>() : s.x), xf(in_float ? std::vector<float>(s.x.begin(), s.x.end()) : std::vector<float>()),
+      x(in_float ? std::vector<double>() : s.x),
+      xf(in_float ? std::vector<float>(s.x.begin(), s.x.end()) : std::vector<float>()),
       mask(s.mask), type(s.type)
   {
     atoms.x = in_float ? static_cast<const void *>(xf.data()) : x.data();
@@ -126,42 +131,52 @@ DeviceSelection selection(bool two, double skin)
   return chosen;
 }
 
-std::unique_ptr<ResidentCoordination> make(const SwitchTable &table, Precision precision, const double *weight = nullptr)
+std::unique_ptr<ResidentCoordination> make(const SwitchTable &table, Precision precision,
+                                           const double *weight = nullptr)
 {
-  return make_resident_coordination(table, precision, make_resident_pairs(table, precision, weight));
+  return make_resident_coordination(table, precision,
+                                    make_resident_pairs(table, precision, weight));
 }
 
 double largest(const std::vector<double> &values, int columns, int first, int last)
 {
   double most = 0.0;
   for (std::size_t k = 0; k < values.size(); ++k)
-    if (const int c = static_cast<int>(k % columns); c >= first && c < last) most = std::max(most, std::fabs(values[k]));
+    if (const int c = static_cast<int>(k % columns); c >= first && c < last)
+      most = std::max(most, std::fabs(values[k]));
   return most;
 }
 
 // Differences over the largest magnitude. A pair that rounding puts beyond dmax takes the jumps there with it.
-void expect_near(const Result &found, const Result &expected, unsigned want, double tolerance, double jump,
-                 const std::string &what)
+void expect_near(const Result &found, const Result &expected, unsigned want, double tolerance,
+                 double jump, const std::string &what)
 {
-  EXPECT_NEAR(found.sums.value, expected.sums.value, tolerance * std::max(1.0, std::fabs(expected.sums.value))) << what;
+  EXPECT_NEAR(found.sums.value, expected.sums.value,
+              tolerance * std::max(1.0, std::fabs(expected.sums.value)))
+      << what;
   if (want & VIRIAL) {
     double most = 1.0;
     for (const double w : expected.sums.virial) most = std::max(most, std::fabs(w));
-    for (int k = 0; k < 6; ++k) EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * most + 10 * jump) << what;
+    for (int k = 0; k < 6; ++k)
+      EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * most + 10 * jump)
+          << what;
   }
   const int columns = peratom_columns(want);
   ASSERT_EQ(found.peratom.size(), expected.peratom.size());
   const int ends[] = {0, 1, 4, 10};
   for (int part = 0; part < 3 && columns > 0 && ends[part + 1] <= columns; ++part) {
-    const double limit = tolerance * std::max(1.0, largest(expected.peratom, columns, ends[part], ends[part + 1])) +
+    const double limit =
+        tolerance * std::max(1.0, largest(expected.peratom, columns, ends[part], ends[part + 1])) +
         (part > 0 ? 10 * jump : 0.0);
     for (std::size_t k = 0; k < expected.peratom.size(); ++k)
       if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1])
-        ASSERT_NEAR(found.peratom[k], expected.peratom[k], limit) << what << ", row " << k / columns << ", column " << c;
+        ASSERT_NEAR(found.peratom[k], expected.peratom[k], limit)
+            << what << ", row " << k / columns << ", column " << c;
   }
 }
 
-Result on_gpu(ResidentCoordination &device, const System &s, const DeviceAtoms &atoms, unsigned want)
+Result on_gpu(ResidentCoordination &device, const System &s, const DeviceAtoms &atoms,
+              unsigned want)
 {
   Result result;
   result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
@@ -184,13 +199,14 @@ double jump_of(const Switch &function, Precision precision)
   return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.slope_at_dmax());
 }
 
-constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, DERIVATIVES | VIRIAL | ATOM_VIRIAL};
+constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
+                              DERIVATIVES | VIRIAL | ATOM_VIRIAL};
 constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
 
 std::string label(const char *what, int n, int precision, unsigned want)
 {
-  return std::string(what) + ", " + std::to_string(n) + " atoms, precision " + std::to_string(precision) + ", want " +
-      std::to_string(want);
+  return std::string(what) + ", " + std::to_string(n) + " atoms, precision " +
+      std::to_string(precision) + ", want " + std::to_string(want);
 }
 
 }    // namespace
@@ -218,7 +234,8 @@ TEST(ResidentCoordination, OneGroup)
         EXPECT_EQ(device->natoms_a(), n);
         for (const unsigned want : WANTS) {
           Result e = on_host(function, s, false, want);
-          expect_near(on_gpu(*device, s, loaded.atoms, want), e, want, tolerance_of(precision), jump_of(function, precision),
+          expect_near(on_gpu(*device, s, loaded.atoms, want), e, want, tolerance_of(precision),
+                      jump_of(function, precision),
                       label("one group", n, static_cast<int>(precision), want));
         }
       }
@@ -229,8 +246,9 @@ TEST(ResidentCoordination, EveryFunction)
 {
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
   const Loaded loaded(s, false);
-  for (const auto kind : {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP, SwitchKind::CUBIC,
-           SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM, SwitchKind::Q})
+  for (const auto kind : {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN,
+                          SwitchKind::SMAP, SwitchKind::CUBIC, SwitchKind::TANH,
+                          SwitchKind::COSINUS, SwitchKind::CUSTOM, SwitchKind::Q})
     for (const bool two : {false, true}) {
       SwitchOptions o = options(kind, 1.0);
       if (kind == SwitchKind::SMAP) o.a = 8, o.b = 4;
@@ -243,8 +261,9 @@ TEST(ResidentCoordination, EveryFunction)
         const auto device = make(function, precision);
         device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
         for (const unsigned want : WANTS)
-          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want, tolerance_of(precision),
-                      jump_of(function, precision), function.description());
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, two, want), want,
+                      tolerance_of(precision), jump_of(function, precision),
+                      function.description());
       }
     }
 }
@@ -253,7 +272,8 @@ TEST(ResidentCoordination, EveryFunction)
 TEST(ResidentCoordination, TwoGroups)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const double fractions[][2] = {{1, 1}, {0.5, 0.5}, {0.002, 0.9}, {0.9, 0.002}, {0, 1}, {1, 0}, {0, 0}};
+  const double fractions[][2] = {{1, 1}, {0.5, 0.5}, {0.002, 0.9}, {0.9, 0.002},
+                                 {0, 1}, {1, 0},     {0, 0}};
   for (const auto &f : fractions)
     for (const int n : {3, 500, 20000}) {
       const System s(n, n / 2, 8.0, n + 3, f[0], f[1]);
@@ -262,8 +282,9 @@ TEST(ResidentCoordination, TwoGroups)
         const auto device = make(function, precision);
         device->rebuild(loaded.atoms, selection(true, 0.2), 0, nullptr);
         for (const unsigned want : WANTS)
-          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, true, want), want,
-                      tolerance_of(precision), 0.0, label("two groups", n, static_cast<int>(precision), want));
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, true, want),
+                      want, tolerance_of(precision), 0.0,
+                      label("two groups", n, static_cast<int>(precision), want));
       }
     }
 }
@@ -280,8 +301,9 @@ TEST(ResidentCoordination, FewAmongMany)
       const auto device = make(function, precision);
       for (int round = 0; round < 2; ++round) {
         device->rebuild(loaded.atoms, selection(true, 0.2), 0, nullptr);
-        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, true, WANTS[4]), WANTS[4],
-                    tolerance_of(precision), 0.0, label("ions", n, static_cast<int>(precision), WANTS[4]));
+        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]),
+                    on_host(function, s, true, WANTS[4]), WANTS[4], tolerance_of(precision), 0.0,
+                    label("ions", n, static_cast<int>(precision), WANTS[4]));
       }
     }
   }
@@ -299,17 +321,21 @@ TEST(ResidentCoordination, NeighborList)
       for (int i = 0; i < n; ++i) {
         for (int j = 0; j < s.nall; ++j) {
           double r_sq = 0.0;
-          for (int c = 0; c < 3; ++c) r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
-          if (j != i && r_sq < 1.25 * 1.25) lists[i].push_back(j);    // a little farther than is needed
+          for (int c = 0; c < 3; ++c)
+            r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
+          if (j != i && r_sq < 1.25 * 1.25)
+            lists[i].push_back(j);    // a little farther than is needed
         }
         most = std::max(most, static_cast<int>(lists[i].size()));
       }
       const int capacity = most + 7;    // what is beyond the neighbors is nothing that may be read
       for (const bool by_atom : {true, false}) {
-        std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000), count(n);
+        std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000),
+            count(n);
         for (int i = 0; i < n; ++i) {
           count[i] = static_cast<int>(lists[i].size());
-          for (int k = 0; k < count[i]; ++k) neighbor[by_atom ? i * capacity + k : k * n + i] = lists[i][k];
+          for (int k = 0; k < count[i]; ++k)
+            neighbor[by_atom ? i * capacity + k : k * n + i] = lists[i][k];
         }
         const OnGpu<int> neighbor_on_gpu(neighbor), count_on_gpu(count);
         for (const Precision precision : PRECISIONS) {
@@ -317,42 +343,52 @@ TEST(ResidentCoordination, NeighborList)
           const Loaded loaded(s, false);
           const auto device = make(function, precision);
           DeviceSelection chosen = selection(false, 0.2);
-          chosen.neighbors = {neighbor_on_gpu.data(), count_on_gpu.data(), by_atom ? capacity : 1, by_atom ? 1 : n, capacity};
+          chosen.neighbors = {neighbor_on_gpu.data(), count_on_gpu.data(), by_atom ? capacity : 1,
+                              by_atom ? 1 : n, capacity};
           for (int round = 0; round < 2; ++round) {
             device->rebuild(loaded.atoms, chosen, 0, nullptr);
             EXPECT_EQ(device->natoms_a(), n);
             for (const unsigned want : WANTS)
-              expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, false, want), want,
-                          tolerance_of(precision), 0.0, label("list", n, static_cast<int>(precision), want));
+              expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(function, s, false, want),
+                          want, tolerance_of(precision), 0.0,
+                          label("list", n, static_cast<int>(precision), want));
           }
           moved.move(0.09, n);
           loaded.x.set(moved.x);
-          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, false, WANTS[4]), WANTS[4],
-                      tolerance_of(precision), 0.0, label("list, moved", n, static_cast<int>(precision), WANTS[4]));
+          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]),
+                      on_host(function, moved, false, WANTS[4]), WANTS[4], tolerance_of(precision),
+                      0.0, label("list, moved", n, static_cast<int>(precision), WANTS[4]));
           EXPECT_FALSE(device->result(nullptr).moved);
           const Result expected = on_host(function, moved, false, DERIVATIVES);
-          const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
+          const double limit =
+              tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
           device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
-          for (const bool packed : {true, false}) {    // of an atom, or of an axis, one after the other
+          for (const bool packed :
+               {true, false}) {    // of an atom, or of an axis, one after the other
             const std::vector<double> before(3 * s.nall, 0.5);
             OnGpu<double> f(before);
             OnGpu<float> f_float(std::vector<float>(before.begin(), before.end()));
             const std::int64_t atom_stride = packed ? 3 : 1, axis_stride = packed ? 1 : s.nall;
             const OnGpu<double> slope(std::vector<double>{0.25});
-            device->add_forces({f.data(), false, atom_stride, axis_stride}, 2.0, slope.data(), nullptr);
-            device->add_forces({f_float.data(), true, atom_stride, axis_stride}, 0.5, nullptr, nullptr);
+            device->add_forces({f.data(), false, atom_stride, axis_stride}, 2.0, slope.data(),
+                               nullptr);
+            device->add_forces({f_float.data(), true, atom_stride, axis_stride}, 0.5, nullptr,
+                               nullptr);
             const auto after = f.get();
             const auto after_float = f_float.get();
             for (int i = 0; i < s.nall; ++i)
               for (int c = 0; c < 3; ++c) {
                 const double force = 0.5 - 0.5 * (i < n ? expected.peratom[4 * i + 1 + c] : 0.0);
                 ASSERT_NEAR(after[atom_stride * i + axis_stride * c], force, limit);
-                ASSERT_NEAR(after_float[atom_stride * i + axis_stride * c], force, limit + 1e-6 * std::fabs(force) + 1e-7);
+                ASSERT_NEAR(after_float[atom_stride * i + axis_stride * c], force,
+                            limit + 1e-6 * std::fabs(force) + 1e-7);
               }
           }
-          device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);    // a search after a list
-          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[1]), on_host(function, moved, false, WANTS[1]), WANTS[1],
-                      tolerance_of(precision), 0.0, label("search", n, static_cast<int>(precision), WANTS[1]));
+          device->rebuild(loaded.atoms, selection(false, 0.2), 0,
+                          nullptr);    // a search after a list
+          expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[1]),
+                      on_host(function, moved, false, WANTS[1]), WANTS[1], tolerance_of(precision),
+                      0.0, label("search", n, static_cast<int>(precision), WANTS[1]));
         }
       }
     }
@@ -364,10 +400,14 @@ void sort_in_cells(System &s, double size)
   std::vector<int> order(s.nall);
   std::iota(order.begin(), order.end(), 0);
   const auto key = [&](int i) {
-    const auto cell = [&](int c) { return std::floor(s.x[3 * i + c] / size); };
+    const auto cell = [&](int c) {
+      return std::floor(s.x[3 * i + c] / size);
+    };
     return std::make_tuple(i >= s.nlocal, cell(2), cell(1), cell(0));
   };
-  std::sort(order.begin(), order.end(), [&](int i, int j) { return key(i) < key(j); });
+  std::sort(order.begin(), order.end(), [&](int i, int j) {
+    return key(i) < key(j);
+  });
   const System old = s;
   for (int i = 0; i < s.nall; ++i) {
     std::copy_n(old.x.data() + 3 * order[i], 3, s.x.data() + 3 * i);
@@ -380,23 +420,31 @@ void sort_in_cells(System &s, double size)
 struct HostList {
   std::vector<int> neighbor, count;
 
-  HostList(const System &s, double range, std::int64_t atom_stride, std::int64_t neighbor_stride, int capacity) : count(s.nlocal)
+  HostList(const System &s, double range, std::int64_t atom_stride, std::int64_t neighbor_stride,
+           int capacity) :
+      count(s.nlocal)
   {
     std::map<std::tuple<int, int, int>, std::vector<int>> cells;
-    const auto cell = [&](int i, int c) { return static_cast<int>(std::floor(s.x[3 * i + c] / range)); };
+    const auto cell = [&](int i, int c) {
+      return static_cast<int>(std::floor(s.x[3 * i + c] / range));
+    };
     for (int i = 0; i < s.nall; ++i) cells[{cell(i, 0), cell(i, 1), cell(i, 2)}].push_back(i);
     neighbor.assign(static_cast<std::size_t>(s.nlocal) * capacity, -1000000000);
     for (const auto &[at, atoms] : cells)
       for (int k = 0; k < 27; ++k) {
-        const auto others = cells.find({std::get<0>(at) + k % 3 - 1, std::get<1>(at) + k / 3 % 3 - 1, std::get<2>(at) + k / 9 - 1});
+        const auto others =
+            cells.find({std::get<0>(at) + k % 3 - 1, std::get<1>(at) + k / 3 % 3 - 1,
+                        std::get<2>(at) + k / 9 - 1});
         if (others == cells.end()) continue;
         for (const int i : atoms)
           for (const int j : others->second) {
             if (i >= s.nlocal || j == i) continue;
             double r_sq = 0.0;
-            for (int c = 0; c < 3; ++c) r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
+            for (int c = 0; c < 3; ++c)
+              r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
             if (r_sq >= range * range) continue;
-            if (count[i] == capacity) throw std::length_error("more neighbors than there is room for");
+            if (count[i] == capacity)
+              throw std::length_error("more neighbors than there is room for");
             neighbor[i * atom_stride + count[i]++ * neighbor_stride] = j;
           }
       }
@@ -407,24 +455,31 @@ struct HostList {
 // it is not, or too many atoms are in one place, lists are as above.
 TEST(ResidentCoordination, BlocksOfRows)
 {
-  const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)), Switch(options(SwitchKind::EXP, 1.0))};
+  const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)),
+                              Switch(options(SwitchKind::EXP, 1.0))};
   enum Kind { LIQUID, VAPOUR, UNSORTED, CROWD };
   struct Case {
     Kind kind;
     int n;
     double density;
   };
-  for (const Case &a : {Case{LIQUID, 150001, 6.0}, {VAPOUR, 140000, 6.0}, {UNSORTED, 150001, 6.0}, {CROWD, 150001, 6.0},
+  for (const Case &a : {Case{LIQUID, 150001, 6.0},
+                        {VAPOUR, 140000, 6.0},
+                        {UNSORTED, 150001, 6.0},
+                        {CROWD, 150001, 6.0},
                         {LIQUID, 1100000, 3.3}}) {
-    const bool is_large = a.n > 1000000, in_blocks = a.kind == LIQUID || a.kind == VAPOUR, by_atom = a.kind == VAPOUR;
+    const bool is_large = a.n > 1000000, in_blocks = a.kind == LIQUID || a.kind == VAPOUR,
+               by_atom = a.kind == VAPOUR;
     System s(a.n, a.n / 10, a.density, 5, 1.0, 0.0, -15.0);
-    if (a.kind == VAPOUR)    // thinner and thinner along x, to none within reach, over more than 256 ranges
+    if (a.kind ==
+        VAPOUR)    // thinner and thinner along x, to none within reach, over more than 256 ranges
       for (int i = 0; i < s.nall; ++i)
         if (double &x = s.x[3 * i]; x > 0.0) x *= 1.0 + 0.007 * x * x * x;
     if (a.kind != UNSORTED) sort_in_cells(s, 0.6);
     if (a.kind == CROWD) {    // in a cube, atoms that are not neighbors in memory
       System crowd(5000, 0, 5000 / (6.0 * 6.0 * 6.0), 8, 1.0, 0.0, -3.0);
-      for (int k = 0; k < crowd.nall; ++k) std::copy_n(crowd.x.data() + 3 * k, 3, s.x.data() + 3 * (5 * k));
+      for (int k = 0; k < crowd.nall; ++k)
+        std::copy_n(crowd.x.data() + 3 * k, 3, s.x.data() + 3 * (5 * k));
     }
     for (double &x : s.x) x = static_cast<float>(x);
     const int capacity = a.kind == CROWD ? 320 : 80;
@@ -432,7 +487,8 @@ TEST(ResidentCoordination, BlocksOfRows)
     const HostList list(s, 1.2, atom_stride, neighbor_stride, capacity);
     if (a.kind == VAPOUR) {
       EXPECT_EQ(*std::min_element(list.count.begin(), list.count.end()), 0);
-      for (const int few : {1, 2, 7, 8, 9, 16, 17}) EXPECT_NE(std::count(list.count.begin(), list.count.end(), few), 0);
+      for (const int few : {1, 2, 7, 8, 9, 16, 17})
+        EXPECT_NE(std::count(list.count.begin(), list.count.end(), few), 0);
     }
     const OnGpu<int> neighbor(list.neighbor), count(list.count);
     DeviceSelection chosen = selection(false, 0.2);
@@ -447,7 +503,8 @@ TEST(ResidentCoordination, BlocksOfRows)
         const auto device = make_resident_coordination(function, precision, pairs);
         device->rebuild(loaded.atoms, chosen, 0, nullptr);
         // lists take 2 bytes a partner there, and 4 elsewhere
-        const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity, of_points = 64 * static_cast<std::size_t>(s.nall);
+        const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity,
+                          of_points = 64 * static_cast<std::size_t>(s.nall);
         if (in_blocks && precision != Precision::DOUBLE)
           EXPECT_LT(device->bytes(), 3 * of_lists + of_points) << what;
         else
@@ -457,10 +514,12 @@ TEST(ResidentCoordination, BlocksOfRows)
           for (const unsigned want : WANTS)
             if (!is_large || want == WANTS[3]) {
               result = on_gpu(*device, s, loaded.atoms, want);
-              expect_near(result, on_host(function, s, false, want), want, tolerance_of(precision), jump_of(function, precision),
+              expect_near(result, on_host(function, s, false, want), want, tolerance_of(precision),
+                          jump_of(function, precision),
                           label(what.c_str(), a.n, static_cast<int>(precision), want));
             }
-          device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);    // a search between two lists
+          device->rebuild(loaded.atoms, selection(false, 0.2), 0,
+                          nullptr);    // a search between two lists
           device->rebuild(loaded.atoms, chosen, 0, nullptr);
         }
         EXPECT_EQ(found[0].sums.value, found[1].sums.value);
@@ -470,9 +529,11 @@ TEST(ResidentCoordination, BlocksOfRows)
         moved.move(0.09, 3);
         for (double &x : moved.x) x = static_cast<float>(x);
         loaded.x.set(in_float ? std::vector<double>() : moved.x);
-        loaded.xf.set(in_float ? std::vector<float>(moved.x.begin(), moved.x.end()) : std::vector<float>());
+        loaded.xf.set(in_float ? std::vector<float>(moved.x.begin(), moved.x.end())
+                               : std::vector<float>());
         const Result expected = on_host(function, moved, false, DERIVATIVES);
-        const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4)) +
+        const double limit =
+            tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4)) +
             10 * jump_of(function, precision);
         const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
         const auto sharing = make_resident_coordination(function, precision, pairs);
@@ -481,11 +542,15 @@ TEST(ResidentCoordination, BlocksOfRows)
         device->add_forces({f.data(), false, 3, 1}, 0.25, nullptr, nullptr);
         for (const auto &each : {device.get(), sharing.get()})
           EXPECT_NEAR(each->result(nullptr).value, expected.sums.value,
-                      tolerance_of(precision) * std::fabs(expected.sums.value)) << what;
+                      tolerance_of(precision) * std::fabs(expected.sums.value))
+              << what;
         const auto after = f.get();
         for (int i = 0; i < s.nall; ++i)
           for (int c = 0; c < 3; ++c)
-            ASSERT_NEAR(after[3 * i + c], 0.5 - (i < a.n ? 1.25 * expected.peratom[4 * i + 1 + c] : 0.0), 1.25 * limit) << what;
+            ASSERT_NEAR(after[3 * i + c],
+                        0.5 - (i < a.n ? 1.25 * expected.peratom[4 * i + 1 + c] : 0.0),
+                        1.25 * limit)
+                << what;
       }
   }
 }
@@ -547,8 +612,8 @@ TEST(ResidentCoordination, ManyRows)
       device->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
       result = on_gpu(*device, s, loaded.atoms, DERIVATIVES);
     }
-    expect_near(found[0], on_host(function, s, false, DERIVATIVES), DERIVATIVES, tolerance_of(precision), 0.0,
-                "many rows");
+    expect_near(found[0], on_host(function, s, false, DERIVATIVES), DERIVATIVES,
+                tolerance_of(precision), 0.0, "many rows");
     EXPECT_EQ(found[0].sums.value, found[1].sums.value);
     EXPECT_EQ(found[0].peratom, found[1].peratom);
   }
@@ -558,19 +623,22 @@ TEST(ResidentCoordination, ManyRows)
 TEST(ResidentCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const auto [n, density] : {std::pair(FEW_ATOMS, 10.0), {MANY_ATOMS, 10.0}, {MANY_ATOMS, CROWD}})
+  for (const auto [n, density] :
+       {std::pair(FEW_ATOMS, 10.0), {MANY_ATOMS, 10.0}, {MANY_ATOMS, CROWD}})
     for (const Precision precision : PRECISIONS) {
       System s(n, n / 3, density, 11, 0.8, 0.5);
       Loaded loaded(s, false);
       const auto device = make(function, precision);
       for (const bool two : {false, true}) {
         device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
-        if (density == CROWD) EXPECT_LT(device->bytes(), 64u << 20);    // lists would be ten times that
+        if (density == CROWD)
+          EXPECT_LT(device->bytes(), 64u << 20);    // lists would be ten times that
         System moved = s;
         moved.move(0.149, 3);
         loaded.x.set(moved.x);
-        expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]), on_host(function, moved, two, WANTS[4]), WANTS[4],
-                    tolerance_of(precision), 0.0, "moved");
+        expect_near(on_gpu(*device, moved, loaded.atoms, WANTS[4]),
+                    on_host(function, moved, two, WANTS[4]), WANTS[4], tolerance_of(precision), 0.0,
+                    "moved");
         EXPECT_FALSE(device->result(nullptr).moved);
         int row = 0;
         while (!(moved.mask[row] & 2)) ++row;
@@ -593,7 +661,8 @@ TEST(ResidentCoordination, SharedPairs)
   later.move(0.1, 5);
   Loaded loaded(s, false);
   const auto pairs = make_resident_pairs(one, Precision::DOUBLE, nullptr);
-  const auto a = make_resident_coordination(one, Precision::DOUBLE, pairs), b = make_resident_coordination(other, Precision::DOUBLE, pairs);
+  const auto a = make_resident_coordination(one, Precision::DOUBLE, pairs),
+             b = make_resident_coordination(other, Precision::DOUBLE, pairs);
   const auto chosen = selection(false, 0.3);
   a->rebuild(loaded.atoms, chosen, 1, nullptr);
   b->rebuild(loaded.atoms, chosen, 1, nullptr);
@@ -610,14 +679,17 @@ TEST(ResidentCoordination, WhereAtomsAre)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
   for (const double offset : {0.0, -1e5, 3e6})
-    for (const auto [n, density] : {std::pair(FEW_ATOMS, 10.0), {FEW_ATOMS, 1e-4}, {MANY_ATOMS, 10.0}, {MANY_ATOMS, 1e-4}}) {
+    for (const auto [n, density] :
+         {std::pair(FEW_ATOMS, 10.0), {FEW_ATOMS, 1e-4}, {MANY_ATOMS, 10.0}, {MANY_ATOMS, 1e-4}}) {
       const System s(n, n / 3, density, 23, 1.0, 0.0, offset);
       for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
         const Loaded loaded(s, false);
         const auto device = make(function, precision);
         device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4],
-                    tolerance_of(precision) * (offset == 0.0 ? 1.0 : 10.0), 0.0, "offset " + std::to_string(offset));
+        expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]),
+                    on_host(function, s, false, WANTS[4]), WANTS[4],
+                    tolerance_of(precision) * (offset == 0.0 ? 1.0 : 10.0), 0.0,
+                    "offset " + std::to_string(offset));
       }
     }
   for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
@@ -626,7 +698,8 @@ TEST(ResidentCoordination, WhereAtomsAre)
     const Loaded loaded(s, true);
     const auto device = make(function, Precision::DOUBLE);
     device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-    expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]), WANTS[4], 1e-11, 0.0, "float");
+    expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(function, s, false, WANTS[4]),
+                WANTS[4], 1e-11, 0.0, "float");
   }
 }
 
@@ -654,7 +727,8 @@ TEST(ResidentCoordination, BadPositions)
 TEST(ResidentCoordination, TypesAndForces)
 {
   SwitchTable table(3);
-  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))), gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
+  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))),
+            gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
   table.set(1, 1, cubic);
   table.set(1, 2, gaussian);
   table.set(2, 3, cubic);
@@ -663,11 +737,15 @@ TEST(ResidentCoordination, TypesAndForces)
   const double epsilon[] = {1.5, -0.7, 2.0, 0.3};
   const int pairs[][2] = {{1, 1}, {1, 2}, {2, 3}, {3, 3}};
   for (int k = 0; k < 4; ++k)
-    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] = epsilon[k];
+    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] =
+        epsilon[k];
   const unsigned want = WANTS[4];
-  for (const auto [n, density, two] :
-       {std::tuple(FEW_ATOMS, 12.0, false), {FEW_ATOMS, 12.0, true}, {MANY_ATOMS, 12.0, false}, {MANY_ATOMS, 12.0, true},
-        {MANY_ATOMS, CROWD, false}, {MANY_ATOMS, CROWD, true}}) {
+  for (const auto [n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
+                                       {FEW_ATOMS, 12.0, true},
+                                       {MANY_ATOMS, 12.0, false},
+                                       {MANY_ATOMS, 12.0, true},
+                                       {MANY_ATOMS, CROWD, false},
+                                       {MANY_ATOMS, CROWD, true}}) {
     const System s(n, n / 3, density, 37, 0.8, 0.7);
     const Loaded loaded(s, false);
     for (const Precision precision : PRECISIONS) {
@@ -685,9 +763,11 @@ TEST(ResidentCoordination, TypesAndForces)
         forces.atom_stride = in_rows ? 3 : 1;
         forces.axis_stride = in_rows ? 1 : s.nall;
         device->evaluate_forces(loaded.atoms, DERIVATIVES, forces, nullptr);
-        EXPECT_NEAR(device->result(nullptr).value, expected.sums.value, tolerance_of(precision) * 1e5);
+        EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
+                    tolerance_of(precision) * 1e5);
         const auto after = f.get();
-        const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) + (precision == Precision::DOUBLE ? 0 : 5);
+        const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) +
+            (precision == Precision::DOUBLE ? 0 : 5);
         for (int i = 0; i < s.nall; ++i)
           for (int c = 0; c < 3; ++c)
             ASSERT_NEAR(after[forces.atom_stride * i + forces.axis_stride * c],
@@ -714,8 +794,9 @@ TEST(ResidentCoordination, PairsOfTypesComeAndGo)
       if (!has_pairs_of_1) std::fill(now.type.begin() + 1, now.type.end(), 2);
       const Loaded loaded(now, false);
       device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
-      expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]), on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11,
-                  0.0, "types that come and go");
+      expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]),
+                  on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11, 0.0,
+                  "types that come and go");
     }
   }
 }
@@ -724,7 +805,8 @@ TEST(ResidentCoordination, PairsOfTypesComeAndGo)
 TEST(ResidentCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const auto [density, two] : {std::pair(12.0, false), {12.0, true}, {CROWD, false}, {CROWD, true}}) {
+  for (const auto [density, two] :
+       {std::pair(12.0, false), {12.0, true}, {CROWD, false}, {CROWD, true}}) {
     const System s(9000, 3000, density, 41, 0.8, 0.7);
     const Loaded loaded(s, false);
     const Result expected = on_host(function, s, two, DERIVATIVES);
@@ -733,13 +815,16 @@ TEST(ResidentCoordination, AddedForces)
       device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
       OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
       device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
-      EXPECT_NEAR(device->result(nullptr).value, expected.sums.value, tolerance_of(precision) * expected.sums.value);
+      EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
+                  tolerance_of(precision) * expected.sums.value);
       device->add_forces({f.data(), false, 3, 1}, 0.5, nullptr, nullptr);
       const auto after = f.get();
-      const double limit = tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
+      const double limit =
+          tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
       for (int i = 0; i < s.nall; ++i)
         for (int c = 0; c < 3; ++c)
-          ASSERT_NEAR(after[3 * i + c], 0.5 - 0.5 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0), limit);
+          ASSERT_NEAR(after[3 * i + c],
+                      0.5 - 0.5 * (i < s.nlocal ? expected.peratom[4 * i + 1 + c] : 0.0), limit);
     }
     const auto device = make(function, Precision::DOUBLE);
     device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
@@ -788,8 +873,8 @@ TEST(ResidentBias, Restraints)
     device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
     const double value = scale * on_host(function, s, false, VALUE).sums.value;
     Restraint terms[4], last[4];
-    const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR, Restraint::Kind::UPPER_WALL,
-                                     Restraint::Kind::LOWER_WALL};
+    const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR,
+                                     Restraint::Kind::UPPER_WALL, Restraint::Kind::LOWER_WALL};
     std::vector<ResidentBias::Variable> variables(4);
     double energy = 0.0, slopes[4], slope;
     for (int v = 0; v < 4; ++v) {
@@ -814,7 +899,8 @@ TEST(ResidentBias, Restraints)
     const double most = 2.0 * std::fabs(slopes[0]) * largest(derivatives.peratom, 4, 1, 4);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
-        ASSERT_NEAR(forces[3 * i + c], -2.0 * slopes[0] * derivatives.peratom[4 * i + 1 + c], 1e-9 * most);
+        ASSERT_NEAR(forces[3 * i + c], -2.0 * slopes[0] * derivatives.peratom[4 * i + 1 + c],
+                    1e-9 * most);
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.s[0], value, 1e-12 * value);
     EXPECT_NEAR(state.energy, energy, 1e-9);

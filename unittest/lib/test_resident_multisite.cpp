@@ -94,14 +94,18 @@ template <class Real> class Atoms {
   }
 
   // vectors of owned atoms
-  OnGpu<Real> vectors(double value) const { return OnGpu<Real>(std::vector<Real>(3 * nlocal, static_cast<Real>(value))); }
+  OnGpu<Real> vectors(double value) const
+  {
+    return OnGpu<Real>(std::vector<Real>(3 * nlocal, static_cast<Real>(value)));
+  }
   DeviceForces forces(const OnGpu<Real> &of) const
   {
     return {of.data(), sizeof(Real) == sizeof(float), by_axis ? 1 : 3, by_axis ? nlocal : 1};
   }
   double at(const std::vector<Real> &vectors, int atom, int axis) const
   {
-    return by_axis ? vectors[static_cast<std::size_t>(nlocal) * axis + atom] : vectors[3 * atom + axis];
+    return by_axis ? vectors[static_cast<std::size_t>(nlocal) * axis + atom]
+                   : vectors[3 * atom + axis];
   }
 
  private:
@@ -122,7 +126,8 @@ constexpr double BEFORE = 0.25;    // in forces and torques before
 
 // forces and torques that were added, and what rows of others have
 template <class Real>
-void expect_added(const Atoms<Real> &a, const OnGpu<Real> &force, const OnGpu<Real> &torque, const Result &expected, double tolerance)
+void expect_added(const Atoms<Real> &a, const OnGpu<Real> &force, const OnGpu<Real> &torque,
+                  const Result &expected, double tolerance)
 {
   const auto f = force.get(), t = torque.get();
   std::vector<double> forces, torques;
@@ -140,11 +145,16 @@ void expect_added(const Atoms<Real> &a, const OnGpu<Real> &force, const OnGpu<Re
   expect_close(torques, expected.torque, tolerance, "torque");
 }
 
-template <class Real> void compare(const MultisiteModel &model, const System &s, Precision precision, bool mixed, bool by_axis,
-                                   ResidentMultisite &on_device)
+template <class Real>
+void compare(const MultisiteModel &model, const System &s, Precision precision, bool mixed,
+             bool by_axis, ResidentMultisite &on_device)
 {
-  const double tolerance = precision == Precision::DOUBLE && sizeof(Real) == sizeof(double) ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT;
-  const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) { return reference_multisite(model, m, r); });
+  const double tolerance = precision == Precision::DOUBLE && sizeof(Real) == sizeof(double)
+      ? TOLERANCE_DOUBLE
+      : TOLERANCE_FLOAT;
+  const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) {
+    return reference_multisite(model, m, r);
+  });
   const Atoms<Real> a(s, static_cast<int>(model.components().size()), mixed, by_axis);
   on_device.rebuild(a.atoms(), nullptr);
   for (const MultisiteWant want : {MultisiteWant::ALL, MultisiteWant::FORCES}) {
@@ -173,7 +183,8 @@ template <class Real> void compare(const MultisiteModel &model, const System &s,
       by_row.energy[k] = e[i];
     }
     // sums in double, where forces are float
-    expect_close(by_row, expected, precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
+    expect_close(by_row, expected,
+                 precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
   }
 }
 
@@ -195,8 +206,8 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
       for (const int n : {400, 1, 2, 3000, 33, 0, 500})    // nothing is left over
         for (const bool mixed : {false, true})
           for (const bool by_axis : {false, true}) {
-            SCOPED_TRACE(kinds[0].name + ", " + std::to_string(n) + " molecules" + (mixed ? " among others" : "") +
-                         (by_axis ? ", by axis" : ""));
+            SCOPED_TRACE(kinds[0].name + ", " + std::to_string(n) + " molecules" +
+                         (mixed ? " among others" : "") + (by_axis ? ", by axis" : ""));
             const System s = rounded(System(n, static_cast<int>(kinds.size())));
             compare<double>(model, s, precision, mixed, by_axis, *on_device);
             compare<float>(model, s, precision, mixed, by_axis, *on_device);
@@ -219,11 +230,15 @@ TEST_F(DeviceMultisites, MoveWithoutARebuild)
       s.x[k + 1] -= shift;
     }
     Atoms<double> moved(s, 3, true, false);
-    const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) { return reference_multisite(model, m, r); });
+    const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) {
+      return reference_multisite(model, m, r);
+    });
     const auto force = moved.vectors(BEFORE), torque = moved.vectors(BEFORE);
-    on_device->evaluate(moved.atoms(), moved.turned(), MultisiteWant::FORCES, moved.forces(force), moved.forces(torque), nullptr);
+    on_device->evaluate(moved.atoms(), moved.turned(), MultisiteWant::FORCES, moved.forces(force),
+                        moved.forces(torque), nullptr);
     EXPECT_EQ(on_device->result(nullptr).bad_atom, -1);
-    expect_added(moved, force, torque, expected, 10.0 * TOLERANCE_DOUBLE);    // coordinates are large
+    expect_added(moved, force, torque, expected,
+                 10.0 * TOLERANCE_DOUBLE);    // coordinates are large
   }
 }
 
@@ -237,7 +252,8 @@ TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
   const auto bad_atom_of = [&](Atoms<double> &a) {
     a.send();
     const auto force = a.vectors(0.0), torque = a.vectors(0.0);
-    on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, a.forces(force), a.forces(torque), nullptr);
+    on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, a.forces(force),
+                        a.forces(torque), nullptr);
     return on_device->result(nullptr).bad_atom;
   };
   for (int kind = 0; kind < 6; ++kind) {
@@ -307,7 +323,8 @@ template <class Real> void take_away(bool by_axis, double tolerance)
         double e[3] = {}, u[3] = {q[1], q[2], q[3]};
         e[kind == 1 ? axis : (axis + 1) % 3] = 1.0;
         const auto cross = [](const double *p, const double *r, double *to) {
-          for (int c = 0; c < 3; ++c) to[c] = p[(c + 1) % 3] * r[(c + 2) % 3] - p[(c + 2) % 3] * r[(c + 1) % 3];
+          for (int c = 0; c < 3; ++c)
+            to[c] = p[(c + 1) % 3] * r[(c + 2) % 3] - p[(c + 2) % 3] * r[(c + 1) % 3];
         };
         double once[3], twice[3];
         cross(u, e, once);

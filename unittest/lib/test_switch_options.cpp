@@ -66,14 +66,15 @@ std::vector<BadOption> bad_options()
   const SwitchOptions good = rational(6, 12, 1.5, 0.0, 4.0);
   std::vector<BadOption> list;
   const auto change = [&](const std::string &name, const SwitchOptions &from,
-                          const std::function<void(SwitchOptions &)> &edit, const std::string &field,
-                          const std::vector<std::string> &text) {
+                          const std::function<void(SwitchOptions &)> &edit,
+                          const std::string &field, const std::vector<std::string> &text) {
     SwitchOptions o = from;
     edit(o);
     list.push_back({name, o, field, text});
   };
-  for (const auto kind : {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP,
-                          SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}) {
+  for (const auto kind :
+       {SwitchKind::RATIONAL, SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::SMAP,
+        SwitchKind::TANH, SwitchKind::COSINUS, SwitchKind::CUSTOM}) {
     SwitchOptions o = plain(kind, NONE, 0.0, 4.0);
     o.a = o.b = 3.0;
     o.expression = "exp(-x)";
@@ -86,40 +87,164 @@ std::vector<BadOption> bad_options()
     o.r0 = INF;
     list.push_back({name + "_r0_infinite", o, "r0", {"inf", "finite"}});
   }
-  change("d0_negative", good, [](auto &o) { o.d0 = -0.25; }, "d0", {"-0.25", ">= 0"});
-  change("d0_infinite", good, [](auto &o) { o.d0 = INF; }, "d0", {"inf", "finite"});
-  change("d0_not_a_number", good, [](auto &o) { o.d0 = NONE; }, "d0", {"nan"});
-  change("dmax_equals_d0", good, [](auto &o) { o.d0 = o.dmax = 2.5; }, "dmax", {"dmax is 2.5", "d0 = 2.5"});
-  change("dmax_below_d0", good, [](auto &o) { o.d0 = 5.0; }, "dmax", {"dmax is 4", "d0 = 5"});
-  change("dmax_zero", good, [](auto &o) { o.dmax = 0.0; }, "dmax", {"dmax is 0"});
-  change("dmax_negative", good, [](auto &o) { o.dmax = -4.0; }, "dmax", {"dmax is -4"});
-  change("dmax_minus_infinite", good, [](auto &o) { o.dmax = -INF; }, "dmax", {"-inf"});
-  change("nn_zero", good, [](auto &o) { o.n = 0.0; }, "n", {"nn is 0", "> 0"});
-  change("nn_negative", good, [](auto &o) { o.n = -6.0; }, "n", {"nn is -6", "> 0"});
-  change("nn_not_a_number", good, [](auto &o) { o.n = NONE; }, "n", {"nn", "required"});
-  change("nn_infinite", good, [](auto &o) { o.n = INF; }, "n", {"nn", "finite"});
-  change("mm_equals_nn", good, [](auto &o) { o.m = 6.0; }, "m", {"mm equals nn = 6", "mm > nn"});
-  change("mm_below_nn", good, [](auto &o) { o.m = 5.0; }, "m", {"mm is 5", "nn = 6"});
-  change("mm_zero", good, [](auto &o) { o.m = 0.0; }, "m", {"mm is 0", "> 0"});
-  change("mm_negative", good, [](auto &o) { o.m = -12.0; }, "m", {"mm is -12", "> 0"});
-  change("mm_infinite", good, [](auto &o) { o.m = INF; }, "m", {"mm", "finite"});
+  change("d0_negative", good,
+         [](auto &o) {
+           o.d0 = -0.25;
+         },
+         "d0", {"-0.25", ">= 0"});
+  change("d0_infinite", good,
+         [](auto &o) {
+           o.d0 = INF;
+         },
+         "d0", {"inf", "finite"});
+  change("d0_not_a_number", good,
+         [](auto &o) {
+           o.d0 = NONE;
+         },
+         "d0", {"nan"});
+  change("dmax_equals_d0", good,
+         [](auto &o) {
+           o.d0 = o.dmax = 2.5;
+         },
+         "dmax", {"dmax is 2.5", "d0 = 2.5"});
+  change("dmax_below_d0", good,
+         [](auto &o) {
+           o.d0 = 5.0;
+         },
+         "dmax", {"dmax is 4", "d0 = 5"});
+  change("dmax_zero", good,
+         [](auto &o) {
+           o.dmax = 0.0;
+         },
+         "dmax", {"dmax is 0"});
+  change("dmax_negative", good,
+         [](auto &o) {
+           o.dmax = -4.0;
+         },
+         "dmax", {"dmax is -4"});
+  change("dmax_minus_infinite", good,
+         [](auto &o) {
+           o.dmax = -INF;
+         },
+         "dmax", {"-inf"});
+  change("nn_zero", good,
+         [](auto &o) {
+           o.n = 0.0;
+         },
+         "n", {"nn is 0", "> 0"});
+  change("nn_negative", good,
+         [](auto &o) {
+           o.n = -6.0;
+         },
+         "n", {"nn is -6", "> 0"});
+  change("nn_not_a_number", good,
+         [](auto &o) {
+           o.n = NONE;
+         },
+         "n", {"nn", "required"});
+  change("nn_infinite", good,
+         [](auto &o) {
+           o.n = INF;
+         },
+         "n", {"nn", "finite"});
+  change("mm_equals_nn", good,
+         [](auto &o) {
+           o.m = 6.0;
+         },
+         "m", {"mm equals nn = 6", "mm > nn"});
+  change("mm_below_nn", good,
+         [](auto &o) {
+           o.m = 5.0;
+         },
+         "m", {"mm is 5", "nn = 6"});
+  change("mm_zero", good,
+         [](auto &o) {
+           o.m = 0.0;
+         },
+         "m", {"mm is 0", "> 0"});
+  change("mm_negative", good,
+         [](auto &o) {
+           o.m = -12.0;
+         },
+         "m", {"mm is -12", "> 0"});
+  change("mm_infinite", good,
+         [](auto &o) {
+           o.m = INF;
+         },
+         "m", {"mm", "finite"});
   const SwitchOptions map = smap(8, 4, 1.5, 0.0, 4.0);
-  change("smap_without_a", map, [](auto &o) { o.a = NONE; }, "a", {"a is required", "> 0"});
-  change("smap_without_b", map, [](auto &o) { o.b = NONE; }, "b", {"b is required", "> 0"});
-  change("smap_a_zero", map, [](auto &o) { o.a = 0.0; }, "a", {"is 0", "> 0"});
-  change("smap_b_negative", map, [](auto &o) { o.b = -2.0; }, "b", {"is -2", "> 0"});
-  change("smap_b_infinite", map, [](auto &o) { o.b = INF; }, "b", {"finite"});
+  change("smap_without_a", map,
+         [](auto &o) {
+           o.a = NONE;
+         },
+         "a", {"a is required", "> 0"});
+  change("smap_without_b", map,
+         [](auto &o) {
+           o.b = NONE;
+         },
+         "b", {"b is required", "> 0"});
+  change("smap_a_zero", map,
+         [](auto &o) {
+           o.a = 0.0;
+         },
+         "a", {"is 0", "> 0"});
+  change("smap_b_negative", map,
+         [](auto &o) {
+           o.b = -2.0;
+         },
+         "b", {"is -2", "> 0"});
+  change("smap_b_infinite", map,
+         [](auto &o) {
+           o.b = INF;
+         },
+         "b", {"finite"});
   const SwitchOptions cubic = plain(SwitchKind::CUBIC, NONE, 2.9, 3.5);
-  change("cubic_without_dmax", cubic, [](auto &o) { o.dmax = NONE; }, "dmax", {"a finite dmax is required"});
-  change("cubic_without_end", cubic, [](auto &o) { o.dmax = INF; }, "dmax", {"a finite dmax is required"});
-  change("cubic_dmax_below_d0", cubic, [](auto &o) { o.dmax = 2.0; }, "dmax", {"dmax is 2", "d0 = 2.9"});
+  change("cubic_without_dmax", cubic,
+         [](auto &o) {
+           o.dmax = NONE;
+         },
+         "dmax", {"a finite dmax is required"});
+  change("cubic_without_end", cubic,
+         [](auto &o) {
+           o.dmax = INF;
+         },
+         "dmax", {"a finite dmax is required"});
+  change("cubic_dmax_below_d0", cubic,
+         [](auto &o) {
+           o.dmax = 2.0;
+         },
+         "dmax", {"dmax is 2", "d0 = 2.9"});
   const SwitchOptions q = native(5.0, 1.8, 1.4, 4.0);
-  change("q_without_beta", q, [](auto &o) { o.beta = NONE; }, "beta", {"beta", "required"});
-  change("q_beta_zero", q, [](auto &o) { o.beta = 0.0; }, "beta", {"is 0", "> 0"});
-  change("q_lambda_not_a_number", q, [](auto &o) { o.lambda = NONE; }, "lambda", {"lambda", "required"});
-  change("q_lambda_negative", q, [](auto &o) { o.lambda = -1.8; }, "lambda", {"-1.8", "> 0"});
-  change("q_without_ref", q, [](auto &o) { o.ref = NONE; }, "ref", {"ref", "required"});
-  change("q_ref_infinite", q, [](auto &o) { o.ref = INF; }, "ref", {"finite"});
+  change("q_without_beta", q,
+         [](auto &o) {
+           o.beta = NONE;
+         },
+         "beta", {"beta", "required"});
+  change("q_beta_zero", q,
+         [](auto &o) {
+           o.beta = 0.0;
+         },
+         "beta", {"is 0", "> 0"});
+  change("q_lambda_not_a_number", q,
+         [](auto &o) {
+           o.lambda = NONE;
+         },
+         "lambda", {"lambda", "required"});
+  change("q_lambda_negative", q,
+         [](auto &o) {
+           o.lambda = -1.8;
+         },
+         "lambda", {"-1.8", "> 0"});
+  change("q_without_ref", q,
+         [](auto &o) {
+           o.ref = NONE;
+         },
+         "ref", {"ref", "required"});
+  change("q_ref_infinite", q,
+         [](auto &o) {
+           o.ref = INF;
+         },
+         "ref", {"finite"});
   const auto custom = [&list](const std::string &name, const std::string &text, double dmax,
                               const std::string &field, const std::vector<std::string> &parts) {
     list.push_back({name, expression(text, dmax), field, parts});
@@ -129,38 +254,64 @@ std::vector<BadOption> bad_options()
   custom("custom_no_formula", "1 +* x", INF, "expression", {"'1 +* x'"});
   custom("custom_unknown_function", "wiggle(x)", INF, "expression", {"wiggle"});
   custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
-  custom("custom_r_instead_of_x", "exp(-r)", INF, "expression", {"unknown variable 'r'", "x = (r - d0)/r0"});
+  custom("custom_r_instead_of_x", "exp(-r)", INF, "expression",
+         {"unknown variable 'r'", "x = (r - d0)/r0"});
   // Lepton's simplification of these does not end
-  const std::vector<std::string> not_a_number = {"0/0", "sqrt(-1)", "log(-1)", "1/(1+x^6)+0*(1/0)", "acos(2)*x",
-      "(1-2)^0.5*x", "1/0-1/0", "(x/(1/0))/0", "3*(x*(1/x)-x^2*(1/x^2))/(x-x)", "select(x, 0/0, 1)"};
+  const std::vector<std::string> not_a_number = {"0/0",
+                                                 "sqrt(-1)",
+                                                 "log(-1)",
+                                                 "1/(1+x^6)+0*(1/0)",
+                                                 "acos(2)*x",
+                                                 "(1-2)^0.5*x",
+                                                 "1/0-1/0",
+                                                 "(x/(1/0))/0",
+                                                 "3*(x*(1/x)-x^2*(1/x^2))/(x-x)",
+                                                 "select(x, 0/0, 1)"};
   for (std::size_t k = 0; k < not_a_number.size(); ++k)
     custom("custom_not_a_number_" + std::to_string(k), not_a_number[k], 4.0, "expression",
-           {"'" + not_a_number[k] + "' cannot be used", "a constant part of it is not a number", "1/(1+x^6)"});
+           {"'" + not_a_number[k] + "' cannot be used", "a constant part of it is not a number",
+            "1/(1+x^6)"});
   custom("custom_derivative_not_a_number", "(-2)^x", INF, "expression",
          {"'(-2)^x'", "in its derivative a constant part of it is not a number"});
   // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
-  custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax", {"cannot be stretched", "nostretch"});
+  custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax",
+         {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
   custom("custom_without_a_value_at_dmax_cannot_be_stretched", "sqrt(1-x)", 4.0, "expression",
          {"'sqrt(1-x)' is not a finite number at dmax", "smaller dmax"});
-  custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "expression", {"'1/x' is not a finite number at x = 0", "nostretch"});
+  custom("custom_infinite_at_0_cannot_be_stretched", "1/x", 4.0, "expression",
+         {"'1/x' is not a finite number at x = 0", "nostretch"});
   custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
-  custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression", {"at x = 0"});
+  custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression",
+         {"at x = 0"});
   // dmax so near d0 that s is still 1 there
   for (const double r0 : {1e10, 4e12}) {
     SwitchOptions o = plain(SwitchKind::TANH, r0, 0.0, 5.0);
     if (r0 == 1e10) o.kind = SwitchKind::RATIONAL;
-    list.push_back({o.kind == SwitchKind::TANH ? "tanh_much_wider_than_dmax" : "rational_much_wider_than_dmax", o, "dmax",
-                    {"cannot be stretched: with r0 = ", "it is 1 at x = 0 and 1 at dmax = 5; choose another r0 or dmax"}});
+    list.push_back(
+        {o.kind == SwitchKind::TANH ? "tanh_much_wider_than_dmax" : "rational_much_wider_than_dmax",
+         o,
+         "dmax",
+         {"cannot be stretched: with r0 = ",
+          "it is 1 at x = 0 and 1 at dmax = 5; choose another r0 or dmax"}});
   }
-  list.push_back({"q_much_wider_than_dmax", native(1e-16, 1.8, 1.4, 5.0), "dmax",
-                  {"with ref = 1.4 and beta = 1e-16 it is 0.5 at x = 0", "choose another ref, beta or dmax"}});
-  change("dmax_next_to_d0", good, [](auto &o) { o.dmax = 1e-10; }, "dmax", {"cannot be stretched", "nostretch"});
+  list.push_back(
+      {"q_much_wider_than_dmax",
+       native(1e-16, 1.8, 1.4, 5.0),
+       "dmax",
+       {"with ref = 1.4 and beta = 1e-16 it is 0.5 at x = 0", "choose another ref, beta or dmax"}});
+  change("dmax_next_to_d0", good,
+         [](auto &o) {
+           o.dmax = 1e-10;
+         },
+         "dmax", {"cannot be stretched", "nostretch"});
   return list;
 }
 
 INSTANTIATE_TEST_SUITE_P(switch_options, BadOptions, testing::ValuesIn(bad_options()),
-                         [](const auto &info) { return info.param.name; });
+                         [](const auto &info) {
+                           return info.param.name;
+                         });
 
 // ---- defaults
 
@@ -172,11 +323,13 @@ TEST(Defaults, range_of_rational_is_where_x_to_the_n_minus_m_is_1e_minus_5)
       const Switch function(rational(e[0], e[1], 1.5, d0));
       const long double expected = d0 + 1.5L * powl(1e-5L, 1.0L / ((long double) e[0] - e[1]));
       // 1/(n - m) is rounded before it becomes the exponent of 1e-5: ln(1e5)/(m - n) roundings
-      EXPECT_NEAR(function.dmax(), static_cast<double>(expected), 16 * EPS * static_cast<double>(expected))
+      EXPECT_NEAR(function.dmax(), static_cast<double>(expected),
+                  16 * EPS * static_cast<double>(expected))
           << e[0] << "/" << e[1];
       EXPECT_TRUE(function.has_end());
     }
-  EXPECT_NEAR(Switch(rational(6, NONE, 1.0)).dmax(), 6.8129, 1e-4);    // as reference/coordination.md has it
+  EXPECT_NEAR(Switch(rational(6, NONE, 1.0)).dmax(), 6.8129,
+              1e-4);    // as reference/coordination.md has it
 }
 
 TEST(Defaults, m_is_twice_n)
@@ -225,7 +378,8 @@ TEST_P(Ends, s_is_1_and_flat_up_to_d0)
     const double amplification = function.stretch() - function.shift();
     for (const double fraction : {0.0, 1e-30, 0.25, 0.5, 0.9999}) {
       double slope;
-      EXPECT_NEAR(function.evaluate(fraction * d0, &slope, precision), 1.0, tolerance * amplification);
+      EXPECT_NEAR(function.evaluate(fraction * d0, &slope, precision), 1.0,
+                  tolerance * amplification);
       EXPECT_EQ(slope, 0.0);
     }
   }
@@ -280,19 +434,26 @@ TEST_P(Ends, numbers_at_dmax_are_those_of_the_closed_form)
 
 INSTANTIATE_TEST_SUITE_P(switching, Ends, testing::ValuesIn(switch_cases()), [](const auto &info) {
   std::string name = std::to_string(info.index) + "_";
-  for (const char c : info.param.name) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  for (const char c : info.param.name)
+    name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
   return name;
 });
 
 TEST(Range, far_tails_are_finite_and_fall_to_0)
 {
   // 1e6 r0 to beyond where r^2 overflows; an infinite r^2 may come from a stray atom
-  std::vector<SwitchOptions> list = {rational(6, 12, 1.5, 0, INF),     rational(2, 4, 1.5, 0, INF),
-      rational(8, 16, 1.5, 0, INF),                                     rational(6, 12, 1.5, 1, INF),
-      rational(6, 10, 1.5, 0, INF),                                     rational(5, 11, 1.5, 0, INF),
-      rational(5.5, 12.3, 1.5, 0, INF),                                 plain(SwitchKind::EXP, 1.5, 0, INF),
-      plain(SwitchKind::GAUSSIAN, 1.5, 0, INF),                         plain(SwitchKind::TANH, 1.5, 0, INF),
-      smap(8, 4, 1.5, 0, INF),                                          native(5, 1.8, 1.4, INF)};
+  std::vector<SwitchOptions> list = {rational(6, 12, 1.5, 0, INF),
+                                     rational(2, 4, 1.5, 0, INF),
+                                     rational(8, 16, 1.5, 0, INF),
+                                     rational(6, 12, 1.5, 1, INF),
+                                     rational(6, 10, 1.5, 0, INF),
+                                     rational(5, 11, 1.5, 0, INF),
+                                     rational(5.5, 12.3, 1.5, 0, INF),
+                                     plain(SwitchKind::EXP, 1.5, 0, INF),
+                                     plain(SwitchKind::GAUSSIAN, 1.5, 0, INF),
+                                     plain(SwitchKind::TANH, 1.5, 0, INF),
+                                     smap(8, 4, 1.5, 0, INF),
+                                     native(5, 1.8, 1.4, INF)};
   for (const auto &o : list)
     for (const auto precision : {Precision::DOUBLE, Precision::SINGLE})
       for (double r = 1e6; r < 1e30; r *= 3.7) {
@@ -333,18 +494,23 @@ TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
 TEST(Range, q_is_a_function_of_the_distance_itself_whatever_d0)
 {
   for (const double d0 : {0.0, 1.0, 2.5})
-    EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, INF, true, d0)).evaluate(2.52), 0.5, 1e-15);    // r = lambda ref
+    EXPECT_NEAR(Switch(native(5.0, 1.8, 1.4, INF, true, d0)).evaluate(2.52), 0.5,
+                1e-15);    // r = lambda ref
 }
 
 // COORDINATION GROUPA=1 GROUPB=2 NOPBC SWITCH={Q REF=0.3 BETA=5 LAMBDA=1.8 R_0=1.0 D_0=0.15 D_MAX=1.0
 // NOSTRETCH} of PLUMED 2.11-dev, printed by plumed driver, lengths in nm: r, s and ds/dr
 TEST(Range, q_with_d0_equals_that_of_PLUMED)
 {
-  const double plumed[][3] = {
-      {0.0005, 1.0, 0.0}, {0.1, 1.0, 0.0}, {0.15, 1.0, 0.0},
-      {0.2, 0.845534734916465, -0.653028734831040}, {0.3, 0.768524783499018, -0.889472203234028},
-      {0.5, 0.549833997312478, -1.237582863559300}, {0.55, 0.487502603515790, -1.249219075405582},
-      {0.7, 0.310025518872388, -1.069548482601472}, {0.99, 0.095349464899109, -0.431289722212815}};
+  const double plumed[][3] = {{0.0005, 1.0, 0.0},
+                              {0.1, 1.0, 0.0},
+                              {0.15, 1.0, 0.0},
+                              {0.2, 0.845534734916465, -0.653028734831040},
+                              {0.3, 0.768524783499018, -0.889472203234028},
+                              {0.5, 0.549833997312478, -1.237582863559300},
+                              {0.55, 0.487502603515790, -1.249219075405582},
+                              {0.7, 0.310025518872388, -1.069548482601472},
+                              {0.99, 0.095349464899109, -0.431289722212815}};
   SwitchOptions o = native(5.0, 1.8, 0.3, 1.0, false, 0.15);
   for (const auto &p : plumed) {
     double slope;
@@ -357,22 +523,29 @@ TEST(Range, q_with_d0_equals_that_of_PLUMED)
   const Switch stretched(o);
   const double at_d0 = 1.0 / (1.0 + std::exp(5.0 * (0.15 - 0.54)));
   const double at_end = 1.0 / (1.0 + std::exp(5.0 * (1.0 - 0.54)));
-  EXPECT_NEAR(stretched.evaluate(0.5) * (at_d0 - at_end) / (1.0 - at_end), 0.504700874399710, 2e-15);
+  EXPECT_NEAR(stretched.evaluate(0.5) * (at_d0 - at_end) / (1.0 - at_end), 0.504700874399710,
+              2e-15);
   EXPECT_NEAR(stretched.evaluate(std::nextafter(0.15, 1.0)), 1.0, 4 * EPS);
 }
 
 TEST(Description, has_the_formula_with_its_numbers)
 {
-  const auto text = [](const SwitchOptions &o) { return Switch(o).description(); };
-  EXPECT_EQ(text(rational(6, NONE, 1.5, 0.0, 4.0)), "rational nn 6 mm 12 r0 1.5 d0 0 dmax 4 stretched");
+  const auto text = [](const SwitchOptions &o) {
+    return Switch(o).description();
+  };
+  EXPECT_EQ(text(rational(6, NONE, 1.5, 0.0, 4.0)),
+            "rational nn 6 mm 12 r0 1.5 d0 0 dmax 4 stretched");
   EXPECT_EQ(text(rational(6, 10, 1.5, 0.25, 4.0, false)),
             "rational nn 6 mm 10 r0 1.5 d0 0.25 dmax 4 not stretched");
   EXPECT_EQ(text(plain(SwitchKind::EXP, 1.5, 0.0, NONE)), "exp r0 1.5 d0 0 without end");
-  EXPECT_EQ(text(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)), "cubic r0 0.75 d0 2.5 dmax 3.25 stretched");
+  EXPECT_EQ(text(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)),
+            "cubic r0 0.75 d0 2.5 dmax 3.25 stretched");
   EXPECT_EQ(text(smap(8, 4, 1.5, 0.0, INF)), "smap a 8 b 4 r0 1.5 d0 0 without end");
   EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0)), "q beta 5 lambda 1.8 ref 1.4 d0 0 dmax 4 stretched");
-  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0, true, 1.5)), "q beta 5 lambda 1.8 ref 1.4 d0 1.5 dmax 4 stretched");
-  EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)), "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
+  EXPECT_EQ(text(native(5, 1.8, 1.4, 4.0, true, 1.5)),
+            "q beta 5 lambda 1.8 ref 1.4 d0 1.5 dmax 4 stretched");
+  EXPECT_EQ(text(expression("1/(1+x^6)", 4.0)),
+            "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
 }
 
 // ---- what the stretch costs
@@ -384,7 +557,8 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
   std::vector<SwitchOptions> list;
   for (double ratio = 0.5; ratio < 1e6; ratio *= 7.3) {
     const double r0 = 3.9 * ratio;
-    for (const auto kind : {SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::TANH, SwitchKind::COSINUS})
+    for (const auto kind :
+         {SwitchKind::EXP, SwitchKind::GAUSSIAN, SwitchKind::TANH, SwitchKind::COSINUS})
       list.push_back(plain(kind, r0, 0.0, 3.9));
     list.push_back(rational(6, 12, r0, 0.0, 3.9));
     list.push_back(rational(1, 2, r0, 0.0, 3.9));
@@ -396,12 +570,14 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
   for (const auto &o : list) {
     try {
       const Switch function(o);
-      if (std::isinf(function.dmax()) || function.dmax() < 3.9) continue;    // cosinus within its own range
+      if (std::isinf(function.dmax()) || function.dmax() < 3.9)
+        continue;    // cosinus within its own range
       const closed::Function<closed::Quad> exact(o);
       double worst = 0.0;
       for (int k = 1; k < 400; ++k) {
         const float r = 3.9f * k / 400;
-        const double error = static_cast<double>(function.evaluate(r, nullptr, Precision::MIXED) - exact(r).s);
+        const double error =
+            static_cast<double>(function.evaluate(r, nullptr, Precision::MIXED) - exact(r).s);
         worst = std::max(worst, std::fabs(error));
       }
       const double bound = function.rounding(Precision::MIXED);
@@ -415,7 +591,8 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
       if (is_refused) EXPECT_GT(worst, 0.01 * Switch::MOST_ROUNDING) << function.description();
       if (!is_refused) EXPECT_LE(worst, 4 * Switch::MOST_ROUNDING) << function.description();
     } catch (const SwitchError &error) {
-      EXPECT_NE(std::string(error.what()).find("cannot be stretched"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("cannot be stretched"), std::string::npos)
+          << error.what();
     }
   }
   EXPECT_GT(refused, 10);
@@ -440,7 +617,8 @@ TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
             "nostretch");
   // in double it keeps its digits
   const closed::Function<closed::Quad> exact(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
-  for (double r = 0.1; r < 3.9; r += 0.1) EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
+  for (double r = 0.1; r < 3.9; r += 0.1)
+    EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
 }
 
 // The stretch makes s' near 1e-40 finite in double, while float rounds it to 0 and the factor to infinity.

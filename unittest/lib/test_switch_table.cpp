@@ -58,7 +58,8 @@ std::vector<SwitchCase> all_kinds()
 // nothing of the library's.
 struct Table {
   Table(int ntypes_in, const std::vector<SwitchCase> &functions_in) :
-      ntypes(ntypes_in), functions(functions_in), library(ntypes), flat_weight((ntypes + 1) * (ntypes + 1), 1.0),
+      ntypes(ntypes_in), functions(functions_in), library(ntypes),
+      flat_weight((ntypes + 1) * (ntypes + 1), 1.0),
       number(ntypes + 1, std::vector<int>(ntypes + 1, brute::TypePairs::NONE)),
       weight(ntypes + 1, std::vector<double>(ntypes + 1, 1.0))
   {
@@ -72,7 +73,8 @@ struct Table {
   }
   void set_weight(int i, int j, double w)
   {
-    flat_weight[i * (ntypes + 1) + j] = flat_weight[j * (ntypes + 1) + i] = weight[i][j] = weight[j][i] = w;
+    flat_weight[i * (ntypes + 1) + j] = flat_weight[j * (ntypes + 1) + i] = weight[i][j] =
+        weight[j][i] = w;
   }
   brute::TypePairs exact(double extent, bool weighted, const Window *window = nullptr) const
   {
@@ -134,21 +136,24 @@ template <class Weight>
 brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type,
                        Weight further_weight)
 {
-  return brute::all_atoms(s.x, s.nlocal, s.member, s.two,
-                          [&](int i, int j, const brute::Vector &d, brute::Real counted, brute::Sums &sums) {
-    pairs.add(type[i], type[j], d, counted, i, sums, 1, further_weight(i, j));
-  });
+  return brute::all_atoms(
+      s.x, s.nlocal, s.member, s.two,
+      [&](int i, int j, const brute::Vector &d, brute::Real counted, brute::Sums &sums) {
+        pairs.add(type[i], type[j], d, counted, i, sums, 1, further_weight(i, j));
+      });
 }
 brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type)
 {
-  return brute_sums(s, pairs, type, [](int, int) { return 1.0; });
+  return brute_sums(s, pairs, type, [](int, int) {
+    return 1.0;
+  });
 }
 
 const unsigned ALL_WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, EVERYTHING};
 
 // engines cells and list with weights, allpairs and the reference loops, of a table with types
-void check_engines(const Table &table, const System &s, const std::vector<int> &type, const std::string &what,
-                   int nthreads = 1)
+void check_engines(const Table &table, const System &s, const std::vector<int> &type,
+                   const std::string &what, int nthreads = 1)
 {
   const double extent = extent_of(s);
   const brute::TypePairs weighted = table.exact(extent, true), bare = table.exact(extent, false);
@@ -187,8 +192,11 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
     }
   }
   for (const unsigned want : {unsigned(VALUE), EVERYTHING}) {
-    const auto by_cells = [&](double *out) { return gpucoord::reference_cells(table.library, cells, want, out); };
-    expect_equal(result_of(s.nlocal, want, by_cells), exact, Precision::DOUBLE, want, what + " reference_cells");
+    const auto by_cells = [&](double *out) {
+      return gpucoord::reference_cells(table.library, cells, want, out);
+    };
+    expect_equal(result_of(s.nlocal, want, by_cells), exact, Precision::DOUBLE, want,
+                 what + " reference_cells");
     if (!owned) continue;
     const auto by_allpairs = [&](double *out) {
       return gpucoord::reference_allpairs(table.library, gathered.in, want, out);
@@ -210,20 +218,21 @@ TEST(Types, engines_equal_brute_force_for_any_number_of_atoms_and_types)
           for (const int ghosts : {0, n / 3}) {
             ++seed;
             const System s = dense_system(n, groups, ghosts, seed);
-            check_engines(random_table(ntypes, std::min(nkinds, ntypes), seed), s, random_types(n, ntypes, seed),
-                          std::to_string(n) + " atoms of " + std::to_string(ntypes) + " types, seed " +
-                              std::to_string(seed));
+            check_engines(random_table(ntypes, std::min(nkinds, ntypes), seed), s,
+                          random_types(n, ntypes, seed),
+                          std::to_string(n) + " atoms of " + std::to_string(ntypes) +
+                              " types, seed " + std::to_string(seed));
             if (HasFailure()) return;
           }
 }
 
 TEST(Types, engines_equal_brute_force_for_1000_and_3000_atoms)
 {
-  for (const auto &[n, ghosts, groups, nkinds] : {std::tuple{1000, 0, Groups::OVERLAPPING, 5},
-                                                 std::tuple{1000, 300, Groups::ONE, 2},
-                                                 std::tuple{3000, 700, Groups::ONE, 3}})
-    check_engines(random_table(5, nkinds, 101), dense_system(n, groups, ghosts, 101), random_types(n, 5, 101),
-                  std::to_string(n) + " atoms", 2);
+  for (const auto &[n, ghosts, groups, nkinds] :
+       {std::tuple{1000, 0, Groups::OVERLAPPING, 5}, std::tuple{1000, 300, Groups::ONE, 2},
+        std::tuple{3000, 700, Groups::ONE, 3}})
+    check_engines(random_table(5, nkinds, 101), dense_system(n, groups, ghosts, 101),
+                  random_types(n, 5, 101), std::to_string(n) + " atoms", 2);
 }
 
 TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
@@ -240,7 +249,8 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
 TEST(Types, a_table_without_any_pair_gives_nothing)
 {
   const Table table(2, all_kinds());
-  check_engines(table, dense_system(100, Groups::ONE, 0, 120), random_types(100, 2, 120), "all NONE");
+  check_engines(table, dense_system(100, Groups::ONE, 0, 120), random_types(100, 2, 120),
+                "all NONE");
 }
 
 TEST(Types, of_which_some_or_all_have_no_atoms)
@@ -253,12 +263,13 @@ TEST(Types, of_which_some_or_all_have_no_atoms)
 
 TEST(Types, ranges_may_differ_twentyfold)
 {
-  Table table(2, {built_in(rational(6, 12, 0.1, 0.0, 0.2)), built_in(rational(6, 12, 1.0, 0.0, 4.0))});
+  Table table(2,
+              {built_in(rational(6, 12, 0.1, 0.0, 0.2)), built_in(rational(6, 12, 1.0, 0.0, 4.0))});
   table.set(1, 1, 0);
   table.set(2, 2, 1);
   table.set(1, 2, 0, -2.0);
-  check_engines(table, make_system(random_points(800, 3, 3, 9, 0, 122), Groups::ONE), random_types(800, 2, 122),
-                "two ranges");
+  check_engines(table, make_system(random_points(800, 3, 3, 9, 0, 122), Groups::ONE),
+                random_types(800, 2, 122), "two ranges");
 }
 
 TEST(Types, pairs_equal_brute_force)
@@ -269,15 +280,18 @@ TEST(Types, pairs_equal_brute_force)
       const int nlocal = 60;
       const unsigned seed = 130 + n + ntypes;
       const Table table = random_table(ntypes, ntypes, seed);
-      const std::vector<double> xa = random_points(n, 1, 1, 1, 0, seed), xb = random_points(n, 1, 1, 1, 0, seed + 1);
-      const std::vector<int> type_a = random_types(n, ntypes, seed), type_b = random_types(n, ntypes, seed + 1);
+      const std::vector<double> xa = random_points(n, 1, 1, 1, 0, seed),
+                                xb = random_points(n, 1, 1, 1, 0, seed + 1);
+      const std::vector<int> type_a = random_types(n, ntypes, seed),
+                             type_b = random_types(n, ntypes, seed + 1);
       const brute::TypePairs terms = table.exact(2.0, false);
       brute::Sums exact(nlocal);
       std::vector<int> row_a, row_b;
       for (int k = 0; k < n; ++k) {
         row_a.push_back(k % 7 ? k * 3 % nlocal : -1);
         row_b.push_back(k % 5 ? k * 7 % nlocal : -1);
-        const brute::Vector d = {(brute::Real) xb[3 * k] - xa[3 * k], (brute::Real) xb[3 * k + 1] - xa[3 * k + 1],
+        const brute::Vector d = {(brute::Real) xb[3 * k] - xa[3 * k],
+                                 (brute::Real) xb[3 * k + 1] - xa[3 * k + 1],
                                  (brute::Real) xb[3 * k + 2] - xa[3 * k + 2]};
         terms.add(type_a[k], type_b[k], d, row_a[k] >= 0 ? 1 : 0, row_a[k], exact);
         terms.add(type_a[k], type_b[k], d, 0, row_b[k], exact, -1);
@@ -293,10 +307,13 @@ TEST(Types, pairs_equal_brute_force)
       in.type_b = type_b.data();
       for (const unsigned want : ALL_WANTS) {
         for (const Precision precision : PRECISIONS)
-          expect_equal(run_input(*make_backend(table.library, precision, 1), in, nlocal, want), exact, precision, want,
-                       std::string("pairs ") + name_of(precision));
-        const auto reference = [&](double *out) { return gpucoord::reference_pairs(table.library, in, want, out); };
-        expect_equal(result_of(nlocal, want, reference), exact, Precision::DOUBLE, want, "reference_pairs");
+          expect_equal(run_input(*make_backend(table.library, precision, 1), in, nlocal, want),
+                       exact, precision, want, std::string("pairs ") + name_of(precision));
+        const auto reference = [&](double *out) {
+          return gpucoord::reference_pairs(table.library, in, want, out);
+        };
+        expect_equal(result_of(nlocal, want, reference), exact, Precision::DOUBLE, want,
+                     "reference_pairs");
       }
     }
 }
@@ -307,7 +324,8 @@ TEST(Types, pairs_equal_brute_force)
 class EveryEngine {
  public:
   EveryEngine(Groups groups, const std::vector<int> *type, const double *weight, double dmax) :
-      s(dense_system(700, groups, 0, 140)), rows(rows_of(s)), neighbors(s, dmax), gathered(s, brute::Cell())
+      s(dense_system(700, groups, 0, 140)), rows(rows_of(s)), neighbors(s, dmax),
+      gathered(s, brute::Cell())
   {
     cells = cells_input(s, *rows);
     list = list_input(s, *rows, neighbors);
@@ -350,10 +368,12 @@ class EveryEngine {
   PairsInput pairs;
 };
 
-void expect_same_bits(const std::vector<Result> &a, const std::vector<Result> &b, const std::string &what)
+void expect_same_bits(const std::vector<Result> &a, const std::vector<Result> &b,
+                      const std::string &what)
 {
   ASSERT_EQ(a.size(), b.size());
-  for (std::size_t k = 0; k < a.size(); ++k) EXPECT_TRUE(same_bits(a[k], b[k])) << what << " result " << k;
+  for (std::size_t k = 0; k < a.size(); ++k)
+    EXPECT_TRUE(same_bits(a[k], b[k])) << what << " result " << k;
 }
 
 TEST(Bits, are_the_same_for_1_and_3_threads)
@@ -374,17 +394,20 @@ TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
 {
   const std::vector<int> type = random_types(700, 3, 142);
   auto functions = all_kinds();
-  std::rotate(functions.begin(), functions.begin() + 1, functions.end());    // the longest range is the last
+  std::rotate(functions.begin(), functions.begin() + 1,
+              functions.end());    // the longest range is the last
   const int last = static_cast<int>(functions.size()) - 1;
   Table table(3, functions);
   for (int i = 1; i <= 3; ++i)
     for (int j = 1; j <= i; ++j) table.set(i, j, last);
   const double dmax = table.library.dmax();
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING}) {
-    const EveryEngine typed(groups, &type, table.flat_weight.data(), dmax), plain(groups, nullptr, nullptr, dmax);
+    const EveryEngine typed(groups, &type, table.flat_weight.data(), dmax),
+        plain(groups, nullptr, nullptr, dmax);
     for (const Precision precision : PRECISIONS)
       expect_same_bits(typed.results(table.library, precision, 2),
-                       plain.results(Switch(functions[last].options), precision, 2), name_of(precision));
+                       plain.results(Switch(functions[last].options), precision, 2),
+                       name_of(precision));
   }
 }
 
@@ -393,8 +416,9 @@ TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
 class Changes : public testing::Test {
  protected:
   // the list has the version, whatever else changes
-  void check(const Table &table, const System &s, const std::vector<int> &type, std::int64_t version,
-             Coordination &backend, const std::string &what, unsigned want = EVERYTHING, bool special = false)
+  void check(const Table &table, const System &s, const std::vector<int> &type,
+             std::int64_t version, Coordination &backend, const std::string &what,
+             unsigned want = EVERYTHING, bool special = false)
   {
     const auto rows = rows_of(s);
     const Neighbors neighbors(s, table.library.dmax());
@@ -407,9 +431,10 @@ class Changes : public testing::Test {
     const brute::TypePairs terms = table.exact(extent_of(s), true);
     const brute::Sums exact = brute_sums(s, terms, type);
     expect_equal(run_input(backend, list, s.nlocal, want),
-                 special ? brute_sums(s, terms, type, special_weight) : exact, Precision::DOUBLE, want,
-                 what + ", list");
-    expect_equal(run_input(backend, cells, s.nlocal, want), exact, Precision::DOUBLE, want, what + ", cells");
+                 special ? brute_sums(s, terms, type, special_weight) : exact, Precision::DOUBLE,
+                 want, what + ", list");
+    expect_equal(run_input(backend, cells, s.nlocal, want), exact, Precision::DOUBLE, want,
+                 what + ", cells");
   }
 };
 
@@ -454,7 +479,8 @@ TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
   table.set(1, 1, 0);
-  const std::vector<double> x = joined(random_points(60, 2, 2, 2, 0, 163), random_points(40, 2, 2, 2, 50, 164));
+  const std::vector<double> x =
+      joined(random_points(60, 2, 2, 2, 0, 163), random_points(40, 2, 2, 2, 50, 164));
   System s = make_system(x, Groups::DISJOINT, 20);
   for (int k = 0; k < 100; ++k) s.member[k] = k < 60 ? 1 + k % 2 : k < 80 ? 2 : 1;
   std::vector<int> type(100, 1);
@@ -471,8 +497,8 @@ TEST_F(Changes, of_the_number_of_atoms_in_lists_of_unknown_version)
   const Table table = random_table(3, 3, 155);
   const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
   for (const int n : {300, 20, 0, 100, 1, 400})
-    check(table, dense_system(n, Groups::OVERLAPPING, n / 4, 156), random_types(n, 3, 156), 0, *backend,
-          std::to_string(n));
+    check(table, dense_system(n, Groups::OVERLAPPING, n / 4, 156), random_types(n, 3, 156), 0,
+          *backend, std::to_string(n));
 }
 
 TEST_F(Changes, of_weights_count_at_once)
@@ -514,12 +540,12 @@ TEST(List, takes_all_atoms_where_no_members_are_given)
       list.member = nullptr;
       if (typed) list.types = {types.data(), table.flat_weight.data()};
       if (special) list.special = SPECIAL;
-      const brute::Sums exact =
-          special ? brute_sums(s, terms, types, special_weight) : brute_sums(s, terms, types);
+      const brute::Sums exact = special ? brute_sums(s, terms, types, special_weight)
+                                        : brute_sums(s, terms, types);
       for (const Precision precision : PRECISIONS)
         for (const unsigned want : ALL_WANTS)
-          expect_equal(run_input(*make_backend(library, precision, 1), list, s.nlocal, want), exact, precision, want,
-                       std::string("no members ") + name_of(precision));
+          expect_equal(run_input(*make_backend(library, precision, 1), list, s.nlocal, want), exact,
+                       precision, want, std::string("no members ") + name_of(precision));
     }
   }
 }
@@ -530,7 +556,8 @@ TEST(List, and_cells_take_a_weight_without_types)
   const System s = dense_system(100, Groups::ONE, 0, 163);
   Table table(1, {all_kinds()[0]});
   table.set(1, 1, 0, -3.0);
-  const brute::Sums exact = brute_sums(s, table.exact(extent_of(s), true), std::vector<int>(100, 1));
+  const brute::Sums exact =
+      brute_sums(s, table.exact(extent_of(s), true), std::vector<int>(100, 1));
   const auto backend = make_backend(Switch(table.functions[0].options), Precision::DOUBLE, 1);
   const double weight = -3.0;
   const auto rows = rows_of(s);
@@ -538,8 +565,10 @@ TEST(List, and_cells_take_a_weight_without_types)
   ListInput list = list_input(s, *rows, neighbors);
   CellsInput cells = cells_input(s, *rows);
   list.types.weight = cells.types.weight = &weight;
-  expect_equal(run_input(*backend, list, s.nlocal, EVERYTHING), exact, Precision::DOUBLE, EVERYTHING, "list");
-  expect_equal(run_input(*backend, cells, s.nlocal, EVERYTHING), exact, Precision::DOUBLE, EVERYTHING, "cells");
+  expect_equal(run_input(*backend, list, s.nlocal, EVERYTHING), exact, Precision::DOUBLE,
+               EVERYTHING, "list");
+  expect_equal(run_input(*backend, cells, s.nlocal, EVERYTHING), exact, Precision::DOUBLE,
+               EVERYTHING, "cells");
 }
 
 // ---- windows
@@ -554,7 +583,8 @@ Window window(double rise_begin, double rise_end, double fall_begin, double fall
   return w;
 }
 const Window WHOLE;
-const Window INNER = window(WHOLE.rise_begin, WHOLE.rise_end, 0.3, 0.55), MIDDLE = window(0.3, 0.55, 0.8, 0.9),
+const Window INNER = window(WHOLE.rise_begin, WHOLE.rise_end, 0.3, 0.55),
+             MIDDLE = window(0.3, 0.55, 0.8, 0.9),
              OUTER = window(0.8, 0.9, WHOLE.fall_begin, WHOLE.fall_end);
 
 class Windows : public testing::Test {
@@ -565,9 +595,11 @@ class Windows : public testing::Test {
   {
     int k = 0;
     for (int i = 1; i <= 3; ++i)
-      for (int j = 1; j <= i; ++j) table.set(i, j, k++ + 3, 0.5 * (i + j) - 2);    // cubic, q and custom among them
+      for (int j = 1; j <= i; ++j)
+        table.set(i, j, k++ + 3, 0.5 * (i + j) - 2);    // cubic, q and custom among them
   }
-  Result run(const System &s, Precision precision, const Window &w, unsigned want = DERIVATIVES | WINDOWED)
+  Result run(const System &s, Precision precision, const Window &w,
+             unsigned want = DERIVATIVES | WINDOWED)
   {
     const auto rows = rows_of(s);
     const Neighbors neighbors(s, table.library.dmax());
@@ -600,7 +632,8 @@ TEST_F(Windows, of_three_levels_add_up_to_the_whole_derivative)
     for (const Precision precision : PRECISIONS) {
       const System s = dense_system(300, groups, 100, 173);
       const Result whole = run(s, precision, WHOLE, DERIVATIVES);
-      const Result part[3] = {run(s, precision, INNER), run(s, precision, MIDDLE), run(s, precision, OUTER)};
+      const Result part[3] = {run(s, precision, INNER), run(s, precision, MIDDLE),
+                              run(s, precision, OUTER)};
       double largest = 0;
       for (int k = 0; k < s.nlocal; ++k)
         for (int c = 1; c < 4; ++c) {
@@ -661,7 +694,8 @@ TEST(Shifted, functions_end_at_0_with_the_slope_they_have)
         double slope, expected;
         const double s = function.evaluate(r, &slope, precision);
         const double unshifted = plain.evaluate(r, &expected, precision);
-        EXPECT_NEAR(s, k == 40 ? 0.0 : unshifted - at_end, 2 * eps_of(precision)) << c.name << " at " << r;
+        EXPECT_NEAR(s, k == 40 ? 0.0 : unshifted - at_end, 2 * eps_of(precision))
+            << c.name << " at " << r;
         EXPECT_EQ(slope, expected) << c.name << " at " << r;
       }
     std::string words = plain.description();
@@ -691,7 +725,9 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
     const Table table = random_table(ntypes, 1 + static_cast<int>(seed % ntypes), seed);
     for (const bool weighted : {false, true}) {
       const TypeClasses classes(table.library, weighted ? table.flat_weight.data() : nullptr);
-      const auto weight = [&](int i, int j) { return weighted ? table.weight[i][j] : 1.0; };
+      const auto weight = [&](int i, int j) {
+        return weighted ? table.weight[i][j] : 1.0;
+      };
       int largest = 0;
       for (int i = 1; i <= ntypes; ++i) {
         largest = std::max(largest, classes.of(i));
@@ -699,11 +735,13 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
           bool same = true;
           for (int k = 1; k <= ntypes; ++k)
             same = same && table.number[i][k] == table.number[j][k] && weight(i, k) == weight(j, k);
-          EXPECT_EQ(classes.of(i) == classes.of(j), same) << "types " << i << ' ' << j << " seed " << seed;
+          EXPECT_EQ(classes.of(i) == classes.of(j), same)
+              << "types " << i << ' ' << j << " seed " << seed;
           const auto &between = classes(classes.of(i), classes.of(j));
           EXPECT_EQ(between.function, table.number[i][j]);
           EXPECT_EQ(between.weight, weight(i, j));
-          EXPECT_EQ(between.exists(), table.number[i][j] != brute::TypePairs::NONE && weight(i, j) != 0.0);
+          EXPECT_EQ(between.exists(),
+                    table.number[i][j] != brute::TypePairs::NONE && weight(i, j) != 0.0);
         }
       }
       EXPECT_EQ(classes.size(), largest + 1);    // none is empty

@@ -5,8 +5,8 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
-#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
 #include "../../lib/gpucoord/src/switching/custom_function_host.h"
+#include "../../lib/gpucoord/src/switching/switch_dispatch.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/switching.h"
 
@@ -140,14 +140,14 @@ struct TrueFunction {
   double amplification, d0;
   double real_exponent = 0.0, r0;
   double center = 0.0;    // lambda ref of q, which is rounded as r is
-  bool expression;    // user's own text: digits that it loses are not the library's
+  bool expression;        // user's own text: digits that it loses are not the library's
   double largest_slope = 0.0;
   std::vector<Truth> points;
 };
 
 struct Worst {
-  double s = 0.0;               // largest error of s
-  double slope = 0.0;           // largest error of ds/dr over the largest ds/dr
+  double s = 0.0;                 // largest error of s
+  double slope = 0.0;             // largest error of ds/dr over the largest ds/dr
   double slope_relative = 0.0;    // largest relative error of ds/dr, where that is well-conditioned
   double units_s = 0.0, units_slope = 0.0;
   double r_s = 0.0, r_slope = 0.0;    // where the units are worst
@@ -162,7 +162,9 @@ Worst worst_errors(const Switch &function, const TrueFunction &truth, bool singl
 {
   const double eps = single ? EPS_FLOAT : EPS_DOUBLE;
   const double floor = truth.largest_slope *
-      (truth.expression ? eps : single ? UNDERFLOW_FLOAT : UNDERFLOW_DOUBLE);
+      (truth.expression ? eps
+           : single     ? UNDERFLOW_FLOAT
+                        : UNDERFLOW_DOUBLE);
   const double d0 = truth.d0, dmax = function.dmax();
   Worst worst;
   for (const Truth &p : truth.points) {
@@ -180,9 +182,10 @@ Worst worst_errors(const Switch &function, const TrueFunction &truth, bool singl
       e.slope = std::fabs(static_cast<double>(Quad(slope) - true_slope));
       e.units_s = e.s / (eps * (truth.amplification + (p.r + truth.center) * size));
       const double logarithm = truth.logarithm(p.r);
-      e.units_slope = e.slope == 0.0
-          ? 0.0
-          : e.slope / (eps * ((truth.amplification + logarithm) * size + (p.r + truth.center) * curvature) + floor);
+      e.units_slope = e.slope == 0.0 ? 0.0
+                                     : e.slope /
+              (eps * ((truth.amplification + logarithm) * size + (p.r + truth.center) * curvature) +
+               floor);
       const bool well_conditioned = size > 1e-3 * truth.largest_slope &&
           p.r * curvature < 10.0 * size && truth.amplification < 2.0;
       e.relative = well_conditioned ? e.slope / size : 0.0;
@@ -235,8 +238,9 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
   {
     static bool header = false;
     if (!header)
-      std::puts("| function | arithmetic | s, absolute | ds/dr over its maximum | ds/dr, relative | s, "
-                "roundings | ds/dr, roundings |\n|---|---|---|---|---|---|---|");
+      std::puts(
+          "| function | arithmetic | s, absolute | ds/dr over its maximum | ds/dr, relative | s, "
+          "roundings | ds/dr, roundings |\n|---|---|---|---|---|---|---|");
     header = true;
   }
   void expect_small(const Worst &w, const std::string &how)
@@ -250,7 +254,8 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
   {
     static std::map<std::string, TrueFunction> known;
     const auto found = known.find(c.name);
-    return (found != known.end() ? found : known.emplace(c.name, TrueFunction(function, c)).first)->second;
+    return (found != known.end() ? found : known.emplace(c.name, TrueFunction(function, c)).first)
+        ->second;
   }
   const Switch function;
   const TrueFunction &truth;
@@ -268,7 +273,8 @@ TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_f
     // exp(-x^2/2) with x up to 40, and 1e-18 of the largest slope where the slope goes through 0;
     // rounding of s in 113 bits (1e-34) is divided by h
     const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
-        1e-18 * truth.largest_slope + static_cast<double>(Quad(1e-31) * Quad(truth.amplification) / h);
+        1e-18 * truth.largest_slope +
+        static_cast<double>(Quad(1e-31) * Quad(truth.amplification) / h);
     ASSERT_NEAR(static_cast<double>(difference - p.slope), 0.0, tolerance) << "r = " << p.r;
   }
 }
@@ -321,17 +327,19 @@ void check_kernels(const Switch &function, const TrueFunction &truth, const std:
       // copies of one number summed in Real: 16 s has the relative error of s and a few roundings
       const std::vector<Real> zero(copies, Real(0));
       std::vector<Real> x(copies);
-      const Worst w = worst_errors(function, truth, single, [&](double r, double &s, double &slope) {
-        std::fill(x.begin(), x.end(), static_cast<Real>(r));
-        double sums[gpucoord::NSUMS] = {};
-        set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(), copies, x.data(), zero.data(),
-                                                  zero.data(), 0, 0, 0, -1, sums);
-        s = sums[0] / copies;
-        slope = -sums[1] / copies;
-      });
+      const Worst w =
+          worst_errors(function, truth, single, [&](double r, double &s, double &slope) {
+            std::fill(x.begin(), x.end(), static_cast<Real>(r));
+            double sums[gpucoord::NSUMS] = {};
+            set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(), copies, x.data(),
+                                                      zero.data(), zero.data(), 0, 0, 0, -1, sums);
+            s = sums[0] / copies;
+            slope = -sums[1] / copies;
+          });
       const std::string how = name + " " + set.name + (copies == 1 ? " alone" : " in a vector");
       EXPECT_LE(w.units_s, UNITS_S) << how << ": s at r = " << testing::PrintToString(w.r_s);
-      EXPECT_LE(w.units_slope, UNITS_SLOPE) << how << ": ds/dr at r = " << testing::PrintToString(w.r_slope);
+      EXPECT_LE(w.units_slope, UNITS_SLOPE)
+          << how << ": ds/dr at r = " << testing::PrintToString(w.r_slope);
     }
 }
 
@@ -364,15 +372,20 @@ void check_backend(const Switch &function, const TrueFunction &truth, const std:
   in.row_a = rows.data();
   in.row_b = not_owned.data();
   make_backend(function, precision, 1)->pairs(in, gpucoord::DERIVATIVES, peratom.data());
-  const Worst w = worst_errors(function, truth, precision != Precision::DOUBLE, [&](double r, double &s, double &slope) {
-    const auto k = std::lower_bound(distances.begin(), distances.end(), r) - distances.begin();
-    s = peratom[4 * k];
-    slope = -peratom[4 * k + 1];    // the gradient of the atom at the origin
-  });
-  const std::string how = backend_name() + (precision == Precision::DOUBLE ? " double" : precision == Precision::MIXED ? " mixed" : " single");
+  const Worst w = worst_errors(
+      function, truth, precision != Precision::DOUBLE, [&](double r, double &s, double &slope) {
+        const auto k = std::lower_bound(distances.begin(), distances.end(), r) - distances.begin();
+        s = peratom[4 * k];
+        slope = -peratom[4 * k + 1];    // the gradient of the atom at the origin
+      });
+  const std::string how = backend_name() +
+      (precision == Precision::DOUBLE      ? " double"
+           : precision == Precision::MIXED ? " mixed"
+                                           : " single");
   std::puts(row(name, how.c_str(), w).c_str());
   EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
-  EXPECT_LE(w.units_slope, UNITS_SLOPE) << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
+  EXPECT_LE(w.units_slope, UNITS_SLOPE)
+      << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
 }
 
 TEST_P(EveryFunction, backend_equals_the_closed_form_in_double)

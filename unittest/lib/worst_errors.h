@@ -11,7 +11,8 @@
 #include <utility>
 
 struct Worst {
-  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0, relative_atom_virial = 0.0;
+  double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0,
+         relative_atom_virial = 0.0;
   double measure = 0.0;    // what the program limits
 };
 
@@ -31,12 +32,15 @@ class PrintWorst : public testing::Environment {
   void TearDown() override
   {
     if (worst_of_all().empty()) return;
-    std::printf("| %s | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the largest | W_i, of the largest | %s |\n"
-                "|---|---|---|---|---|---|---|\n", title.c_str(), measure.c_str());
+    std::printf("| %s | S, relative | s_i, of the largest | dS/dx, of the largest | W, of the "
+                "largest | W_i, of the largest | %s |\n"
+                "|---|---|---|---|---|---|---|\n",
+                title.c_str(), measure.c_str());
     for (const auto &entry : worst_of_all()) {
       const Worst &w = entry.second;
-      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.2f |\n", entry.first.c_str(), w.relative_s, w.relative_si,
-                  w.relative_gradient, w.relative_virial, w.relative_atom_virial, w.measure);
+      std::printf("| %s | %.1e | %.1e | %.1e | %.1e | %.1e | %.2f |\n", entry.first.c_str(),
+                  w.relative_s, w.relative_si, w.relative_gradient, w.relative_virial,
+                  w.relative_atom_virial, w.measure);
     }
   }
 

@@ -103,7 +103,8 @@ namespace {
    public:
     explicit FakeMultisite(std::unique_ptr<Multisite> host_in) : host(std::move(host_in)) {}
 
-    MultisiteSums evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out) override
+    MultisiteSums evaluate(const Molecules &in, MultisiteWant want,
+                           const MultisiteResults &out) override
     {
       evaluations.count();
       return host->evaluate(in, want, out);
@@ -123,7 +124,8 @@ namespace {
       evaluations.count();
       host->on_grid(grid, charges, out);
     }
-    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    void at_points(const MapPoints &points, const MapCharges &charges,
+                   const MapResults &out) override
     {
       evaluations.count();
       host->at_points(points, charges, out);
@@ -138,8 +140,16 @@ namespace {
 
   class FakeFar : public FarField {
    public:
-    void on_grid(const EwaldMesh &, const int *, const int *, const MapCharges &, int, const MapResults &) override { fail(); }
-    void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int, double *) override { fail(); }
+    void on_grid(const EwaldMesh &, const int *, const int *, const MapCharges &, int,
+                 const MapResults &) override
+    {
+      fail();
+    }
+    void at_places(const EwaldMesh &, const MapCharges &, const double *, int, int,
+                   double *) override
+    {
+      fail();
+    }
 
    private:
     [[noreturn]] static void fail() { throw DeviceError("{fake} no transforms"); }
@@ -164,20 +174,22 @@ std::string cuda_device_name(int)
   return "Fake";
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
-                                                     int nthreads)
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision,
+                                                     int device, int nthreads)
 {
   start(device);
   return std::make_unique<FakeCoordination>(make_host_coordination(table, precision, nthreads));
 }
 
-std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision, int device, int nthreads)
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision,
+                                               int device, int nthreads)
 {
   start(device);
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads,
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,
+                                                      Precision precision, int device, int nthreads,
                                                       const MapBins &bins)
 {
   start(device);

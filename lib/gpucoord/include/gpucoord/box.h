@@ -10,12 +10,12 @@ namespace gpucoord {
 // Periodic lattice, prepared for minimum images. Plain data: it is passed to
 // kernels by value.
 struct Box {
-  int nperiodic = 0;         // number of periodic directions, 0 to 3
-  double lattice[3][3];      // [nperiodic][3] Minkowski-reduced lattice vectors, distance
-  double dual[3][3];         // [nperiodic][3] dual vectors in the span of the lattice, 1/distance
-  int ncandidates = 0;       // lattice vectors that rounding can miss, none in an orthogonal box
-  double candidate[124][3];  // [ncandidates][3], distance
-  double shortest = 0.0;     // length of the shortest lattice vector; 0 where none is periodic
+  int nperiodic = 0;           // number of periodic directions, 0 to 3
+  double lattice[3][3];        // [nperiodic][3] Minkowski-reduced lattice vectors, distance
+  double dual[3][3];           // [nperiodic][3] dual vectors in the span of the lattice, 1/distance
+  int ncandidates = 0;         // lattice vectors that rounding can miss, none in an orthogonal box
+  double candidate[124][3];    // [ncandidates][3], distance
+  double shortest = 0.0;       // length of the shortest lattice vector; 0 where none is periodic
 };
 
 // Prepares a box from its three edge vectors (rows, distance) and the flags that

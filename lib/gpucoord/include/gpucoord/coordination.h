@@ -21,8 +21,8 @@ namespace gpucoord {
 
 // What one rank contributes. S and W of the whole system are the sums over ranks.
 struct Contribution {
-  double value = 0.0;      // S
-  double virial[6] = {};   // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
+  double value = 0.0;       // S
+  double virial[6] = {};    // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
   Timings timings;
 };
 
@@ -47,19 +47,24 @@ class GPUCOORD_API Coordination {
 
 // The backend that computes on the host with the given number of OpenMP threads.
 // The results do not depend on that number.
-GPUCOORD_API std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision, int nthreads);
+GPUCOORD_API std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision,
+                                                                  int nthreads);
 
 // The backend that computes on a GPU and prepares data with the given number of OpenMP
 // threads. device -1: the GPU that is current in each call, which must not change. Results
 // do not depend on the number of threads; they are the same bits on GPUs of one kind. Throws
 // DeviceError, then or later.
-GPUCOORD_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device, int nthreads);
+GPUCOORD_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision,
+                                                                  int device, int nthreads);
 
 // The same by plain loops over all pairs, in double, to check a backend against.
 // O(N^2); for CellsInput of any engine.
-GPUCOORD_API Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want, double *peratom);
-GPUCOORD_API Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &, unsigned want, double *peratom);
-GPUCOORD_API Contribution reference_pairs(const SwitchTable &, const PairsInput &, unsigned want, double *peratom);
+GPUCOORD_API Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want,
+                                          double *peratom);
+GPUCOORD_API Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &,
+                                             unsigned want, double *peratom);
+GPUCOORD_API Contribution reference_pairs(const SwitchTable &, const PairsInput &, unsigned want,
+                                          double *peratom);
 
 }    // namespace gpucoord
 

@@ -35,9 +35,9 @@ class GPUCOORD_API HillsFile {
   // The first count hills of an existing file. Nothing is changed.
   struct Existing {
     std::vector<Hill> hills;
-    std::int64_t nlater = 0;       // hills after these
-    std::string damaged;           // what is wrong with the last line
-    bool names_units = false;      // the file says that it is in the caller's units
+    std::int64_t nlater = 0;          // hills after these
+    std::string damaged;              // what is wrong with the last line
+    bool names_units = false;         // the file says that it is in the caller's units
     double other_biasfactor = 0.0;    // of hills that have another one; 0: all have this one
   };
   static constexpr std::int64_t ALL = -1;
@@ -67,8 +67,8 @@ class GPUCOORD_API HillsFile {
   const double biasfactor;
   const std::vector<Interval> interval;
   const std::string program, units;
-  std::FILE *file = nullptr;    // locked: one writer at a time
-  std::int64_t size = 0;        // bytes that the file must have
+  std::FILE *file = nullptr;              // locked: one writer at a time
+  std::int64_t size = 0;                  // bytes that the file must have
   std::unique_ptr<Checksum> checksum;     // the bytes up to size
   std::int64_t end_of_later_hills = 0;    // from size on, between read() and go_on()
   bool is_cut = false;                    // go_on() has to shorten the file to size

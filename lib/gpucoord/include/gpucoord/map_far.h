@@ -17,12 +17,13 @@
 
 namespace gpucoord {
 
-constexpr int FAR_ORDER = 8;    // of the splines: mesh points along each axis to which a charge is spread
+constexpr int FAR_ORDER =
+    8;    // of the splines: mesh points along each axis to which a charge is spread
 
 // A periodic box: edges a along x, b in the xy plane, c.
 struct GPUCOORD_API FarBox {
-  double origin[3] = {};       // of mesh point 0,0,0, distance
-  double edge[3][3] = {};      // a, b, c, distance
+  double origin[3] = {};     // of mesh point 0,0,0, distance
+  double edge[3][3] = {};    // a, b, c, distance
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
   // Of axis k the vector whose product with edge k is 1 and with the others 0, 1/distance.
   void reciprocal(double (&of_axis)[3][3]) const;
@@ -48,8 +49,8 @@ struct FarMesh {
   int n[3];
   double error;
 };
-GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha, double sum_q_sq,
-                                     double error, double widest, int most);
+GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha,
+                                     double sum_q_sq, double error, double widest, int most);
 
 // Points lo to lo + n - 1 of a mesh.
 struct MeshBrick {
@@ -60,11 +61,12 @@ struct MeshBrick {
 
 // Charges that are spread to points of the brick, periodic images being charges of their own. density [nz][ny][nx] is set. The
 // bits do not depend on the number of threads.
-GPUCOORD_API void spread_charges(const MeshBrick &, const MapCharges &, int nthreads, double *density);
+GPUCOORD_API void spread_charges(const MeshBrick &, const MapCharges &, int nthreads,
+                                 double *density);
 
 // What points of the brick add to the potential at n places x [n][3]; sums over all bricks are the potential.
-GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, const double *x, int n, int nthreads,
-                                   double *at);
+GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, const double *x,
+                                   int n, int nthreads, double *at);
 
 // Factors of the transform of a density at wave vectors 2 pi (m_a/a + m_b/b + m_c/c), -mesh/2 <= m < mesh/2.
 class GPUCOORD_API FarFactors {
@@ -75,7 +77,10 @@ class GPUCOORD_API FarFactors {
   // mesh - index are the same.
   double at(const int (&index)[3], double (&wave)[3]) const;
   double spline(const int index[3]) const;    // once more this where the potential is interpolated
-  const std::vector<double> &splines_of_axis(int axis) const { return correction[axis]; }    // [mesh], of which that is the product
+  const std::vector<double> &splines_of_axis(int axis) const
+  {
+    return correction[axis];
+  }    // [mesh], of which that is the product
 
  private:
   double edges[3][3];    // reciprocal
@@ -97,9 +102,11 @@ class GPUCOORD_API FarField {
  public:
   virtual ~FarField() = default;
   // at every fold-th mesh point from a first one on along each axis, [nz/fold][ny/fold][nx/fold]
-  virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &, int nthreads, const MapResults &) = 0;
+  virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &,
+                       int nthreads, const MapResults &) = 0;
   // at n places x [n][3]
-  virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n, int nthreads, double *at) = 0;
+  virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n,
+                         int nthreads, double *at) = 0;
 };
 
 // On a GPU by cuFFT, -1: the current one. Throws, also from its functions, DeviceError.

@@ -23,8 +23,9 @@ constexpr int MAX_METAD_VARIABLES = 3;
 struct Hill {
   double center[MAX_METAD_VARIABLES] = {};
   double sigma[MAX_METAD_VARIABLES] = {};
-  double height = 0.0;         // of the bias
-  double file_height = 0.0;    // in a hills file: height biasfactor/(biasfactor - 1), if well-tempered
+  double height = 0.0;    // of the bias
+  double file_height =
+      0.0;    // in a hills file: height biasfactor/(biasfactor - 1), if well-tempered
 };
 
 // height of the bias from the two last columns of a hills file
@@ -45,13 +46,13 @@ struct Interval {
 };
 
 struct MetadynamicsOptions {
-  std::vector<std::string> names;     // of the variables, 1 to MAX_METAD_VARIABLES
-  std::vector<double> sigma;          // > 0, one a variable
-  double height = 0.0;                // > 0, of the first hill
-  double biasfactor = -1.0;           // > 1: well-tempered; -1: all hills are equally high
-  double kt = 0.0;                    // thermal energy; 0: not known (well-tempered needs it)
-  std::vector<GridAxis> grid;         // one a variable, or none
-  std::vector<Interval> interval;     // one a variable, or none: V is constant beyond it
+  std::vector<std::string> names;    // of the variables, 1 to MAX_METAD_VARIABLES
+  std::vector<double> sigma;         // > 0, one a variable
+  double height = 0.0;               // > 0, of the first hill
+  double biasfactor = -1.0;          // > 1: well-tempered; -1: all hills are equally high
+  double kt = 0.0;                   // thermal energy; 0: not known (well-tempered needs it)
+  std::vector<GridAxis> grid;        // one a variable, or none
+  std::vector<Interval> interval;    // one a variable, or none: V is constant beyond it
 };
 
 // The bias of all hills as a function of the variables. All energies are in the caller's units.

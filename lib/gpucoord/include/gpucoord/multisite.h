@@ -6,8 +6,8 @@
 #ifndef GPUCOORD_MULTISITE_H
 #define GPUCOORD_MULTISITE_H
 
-#include "gpucoord/types.h"
 #include "gpucoord/export.h"
+#include "gpucoord/types.h"
 
 #include <array>
 #include <iosfwd>
@@ -36,7 +36,8 @@ struct AxialSite {                   // dipole or quadrupole
 struct Component {
   std::string name;
   double mass = 0.0;
-  std::array<double, 3> inertia = {};    // moments about the axes of its frame, mass * distance^2; 0 where all mass is on an axis
+  std::array<double, 3> inertia =
+      {};    // moments about the axes of its frame, mass * distance^2; 0 where all mass is on an axis
   std::vector<LennardJonesSite> centers;
   std::vector<ChargeSite> charges;
   std::vector<AxialSite> dipoles, quadrupoles;
@@ -64,12 +65,12 @@ struct Mixing {
 constexpr double LEAST_LENGTH = 1e-20, MOST_LENGTH = 1e20;
 
 struct MultisiteOptions {
-  double cutoff = 0.0;               // of Lennard-Jones, distance
-  double cutoff_charge = 0.0;        // of the others
-  bool site_cutoff = false;          // cutoffs are between sites, not between centers of mass
-  bool shift = false;                // Lennard-Jones terms are 0 at the cutoff
-  double reaction_field = 1.0;       // dielectric constant around dipoles, 1: none; may be infinite
-  double coulomb = 1.0;              // energy * distance / charge^2
+  double cutoff = 0.0;            // of Lennard-Jones, distance
+  double cutoff_charge = 0.0;     // of the others
+  bool site_cutoff = false;       // cutoffs are between sites, not between centers of mass
+  bool shift = false;             // Lennard-Jones terms are 0 at the cutoff
+  double reaction_field = 1.0;    // dielectric constant around dipoles, 1: none; may be infinite
+  double coulomb = 1.0;           // energy * distance / charge^2
 };
 
 // What a pair of sites is given by.
@@ -80,7 +81,7 @@ struct PairOfCenters {
 // What Lennard-Jones sites of pairs of molecules beyond the cutoff add: N_i N_j / V times these, for each ordered pair of
 // components, a component with itself included. virial: a third of its trace over pairs, which is what it adds to p V.
 struct TailCorrection {
-  double energy = 0.0, virial = 0.0;       // energy * distance^3
+  double energy = 0.0, virial = 0.0;    // energy * distance^3
 };
 
 // Components and how they interact. Throws std::invalid_argument.
@@ -92,13 +93,14 @@ class GPUCOORD_API MultisiteModel {
   const std::vector<Component> &components() const { return all; }
   const MultisiteOptions &options() const { return settings; }
   PairOfCenters centers(int i, int a, int j, int b) const;    // center a of component i, b of j
-  double reaction_field_factor() const;                       // the energy is - this mu_i mu_j (e_i.e_j)
+  double reaction_field_factor() const;    // the energy is - this mu_i mu_j (e_i.e_j)
   // Of a molecule of component i in the reaction field of its own moment, charges included: no part of any sum below.
   double self_energy(int i) const;
   // Beyond the cutoff orientations and places are not correlated (R. Lustig, Mol. Phys. 65, 175 (1988)). Throws
   // std::invalid_argument where a cutoff between centers of mass is not longer than the reach of both molecules together.
   TailCorrection tail(int i, int j) const;
-  double reach(int i) const;           // the farthest site of component i from its center of mass, distance
+  double
+  reach(int i) const;    // the farthest site of component i from its center of mass, distance
   double range(int i, int j) const;    // centers of mass farther apart do not interact, distance
   double range() const;                // the largest of them
   // Throws std::invalid_argument where single precision cannot hold these energies, lengths and strengths.
@@ -112,29 +114,34 @@ class GPUCOORD_API MultisiteModel {
 
 // Molecules of one rank, owned first, then ghosts.
 struct Molecules {
-  const double *x = nullptr;             // [nall][3] centers of mass, distance
-  const double *quaternion = nullptr;    // [nall][4] w x y z, of length 1: from the molecule's frame to that of space
-  const int *component = nullptr;        // [nall]
+  const double *x = nullptr;    // [nall][3] centers of mass, distance
+  const double *quaternion =
+      nullptr;    // [nall][4] w x y z, of length 1: from the molecule's frame to that of space
+  const int *component = nullptr;    // [nall]
   int nlocal = 0, nall = 0;
 };
 
 // Sums over the owned molecules; pairs count half at either end.
 struct MultisiteSums {
-  double lennard_jones = 0.0, electrostatic = 0.0, reaction_field = 0.0;    // energy; electrostatic: without reaction field
-  double virial[6] = {};                 // xx yy zz xy xz yz of centers of mass, energy
-  Timings timings;                       // of a GPU
+  double lennard_jones = 0.0, electrostatic = 0.0,
+         reaction_field = 0.0;    // energy; electrostatic: without reaction field
+  double virial[6] = {};          // xx yy zz xy xz yz of centers of mass, energy
+  Timings timings;                // of a GPU
 };
 
 // What is added to, by row of the owned molecules. energy and virial may be null: not wanted.
 struct MultisiteResults {
-  double *force = nullptr;               // [nlocal][3]
-  double *torque = nullptr;              // [nlocal][3] about the center of mass, in the frame of space
-  double *energy = nullptr;              // [nlocal] half of that of each pair
-  double *virial = nullptr;              // [nlocal][6] half of that of each pair: xx yy zz xy xz yz
+  double *force = nullptr;     // [nlocal][3]
+  double *torque = nullptr;    // [nlocal][3] about the center of mass, in the frame of space
+  double *energy = nullptr;    // [nlocal] half of that of each pair
+  double *virial = nullptr;    // [nlocal][6] half of that of each pair: xx yy zz xy xz yz
 };
 
 // What is computed beside forces and torques.
-enum class MultisiteWant { FORCES, ALL };    // ALL: the sums, and energy and virial of each molecule where there is room
+enum class MultisiteWant {
+  FORCES,
+  ALL
+};    // ALL: the sums, and energy and virial of each molecule where there is room
 
 class GPUCOORD_API Multisite {
  public:
@@ -149,14 +156,16 @@ enum class Traversal { TWICE, ONCE };
 
 // Pair terms are float in mixed and in single; sums over partners of a chunk are added up in double. Bits do not depend on
 // the number of threads.
-GPUCOORD_API std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision, int nthreads,
-                                                            Traversal = Traversal::TWICE);
+GPUCOORD_API std::unique_ptr<Multisite>
+make_host_multisite(const MultisiteModel &, Precision, int nthreads, Traversal = Traversal::TWICE);
 
 // On a GPU; device -1: the one that is current in each call. Throws DeviceError, then or later.
-GPUCOORD_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device, int nthreads);
+GPUCOORD_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision,
+                                                            int device, int nthreads);
 
 // Plain loops over all pairs in double, to check backends against.
-GPUCOORD_API MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &, const MultisiteResults &);
+GPUCOORD_API MultisiteSums reference_multisite(const MultisiteModel &, const Molecules &,
+                                               const MultisiteResults &);
 
 }    // namespace gpucoord
 

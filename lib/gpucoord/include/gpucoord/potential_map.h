@@ -8,8 +8,8 @@
 #ifndef GPUCOORD_POTENTIAL_MAP_H
 #define GPUCOORD_POTENTIAL_MAP_H
 
-#include "gpucoord/types.h"
 #include "gpucoord/export.h"
+#include "gpucoord/types.h"
 
 #include <memory>
 
@@ -28,16 +28,16 @@ enum class MapKernel {
 enum class MapOverlap {
   SKIP,    // only charges on the point, nearer than 'tiny', are left out of its sum
   ZERO,    // as SKIP; and a grid point that any charge, be it of 0, is nearer to than 'radius' has potential and field 0
-  SOFT     // nearer than 'radius' 1/r is (3 - (r/radius)^2)/(2 radius), the potential in a ball of evenly spread charge: with a
-           // continuous slope, and finite at r = 0; no charge is left out
+  SOFT    // nearer than 'radius' 1/r is (3 - (r/radius)^2)/(2 radius), the potential in a ball of evenly spread charge: with a
+          // continuous slope, and finite at r = 0; no charge is left out
 };
 
 struct MapOptions {
   MapKernel kernel = MapKernel::SMOOTH;
-  double cutoff = 0.0;     // distance; not of DIRECT
-  double alpha = 0.0;      // 1/distance, of EWALD
+  double cutoff = 0.0;    // distance; not of DIRECT
+  double alpha = 0.0;     // 1/distance, of EWALD
   MapOverlap overlap = MapOverlap::SKIP;
-  double radius = 0.0;     // distance, of ZERO and SOFT; at most the cutoff
+  double radius = 0.0;    // distance, of ZERO and SOFT; at most the cutoff
   // Distance that is none. Where float is used it must be some 1e-6 of the cutoff and of the size of twelve steps of the grid
   // or more, as differences of positions are rounded.
   double tiny = 0.0;
@@ -45,10 +45,11 @@ struct MapOptions {
 
 // How charges are found that are near to points of a grid.
 struct MapBins {
-  bool are_fixed = false;     // cubes with room for so many charges each, in place of charges that are sorted
-  double size = 0.0;          // of such a cube, distance
-  int depth = 0;              // charges
-  bool on_host = false;       // what finds no room: host threads take it while a GPU takes the rest
+  bool are_fixed =
+      false;    // cubes with room for so many charges each, in place of charges that are sorted
+  double size = 0.0;       // of such a cube, distance
+  int depth = 0;           // charges
+  bool on_host = false;    // what finds no room: host threads take it while a GPU takes the rest
 };
 
 struct MapOverflow {
@@ -65,9 +66,10 @@ GPUCOORD_API void check_map_bins(const MapBins &, const MapOptions &);
 
 // Points origin + i a + j b + k c, i < n[0] and so on.
 struct MapGrid {
-  double origin[3] = {};     // of the point 0,0,0, distance
-  double step[3][3] = {};    // a, b, c, distance; a is along x, b in the xy plane (restricted triclinic)
-  int n[3] = {};             // any of them may be 0
+  double origin[3] = {};    // of the point 0,0,0, distance
+  double step[3][3] =
+      {};           // a, b, c, distance; a is along x, b in the xy plane (restricted triclinic)
+  int n[3] = {};    // any of them may be 0
 };
 
 struct MapCharges {
@@ -78,7 +80,8 @@ struct MapCharges {
 
 struct MapPoints {
   const double *x = nullptr;    // [n][3] distance
-  const int *self = nullptr;    // [n] the charge that the point leaves out, -1: none; null: none of them does
+  const int *self =
+      nullptr;    // [n] the charge that the point leaves out, -1: none; null: none of them does
   int n = 0;
 };
 
@@ -103,19 +106,23 @@ class GPUCOORD_API PotentialMap {
 
 // Pair terms are float in MIXED and in SINGLE, of positions relative to a local origin; MIXED adds up chunks of some hundred
 // terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
-GPUCOORD_API std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &, Precision, int nthreads,
-                                                                   const MapBins & = {});
+GPUCOORD_API std::unique_ptr<PotentialMap>
+make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
-constexpr int MAP_TILE_OF_GPU[3] = {2, 4, 4};    // points along each axis that a GPU takes at a time
+constexpr int MAP_TILE_OF_GPU[3] = {2, 4,
+                                    4};    // points along each axis that a GPU takes at a time
 
 // The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
 // std::invalid_argument and, also from its functions, DeviceError.
-GPUCOORD_API std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int device, int nthreads,
-                                                      const MapBins & = {});
+GPUCOORD_API std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision,
+                                                                   int device, int nthreads,
+                                                                   const MapBins & = {});
 
 // Plain loops over all pairs in double, to check backends against.
-GPUCOORD_API void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &, const MapResults &);
-GPUCOORD_API void reference_map_at_points(const MapOptions &, const MapPoints &, const MapCharges &, const MapResults &);
+GPUCOORD_API void reference_map_on_grid(const MapOptions &, const MapGrid &, const MapCharges &,
+                                        const MapResults &);
+GPUCOORD_API void reference_map_at_points(const MapOptions &, const MapPoints &, const MapCharges &,
+                                          const MapResults &);
 
 }    // namespace gpucoord
 

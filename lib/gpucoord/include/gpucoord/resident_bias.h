@@ -23,18 +23,18 @@ class GPUCOORD_API ResidentBias {
 
   struct Variable {
     const ResidentCoordination *coordination = nullptr;
-    double scale = 1.0;            // S of the bias over that of the coordination
-    Restraint term, last_term;     // now, and with the parameters of the evaluation before
+    double scale = 1.0;           // S of the bias over that of the coordination
+    Restraint term, last_term;    // now, and with the parameters of the evaluation before
   };
   struct State {
     double s[MAX_VARIABLES], slope[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
     // of any evaluation since the state was set
-    int bad_atom;                  // as in ResidentResult
+    int bad_atom;    // as in ResidentResult
     int moved;
     // Either stops the state, and the bias has no forces from then on.
-    int not_finite;                // whether S, V or strength dV/dS was not a finite number
-    int outside;                   // whether S has left the grid
+    int not_finite;    // whether S, V or strength dV/dS was not a finite number
+    int outside;       // whether S has left the grid
   };
 
   virtual ~ResidentBias() = default;
@@ -48,7 +48,7 @@ class GPUCOORD_API ResidentBias {
                         DeviceStream) = 0;
   virtual const double *slope(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
-  virtual State glance() const = 0;    // without a wait: of some earlier evaluation
+  virtual State glance() const = 0;                 // without a wait: of some earlier evaluation
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 };
 

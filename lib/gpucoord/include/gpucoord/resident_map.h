@@ -4,9 +4,9 @@
 #ifndef GPUCOORD_RESIDENT_MAP_H
 #define GPUCOORD_RESIDENT_MAP_H
 
-#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 #include "gpucoord/potential_map.h"
+#include "gpucoord/types.h"
 
 #include <cstddef>
 #include <memory>
@@ -16,16 +16,17 @@ namespace gpucoord {
 // Charges of one rank in device memory: of atoms with this bit in their mask.
 struct DeviceCharges {
   DeviceAtoms atoms;
-  const void *q = nullptr;      // [nall]
-  bool q_is_float = false;      // else double
+  const void *q = nullptr;    // [nall]
+  bool q_is_float = false;    // else double
   int groupbit = ~0;
 };
 
 // Sums over owned atoms.
 struct ChargeSums {
-  double charged = 0.0;              // atoms with a charge
+  double charged = 0.0;                      // atoms with a charge
   double q = 0.0, q_sq = 0.0, size = 0.0;    // of charges, their squares and their magnitudes
-  int bad_atom = -1;                 // row of an atom, owned or ghost, whose position or charge is not finite; -1: none
+  int bad_atom =
+      -1;    // row of an atom, owned or ghost, whose position or charge is not finite; -1: none
 };
 
 // All work is enqueued on the caller's stream; what says so waits for it. Throws DeviceError, and std::invalid_argument as
@@ -51,7 +52,8 @@ class GPUCOORD_API ResidentPotentialMap {
 };
 
 // On the current GPU. What overflows fixed bins the GPU takes.
-GPUCOORD_API std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &, Precision, const MapBins &);
+GPUCOORD_API std::unique_ptr<ResidentPotentialMap>
+make_resident_potential_map(const MapOptions &, Precision, const MapBins &);
 
 }    // namespace gpucoord
 

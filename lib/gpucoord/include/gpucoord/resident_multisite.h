@@ -6,9 +6,9 @@
 #ifndef GPUCOORD_RESIDENT_MULTISITE_H
 #define GPUCOORD_RESIDENT_MULTISITE_H
 
-#include "gpucoord/types.h"
 #include "gpucoord/export.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/types.h"
 
 #include <cstddef>
 #include <memory>
@@ -18,9 +18,10 @@ namespace gpucoord {
 
 // How atoms are turned: pointers to device memory.
 struct DeviceBodies {
-  const int *of_atom = nullptr;          // [nall] number of its body; negative: it has none
-  const void *quaternion = nullptr;      // of body 0: 4 doubles w x y z, from the body's frame to that of space
-  std::size_t stride = 0;                // bytes from one body to the next
+  const int *of_atom = nullptr;    // [nall] number of its body; negative: it has none
+  const void *quaternion =
+      nullptr;               // of body 0: 4 doubles w x y z, from the body's frame to that of space
+  std::size_t stride = 0;    // bytes from one body to the next
 };
 
 // Length 1 of a quaternion, to this: callers have rounded it.
@@ -28,12 +29,13 @@ constexpr double QUATERNION_TOLERANCE = 1e-6;
 
 // What was wrong in an evaluation since the last rebuild().
 struct ResidentMultisiteErrors {
-  int bad_atom = -1;             // row of a molecule without a body, a finite position or a quaternion of length 1; -1: none
+  int bad_atom =
+      -1;    // row of a molecule without a body, a finite position or a quaternion of length 1; -1: none
   bool types_changed = false;    // a molecule is of another component than at the rebuild
 };
 
 struct ResidentMultisiteResult : ResidentMultisiteErrors {
-  MultisiteSums sums;                    // of this rank, with MultisiteWant::ALL; no timings
+  MultisiteSums sums;    // of this rank, with MultisiteWant::ALL; no timings
 };
 
 class GPUCOORD_API ResidentMultisite {
@@ -45,8 +47,8 @@ class GPUCOORD_API ResidentMultisite {
   // std::bad_alloc.
   virtual ResidentMultisiteErrors rebuild(const DeviceAtoms &, DeviceStream) = 0;
   // Enqueues an evaluation at these positions, and adds to the owned molecules. Reads types, too.
-  virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant, const DeviceForces &force,
-                        const DeviceForces &torque, DeviceStream) = 0;
+  virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant,
+                        const DeviceForces &force, const DeviceForces &torque, DeviceStream) = 0;
   // The same, and adds to nothing.
   virtual void evaluate(const DeviceAtoms &, const DeviceBodies &, MultisiteWant, DeviceStream) = 0;
 
@@ -67,8 +69,8 @@ class GPUCOORD_API ResidentAxes {
  public:
   virtual ~ResidentAxes() = default;
   // Enqueues. vectors: of the owned atoms; those change that have one of these group bits, and a body. Reads types and masks.
-  virtual void take_away(const DeviceAtoms &, const DeviceBodies &, int groupbit, const DeviceForces &vectors,
-                         DeviceStream) const = 0;
+  virtual void take_away(const DeviceAtoms &, const DeviceBodies &, int groupbit,
+                         const DeviceForces &vectors, DeviceStream) const = 0;
 };
 
 // axis_of: [types + 1] 0, 1 or 2: of the body's frame; negative: none

@@ -19,7 +19,8 @@ class SwitchTable {
 
   // Types 1 to ntypes, of which no pair counts yet.
   explicit SwitchTable(int ntypes_in) :
-      number_of_types(ntypes_in), numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
+      number_of_types(ntypes_in),
+      numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
   {
   }
 
@@ -33,14 +34,18 @@ class SwitchTable {
   void set(int i, int j, int number) { numbers[place(i, j)] = numbers[place(j, i)] = number; }
 
   int ntypes() const { return number_of_types; }    // 0: types are not looked at
-  int number(int i, int j) const { return number_of_types ? numbers[place(i, j)] : 0; }    // or NONE
+  int number(int i, int j) const
+  {
+    return number_of_types ? numbers[place(i, j)] : 0;
+  }    // or NONE
   const std::vector<Switch> &functions() const { return list; }
 
   // of all functions
   double dmax() const
   {
     double largest = 0.0;
-    for (const Switch &function : list) largest = function.dmax() > largest ? function.dmax() : largest;
+    for (const Switch &function : list)
+      largest = function.dmax() > largest ? function.dmax() : largest;
     return largest;
   }
   bool has_end() const { return dmax() < std::numeric_limits<double>::infinity(); }

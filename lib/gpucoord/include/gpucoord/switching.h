@@ -49,7 +49,8 @@ struct SwitchOptions {
   double ref = NOT_GIVEN;     // Q, > 0, distance
   std::string expression;     // CUSTOM, in x
   bool stretch = true;        // with a finite dmax: s(0) = 1 and s(dmax) = 0
-  bool shifted = false;       // without stretch: s'(x) - s'(dmax), 0 at a finite dmax and ds/dr as it is
+  bool shifted =
+      false;    // without stretch: s'(x) - s'(dmax), 0 at a finite dmax and ds/dr as it is
 };
 
 // A bad option: field is the member of SwitchOptions, what() names the value,

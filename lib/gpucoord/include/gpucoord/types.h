@@ -32,7 +32,8 @@ struct Timings {
   double bins = 0.0;         // sorting atoms into cutoff bins
   double pairs = 0.0;        // pair terms
   double reduction = 0.0;    // sums over atoms
-  double tested = 0.0;       // distances computed, those of idle lanes included; by engine cells on a device
+  double tested =
+      0.0;    // distances computed, those of idle lanes included; by engine cells on a device
 };
 
 // name of the instruction set that the host kernels use on this machine
@@ -58,17 +59,17 @@ using DeviceStream = CUstream_st *;    // cudaStream_t
 
 // Atoms of one rank, owned first, then ghosts: pointers to device memory.
 struct DeviceAtoms {
-  const void *x = nullptr;        // [nall][3] positions
-  bool x_is_float = false;        // else double
-  const int *mask = nullptr;      // [nall] group bits; null: all atoms
-  const int *type = nullptr;      // [nall] where the table of functions has types
+  const void *x = nullptr;      // [nall][3] positions
+  bool x_is_float = false;      // else double
+  const int *mask = nullptr;    // [nall] group bits; null: all atoms
+  const int *type = nullptr;    // [nall] where the table of functions has types
   int nlocal = 0, nall = 0;
 };
 
 // Forces on owned atoms in device memory. Strides are in numbers, not bytes.
 struct DeviceForces {
   void *f = nullptr;
-  bool is_float = false;          // else double
+  bool is_float = false;    // else double
   std::int64_t atom_stride = 3, axis_stride = 1;
 };
 

@@ -3,8 +3,8 @@
 #include "bias_grid.h"
 
 #include "../core/checksum.h"
-#include "gaussian.h"
 #include "../core/text_files.h"
+#include "gaussian.h"
 
 #include "hermite_grid.h"
 
@@ -45,7 +45,8 @@ void BiasGrid::add(const Hill &hill)
     // one more at each end, for rounding; compared as numbers, because a center may be far off the grid
     if (!(low - 1.0 <= axes[k].bins) || !(high + 1.0 >= 0.0)) return;
     first[k] = static_cast<long long>(std::max(low - 1.0, 0.0));
-    count[k] = static_cast<long long>(std::min(high + 1.0, static_cast<double>(axes[k].bins))) - first[k] + 1;
+    count[k] = static_cast<long long>(std::min(high + 1.0, static_cast<double>(axes[k].bins))) -
+        first[k] + 1;
   }
 
   const double offset = hill_offset(hill);
@@ -118,7 +119,8 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
   for (int k = 0; k < n; ++k) {
     text += "#! SET min_" + names[k] + " " + number_text(axes[k].lo) + "\n";
     text += "#! SET max_" + names[k] + " " + number_text(axes[k].hi) + "\n";
-    text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins + 1) + "\n";    // PLUMED counts points
+    text += "#! SET nbins_" + names[k] + " " + std::to_string(axes[k].bins + 1) +
+        "\n";    // PLUMED counts points
     text += "#! SET periodic_" + names[k] + " false\n";
   }
   const auto mixed = mixed_derivatives();
@@ -192,9 +194,11 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
       for (int k = 0; k < n; ++k) {
         double found;
         const bool low = words[2] == "min_" + names[k], high = words[2] == "max_" + names[k];
-        if ((low || high) && (!to_number(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
-          throw bad(number, words[2] + " is " + words[3] + ", but the fix has " +
-                                short_text(low ? axes[k].lo : axes[k].hi));
+        if ((low || high) &&
+            (!to_number(words[3], found) || found != (low ? axes[k].lo : axes[k].hi)))
+          throw bad(number,
+                    words[2] + " is " + words[3] + ", but the fix has " +
+                        short_text(low ? axes[k].lo : axes[k].hi));
       }
       for (const auto &entry : expected)
         if (words[2] == entry.first && words[3] != entry.second)
@@ -228,19 +232,23 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
         if (!to_number(words[k], found) || !(std::fabs(found - s[k]) < 1e-3 * axes[k].spacing()))
           throw bad(number, names[k] + " is " + words[k] + " in place of " + short_text(s[k]));
       for (int k = 0; k < nderivatives; ++k) {
-        if (!to_number(words[n + k], found)) throw bad(number, "'" + words[n + k] + "' is not a number");
+        if (!to_number(words[n + k], found))
+          throw bad(number, "'" + words[n + k] + "' is not a number");
         values[point * nderivatives + order[k]] = found;
       }
       ++point;
     }
   }
   if (point < npoints())
-    throw bad(number, "it ends after " + std::to_string(point) + " of " + std::to_string(npoints()) + " points");
+    throw bad(number,
+              "it ends after " + std::to_string(point) + " of " + std::to_string(npoints()) +
+                  " points");
   if (result.nhills < 0) throw bad(number, "no line '# hills N' says how many hills are in it");
   if (!result.checksum_of_hills.empty() && checksum() != expected_checksum)
-    throw std::runtime_error("grid file " + path +
-                             " was altered after it was written: its numbers do not have the checksum "
-                             "that it gives");
+    throw std::runtime_error(
+        "grid file " + path +
+        " was altered after it was written: its numbers do not have the checksum "
+        "that it gives");
   return result;
 }
 

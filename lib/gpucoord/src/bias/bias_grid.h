@@ -24,7 +24,10 @@ class BiasGrid {
   void add(const Hill &);
   double evaluate(const double *s, double *slope) const;
 
-  const std::vector<double> &all() const { return values; }    // [points, first variable fastest][2^n]
+  const std::vector<double> &all() const
+  {
+    return values;
+  }    // [points, first variable fastest][2^n]
   std::size_t npoints() const { return values.size() / nderivatives; }
   double value(std::size_t point) const { return values[point * nderivatives]; }
   void position(std::size_t point, double *s) const;
@@ -49,8 +52,8 @@ class BiasGrid {
 
   const std::vector<std::string> names;
   const std::vector<GridAxis> axes;
-  const int n;               // variables
-  const int nderivatives;    // 2^n; bit k: derivative by variable k
+  const int n;                   // variables
+  const int nderivatives;        // 2^n; bit k: derivative by variable k
   std::vector<double> values;    // [points, first variable fastest][nderivatives]
 };
 

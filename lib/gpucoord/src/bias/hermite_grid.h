@@ -24,7 +24,8 @@ inline HermiteAxis hermite_axis(const GridAxis &axis)
 
 // values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is within the axes.
 // Sets slope to the exact derivatives.
-GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values, const double *s, double *slope)
+GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values,
+                                    const double *s, double *slope)
 {
   const int nderivatives = 1 << n;
   // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of slope]

@@ -23,7 +23,8 @@ HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
                      std::string program_in, std::string units_in) :
     path(std::move(path_in)),
     names(options.names), biasfactor(options.biasfactor), interval(options.interval),
-    program(std::move(program_in)), units(std::move(units_in)), checksum(std::make_unique<Checksum>())
+    program(std::move(program_in)), units(std::move(units_in)),
+    checksum(std::make_unique<Checksum>())
 {
 }
 
@@ -63,7 +64,8 @@ void HillsFile::open()
   file = std::fopen(path.c_str(), is_device ? "ab" : "a+b");
   if (!file) throw std::runtime_error("cannot write hills file " + path + ": " + last_error());
   if (!lock_file(file))
-    throw std::runtime_error("hills file " + path + " is being written by another fix or run - use one file for each");
+    throw std::runtime_error("hills file " + path +
+                             " is being written by another fix or run - use one file for each");
   // each fwrite() is one write() then: no part of a line waits in a buffer
   std::setvbuf(file, nullptr, _IONBF, 0);
   place = fs::absolute(path).string();
@@ -93,8 +95,8 @@ std::string HillsFile::create()
       fs::rename(path, backup);
     }
   } catch (const fs::filesystem_error &e) {
-    throw std::runtime_error("cannot rename hills file " + path + ", which is there already: " +
-                             e.code().message());
+    throw std::runtime_error("cannot rename hills file " + path +
+                             ", which is there already: " + e.code().message());
   }
   open();
   write(header(), "");
@@ -205,7 +207,8 @@ void HillsFile::append(double time, const Hill &hill, const std::vector<Hill> *k
 HillsFile::Existing HillsFile::read(std::int64_t count)
 {
   std::error_code ignored;
-  if (fs::exists(path, ignored) && !fs::is_regular_file(path, ignored))    // a device may have no end
+  if (fs::exists(path, ignored) &&
+      !fs::is_regular_file(path, ignored))    // a device may have no end
     throw std::runtime_error("cannot read hills file " + path + ": it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
@@ -215,13 +218,14 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   const auto expected = columns(names);
   const int n = static_cast<int>(names.size());
   std::string line;
-  std::int64_t bytes = 0;        // up to the end of this line
-  Checksum sum;                  // bytes read so far
-  std::int64_t number = 0;       // of the line
+  std::int64_t bytes = 0;     // up to the end of this line
+  Checksum sum;               // bytes read so far
+  std::int64_t number = 0;    // of the line
   bool have_header = false;
 
   const auto bad = [&](const std::string &why, const std::string &way_out) {
-    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " + why + " - " + way_out);
+    return std::runtime_error("hills file " + path + ", line " + std::to_string(number) + ": " +
+                              why + " - " + way_out);
   };
   const std::string repair = "repair it, or use a backup of it";
 
@@ -232,13 +236,16 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
     std::string problem = has_end ? "" : "it has no end";
     Hill hill;
     bool is_hill = false;
-    if (std::any_of(line.begin(), line.end(), [](unsigned char c) { return std::iscntrl(c) && !std::isspace(c); }))
+    if (std::any_of(line.begin(), line.end(), [](unsigned char c) {
+          return std::iscntrl(c) && !std::isspace(c);
+        }))
       problem = "it has bytes that are not text";
     if (problem.empty()) {
       const auto words = words_of(line);
       if (words.size() > 2 && words[0] == "#!" && words[1] == "FIELDS") {
         if (std::vector<std::string>(words.begin() + 2, words.end()) != expected)
-          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" + joined(expected, 0) + "'",
+          throw bad("it has the columns '" + joined(words, 2) + "', but this fix needs '" +
+                        joined(expected, 0) + "'",
                     "give another file");
         have_header = true;
       } else if (words.size() == 4 && words[0] == "#!" && words[1] == "SET") {
@@ -246,8 +253,10 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
             : words[2] == "multivariate"                    ? "false"
                                                             : words[3];
         if (words[3] != wanted)
-          throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known", "give another file");
-      } else if (words.size() > 3 && words[0] == "#" && words[1] == program && words[2] == "units") {
+          throw bad(words[2] + " is " + words[3] + ", but only " + wanted + " is known",
+                    "give another file");
+      } else if (words.size() > 3 && words[0] == "#" && words[1] == program &&
+                 words[2] == "units") {
         const std::string found = words[3].substr(0, words[3].find(':'));
         if (found != units)
           throw bad("its times and heights are in units " + found +
@@ -257,21 +266,24 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
       } else if (!words.empty() && words[0][0] != '#') {
         double columns_read[2 * MAX_METAD_VARIABLES + 3];
         is_hill = true;
-        if (!have_header) throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'", repair);
+        if (!have_header)
+          throw bad("a hill comes before the line '#! FIELDS " + joined(expected, 0) + "'", repair);
         if (words.size() != expected.size())
-          problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") + " in place of " +
-              std::to_string(expected.size());
+          problem = std::to_string(words.size()) + (words.size() == 1 ? " column" : " columns") +
+              " in place of " + std::to_string(expected.size());
         for (std::size_t k = 0; problem.empty() && k < words.size(); ++k)
           if (!to_number(words[k], columns_read[k])) problem = "'" + words[k] + "' is not a number";
         if (problem.empty()) {
           for (int k = 0; k < n; ++k) {
             hill.center[k] = columns_read[1 + k];
             hill.sigma[k] = columns_read[1 + n + k];
-            if (!(hill.sigma[k] > 0.0)) problem = "sigma " + short_text(hill.sigma[k]) + " is not above 0";
+            if (!(hill.sigma[k] > 0.0))
+              problem = "sigma " + short_text(hill.sigma[k]) + " is not above 0";
           }
           hill.file_height = columns_read[1 + 2 * n];
           hill.height = height_of_bias(hill.file_height, columns_read[2 + 2 * n]);
-          if (columns_read[2 + 2 * n] != biasfactor) result.other_biasfactor = columns_read[2 + 2 * n];
+          if (columns_read[2 + 2 * n] != biasfactor)
+            result.other_biasfactor = columns_read[2 + 2 * n];
         }
       }
     }
@@ -294,8 +306,10 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   }
 
   if (count != ALL && static_cast<std::int64_t>(result.hills.size()) < count)
-    throw std::runtime_error("hills file " + path + " ends after " + std::to_string(result.hills.size()) + " of the " +
-                             std::to_string(count) + " hills that were in the bias of the restart file - give the "
+    throw std::runtime_error("hills file " + path + " ends after " +
+                             std::to_string(result.hills.size()) + " of the " +
+                             std::to_string(count) +
+                             " hills that were in the bias of the restart file - give the "
                              "hills file of that run");
 
   if (result.hills.empty() && !result.nlater) {
@@ -310,7 +324,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
       size = 0;
       *checksum = Checksum();
     } else if (!have_header)
-      throw std::runtime_error("file " + path + " is not a hills file - give the name of one, or of a new file");
+      throw std::runtime_error("file " + path +
+                               " is not a hills file - give the name of one, or of a new file");
   }
   end_of_later_hills = result.nlater ? bytes : size;
   is_cut = result.nlater || !result.damaged.empty() || size == 0;

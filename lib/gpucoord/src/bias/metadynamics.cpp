@@ -2,10 +2,10 @@
 
 #include "gpucoord/metadynamics.h"
 
-#include "bias_grid.h"
 #include "../core/checksum.h"
-#include "gaussian.h"
 #include "../core/text_files.h"
+#include "bias_grid.h"
+#include "gaussian.h"
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +13,8 @@
 
 namespace gpucoord {
 
-static double sum_of_hills(const Hill *hills, std::size_t count, int n, const double *s, double *slope)
+static double sum_of_hills(const Hill *hills, std::size_t count, int n, const double *s,
+                           double *slope)
 {
   double v = 0.0;
   std::fill(slope, slope + n, 0.0);
@@ -113,7 +114,8 @@ static void check_sum(const BiasGrid &found, const MetadynamicsOptions &options,
   }
 }
 
-Metadynamics::Metadynamics(const MetadynamicsOptions &options) : state(std::make_unique<State>(options))
+Metadynamics::Metadynamics(const MetadynamicsOptions &options) :
+    state(std::make_unique<State>(options))
 {
   if (!options.grid.empty()) state->grid = std::make_unique<BiasGrid>(options.names, options.grid);
 }
@@ -127,9 +129,10 @@ double Metadynamics::evaluate(const double *s, double *slope) const
   state->clamp(s, inside);
   for (int k = 0; k < state->n && !o.grid.empty(); ++k)
     if (!(inside[k] >= o.grid[k].lo && inside[k] <= o.grid[k].hi))
-      throw std::out_of_range("variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
-                              short_text(o.grid[k].lo) + " to " + short_text(o.grid[k].hi) +
-                              " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
+      throw std::out_of_range(
+          "variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
+          short_text(o.grid[k].lo) + " to " + short_text(o.grid[k].hi) +
+          " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
   const double v = state->sum(inside, slope);
   for (int k = 0; k < state->n; ++k)
     if (inside[k] != s[k]) slope[k] = 0.0;
@@ -146,7 +149,8 @@ Hill Metadynamics::next_hill(const double *s, double v) const
   }
   hill.file_height = o.height;
   if (o.biasfactor > 1.0)
-    hill.file_height *= std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
+    hill.file_height *=
+        std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
   // what a restart would find in the file
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
   return hill;

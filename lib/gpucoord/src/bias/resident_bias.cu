@@ -6,9 +6,9 @@
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 
-#include "../pairs/resident_pairs.h"
 #include "../gpu/early_launch.cuh"
 #include "../pairs/pair_arguments_cuda.h"
+#include "../pairs/resident_pairs.h"
 
 #include "hermite_grid.h"
 
@@ -43,14 +43,16 @@ namespace {
   {
     double change = 0.0, slope;
     for (int v = 0; v < arg.n; ++v)
-      change += arg.variable[v].term.evaluate(s[v], slope) - arg.variable[v].last_term.evaluate(s[v], slope);
+      change += arg.variable[v].term.evaluate(s[v], slope) -
+          arg.variable[v].last_term.evaluate(s[v], slope);
     return change;
   }
 
   __device__ void evaluate_restraints(const BiasKernelArguments &arg, ResidentBias::State &state)
   {
     state.energy = 0.0;
-    for (int v = 0; v < arg.n; ++v) state.energy += arg.variable[v].term.evaluate(state.s[v], state.slope[v]);
+    for (int v = 0; v < arg.n; ++v)
+      state.energy += arg.variable[v].term.evaluate(state.s[v], state.slope[v]);
   }
 
   __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
@@ -78,7 +80,8 @@ namespace {
     for (int v = 0; v < arg.n; ++v) {
       const auto &variable = arg.variable[v];
       state.s[v] = variable.total ? variable.scale * variable.total->value : 0.0;
-      if (variable.status->bad_atom != DeviceStatus::NONE) state.bad_atom = variable.status->bad_atom;
+      if (variable.status->bad_atom != DeviceStatus::NONE)
+        state.bad_atom = variable.status->bad_atom;
       if (variable.status->moved) state.moved = 1;
       if (!isfinite(state.s[v])) state.not_finite = 1;
     }
@@ -107,7 +110,8 @@ namespace {
 
     void set(const State &state, DeviceStream stream) override
     {
-      check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaMemcpyAsync(device.data(), &state, sizeof(State), cudaMemcpyHostToDevice, stream),
+            "copying to it");
       check(cudaStreamSynchronize(stream), "copying to it");
       host[0] = state;
       copied += sizeof(State);
@@ -118,11 +122,13 @@ namespace {
       const auto &options = metad.options();
       for (std::size_t k = 0; k < options.grid.size(); ++k) {
         axis[k] = hermite_axis(options.grid[k]);
-        interval[k] = options.interval.empty() ? Interval{-HUGE_VAL, HUGE_VAL} : options.interval[k];
+        interval[k] = options.interval.empty() ? Interval{-HUGE_VAL, HUGE_VAL}
+                                               : options.interval[k];
       }
       const auto &from = metad.grid_values();
       values.reserve(from.size());
-      check(cudaMemcpyAsync(values.data(), from.data(), from.size() * sizeof(double), cudaMemcpyHostToDevice, stream),
+      check(cudaMemcpyAsync(values.data(), from.data(), from.size() * sizeof(double),
+                            cudaMemcpyHostToDevice, stream),
             "copying the grid to it");
       check(cudaStreamSynchronize(stream), "copying the grid to it");
       has_grid = true;
@@ -132,7 +138,8 @@ namespace {
     void evaluate(const std::vector<Variable> &variables, bool moves, double strength,
                   DeviceStream stream) override
     {
-      if (variables.size() > MAX_VARIABLES) throw std::invalid_argument("gpucoord: a bias of too many variables");
+      if (variables.size() > MAX_VARIABLES)
+        throw std::invalid_argument("gpucoord: a bias of too many variables");
       BiasKernelArguments arg = {};
       arg.n = static_cast<int>(variables.size());
       arg.moves = moves;
@@ -140,8 +147,8 @@ namespace {
       arg.strength = strength;
       for (int v = 0; v < arg.n; ++v) {
         const Variable &from = variables[v];
-        arg.variable[v] = {from.coordination->device_total(), from.coordination->device_status(), from.scale, from.term,
-                           from.last_term};
+        arg.variable[v] = {from.coordination->device_total(), from.coordination->device_status(),
+                           from.scale, from.term, from.last_term};
       }
       for (int k = 0; k < MAX_METAD_VARIABLES; ++k) {
         arg.axis[k] = axis[k];

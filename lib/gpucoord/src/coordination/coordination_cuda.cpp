@@ -10,14 +10,14 @@
 #include "coordination_cuda.h"
 
 #include "../core/clock.h"
+#include "../gpu/device_guard.h"
+#include "../gpu/splits.h"
+#include "../gpu/staging.h"
+#include "../pairs/launch_cuda.h"
+#include "../pairs/launchers_cuda.h"
+#include "../pairs/pair_reduction.h"
 #include "../pairs/passes.h"
 #include "../switching/type_classes.h"
-#include "../gpu/device_guard.h"
-#include "../pairs/launch_cuda.h"
-#include "../gpu/splits.h"
-#include "../pairs/pair_reduction.h"
-#include "../gpu/staging.h"
-#include "../pairs/launchers_cuda.h"
 
 #include <algorithm>
 #include <deque>
@@ -30,8 +30,10 @@ namespace {
 
   template <class Real> class CudaCoordination : public Coordination {
    public:
-    CudaCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in, const CudaTuning &tuning) :
-        table(table_in), nthreads(std::max(1, nthreads_in))
+    CudaCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in,
+                     const CudaTuning &tuning) :
+        table(table_in),
+        nthreads(std::max(1, nthreads_in))
     {
       check_kernels();
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
@@ -64,8 +66,9 @@ namespace {
       Contribution result;
       if (!bins_always && few_pairs(in.a, b)) {
         binned.record(stream);
-        const auto pass = [&](const AtomsByClass &gi, const Staged<DeviceAtom> &i, const AtomsByClass &gj,
-                              const Staged<DeviceAtom> &j, unsigned wanted, Sums &sums) {
+        const auto pass = [&](const AtomsByClass &gi, const Staged<DeviceAtom> &i,
+                              const AtomsByClass &gj, const Staged<DeviceAtom> &j, unsigned wanted,
+                              Sums &sums) {
           const auto few_i = parts_of(gi, classes.size()), few_j = parts_of(gj, classes.size());
           pass_all_pairs(Box(), classes, i, few_i, j, few_j, wanted, sums);
         };
@@ -86,18 +89,20 @@ namespace {
 
       const std::size_t npasses = static_cast<std::size_t>(classes.size()) * classes.size();
       counters.reserve(2 * npasses);
-      check(cudaMemsetAsync(counters.data(), 0, 2 * npasses * sizeof(int), stream), "clearing the queues");
+      check(cudaMemsetAsync(counters.data(), 0, 2 * npasses * sizeof(int), stream),
+            "clearing the queues");
       int *queue = counters.data();
-      const auto pass = [&](const std::vector<SortedAtoms> &i, const std::vector<SortedAtoms> &j, unsigned wanted,
-                            Sums &sums) {
+      const auto pass = [&](const std::vector<SortedAtoms> &i, const std::vector<SortedAtoms> &j,
+                            unsigned wanted, Sums &sums) {
         std::vector<Pass> passes;
         int row = 0;
         for (int ci = 0; ci < classes.size(); row += i[ci++].nowned)
           for (int cj = 0; cj < classes.size(); ++cj) {
             if (!classes(ci, cj).exists() || i[ci].nowned == 0 || j[cj].n == 0) continue;
-            const int warps = (i[ci].nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
-            passes.push_back({ci, cj, row, i[ci].nowned, splits_of(warps, tuning::MAX_SPLITS), warps,
-                              classes(ci, cj).weight});
+            const int warps =
+                (i[ci].nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
+            passes.push_back({ci, cj, row, i[ci].nowned, splits_of(warps, tuning::MAX_SPLITS),
+                              warps, classes(ci, cj).weight});
           }
         run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
           const Function &f = functions[classes(p.ci, p.cj).function];
@@ -138,16 +143,19 @@ namespace {
       copied.record(stream);
       binned.record(stream);
 
-      const auto pass = [&](const AtomsByClass &group, std::deque<FlatList> &lists, unsigned char bit, unsigned wanted,
-                            Sums &sums) {
+      const auto pass = [&](const AtomsByClass &group, std::deque<FlatList> &lists,
+                            unsigned char bit, unsigned wanted, Sums &sums) {
         std::vector<Pass> passes;
         int row = 0;
         for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
           for (int cj = 0; cj < classes.size(); ++cj)
             for (int special = 0; special < (in.special ? 4 : 1); ++special) {
               const FlatList &flat = lists[list_number(classes, ci, cj, special)];
-              const double weight = classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
-              if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 || (special > 0 && flat.empty)) continue;
+              const double weight =
+                  classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
+              if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 ||
+                  (special > 0 && flat.empty))
+                continue;
               passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight, &flat});
             }
         run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
@@ -184,9 +192,11 @@ namespace {
       binned.record(stream);
 
       Contribution result;
-      pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b, kernel_want(want), sums_a);
+      pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b,
+                     kernel_want(want), sums_a);
       if (two && peratom)
-        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, want_of_second(want), sums_b);
+        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, want_of_second(want),
+                       sums_b);
       finish(want, !two, result, peratom, rows_a.data(), rows_b.data());
       return result;
     }
@@ -198,22 +208,29 @@ namespace {
         throw DeviceError("more than 2147483647 pairs on one rank");
       // pairs by function
       std::vector<int> first(functions.size() + 1, 0), order(in.n), next;
-      const auto function_of = [&](std::int64_t k) { return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0; };
+      const auto function_of = [&](std::int64_t k) {
+        return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+      };
       for (std::int64_t k = 0; k < in.n; ++k)
         if (function_of(k) != SwitchTable::NONE) ++first[function_of(k) + 1];
       for (std::size_t f = 0; f < functions.size(); ++f) first[f + 1] += first[f];
       next.assign(first.begin(), first.end());
       for (std::int64_t k = 0; k < in.n; ++k)
-        if (function_of(k) != SwitchTable::NONE) order[next[function_of(k)]++] = static_cast<int>(k);
+        if (function_of(k) != SwitchTable::NONE)
+          order[next[function_of(k)]++] = static_cast<int>(k);
 
       const std::size_t n = first.back();
-      const auto place = [](const double *x, int k) { return x + 3 * static_cast<std::size_t>(k); };
+      const auto place = [](const double *x, int k) {
+        return x + 3 * static_cast<std::size_t>(k);
+      };
       for (const bool second : {false, true})
-        send(second ? positions_b : positions, 3 * n, stream, [&](std::size_t begin, std::size_t end) {
+        send(second ? positions_b : positions, 3 * n, stream,
+             [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-          for (std::size_t t = begin; t < end; ++t)
-            (second ? positions_b : positions).pinned[t] = place(second ? in.xb : in.xa, order[t / 3])[t % 3];
-        });
+               for (std::size_t t = begin; t < end; ++t)
+                 (second ? positions_b : positions).pinned[t] =
+                     place(second ? in.xb : in.xa, order[t / 3])[t % 3];
+             });
       send(members, n, stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
       });
@@ -238,7 +255,8 @@ namespace {
       finish(want, false, result, peratom, nullptr, nullptr);
       if (!peratom) return result;
       // an atom may stand in many pairs: one after the other, so that the bits are always the same
-      for (std::size_t t = 0; t < n; ++t) add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
+      for (std::size_t t = 0; t < n; ++t)
+        add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
       return result;
     }
 
@@ -250,16 +268,16 @@ namespace {
       Staged<int> row, neighbor;
       Staged<std::int64_t> first;
       int n = 0, last_row = -1;
-      bool empty = true;        // no neighbors
+      bool empty = true;    // no neighbors
       std::int64_t version = 0;
       std::vector<int> rows;    // that they were made for
     };
 
     // One kernel: the sums of some atoms over their partners of one class.
     struct Pass {
-      int ci, cj;               // classes
-      int first_row, n;         // atoms of ci, among the rows of the sums
-      int splits, warps;        // shares of the partners, and warps of atoms
+      int ci, cj;           // classes
+      int first_row, n;     // atoms of ci, among the rows of the sums
+      int splits, warps;    // shares of the partners, and warps of atoms
       double weight;
       const FlatList *flat = nullptr;
     };
@@ -269,12 +287,13 @@ namespace {
       DeviceBuffer<double> parts, device;    // [splits][n][columns], [n][columns]
       PinnedBuffer<double> host;             // [n][columns]
       DeviceBuffer<WarpSums> warp;
-      int first = 0, n = 0;                  // rows
+      int first = 0, n = 0;    // rows
       std::size_t nwarps = 0;
     };
 
     // enqueues the passes, of which launch(pass, where sums go) enqueues the kernel
-    template <class Launch> void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
+    template <class Launch>
+    void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
     {
       sums.first = sums.n = 0;
       sums.nwarps = 0;
@@ -285,7 +304,8 @@ namespace {
       std::size_t nparts = 0, nwarps = 0;
       for (const Pass &p : passes) {
         nwarps += static_cast<std::size_t>(p.splits) * p.warps;
-        if (!alone || p.splits > 1) nparts = std::max(nparts, static_cast<std::size_t>(p.splits) * p.n * columns);
+        if (!alone || p.splits > 1)
+          nparts = std::max(nparts, static_cast<std::size_t>(p.splits) * p.n * columns);
       }
       sums.warp.reserve(nwarps);
       const std::size_t size = static_cast<std::size_t>(sums.n) * columns;
@@ -293,25 +313,36 @@ namespace {
         sums.device.reserve(size);
         sums.host.reserve(size);
         sums.parts.reserve(nparts);
-        if (!alone) check(cudaMemsetAsync(sums.device.data(), 0, size * sizeof(double), stream), "clearing sums");
+        if (!alone)
+          check(cudaMemsetAsync(sums.device.data(), 0, size * sizeof(double), stream),
+                "clearing sums");
       }
       for (const Pass &p : passes) {
         const bool direct = alone && p.splits == 1;
-        launch(p, SumsOut{columns == 0 ? nullptr : direct ? sums.device.data() : sums.parts.data(),
-                          sums.warp.data() + sums.nwarps, p.splits, p.weight});
+        launch(p,
+               SumsOut{columns == 0 ? nullptr
+                           : direct ? sums.device.data()
+                                    : sums.parts.data(),
+                       sums.warp.data() + sums.nwarps, p.splits, p.weight});
         sums.nwarps += static_cast<std::size_t>(p.splits) * p.warps;
         if (columns > 0 && !direct)
           add_splits(sums.parts.data(), p.splits, static_cast<std::size_t>(p.n) * columns,
-                     sums.device.data() + static_cast<std::size_t>(p.first_row - sums.first) * columns, !alone, stream);
+                     sums.device.data() +
+                         static_cast<std::size_t>(p.first_row - sums.first) * columns,
+                     !alone, stream);
       }
     }
 
     // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
-    static unsigned kernel_want(unsigned want) { return want & VIRIAL ? want | DERIVATIVES : want; }
+    static unsigned kernel_want(unsigned want)
+    {
+      return want & VIRIAL ? want | DERIVATIVES : want;
+    }
 
     static bool few_pairs(const AtomList &a, const AtomList &b)
     {
-      const double most = std::max(static_cast<double>(a.nowned) * b.n, static_cast<double>(b.nowned) * a.n);
+      const double most =
+          std::max(static_cast<double>(a.nowned) * b.n, static_cast<double>(b.nowned) * a.n);
       return most <= tuning::FEW_PAIRS;
     }
 
@@ -335,8 +366,9 @@ namespace {
     }
 
     // owned atoms of i with all of j
-    void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i, const GatheredParts &parts_i,
-                        const Staged<DeviceAtom> &j, const GatheredParts &parts_j, unsigned want, Sums &sums)
+    void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i,
+                        const GatheredParts &parts_i, const Staged<DeviceAtom> &j,
+                        const GatheredParts &parts_j, unsigned want, Sums &sums)
     {
       std::vector<Pass> passes;
       int row = 0;
@@ -345,9 +377,11 @@ namespace {
           const int n = parts_i.nowned[ci];
           if (!classes(ci, cj).exists() || n == 0 || parts_j.n[cj] == 0) continue;
           const int warps = (n + GATHER_THREADS - 1) / GATHER_THREADS * (GATHER_THREADS / 32);
-          const auto tiles = std::min<std::int64_t>((parts_j.n[cj] + tuning::ALL_PAIRS_TILE - 1) / tuning::ALL_PAIRS_TILE,
+          const auto tiles = std::min<std::int64_t>((parts_j.n[cj] + tuning::ALL_PAIRS_TILE - 1) /
+                                                        tuning::ALL_PAIRS_TILE,
                                                     tuning::MAX_SPLITS_ALL_PAIRS);
-          passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps, classes(ci, cj).weight});
+          passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps,
+                            classes(ci, cj).weight});
         }
       run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
         const Function &f = functions[classes(p.ci, p.cj).function];
@@ -362,13 +396,14 @@ namespace {
       });
     }
 
-    void sort(const BinGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group, int nclasses,
-              std::deque<Bins> &bins, std::vector<SortedAtoms> &sorted)
+    void sort(const BinGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group,
+              int nclasses, std::deque<Bins> &bins, std::vector<SortedAtoms> &sorted)
     {
       sorted.clear();
       while (static_cast<int>(bins.size()) < nclasses) bins.emplace_back();
       for (int c = 0; c < nclasses; ++c)
-        sorted.push_back(bins[c].sort(grid, atoms.device.data() + group.first(c), group[c].n, group[c].nowned, stream));
+        sorted.push_back(bins[c].sort(grid, atoms.device.data() + group.first(c), group[c].n,
+                                      group[c].nowned, stream));
     }
 
     // rows of the per-atom output for the rows of sums: owned atoms, class by class
@@ -376,7 +411,8 @@ namespace {
     {
       if (nclasses == 1) return group.all().index;
       rows.clear();
-      for (int c = 0; c < nclasses; ++c) rows.insert(rows.end(), group[c].index, group[c].index + group[c].nowned);
+      for (int c = 0; c < nclasses; ++c)
+        rows.insert(rows.end(), group[c].index, group[c].index + group[c].nowned);
       return rows.data();
     }
 
@@ -398,10 +434,12 @@ namespace {
     }
 
     // by class, each in the order of the group; rows: of the owned atoms in the per-atom output
-    GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes, Staged<DeviceAtom> &to,
-                                 std::vector<int> &rows)
+    GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes,
+                                 Staged<DeviceAtom> &to, std::vector<int> &rows)
     {
-      const auto is_owned = [&](std::int64_t k) { return k >= group.first_owned && k < group.first_owned + group.nowned; };
+      const auto is_owned = [&](std::int64_t k) {
+        return k >= group.first_owned && k < group.first_owned + group.nowned;
+      };
       GatheredParts parts;
       std::vector<std::int64_t> order;    // empty: as they are
       rows.clear();
@@ -416,7 +454,8 @@ namespace {
         for (std::int64_t k = 0; k < group.n; ++k) {
           if (classes.of(group.type[k]) != c) continue;
           if (is_owned(k)) {
-            if (parts.nowned[c]++ == 0) parts.first_owned[c] = static_cast<std::int64_t>(order.size());
+            if (parts.nowned[c]++ == 0)
+              parts.first_owned[c] = static_cast<std::int64_t>(order.size());
             rows.push_back(group.row[k - group.first_owned]);
           }
           order.push_back(k);
@@ -441,8 +480,9 @@ namespace {
     // Flat lists hold for the types they were made for: these may change while neighbor lists do not.
     void forget_other_types(const ListInput &in, const TypeClasses &classes)
     {
-      const bool same = in.version != 0 && list_version == in.version && list_classes == classes.of_types() &&
-          list_special == (in.special != nullptr) && std::equal(list_types.begin(), list_types.end(), in.types.type);
+      const bool same = in.version != 0 && list_version == in.version &&
+          list_classes == classes.of_types() && list_special == (in.special != nullptr) &&
+          std::equal(list_types.begin(), list_types.end(), in.types.type);
       if (same) return;
       for (auto *lists : {&lists_a, &lists_b})
         for (FlatList &flat : *lists) flat.version = 0;
@@ -455,11 +495,13 @@ namespace {
       list_version = in.version;
       list_classes = classes.of_types();
       list_special = in.special != nullptr;
-      if (classes.size() > 1) list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
+      if (classes.size() > 1)
+        list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
     }
 
     // returns the number of rows of x that they name, up to the last
-    int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes, std::deque<FlatList> &lists)
+    int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes,
+                    std::deque<FlatList> &lists)
     {
       int last_row = -1;
       for (int ci = 0; ci < classes.size(); ++ci)
@@ -474,7 +516,8 @@ namespace {
       return last_row + 1;
     }
 
-    void flatten(const ListInput &in, const AtomList &atoms, const TypeClasses &classes, int cj, int special, FlatList &flat)
+    void flatten(const ListInput &in, const AtomList &atoms, const TypeClasses &classes, int cj,
+                 int special, FlatList &flat)
     {
       const std::size_t n = atoms.nowned;
       if (in.version != 0 && flat.version == in.version && flat.rows.size() == n &&
@@ -486,7 +529,8 @@ namespace {
       stage(flat.row, atoms.index, n);
       const bool typed = classes.size() > 1;
       const auto belongs = [&](int neighbor) {
-        if (in.special && static_cast<int>(static_cast<unsigned>(neighbor) >> 30) != special) return false;
+        if (in.special && static_cast<int>(static_cast<unsigned>(neighbor) >> 30) != special)
+          return false;
         return !typed || classes.of(in.types.type[neighbor & in.neighmask]) == cj;
       };
       flat.first.reserve(n + 1);
@@ -495,14 +539,16 @@ namespace {
       for (std::size_t t = 0; t < n; ++t) {
         const int row = atoms.index[t];
         std::int64_t count = in.numneigh[row];
-        if (typed || in.special) count = std::count_if(in.firstneigh[row], in.firstneigh[row] + count, belongs);
+        if (typed || in.special)
+          count = std::count_if(in.firstneigh[row], in.firstneigh[row] + count, belongs);
         flat.first.pinned[t + 1] = count;
       }
       for (std::size_t t = 0; t < n; ++t) flat.first.pinned[t + 1] += flat.first.pinned[t];
       const std::size_t total = flat.first.pinned[n];
       flat.empty = total == 0;
-      check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(), (n + 1) * sizeof(std::int64_t),
-                cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(),
+                            (n + 1) * sizeof(std::int64_t), cudaMemcpyHostToDevice, stream),
+            "copying to it");
       flat.neighbor.reserve(total);
       int last_row = -1;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
@@ -511,31 +557,36 @@ namespace {
         last_row = std::max(last_row, row);
         int *to = flat.neighbor.pinned.data() + flat.first.pinned[t];
         for (int k = 0; k < in.numneigh[row]; ++k) {
-          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
+          last_row = std::max(
+              last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
           if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
         }
       }
       if (total > 0)
-        check(cudaMemcpyAsync(flat.neighbor.device.data(), flat.neighbor.pinned.data(), total * sizeof(int),
-                  cudaMemcpyHostToDevice, stream), "copying to it");
+        check(cudaMemcpyAsync(flat.neighbor.device.data(), flat.neighbor.pinned.data(),
+                              total * sizeof(int), cudaMemcpyHostToDevice, stream),
+              "copying to it");
       flat.last_row = last_row;
       flat.version = in.version;
     }
 
     // Sums over atoms, copies back, waits, and adds to peratom at these rows (null: leaves
     // the sums of group a in sums_a.host).
-    void finish(unsigned want, bool halve, Contribution &result, double *peratom, const int *rows_a, const int *rows_b)
+    void finish(unsigned want, bool halve, Contribution &result, double *peratom, const int *rows_a,
+                const int *rows_b)
     {
       paired.record(stream);
       const bool any = sums_a.nwarps > 0;
       if (any) {
         if (sums_a.nwarps > static_cast<std::size_t>(std::numeric_limits<int>::max()))
           throw DeviceError("more than 2147483647 warps of atoms on one GPU");
-        reduce(sums_a.warp.data(), static_cast<int>(sums_a.nwarps), totals.data(), workspace, stream);
+        reduce(sums_a.warp.data(), static_cast<int>(sums_a.nwarps), totals.data(), workspace,
+               stream);
       }
       reduced.record(stream);
       if (any)
-        check(cudaMemcpyAsync(totals_host.data(), totals.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
+        check(cudaMemcpyAsync(totals_host.data(), totals.data(), sizeof(WarpSums),
+                              cudaMemcpyDeviceToHost, stream),
               "copying from it");
       if (peratom) {
         fetch(sums_a, rows_a, peratom);
@@ -570,11 +621,13 @@ namespace {
 
     // adds the rows from begin to end of sums to these rows of peratom
     template <int COLUMNS>
-    void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end, double *peratom) const
+    void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end,
+                  double *peratom) const
     {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
       for (std::size_t k = begin; k < end; ++k)
-        for (int c = 0; c < COLUMNS; ++c) peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
+        for (int c = 0; c < COLUMNS; ++c)
+          peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
     }
 
     const SwitchTable table;
@@ -592,12 +645,13 @@ namespace {
     AtomsByClass group_a, group_b;
     std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    std::deque<Bins> bins_a, bins_b;         // one a class
+    std::deque<Bins> bins_a, bins_b;    // one a class
     std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
-    std::deque<FlatList> lists_a, lists_b;         // by list_number()
-    std::vector<int> list_classes, list_types;     // that they were made for, of types and, where they differ, of rows
+    std::deque<FlatList> lists_a, lists_b;    // by list_number()
+    std::vector<int> list_classes,
+        list_types;    // that they were made for, of types and, where they differ, of rows
     bool list_special = false;
     std::int64_t list_version = 0;
     Sums sums_a, sums_b;
@@ -609,7 +663,8 @@ namespace {
 
   class GuardedCoordination : public Coordination {
    public:
-    GuardedCoordination(const SwitchTable &table, Precision precision, int device, int nthreads, const CudaTuning &tuning) :
+    GuardedCoordination(const SwitchTable &table, Precision precision, int device, int nthreads,
+                        const CudaTuning &tuning) :
         backend(device, [&]() -> std::unique_ptr<Coordination> {
           if (precision == Precision::DOUBLE)
             return std::make_unique<CudaCoordination<double>>(table, precision, nthreads, tuning);
@@ -663,14 +718,15 @@ std::string cuda_device_name(int device)
   return properties.name;
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
-                                                     int nthreads, const CudaTuning &tuning)
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision,
+                                                     int device, int nthreads,
+                                                     const CudaTuning &tuning)
 {
   return std::make_unique<GuardedCoordination>(table, precision, device, nthreads, tuning);
 }
 
-std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision, int device,
-                                                     int nthreads)
+std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision,
+                                                     int device, int nthreads)
 {
   return make_cuda_coordination(table, precision, device, nthreads, CudaTuning());
 }

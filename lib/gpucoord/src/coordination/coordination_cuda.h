@@ -12,8 +12,10 @@
 
 namespace gpucoord {
 
-GPUCOORD_TEST_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision, int device,
-                                                                       int nthreads, const CudaTuning &);
+GPUCOORD_TEST_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &,
+                                                                       Precision, int device,
+                                                                       int nthreads,
+                                                                       const CudaTuning &);
 
 }    // namespace gpucoord
 

@@ -6,14 +6,14 @@
 #include "gpucoord/coordination.h"
 
 #include "../core/clock.h"
-#include "../pairs/passes.h"
-#include "../switching/switch_dispatch.h"
-#include "../switching/type_classes.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
-#include "../switching/custom_function_host.h"
 #include "../pairs/pair_kernels_host.h"
+#include "../pairs/passes.h"
 #include "../pairs/sorted_neighbors_host.h"
+#include "../switching/custom_function_host.h"
+#include "../switching/switch_dispatch.h"
+#include "../switching/type_classes.h"
 
 #include <omp.h>
 
@@ -37,7 +37,8 @@ namespace {
         table(table_in), nthreads(std::max(1, nthreads_in)), scratch(nthreads)
     {
       for (const Switch &function : table.functions()) {
-        functions.push_back({function.dmax(), make_constants<Real>(function), select_pair_kernels<Real>(function, precision)});
+        functions.push_back({function.dmax(), make_constants<Real>(function),
+                             select_pair_kernels<Real>(function, precision)});
         for (auto &s : scratch) s.custom.push_back(function.make_custom());
       }
     }
@@ -55,8 +56,8 @@ namespace {
       if (two) build_bins(grid, in.x, in.b, in.types.type, classes, bins_b);
       result.timings.bins = seconds() - start;
 
-      const auto pass = [&](const std::vector<CellBins> &bi, const std::vector<CellBins> &bj, unsigned wanted,
-                            bool counts) {
+      const auto pass = [&](const std::vector<CellBins> &bi, const std::vector<CellBins> &bj,
+                            unsigned wanted, bool counts) {
         for (int ci = 0; ci < classes.size(); ++ci)
           for (int cj = 0; cj < classes.size(); ++cj)
             if (classes(ci, cj).exists())
@@ -77,7 +78,8 @@ namespace {
       const TypeClasses classes(table, in.types.weight);
       gather_list(in, in.a, two ? 2 : 1, classes, lists_a, want, peratom, true, result);
       if (!two) halve(result);
-      if (two && peratom) gather_list(in, in.b, 1, classes, lists_b, want_of_second(want), peratom, false, result);
+      if (two && peratom)
+        gather_list(in, in.b, 1, classes, lists_b, want_of_second(want), peratom, false, result);
       return result;
     }
 
@@ -88,7 +90,8 @@ namespace {
       const bool two = in.b.x != nullptr;
       gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, true, result);
       if (!two) halve(result);
-      if (two && peratom) gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, false, result);
+      if (two && peratom)
+        gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, false, result);
       return result;
     }
 
@@ -97,21 +100,25 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const double start = seconds();
-      run_blocks(in.n, 64, result, [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        for (std::int64_t k = begin; k < end; ++k) {
-          const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
-          if (number == SwitchTable::NONE) continue;
-          double sums[NSUMS] = {};
-          Real dx, dy, dz;
-          functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx, &dy, &dz);
-          gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
-          // the owner of the first atom counts the pair
-          if (in.row_a[k] >= 0) add_to_block(sums, want, block);
-          // an atom may stand in many pairs: pairs of a block run on one thread,
-          // blocks of different threads may meet in one atom
-          if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
-        }
-      }, peratom ? 1 : nthreads);
+      run_blocks(
+          in.n, 64, result,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+            for (std::int64_t k = begin; k < end; ++k) {
+              const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+              if (number == SwitchTable::NONE) continue;
+              double sums[NSUMS] = {};
+              Real dx, dy, dz;
+              functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
+                                                      &dy, &dz);
+              gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+              // the owner of the first atom counts the pair
+              if (in.row_a[k] >= 0) add_to_block(sums, want, block);
+              // an atom may stand in many pairs: pairs of a block run on one thread,
+              // blocks of different threads may meet in one atom
+              if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
+            }
+          },
+          peratom ? 1 : nthreads);
       result.timings.pairs = seconds() - start;
       return result;
     }
@@ -125,7 +132,8 @@ namespace {
     };
 
     struct Scratch : CandidateMemory<Real> {
-      std::vector<std::unique_ptr<CustomFunction>> custom;    // of each function, null where it is a formula
+      std::vector<std::unique_ptr<CustomFunction>>
+          custom;    // of each function, null where it is a formula
     };
 
     static void halve(Contribution &result)    // every pair was met from both its ends
@@ -151,11 +159,12 @@ namespace {
 
     // Adds the terms of one function: see GatherFunction. The sums behind W are those of each atom: ATOM_VIRIAL
     // needs no kernel of its own.
-    void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                Real yi, Real zi, int self, double *sums)
+    void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y,
+                const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
     {
       const Function &f = functions[number];
-      const auto kernel = want & WINDOWED ? f.kernels.gather_windowed : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
+      const auto kernel = want & WINDOWED ? f.kernels.gather_windowed
+                                          : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
       kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
     }
 
@@ -194,111 +203,124 @@ namespace {
     // For owned atoms i of one set of bins the sum over the atoms j of another. counts: whether they
     // count in S and W, or their own sums only.
     void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
-                      const TypeClasses::Interaction &between, unsigned want, double *peratom, bool counts,
-                      Contribution &result)
+                      const TypeClasses::Interaction &between, unsigned want, double *peratom,
+                      bool counts, Contribution &result)
     {
       const double start = seconds();
       const Function &f = functions[between.function];
       tasks.make(grid, bi, nthreads);
 
       Contribution sums_of_pass;
-      run_blocks(static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
+      run_blocks(
+          static_cast<std::int64_t>(tasks.all().size()), 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        s.forget(grid);
-        for (std::int64_t t = begin; t < end; ++t) {
-          const CellTask &task = tasks.all()[t];
-          const CellCandidates found =
-              collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
-          for (int p = task.begin; p < task.end; ++p) {
-            if (!bi.owned[p]) continue;
-            // the atom itself, where it is in both groups
-            int self = found.own_first;
-            while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
-            double sums[NSUMS] = {}, weighted[NSUMS] = {};
-            gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
-                   static_cast<Real>(bi.x[p] - found.origin[0]),
-                   static_cast<Real>(bi.y[p] - found.origin[1]),
-                   static_cast<Real>(bi.z[p] - found.origin[2]),
-                   self < found.own_last ? self : -1, sums);
-            add_weighted(between.weight, sums, weighted);
-            add_to_block(weighted, want, block);
-            store(weighted, want, bi.row[p], peratom);
-          }
-        }
-      }, nthreads);
+            s.forget(grid);
+            for (std::int64_t t = begin; t < end; ++t) {
+              const CellTask &task = tasks.all()[t];
+              const CellCandidates found =
+                  collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
+              for (int p = task.begin; p < task.end; ++p) {
+                if (!bi.owned[p]) continue;
+                // the atom itself, where it is in both groups
+                int self = found.own_first;
+                while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
+                double sums[NSUMS] = {}, weighted[NSUMS] = {};
+                gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
+                       static_cast<Real>(bi.x[p] - found.origin[0]),
+                       static_cast<Real>(bi.y[p] - found.origin[1]),
+                       static_cast<Real>(bi.z[p] - found.origin[2]),
+                       self < found.own_last ? self : -1, sums);
+                add_weighted(between.weight, sums, weighted);
+                add_to_block(weighted, want, block);
+                store(weighted, want, bi.row[p], peratom);
+              }
+            }
+          },
+          nthreads);
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
     // Adds the terms of some neighbors of atom i.
-    void gather_neighbors(const ListInput &in, int number, unsigned want, const double *xi, int n, const int *neighbors,
-                           Scratch &s, double *sums)
+    void gather_neighbors(const ListInput &in, int number, unsigned want, const double *xi, int n,
+                          const int *neighbors, Scratch &s, double *sums)
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
-      functions[number].kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(), s.y.data(), s.z.data());
+      functions[number].kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(),
+                                          s.y.data(), s.z.data());
       gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
     }
 
-    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit, const TypeClasses &classes,
-                     SortedNeighbors &lists, unsigned want, double *peratom, bool counts, Contribution &result)
+    void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
+                     const TypeClasses &classes, SortedNeighbors &lists, unsigned want,
+                     double *peratom, bool counts, Contribution &result)
     {
       const double start = seconds();
       if (want & WINDOWED)
         for (Function &f : functions) set_window(in.window, f.constants);
-      const bool as_it_is = classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
+      const bool as_it_is =
+          classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
       Contribution sums_of_pass;
-      run_blocks(i_atoms.nowned, 64, sums_of_pass,
+      run_blocks(
+          i_atoms.nowned, 64, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        for (std::int64_t t = begin; t < end; ++t) {
-          const int i = i_atoms.index[t];
-          const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
-          const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
-          double total[NSUMS] = {};
-          for (int bucket = 0; bucket < nweights * classes.size(); ++bucket) {
-            const auto &between = classes(ci, bucket / nweights);
-            const double weight = between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
-            int n = in.numneigh[i];
-            const int *const neighbors = as_it_is ? in.firstneigh[i] : lists.bucket(t, bucket, n);
-            if (!between.exists() || weight == 0.0 || n == 0) continue;
-            double sums[NSUMS] = {};
-            gather_neighbors(in, between.function, want, xi, n, neighbors, s, sums);
-            add_weighted(weight, sums, total);
-          }
-          add_to_block(total, want, block);
-          store(total, want, i, peratom);
-        }
-      }, nthreads);
+            for (std::int64_t t = begin; t < end; ++t) {
+              const int i = i_atoms.index[t];
+              const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
+              const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
+              double total[NSUMS] = {};
+              for (int bucket = 0; bucket < nweights * classes.size(); ++bucket) {
+                const auto &between = classes(ci, bucket / nweights);
+                const double weight =
+                    between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
+                int n = in.numneigh[i];
+                const int *const neighbors = as_it_is ? in.firstneigh[i]
+                                                      : lists.bucket(t, bucket, n);
+                if (!between.exists() || weight == 0.0 || n == 0) continue;
+                double sums[NSUMS] = {};
+                gather_neighbors(in, between.function, want, xi, n, neighbors, s, sums);
+                add_weighted(weight, sums, total);
+              }
+              add_to_block(total, want, block);
+              store(total, want, i, peratom);
+            }
+          },
+          nthreads);
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    void gather_allpairs(const Box &box, const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
-                         unsigned want, double *peratom, bool counts, Contribution &result)
+    void gather_allpairs(const Box &box, const AllPairsInput::Group &gi,
+                         const AllPairsInput::Group &gj, unsigned want, double *peratom,
+                         bool counts, Contribution &result)
     {
       const double start = seconds();
       constexpr int CHUNK = 1024;
       const TypeClasses classes(table, nullptr);
       Contribution sums_of_pass;
-      run_blocks(gi.nowned, 16, sums_of_pass,
+      run_blocks(
+          gi.nowned, 16, sums_of_pass,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-        s.reserve(2 * CHUNK);
-        for (std::int64_t t = begin; t < end; ++t) {
-          const std::int64_t i = gi.first_owned + t;
-          double sums[NSUMS] = {};
-          for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
-            const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
-            gather_chunk(box, gi, i, gj, first, size, classes, want, s, sums);
-          }
-          add_to_block(sums, want, block);
-          store(sums, want, gi.row[t], peratom);
-        }
-      }, nthreads);
+            s.reserve(2 * CHUNK);
+            for (std::int64_t t = begin; t < end; ++t) {
+              const std::int64_t i = gi.first_owned + t;
+              double sums[NSUMS] = {};
+              for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
+                const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
+                gather_chunk(box, gi, i, gj, first, size, classes, want, s, sums);
+              }
+              add_to_block(sums, want, block);
+              store(sums, want, gi.row[t], peratom);
+            }
+          },
+          nthreads);
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
     // atom i of one group with size atoms of the other
-    void gather_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i, const AllPairsInput::Group &gj,
-                      std::int64_t first, int size, const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
+    void gather_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i,
+                      const AllPairsInput::Group &gj, std::int64_t first, int size,
+                      const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
     {
       const auto displacements = functions[0].kernels.displacements;    // the same for all
       const double *const xi = gi.x + 3 * i;
@@ -308,7 +330,8 @@ namespace {
         int self = -1;
         for (int k = 0; k < size; ++k)
           if (gj.id[first + k] == gi.id[i]) self = k;
-        gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, self, sums);
+        gather(classes(0, 0).function, want, s, size, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0,
+               self, sums);
         return;
       }
       // behind those of all, of one class after the other
@@ -328,7 +351,8 @@ namespace {
       }
     }
 
-    static void add_pass(const Contribution &pass, double elapsed, bool counts, Contribution &result)
+    static void add_pass(const Contribution &pass, double elapsed, bool counts,
+                         Contribution &result)
     {
       result.timings.reduction += pass.timings.reduction;
       result.timings.pairs += elapsed - pass.timings.reduction;
@@ -350,9 +374,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &table, Precision precision, int nthreads)
+std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &table, Precision precision,
+                                                     int nthreads)
 {
-  if (precision == Precision::DOUBLE) return std::make_unique<HostCoordination<double>>(table, precision, nthreads);
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<HostCoordination<double>>(table, precision, nthreads);
   return std::make_unique<HostCoordination<float>>(table, precision, nthreads);
 }
 

@@ -3,8 +3,8 @@
 #include "gpucoord/coordination.h"
 
 #include "../core/minimum_image.h"
-#include "../switching/switch_dispatch.h"
 #include "../switching/custom_function_host.h"
+#include "../switching/switch_dispatch.h"
 
 #include <vector>
 
@@ -14,8 +14,10 @@ namespace {
 
   class Reference {
    public:
-    Reference(const SwitchTable &table_in, const double *weight_in, unsigned want_in, double *peratom_in) :
-        table(table_in), weight(weight_in), want(want_in), peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
+    Reference(const SwitchTable &table_in, const double *weight_in, unsigned want_in,
+              double *peratom_in) :
+        table(table_in),
+        weight(weight_in), want(want_in), peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
     {
       for (const Switch &function : table.functions())
         functions.push_back({function, make_constants<double>(function), function.make_custom()});
@@ -41,7 +43,9 @@ namespace {
           dfunc = slope * c.stretch * c.inv_r0 / r;
         }
       } else {
-        visit_formula(f.function, [&](auto formula) { formula.eval(c, r_sq, s, dfunc); });
+        visit_formula(f.function, [&](auto formula) {
+          formula.eval(c, r_sq, s, dfunc);
+        });
       }
       if (weight) {
         s *= weight[table.place(type_i, type_j)];
@@ -119,7 +123,8 @@ Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &i
   const bool two = in.b.x != nullptr;
   const AllPairsInput::Group &b = two ? in.b : in.a;
   double d[3];
-  const auto pass = [&](const AllPairsInput::Group &gi, const AllPairsInput::Group &gj, double counted) {
+  const auto pass = [&](const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
+                        double counted) {
     for (std::int64_t t = 0; t < gi.nowned; ++t)
       for (std::int64_t j = 0; j < gj.n; ++j) {
         const std::int64_t i = gi.first_owned + t;
@@ -142,7 +147,8 @@ Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, uns
   for (std::int64_t k = 0; k < in.n; ++k) {
     subtract(in.xb + 3 * k, in.xa + 3 * k, d);
     minimum_image(in.box, d[0], d[1], d[2]);
-    reference.add(d, type_of(in.type_a, k), type_of(in.type_b, k), in.row_a[k] >= 0 ? 1.0 : 0.0, in.row_a[k], in.row_b[k]);
+    reference.add(d, type_of(in.type_a, k), type_of(in.type_b, k), in.row_a[k] >= 0 ? 1.0 : 0.0,
+                  in.row_a[k], in.row_b[k]);
   }
   return reference.result;
 }

@@ -6,12 +6,12 @@
 
 #include "gpucoord/resident_coordination.h"
 
-#include "../gpu/forces.cuh"
-#include "../pairs/resident_pairs.h"
 #include "../gpu/early_launch.cuh"
+#include "../gpu/forces.cuh"
 #include "../gpu/splits.h"
-#include "../pairs/pair_reduction.h"
 #include "../pairs/launchers_cuda.h"
+#include "../pairs/pair_reduction.h"
+#include "../pairs/resident_pairs.h"
 
 #include "../pairs/passes.h"
 
@@ -33,12 +33,14 @@ namespace {
   // atom: null: the row's number
   template <class T>
   __global__ void subtract_slope(const __grid_constant__ Slopes<T> slopes, const int *atom, int n,
-                                 const __grid_constant__ DeviceForces forces, double factor, const double *slope)
+                                 const __grid_constant__ DeviceForces forces, double factor,
+                                 const double *slope)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
     const T *const derivative = slopes.x + slopes.row_stride * r;
-    const double x = derivative[0], y = derivative[slopes.axis_stride], z = derivative[2 * slopes.axis_stride];
+    const double x = derivative[0], y = derivative[slopes.axis_stride],
+                 z = derivative[2 * slopes.axis_stride];
     const int row = atom ? atom[r] : r;
     wait_for_kernel_before();
     const double strength = slope ? factor * *slope : factor;
@@ -48,9 +50,11 @@ namespace {
   // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighboring
   // threads read and write neighboring numbers.
   template <class F>
-  __global__ void subtract_packed(const float *slopes, int n, F *f, double factor, const double *slope)
+  __global__ void subtract_packed(const float *slopes, int n, F *f, double factor,
+                                  const double *slope)
   {
-    const unsigned t = blockIdx.x * THREADS + threadIdx.x;    // a GPU has no memory for 2^32 of them
+    const unsigned t =
+        blockIdx.x * THREADS + threadIdx.x;    // a GPU has no memory for 2^32 of them
     if (t >= 3u * n) return;
     const double derivative = slopes[t % 3 * static_cast<std::size_t>(n) + t / 3];
     wait_for_kernel_before();
@@ -71,7 +75,8 @@ namespace {
 
   template <class Real> class CudaResidentCoordination : public ResidentCoordination {
    public:
-    CudaResidentCoordination(const SwitchTable &table, Precision precision, std::shared_ptr<ResidentPairs> pairs_in) :
+    CudaResidentCoordination(const SwitchTable &table, Precision precision,
+                             std::shared_ptr<ResidentPairs> pairs_in) :
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
@@ -81,7 +86,8 @@ namespace {
       ended.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
       check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
-      check(cudaDeviceSynchronize(), "clearing a counter");    // the caller's stream need not wait for this one
+      check(cudaDeviceSynchronize(),
+            "clearing a counter");    // the caller's stream need not wait for this one
     }
 
     void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
@@ -92,20 +98,24 @@ namespace {
     std::int64_t natoms_a() const override { return pairs->natoms(0); }
     std::int64_t natoms_b() const override { return pairs->natoms(1); }
 
-    void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
+                  DeviceStream stream) override
     {
       run(atoms, want, positions, nullptr, false, stream);
     }
-    void evaluate_for_forces(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, DeviceStream stream) override
+    void evaluate_for_forces(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
+                             DeviceStream stream) override
     {
       run(atoms, want, positions, nullptr, std::is_same<Real, float>::value, stream);
     }
-    void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces, DeviceStream stream) override
+    void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces,
+                         DeviceStream stream) override
     {
       run(atoms, want, 0, &forces, false, stream);
     }
 
-    void add_forces(const DeviceForces &forces, double factor, const double *slope, DeviceStream stream) override
+    void add_forces(const DeviceForces &forces, double factor, const double *slope,
+                    DeviceStream stream) override
     {
       std::size_t first = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) {
@@ -123,9 +133,11 @@ namespace {
     {
       ResidentResult result;
       check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
-                cudaMemcpyDeviceToHost, stream), "copying from it");
+                            cudaMemcpyDeviceToHost, stream),
+            "copying from it");
       if (!pairs->rows().empty())
-        check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums), cudaMemcpyDeviceToHost, stream),
+        check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums),
+                              cudaMemcpyDeviceToHost, stream),
               "copying from it");
       check(cudaStreamSynchronize(stream), "computing coordination numbers");
       copied += sizeof(Report);
@@ -163,18 +175,21 @@ namespace {
       }
     }
 
-    const WarpSums *device_total() const override { return pairs->rows().empty() ? nullptr : total.data(); }
+    const WarpSums *device_total() const override
+    {
+      return pairs->rows().empty() ? nullptr : total.data();
+    }
     const DeviceStatus *device_status() const override { return pairs->points().status(); }
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override
     {
-      return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() + of_warps.bytes() +
-          queues.bytes() + workspace.bytes();
+      return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() +
+          of_warps.bytes() + queues.bytes() + workspace.bytes();
     }
 
    private:
-    void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions, const DeviceForces *forces,
-             bool in_float, cudaStream_t stream)
+    void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
+             const DeviceForces *forces, bool in_float, cudaStream_t stream)
     {
       clear_errors();
       wanted = want;
@@ -188,7 +203,8 @@ namespace {
       }
       const int columns = peratom_columns(want);
       slopes_in_float = in_float && columns == peratom_columns(DERIVATIVES);
-      const bool stores = columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
+      const bool stores =
+          columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
       if (stores) sums.reserve(nrows * columns);
@@ -230,7 +246,8 @@ namespace {
         nrows += all[r].view.n;
         nwarps[r] = (all[r].view.n + 31) / 32;
         splits[r] = splits_of(nwarps[r], tuning::MAX_SPLITS);
-        if (splits[r] > 1) nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
+        if (splits[r] > 1)
+          nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
       }
       for (const bool counts : {true, false}) {
         for (std::size_t r = 0; r < all.size(); ++r)
@@ -244,7 +261,8 @@ namespace {
       parts.reserve(nparts);
       of_warps.reserve(ntotal);
       queues.reserve(all.size());
-      check(cudaMemsetAsync(queues.data(), 0, all.size() * sizeof(int), stream), "clearing the queues");
+      check(cudaMemsetAsync(queues.data(), 0, all.size() * sizeof(int), stream),
+            "clearing the queues");
       std::size_t first = 0;
       for (std::size_t r = 0; r < all.size(); ++r) {
         const auto &between = pairs->classes()(all[r].ci, all[r].cj);
@@ -256,11 +274,15 @@ namespace {
         set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
         arg.queue = queues.data() + r;
         double *const to = sums.data() + first * columns;
-        arg.out = {columns == 0 ? nullptr : splits[r] > 1 ? parts.data() : to, of_warps.data() + first_warp[r], splits[r],
-                   between.weight};
-        f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape, stream);
+        arg.out = {columns == 0        ? nullptr
+                       : splits[r] > 1 ? parts.data()
+                                       : to,
+                   of_warps.data() + first_warp[r], splits[r], between.weight};
+        f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape,
+                          stream);
         if (columns > 0 && splits[r] > 1)
-          add_splits(parts.data(), splits[r], static_cast<std::size_t>(all[r].view.n) * columns, to, false, stream);
+          add_splits(parts.data(), splits[r], static_cast<std::size_t>(all[r].view.n) * columns, to,
+                     false, stream);
         first += all[r].view.n;
       }
       if (ncounted == 0)
@@ -268,22 +290,26 @@ namespace {
       else
         reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
       if (pairs->has_two_groups()) return;
-      scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);    // every pair was met from both its ends
+      scale_total<<<1, 1, 0, stream>>>(total.data(),
+                                       0.5);    // every pair was met from both its ends
       check(cudaGetLastError(), "launching scale_total");
     }
 
-    void subtract(const ResidentPairs::Rows &rows, int begin, int end, std::size_t first, const DeviceForces &forces,
-                  double factor, const double *slope, cudaStream_t stream)
+    void subtract(const ResidentPairs::Rows &rows, int begin, int end, std::size_t first,
+                  const DeviceForces &forces, double factor, const double *slope,
+                  cudaStream_t stream)
     {
       if (begin == end) return;
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
       const bool behind_bias = slope;    // or another of these
-      if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 && forces.axis_stride == 1) {
+      if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
+          forces.axis_stride == 1) {
         const unsigned packed = (3u * n + THREADS - 1) / THREADS;
         const auto launch = [&](auto *f) {
-          launch_kernel("launching subtract_packed", subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
+          launch_kernel("launching subtract_packed",
+                        subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
                         {packed, THREADS}, stream, slopes.data() + 3 * first, n, f, factor, slope);
         };
         if (forces.is_float)
@@ -291,18 +317,24 @@ namespace {
         else
           launch(static_cast<double *>(forces.f));
       } else if (slopes_in_float)
-        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias, {blocks, THREADS}, stream,
-                      Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n, forces, factor, slope);
+        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias,
+                      {blocks, THREADS}, stream,
+                      Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n,
+                      forces, factor, slope);
       else
-        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias, {blocks, THREADS}, stream,
-                      Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom, n, forces, factor, slope);
+        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias,
+                      {blocks, THREADS}, stream,
+                      Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom,
+                      n, forces, factor, slope);
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
     {
       copied += static_cast<std::int64_t>(to.size() * sizeof(T));
       if (!to.empty())
-        check(cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream), "copying from it");
+        check(
+            cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
+            "copying from it");
     }
 
     std::shared_ptr<ResidentPairs> pairs;
@@ -310,9 +342,11 @@ namespace {
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
-    DeviceBuffer<double> sums;    // of the rows, one pair of classes after the other: [rows][columns]
+    DeviceBuffer<double>
+        sums;    // of the rows, one pair of classes after the other: [rows][columns]
     bool slopes_in_float = false;
-    DeviceBuffer<float> slopes;    // dS/dx of the rows, one pair of classes after the other: [3][rows]
+    DeviceBuffer<float>
+        slopes;    // dS/dx of the rows, one pair of classes after the other: [3][rows]
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
     // of the cell processor
@@ -326,10 +360,12 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &table, Precision precision,
-                                                             std::shared_ptr<ResidentPairs> pairs)
+std::unique_ptr<ResidentCoordination>
+make_resident_coordination(const SwitchTable &table, Precision precision,
+                           std::shared_ptr<ResidentPairs> pairs)
 {
-  if (precision == Precision::DOUBLE) return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
   return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs));
 }
 

@@ -97,8 +97,7 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   for (int k = 0; k < 3; ++k)
     if (periodic[k]) {
       for (int c = 0; c < 3; ++c) {
-        if (!std::isfinite(edges[k][c]))
-          throw std::invalid_argument("a box edge is not finite");
+        if (!std::isfinite(edges[k][c])) throw std::invalid_argument("a box edge is not finite");
         box.lattice[box.nperiodic][c] = edges[k][c];
       }
       ++box.nperiodic;
@@ -107,9 +106,11 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   if (n == 0) return box;
 
   double longest_sq = 0.0, shortest_sq = std::numeric_limits<double>::infinity();
-  for (int k = 0; k < n; ++k) longest_sq = std::fmax(longest_sq, dot(box.lattice[k], box.lattice[k]));
+  for (int k = 0; k < n; ++k)
+    longest_sq = std::fmax(longest_sq, dot(box.lattice[k], box.lattice[k]));
   reduce(box.lattice, n);
-  for (int k = 0; k < n; ++k) shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
+  for (int k = 0; k < n; ++k)
+    shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
   // reduction turns dependent vectors into one that is 0 but for rounding
   if (!(shortest_sq > 1e-24 * longest_sq))
     throw std::invalid_argument("the periodic box edges are linearly dependent");

@@ -23,9 +23,11 @@ struct ErfSeries {
     constexpr double PI = 3.14159265358979323846;
     double of_chebyshev[TERMS] = {};
     for (int j = 0; j < TERMS; ++j) {
-      const double angle = PI * (j + 0.5) / TERMS, r = cutoff * std::sqrt(0.5 * (std::cos(angle) + 1.0));
+      const double angle = PI * (j + 0.5) / TERMS,
+                   r = cutoff * std::sqrt(0.5 * (std::cos(angle) + 1.0));
       const double value = std::erf(alpha * r) / r;
-      for (int k = 0; k < TERMS; ++k) of_chebyshev[k] += (k == 0 ? 1.0 : 2.0) / TERMS * value * std::cos(k * angle);
+      for (int k = 0; k < TERMS; ++k)
+        of_chebyshev[k] += (k == 0 ? 1.0 : 2.0) / TERMS * value * std::cos(k * angle);
     }
     // T_0 = 1, T_1 = u, T_{k+1} = 2u T_k - T_{k-1}
     ErfSeries series;
@@ -33,7 +35,8 @@ struct ErfSeries {
     for (int k = 0; k < TERMS; ++k) {
       double next[TERMS + 1];
       for (int i = 0; i < TERMS; ++i) series.coefficient[i] += of_chebyshev[k] * polynomial[i];
-      for (int i = 0; i <= TERMS; ++i) next[i] = (i > 0 ? (k == 0 ? 1.0 : 2.0) * polynomial[i - 1] : 0.0) - before[i];
+      for (int i = 0; i <= TERMS; ++i)
+        next[i] = (i > 0 ? (k == 0 ? 1.0 : 2.0) * polynomial[i - 1] : 0.0) - before[i];
       for (int i = 0; i <= TERMS; ++i) {
         before[i] = polynomial[i];
         polynomial[i] = next[i];

@@ -25,9 +25,12 @@ InstructionSet best_instruction_set()
 const char *host_instruction_set()
 {
   switch (best_instruction_set()) {
-    case InstructionSet::AVX512: return "AVX-512";
-    case InstructionSet::AVX2: return "AVX2";
-    default: return "baseline";
+    case InstructionSet::AVX512:
+      return "AVX-512";
+    case InstructionSet::AVX2:
+      return "AVX2";
+    default:
+      return "baseline";
   }
 }
 

@@ -15,18 +15,32 @@ InstructionSet best_instruction_set();
 // GPUCOORD_FOR_EACH_ISA(declarations): the declarations in the namespace of each build.
 // GPUCOORD_CALL_BEST(f(x)): f(x) of the namespace of the best.
 #ifdef GPUCOORD_X86_64
-#define GPUCOORD_FOR_EACH_ISA(...)     \
-  namespace isa_baseline { __VA_ARGS__ } \
-  namespace isa_avx2 { __VA_ARGS__ }     \
-  namespace isa_avx512 { __VA_ARGS__ }
-#define GPUCOORD_CALL_BEST(...)                                  \
-  switch (best_instruction_set()) {                              \
-    case InstructionSet::AVX512: isa_avx512::__VA_ARGS__; break; \
-    case InstructionSet::AVX2: isa_avx2::__VA_ARGS__; break;     \
-    default: isa_baseline::__VA_ARGS__;                          \
+#define GPUCOORD_FOR_EACH_ISA(...) \
+  namespace isa_baseline {         \
+    __VA_ARGS__                    \
+  }                                \
+  namespace isa_avx2 {             \
+    __VA_ARGS__                    \
+  }                                \
+  namespace isa_avx512 {           \
+    __VA_ARGS__                    \
+  }
+#define GPUCOORD_CALL_BEST(...)     \
+  switch (best_instruction_set()) { \
+    case InstructionSet::AVX512:    \
+      isa_avx512::__VA_ARGS__;      \
+      break;                        \
+    case InstructionSet::AVX2:      \
+      isa_avx2::__VA_ARGS__;        \
+      break;                        \
+    default:                        \
+      isa_baseline::__VA_ARGS__;    \
   }
 #else
-#define GPUCOORD_FOR_EACH_ISA(...) namespace isa_baseline { __VA_ARGS__ }
+#define GPUCOORD_FOR_EACH_ISA(...) \
+  namespace isa_baseline {         \
+    __VA_ARGS__                    \
+  }
 #define GPUCOORD_CALL_BEST(...) isa_baseline::__VA_ARGS__;
 #endif
 

@@ -18,8 +18,7 @@ namespace gpucoord {
 GPUCOORD_HD void minimum_image(const Box &box, double &dx, double &dy, double &dz)
 {
   for (int k = 0; k < box.nperiodic; ++k) {
-    const double shift =
-        rint(dx * box.dual[k][0] + dy * box.dual[k][1] + dz * box.dual[k][2]);
+    const double shift = rint(dx * box.dual[k][0] + dy * box.dual[k][1] + dz * box.dual[k][2]);
     dx -= shift * box.lattice[k][0];
     dy -= shift * box.lattice[k][1];
     dz -= shift * box.lattice[k][2];

@@ -23,7 +23,10 @@ namespace {
     Id getId() const override { return CUSTOM; }    // optimize() leaves those alone
     int getNumArguments() const override { return 1; }
     Operation *clone() const override { return new PassCounter(passes_left); }
-    double evaluate(double *args, const std::map<std::string, double> &) const override { return args[0]; }
+    double evaluate(double *args, const std::map<std::string, double> &) const override
+    {
+      return args[0];
+    }
     ExpressionTreeNode differentiate(const std::vector<ExpressionTreeNode> &,
                                      const std::vector<ExpressionTreeNode> &derivatives,
                                      const std::string &) const override

@@ -9,14 +9,15 @@
 
 namespace gpucoord {
 
-std::string number_text(double);    // 17 digits: reads back as the same number
-std::string short_text(double);     // for messages
+std::string number_text(double);                      // 17 digits: reads back as the same number
+std::string short_text(double);                       // for messages
 bool to_number(const std::string &word, double &);    // false unless all of it is a finite number
 std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first);
 std::string last_error();    // of the system, as text
 
-std::string free_backup_name(const std::string &path);    // bck.N.name beside it, with the first free N
+std::string
+free_backup_name(const std::string &path);    // bck.N.name beside it, with the first free N
 
 // A file that is there when it is complete, in place of an earlier one: it has another name before.
 class NewFile {

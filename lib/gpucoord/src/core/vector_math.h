@@ -13,7 +13,8 @@
 #include <string.h>
 
 #if defined(__FAST_MATH__)
-#error "compile without -ffast-math: it takes (x + big) - big for x, and an exponential then is a power of two"
+#error \
+    "compile without -ffast-math: it takes (x + big) - big for x, and an exponential then is a power of two"
 #endif
 
 namespace gpucoord {
@@ -26,11 +27,13 @@ namespace vector_math {
   template <> struct Format<double> {
     using Bits = int64_t;
     using UnsignedBits = uint64_t;
-    static constexpr double LEAST = -708.0, MOST = 709.0;    // beyond, 2^n leaves the range of exponents
-    static constexpr double ROUND = 6755399441055744.0;      // 1.5 2^52
+    static constexpr double LEAST = -708.0,
+                            MOST = 709.0;    // beyond, 2^n leaves the range of exponents
+    static constexpr double ROUND = 6755399441055744.0;    // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
     static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
-    static constexpr Bits ROUND_BITS = 0x4338000000000000, HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // of sqrt(1/2)
+    static constexpr Bits ROUND_BITS = 0x4338000000000000,
+                          HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // of sqrt(1/2)
     static constexpr Bits HIGH_HALF = ~Bits((1 << 27) - 1);
     static constexpr double LARGE = 1.7e308;
   };
@@ -38,7 +41,7 @@ namespace vector_math {
     using Bits = int32_t;
     using UnsignedBits = uint32_t;
     static constexpr float LEAST = -87.0f, MOST = 88.0f;
-    static constexpr float ROUND = 12582912.0f;              // 1.5 2^23
+    static constexpr float ROUND = 12582912.0f;    // 1.5 2^23
     static constexpr float LN2_HIGH = 6.93359375e-1f, LN2_LOW = -2.12194440e-4f;
     static constexpr int MANTISSA = 23, EXP_TERMS = 7, LOG_TERMS = 5, SIN_TERMS = 7;
     static constexpr Bits ROUND_BITS = 0x4b400000, HALF_ROOT_BITS = 0x3f3504f3;
@@ -64,7 +67,8 @@ namespace vector_math {
   }
 
   // factor 2^n, n in the place of an exponent. Wraps around, without undefined behavior, where the caller discards the result.
-  template <class Real> GPUCOORD_HD Real times_power_of_2(Real factor, typename Format<Real>::Bits exponent)
+  template <class Real>
+  GPUCOORD_HD Real times_power_of_2(Real factor, typename Format<Real>::Bits exponent)
   {
     using Bits = typename Format<Real>::UnsignedBits;
     return bits_as<Real>(bits_as<Bits>(factor) + static_cast<Bits>(exponent));
@@ -82,7 +86,8 @@ namespace vector_math {
       const Real shifted = y * Real(1.44269504088896340736) + F::ROUND;
       const Real n = shifted - F::ROUND;
       r = (y - n * F::LN2_HIGH) - n * F::LN2_LOW;
-      exponent = static_cast<typename F::Bits>(static_cast<uint64_t>(bits_as<typename F::Bits>(shifted)) << F::MANTISSA);
+      exponent = static_cast<typename F::Bits>(
+          static_cast<uint64_t>(bits_as<typename F::Bits>(shifted)) << F::MANTISSA);
     }
     GPUCOORD_HD Real times_power(Real factor) const    // factor 2^n
     {
@@ -167,7 +172,8 @@ template <class Real> GPUCOORD_HD Real logarithm(Real x)
 #else
   using F = vector_math::Format<Real>;
   const vector_math::Split<Real> split(x);
-  return split.exponent * F::LN2_HIGH + (split.exponent * F::LN2_LOW + vector_math::logarithm_of_split(split.m));
+  return split.exponent * F::LN2_HIGH +
+      (split.exponent * F::LN2_LOW + vector_math::logarithm_of_split(split.m));
 #endif
 }
 
@@ -181,13 +187,16 @@ template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
   using F = vector_math::Format<Real>;
   const Real log2_e = Real(1.44269504088896340736), ln_2 = Real(0.69314718055994530942);
   const vector_math::Split<Real> split(x);
-  const Real a_high = vector_math::bits_as<Real>(vector_math::bits_as<typename F::Bits>(a) & F::HIGH_HALF);
+  const Real a_high =
+      vector_math::bits_as<Real>(vector_math::bits_as<typename F::Bits>(a) & F::HIGH_HALF);
   const Real high = a_high * split.exponent;
-  const Real low = (a - a_high) * split.exponent + a * (vector_math::logarithm_of_split(split.m) * log2_e);
+  const Real low =
+      (a - a_high) * split.exponent + a * (vector_math::logarithm_of_split(split.m) * log2_e);
   const Real z = high + low, least = F::LEAST * log2_e, most = F::MOST * log2_e;
   const Real shifted = (z < least ? least : z > most ? most : z) + F::ROUND;
   const Real r = (high - (shifted - F::ROUND)) + low;
-  const auto exponent = static_cast<uint64_t>(vector_math::bits_as<typename F::Bits>(shifted)) << F::MANTISSA;
+  const auto exponent = static_cast<uint64_t>(vector_math::bits_as<typename F::Bits>(shifted))
+      << F::MANTISSA;
   const Real result = vector_math::times_power_of_2(vector_math::exponential_series(r * ln_2, 0),
                                                     static_cast<typename F::Bits>(exponent));
   return z < least ? Real(0) : z > most ? F::LARGE : result;

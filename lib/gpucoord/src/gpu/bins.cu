@@ -16,11 +16,15 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256;
-  constexpr int blocks_for(int n) { return (n + THREADS - 1) / THREADS; }
+  constexpr int blocks_for(int n)
+  {
+    return (n + THREADS - 1) / THREADS;
+  }
 
   // in_cell: null, or the numbers of atoms, which start at 0
   template <class Key>
-  __global__ void find_keys(BinGrid grid, const DeviceAtom *atom, int n, Key *key, int *order, int *in_cell)
+  __global__ void find_keys(BinGrid grid, const DeviceAtom *atom, int n, Key *key, int *order,
+                            int *in_cell)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -61,8 +65,8 @@ void check_kernels()
 
 // Orders the atoms; nothing is copied yet.
 template <class Key>
-SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key, const BinGrid &grid, const DeviceAtom *atom,
-                                int n, cudaStream_t stream)
+SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
+                          const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
 {
   key.reserve(n);
   sorted_key.reserve(n);
@@ -74,26 +78,34 @@ SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
 
   const int last_bit = std::max(1, bits_of(static_cast<std::uint64_t>(ncells - 1)));
   std::size_t sort_bytes = 0, scan_bytes = 0;
-  check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key.data(), sorted_key.data(), order.data(), place.data(), n, 0, last_bit,
-            stream), "planning a sort");
+  check(cub::DeviceRadixSort::SortPairs(nullptr, sort_bytes, key.data(), sorted_key.data(),
+                                        order.data(), place.data(), n, 0, last_bit, stream),
+        "planning a sort");
   if (has_starts)
-    check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, start.data(), start.data(), ncells + 1, stream),
+    check(cub::DeviceScan::ExclusiveSum(nullptr, scan_bytes, start.data(), start.data(), ncells + 1,
+                                        stream),
           "planning a scan");
   workspace.reserve(std::max(sort_bytes, scan_bytes));
 
   if (has_starts)
-    check(cudaMemsetAsync(start.data(), 0, (ncells + 1) * sizeof(int), stream), "clearing the numbers of atoms");
-  find_keys<<<blocks_for(n), THREADS, 0, stream>>>(grid, atom, n, key.data(), order.data(), has_starts ? start.data() : nullptr);
+    check(cudaMemsetAsync(start.data(), 0, (ncells + 1) * sizeof(int), stream),
+          "clearing the numbers of atoms");
+  find_keys<<<blocks_for(n), THREADS, 0, stream>>>(grid, atom, n, key.data(), order.data(),
+                                                   has_starts ? start.data() : nullptr);
   check(cudaGetLastError(), "launching find_keys");
   if (has_starts)
-    check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, start.data(), start.data(), ncells + 1, stream),
+    check(cub::DeviceScan::ExclusiveSum(workspace.data(), scan_bytes, start.data(), start.data(),
+                                        ncells + 1, stream),
           "adding up the numbers of atoms");
-  check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(), order.data(), place.data(), n, 0,
-            last_bit, stream), "sorting atoms");
-  return {nullptr, nullptr, nullptr, has_starts ? start.data() : nullptr, place.data(), nullptr, n, n};
+  check(cub::DeviceRadixSort::SortPairs(workspace.data(), sort_bytes, key.data(), sorted_key.data(),
+                                        order.data(), place.data(), n, 0, last_bit, stream),
+        "sorting atoms");
+  return {nullptr,      nullptr, nullptr, has_starts ? start.data() : nullptr,
+          place.data(), nullptr, n,       n};
 }
 
-SortedAtoms Bins::sort_places(const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)
+SortedAtoms Bins::sort_places(const BinGrid &grid, const DeviceAtom *atom, int n,
+                              cudaStream_t stream)
 {
   if (n == 0) return {};
   SortedAtoms result;
@@ -107,7 +119,8 @@ SortedAtoms Bins::sort_places(const BinGrid &grid, const DeviceAtom *atom, int n
   return result;
 }
 
-SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int nowned, cudaStream_t stream)
+SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int nowned,
+                       cudaStream_t stream)
 {
   if (n == 0) return {};
   const thrust::counting_iterator<int> numbers(0);
@@ -116,7 +129,9 @@ SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int n
   owned.reserve(n);
   nselected.reserve(1);
   const IsOwned is_owned = {place.data(), nowned};
-  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream), "planning a selection");
+  check(cub::DeviceSelect::If(nullptr, bytes, numbers, owned.data(), nselected.data(), n, is_owned,
+                              stream),
+        "planning a selection");
   workspace.reserve(bytes);
   sorted.reserve(n);
   SortedAtoms result = sort_places(grid, atom, n, stream);
@@ -127,7 +142,8 @@ SortedAtoms Bins::sort(const BinGrid &grid, const DeviceAtom *atom, int n, int n
   if (nowned == n) return result;
   result.owned = owned.data();
   if (nowned == 0) return result;
-  check(cub::DeviceSelect::If(workspace.data(), bytes, numbers, owned.data(), nselected.data(), n, is_owned, stream),
+  check(cub::DeviceSelect::If(workspace.data(), bytes, numbers, owned.data(), nselected.data(), n,
+                              is_owned, stream),
         "selecting owned atoms");
   return result;
 }

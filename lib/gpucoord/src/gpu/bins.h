@@ -35,7 +35,10 @@ struct BinGrid {
     const auto cell = static_cast<std::int64_t>((x - lo[axis]) * inverse_size[axis]);
     return cell < 0 ? 0 : cell < n[axis] ? cell : n[axis] - 1;
   }
-  __host__ __device__ std::int64_t column(std::int64_t cy, std::int64_t cz) const { return cz * n[1] + cy; }
+  __host__ __device__ std::int64_t column(std::int64_t cy, std::int64_t cz) const
+  {
+    return cz * n[1] + cy;
+  }
 };
 
 // Columns that can hold partners of the atoms of one column, nearest first.
@@ -58,12 +61,12 @@ GPUCOORD_TEST_API Neighborhood make_neighborhood(const BinGrid &, double range);
 
 // What a kernel sees of a sorted list of atoms.
 struct SortedAtoms {
-  const DeviceAtom *atom;       // [n]; null of sort_places()
-  const std::uint64_t *key;     // [n] of the cells, rising; null where there are short ones
+  const DeviceAtom *atom;      // [n]; null of sort_places()
+  const std::uint64_t *key;    // [n] of the cells, rising; null where there are short ones
   const std::uint32_t *short_key;
-  const int *start;             // [cells + 1] first atom of each cell; null where most cells are empty
-  const int *place;             // [n] in the caller's list
-  const int *owned;             // [nowned] those that belong to this rank, rising; null: all
+  const int *start;    // [cells + 1] first atom of each cell; null where most cells are empty
+  const int *place;    // [n] in the caller's list
+  const int *owned;    // [nowned] those that belong to this rank, rising; null: all
   int n, nowned;
 
   __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
@@ -81,13 +84,15 @@ class Bins {
   SortedAtoms sort_places(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {
-    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() + order.bytes() + place.bytes() +
-        owned.bytes() + start.bytes() + sorted.bytes() + workspace.bytes();
+    return keys.bytes() + keys_sorted.bytes() + short_keys.bytes() + short_keys_sorted.bytes() +
+        order.bytes() + place.bytes() + owned.bytes() + start.bytes() + sorted.bytes() +
+        workspace.bytes();
   }
 
  private:
   template <class Key>
-  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
+  SortedAtoms sort_by(DeviceBuffer<Key> &keys, DeviceBuffer<Key> &sorted_keys, const BinGrid &,
+                      const DeviceAtom *, int n, cudaStream_t);
 
   DeviceBuffer<std::uint64_t> keys, keys_sorted;
   DeviceBuffer<std::uint32_t> short_keys, short_keys_sorted;

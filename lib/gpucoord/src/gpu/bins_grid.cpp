@@ -11,7 +11,8 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;    // along one axis: three fit into a key
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1)
+      << 20;    // along one axis: three fit into a key
 
   // gap between two columns that are d apart
   double gap(int d, double width)
@@ -23,8 +24,10 @@ namespace {
 
 BinGrid make_bin_grid(const Bounds &bounds, double density, double range)
 {
-  return make_bin_grid(bounds, std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
-      tuning::MIN_COLUMN_WIDTH * range, tuning::MAX_COLUMN_WIDTH * range));
+  return make_bin_grid(bounds,
+                       std::clamp(std::cbrt(tuning::ATOMS_PER_BLOCK / density),
+                                  tuning::MIN_COLUMN_WIDTH * range,
+                                  tuning::MAX_COLUMN_WIDTH * range));
 }
 
 BinGrid make_bin_grid(const Bounds &bounds, double width)
@@ -58,9 +61,11 @@ Neighborhood make_neighborhood(const BinGrid &grid, double range)
       const double y = gap(dy, grid.size[1]), z = gap(dz, grid.size[2]);
       if (y * y + z * z <= wide * wide) offsets.push_back({dy, dz, y * y + z * z});
     }
-  std::stable_sort(offsets.begin(), offsets.end(),
-                   [](const Offset &a, const Offset &b) { return a.distance_sq < b.distance_sq; });
-  if (offsets.size() > Neighborhood::MAX_COLUMNS) throw std::logic_error("gpucoord: columns are too narrow");
+  std::stable_sort(offsets.begin(), offsets.end(), [](const Offset &a, const Offset &b) {
+    return a.distance_sq < b.distance_sq;
+  });
+  if (offsets.size() > Neighborhood::MAX_COLUMNS)
+    throw std::logic_error("gpucoord: columns are too narrow");
   Neighborhood neighborhood;
   for (const Offset &offset : offsets) {
     neighborhood.dy[neighborhood.n] = static_cast<signed char>(offset.dy);

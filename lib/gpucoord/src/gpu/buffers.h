@@ -49,7 +49,8 @@ template <class T, Place PLACE> class Buffer {
   {
     void *place = nullptr;
     const std::size_t bytes = n * sizeof(T);
-    const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes) : cudaMallocHost(&place, bytes);
+    const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes)
+                                                      : cudaMallocHost(&place, bytes);
     if (status == cudaErrorMemoryAllocation) {
       clear_errors();    // the caller handles this one
       return false;
@@ -69,13 +70,15 @@ template <class T, Place PLACE> class Buffer {
 
   [[noreturn]] static void fail(std::size_t n)
   {
-    const auto mib = [](std::size_t bytes) { return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB"; };
+    const auto mib = [](std::size_t bytes) {
+      return std::to_string((bytes + (1 << 20) - 1) >> 20) + " MiB";
+    };
     if (PLACE == Place::PINNED)
       throw DeviceError("no memory for " + mib(n * sizeof(T)) + " of pinned host memory");
     std::size_t free = 0, total = 0;
     check(cudaMemGetInfo(&free, &total), "asking for its memory");
-    throw DeviceError("no memory for " + mib(n * sizeof(T)) + " on the GPU, of which " + mib(free) + " of " +
-                      mib(total) + " are free");
+    throw DeviceError("no memory for " + mib(n * sizeof(T)) + " on the GPU, of which " + mib(free) +
+                      " of " + mib(total) + " are free");
   }
 
   T *memory = nullptr;

@@ -23,7 +23,8 @@ inline void check(cudaError_t status, const char *what)
 {
   if (status == cudaSuccess) return;
   clear_errors();
-  std::string message = std::string("the GPU failed in ") + what + ": " + cudaGetErrorString(status);
+  std::string message =
+      std::string("the GPU failed in ") + what + ": " + cudaGetErrorString(status);
   if (status == cudaErrorNoKernelImageForDevice)
     message += "; build GPUCOORD for this GPU with -D GPUCOORD_CUDA_ARCHITECTURES=native";
   throw DeviceError(message);

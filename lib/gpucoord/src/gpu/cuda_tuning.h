@@ -10,7 +10,8 @@ struct CudaTuning {
   // AUTO: a warp, but no bins are made where there are few pairs
   enum class Processor { AUTO, WARP, BLOCK };
   Processor processor = Processor::AUTO;
-  int warps_per_block = 4;    // of the warp processor, 1 to 4; the bits of results do not depend on it
+  int warps_per_block =
+      4;    // of the warp processor, 1 to 4; the bits of results do not depend on it
 };
 
 }    // namespace gpucoord

@@ -44,8 +44,8 @@ struct LaunchShape {
 
 // early: or as usual. All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
 template <class... Parameters, class... Arguments>
-void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early, const LaunchShape &shape,
-                   cudaStream_t stream, const Arguments &...arguments)
+void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early,
+                   const LaunchShape &shape, cudaStream_t stream, const Arguments &...arguments)
 {
   static const bool can_be_early = can_wait(kernel);
   cudaLaunchAttribute attribute = {};

@@ -1,12 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a build without nvcc: no GPU is found, and every object is refused.
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/multisite.h"
+#include "gpucoord/potential_map.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
-#include "gpucoord/multisite.h"
-#include "gpucoord/potential_map.h"
 
 namespace gpucoord {
 
@@ -36,7 +36,8 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int, const MapBins &)
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision, int, int,
+                                                      const MapBins &)
 {
   throw DeviceError(NOT_BUILT);
 }
@@ -46,7 +47,8 @@ std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precisio
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &, Precision, std::shared_ptr<ResidentPairs>)
+std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTable &, Precision,
+                                                                 std::shared_ptr<ResidentPairs>)
 {
   throw DeviceError(NOT_BUILT);
 }
@@ -56,12 +58,14 @@ std::unique_ptr<ResidentBias> make_resident_bias()
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &, Precision, const MapBins &)
+std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &, Precision,
+                                                                  const MapBins &)
 {
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &, const std::vector<int> &, Precision)
+std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &,
+                                                           const std::vector<int> &, Precision)
 {
   throw DeviceError(NOT_BUILT);
 }

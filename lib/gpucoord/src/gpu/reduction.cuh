@@ -13,12 +13,15 @@ namespace gpucoord {
 
 // The sum of n > 0 elements, always in the same order. Enqueues work only. Add: sum of two.
 template <class Sums, class Add>
-void reduce_all(const Sums *sums, int n, Sums *total, Add add, DeviceBuffer<char> &workspace, cudaStream_t stream)
+void reduce_all(const Sums *sums, int n, Sums *total, Add add, DeviceBuffer<char> &workspace,
+                cudaStream_t stream)
 {
   std::size_t bytes = 0;
-  check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, add, Sums(), stream), "planning a reduction");
+  check(cub::DeviceReduce::Reduce(nullptr, bytes, sums, total, n, add, Sums(), stream),
+        "planning a reduction");
   workspace.reserve(bytes);
-  check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, add, Sums(), stream), "adding up warps");
+  check(cub::DeviceReduce::Reduce(workspace.data(), bytes, sums, total, n, add, Sums(), stream),
+        "adding up warps");
 }
 
 }    // namespace gpucoord

@@ -25,13 +25,15 @@ template <class Key> __device__ int lower_bound(const Key *keys, int n, Key key)
 }
 
 // begin and end of the atoms of the cells from first_cell to before end_cell
-__device__ inline int2 atoms_of_cells(const SortedAtoms &atoms, std::uint64_t first_cell, std::uint64_t end_cell)
+__device__ inline int2 atoms_of_cells(const SortedAtoms &atoms, std::uint64_t first_cell,
+                                      std::uint64_t end_cell)
 {
   if (atoms.start) return make_int2(atoms.start[first_cell], atoms.start[end_cell]);
   const auto find = [&](auto key) {
     using Key = std::remove_const_t<std::remove_pointer_t<decltype(key)>>;
     const int begin = lower_bound(key, atoms.n, static_cast<Key>(first_cell));
-    return make_int2(begin, begin + lower_bound(key + begin, atoms.n - begin, static_cast<Key>(end_cell)));
+    return make_int2(begin,
+                     begin + lower_bound(key + begin, atoms.n - begin, static_cast<Key>(end_cell)));
   };
   return atoms.short_key ? find(atoms.short_key) : find(atoms.key);
 }

@@ -12,7 +12,8 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  __global__ void sum_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate)
+  __global__ void sum_splits(const double *sums, int splits, std::size_t n, double *total,
+                             bool accumulate)
   {
     const std::size_t k = static_cast<std::size_t>(blockIdx.x) * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -23,9 +24,11 @@ namespace {
 
 }    // namespace
 
-void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate, cudaStream_t stream)
+void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate,
+                cudaStream_t stream)
 {
-  sum_splits<<<static_cast<unsigned>((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(sums, splits, n, total, accumulate);
+  sum_splits<<<static_cast<unsigned>((n + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
+      sums, splits, n, total, accumulate);
   check(cudaGetLastError(), "launching sum_splits");
 }
 

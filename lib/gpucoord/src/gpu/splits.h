@@ -10,7 +10,8 @@
 namespace gpucoord {
 
 // total[k] = the sum over splits of sums[split][k], k < n; accumulate: += that. Enqueues work only.
-void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate, cudaStream_t);
+void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate,
+                cudaStream_t);
 
 }    // namespace gpucoord
 

@@ -4,8 +4,8 @@
 #ifndef GPUCOORD_STAGING_H
 #define GPUCOORD_STAGING_H
 
-#include "buffers.h"
 #include "bins.h"
+#include "buffers.h"
 #include "tuning.h"
 
 #include "gpucoord/types.h"
@@ -31,14 +31,16 @@ template <class T> struct Staged {
 };
 
 // fill(begin, end) of to.pinned in chunks up to n, each of which is sent to the device when it is there
-template <class T, class Fill> void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
+template <class T, class Fill>
+void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
 {
   to.reserve(n);
   for (std::size_t first = 0; first < n; first += tuning::COPY_CHUNK) {
     const std::size_t size = std::min<std::size_t>(tuning::COPY_CHUNK, n - first);
     fill(first, first + size);
-    check(cudaMemcpyAsync(to.device.data() + first, to.pinned.data() + first, size * sizeof(T), cudaMemcpyHostToDevice,
-              stream), "copying to it");
+    check(cudaMemcpyAsync(to.device.data() + first, to.pinned.data() + first, size * sizeof(T),
+                          cudaMemcpyHostToDevice, stream),
+          "copying to it");
   }
 }
 
@@ -46,8 +48,10 @@ template <class T, class Fill> void send(Staged<T> &to, std::size_t n, cudaStrea
 template <class T> void send_table(const std::vector<T> &from, DeviceBuffer<T> &to)
 {
   to.reserve(from.size());
-  check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice), "copying to it");
-  check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");    // which a copy from pageable memory may not do
+  check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
+        "copying to it");
+  check(cudaStreamSynchronize(cudaStreamLegacy),
+        "copying to it");    // which a copy from pageable memory may not do
 }
 
 inline Bounds no_bounds()
@@ -58,15 +62,17 @@ inline Bounds no_bounds()
 
 // n of the positions x[row_of(k)], as atoms id_of(k), k < n, and bounds widened to hold them.
 template <class RowOf, class IdOf>
-void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const IdOf &id_of, int nthreads, cudaStream_t stream,
-                     Staged<DeviceAtom> &to, Bounds &bounds)
+void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const IdOf &id_of,
+                     int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to, Bounds &bounds)
 {
   double lo[3], hi[3];
   std::copy_n(bounds.lo, 3, lo);
   std::copy_n(bounds.hi, 3, hi);
   send(to, n, stream, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) reduction(min : lo[:3]) \
-    reduction(max : hi[:3])
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) \
+    reduction(min                                                                       \
+              : lo[:3]) reduction(max                                                   \
+                                  : hi[:3])
     for (std::size_t k = begin; k < end; ++k) {
       const double *const p = x + 3 * static_cast<std::size_t>(row_of(k));
       to.pinned[k] = {p[0], p[1], p[2], id_of(k)};
@@ -81,18 +87,23 @@ void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const 
 }
 
 // Positions of the atoms of a list, with their rows.
-inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to,
-                        Bounds &bounds)
+inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream,
+                        Staged<DeviceAtom> &to, Bounds &bounds)
 {
-  const auto row = [&list](std::size_t k) { return list.index[k]; };
+  const auto row = [&list](std::size_t k) {
+    return list.index[k];
+  };
   stage_positions(x, list.n, row, row, nthreads, stream, to, bounds);
 }
 
 // All n positions, with their numbers; returns their bounds.
-inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to)
+inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream_t stream,
+                        Staged<DeviceAtom> &to)
 {
   Bounds bounds = no_bounds();
-  const auto number = [](std::size_t k) { return static_cast<std::int64_t>(k); };
+  const auto number = [](std::size_t k) {
+    return static_cast<std::int64_t>(k);
+  };
   stage_positions(x, n, number, number, nthreads, stream, to, bounds);
   return bounds;
 }
@@ -107,8 +118,10 @@ class Arrivals {
     while (arrived.size() < nchunks()) arrived.emplace_back();
     for (std::size_t chunk = 0; chunk < nchunks(); ++chunk) {
       const std::size_t first = chunk * tuning::COPY_CHUNK;
-      check(cudaMemcpyAsync(host + columns * first, device + columns * first, columns * (end(chunk) - first) * sizeof(double),
-                cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaMemcpyAsync(host + columns * first, device + columns * first,
+                            columns * (end(chunk) - first) * sizeof(double), cudaMemcpyDeviceToHost,
+                            stream),
+            "copying from it");
       arrived[chunk].record(stream);
     }
   }
@@ -123,7 +136,10 @@ class Arrivals {
 
  private:
   std::size_t nchunks() const { return (nrows + tuning::COPY_CHUNK - 1) / tuning::COPY_CHUNK; }
-  std::size_t end(std::size_t chunk) const { return std::min(nrows, (chunk + 1) * tuning::COPY_CHUNK); }
+  std::size_t end(std::size_t chunk) const
+  {
+    return std::min(nrows, (chunk + 1) * tuning::COPY_CHUNK);
+  }
 
   std::size_t nrows = 0;
   std::deque<Event> arrived;

@@ -20,7 +20,8 @@ namespace tuning {
   // Where there are at most so many pairs of an owned atom and another, in range or not, all are
   // tested: that takes less time than a sort.
   constexpr double FEW_PAIRS = 8e6;
-  constexpr int ALL_PAIRS_TILE = 32;    // partners: few, so that small systems have shares for many blocks
+  constexpr int ALL_PAIRS_TILE =
+      32;    // partners: few, so that small systems have shares for many blocks
   // Partners of a block of atoms are shared out to several warps until there are so many
   // warps. Not a property of the GPU at hand: the bits shall not depend on it.
   constexpr int ENOUGH_WARPS = 4096;
@@ -30,7 +31,8 @@ namespace tuning {
   // by the block processor.
   constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
   constexpr int PARTNERS_BLOCK = 512;
-  constexpr int LOADS_AT_ONCE = 2;    // atoms that a thread loads before it tests them, to wait less
+  constexpr int LOADS_AT_ONCE =
+      2;    // atoms that a thread loads before it tests them, to wait less
   // Columns in which partners are searched for lists that are kept, in ranges.
   constexpr double LIST_COLUMN_WIDTH = 0.5001;
   // Where there are at most so many pairs of atoms, in range or not, all are tested for lists that are kept: that takes
@@ -49,7 +51,8 @@ namespace tuning {
   constexpr int FEWEST_ROWS_IN_BLOCKS = 1 << 17;
   constexpr double FEWEST_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
-  constexpr int MAX_PARTNER_BLOCKS = 4096;    // of kernels over lists: not a property of the GPU, as above
+  constexpr int MAX_PARTNER_BLOCKS =
+      4096;    // of kernels over lists: not a property of the GPU, as above
   // Blocks of 128 threads a multiprocessor for which the registers of the kernels of rigid molecules are limited, in
   // float and in double.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;

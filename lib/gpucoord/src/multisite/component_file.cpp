@@ -24,7 +24,8 @@ namespace {
     {
       std::string line;
       while (std::getline(in, line)) {
-        if (++line_number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0) line.erase(0, 3);    // UTF-8 byte-order mark
+        if (++line_number == 1 && line.compare(0, 3, "\xEF\xBB\xBF") == 0)
+          line.erase(0, 3);    // UTF-8 byte-order mark
         words.clear();
         std::istringstream of_line(line.substr(0, line.find('#')));
         for (std::string word; of_line >> word;) words.push_back(word);
@@ -49,9 +50,10 @@ namespace {
         has_inertia = false;
         return;
       }
-      if (keyword != "mass" && keyword != "inertia" && keyword != "center" && keyword != "charge" && keyword != "dipole" &&
-          keyword != "quadrupole")
-        fail("'" + keyword + "' is none of component, mass, inertia, center, charge, dipole, quadrupole");
+      if (keyword != "mass" && keyword != "inertia" && keyword != "center" && keyword != "charge" &&
+          keyword != "dipole" && keyword != "quadrupole")
+        fail("'" + keyword +
+             "' is none of component, mass, inertia, center, charge, dipole, quadrupole");
       if (all.empty()) fail(keyword + " stands before the first component");
       Component &component = all.back();
       if ((keyword == "mass" && component.mass > 0.0) || (keyword == "inertia" && has_inertia))
@@ -60,16 +62,19 @@ namespace {
         component.mass = numbers("M", 1)[0];
         if (!(component.mass > 0.0)) fail("the mass is " + words[1] + " and must be more than 0");
         if (component.mass < 1.0 / MOST)
-          fail("the mass is " + words[1] + " and must be 1e-100 or more, so that quotients by it are finite");
+          fail("the mass is " + words[1] +
+               " and must be 1e-100 or more, so that quotients by it are finite");
       } else if (keyword == "inertia") {
         const auto moments = numbers("Ix Iy Iz", 3);
         has_inertia = true;
         for (int k = 0; k < 3; ++k)
-          if (moments[k] < 0.0) fail("the moment of inertia " + words[1 + k] + " must be 0 or more");
+          if (moments[k] < 0.0)
+            fail("the moment of inertia " + words[1 + k] + " must be 0 or more");
         for (int k = 0; k < 3; ++k) {
           const double others = moments[(k + 1) % 3] + moments[(k + 2) % 3];
           if (moments[k] > others * (1.0 + 1e-6))
-            fail("the moment of inertia " + words[1 + k] + " is more than the sum of the other two, which no body has");
+            fail("the moment of inertia " + words[1 + k] +
+                 " is more than the sum of the other two, which no body has");
           component.inertia[k] = moments[k];
         }
       } else if (keyword == "center") {
@@ -89,14 +94,18 @@ namespace {
     std::vector<double> numbers(const char *what, std::size_t n) const
     {
       if (words.size() != n + 1)
-        fail(words[0] + " needs " + what + ", and there " + (words.size() == 2 ? "is 1 number" : "are " + std::to_string(words.size() - 1) + " numbers"));
+        fail(words[0] + " needs " + what + ", and there " +
+             (words.size() == 2 ? "is 1 number"
+                                : "are " + std::to_string(words.size() - 1) + " numbers"));
       std::vector<double> found;
       for (std::size_t k = 1; k <= n; ++k) {
         char *end;
         found.push_back(std::strtod(words[k].c_str(), &end));
-        if (*end != '\0' || !std::isfinite(found.back())) fail("'" + words[k] + "' is no finite number");
+        if (*end != '\0' || !std::isfinite(found.back()))
+          fail("'" + words[k] + "' is no finite number");
         if (std::fabs(found.back()) > MOST)
-          fail("'" + words[k] + "' must be 1e100 or less in magnitude, so that products of such numbers are finite");
+          fail("'" + words[k] +
+               "' must be 1e100 or less in magnitude, so that products of such numbers are finite");
       }
       return found;
     }

@@ -26,32 +26,41 @@ namespace {
     if (!is_good) throw std::invalid_argument("component " + component.name + ": " + what);
   }
 
-  double length(const std::array<double, 3> &v) { return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]); }
+  double length(const std::array<double, 3> &v)
+  {
+    return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
+  }
 
   void normalize(const Component &component, const char *kind, std::vector<AxialSite> &sites)
   {
     for (AxialSite &site : sites) {
       const double size = std::hypot(site.axis[0], site.axis[1], site.axis[2]);
       check(size > 0.0 && std::isfinite(size), component,
-            std::string("the axis of a ") + kind + " has length " + in_text(size) + " and must have a direction");
+            std::string("the axis of a ") + kind + " has length " + in_text(size) +
+                " and must have a direction");
       for (double &a : site.axis) a /= size;
     }
   }
 
 }    // namespace
 
-MultisiteModel::MultisiteModel(std::vector<Component> components_in, const MultisiteOptions &options_in) :
-    all(std::move(components_in)), settings(options_in), mixing(all.size() * all.size())
+MultisiteModel::MultisiteModel(std::vector<Component> components_in,
+                               const MultisiteOptions &options_in) :
+    all(std::move(components_in)),
+    settings(options_in), mixing(all.size() * all.size())
 {
   for (Component &component : all) {
-    check(!component.centers.empty() || !component.charges.empty() || !component.dipoles.empty() || !component.quadrupoles.empty(),
+    check(!component.centers.empty() || !component.charges.empty() || !component.dipoles.empty() ||
+              !component.quadrupoles.empty(),
           component, "it has no sites");
     for (const LennardJonesSite &site : component.centers) {
-      check(site.epsilon >= 0.0, component, "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
-      check(site.sigma > 0.0, component, "sigma is " + in_text(site.sigma) + " and must be more than 0");
+      check(site.epsilon >= 0.0, component,
+            "epsilon is " + in_text(site.epsilon) + " and must be 0 or more");
+      check(site.sigma > 0.0, component,
+            "sigma is " + in_text(site.sigma) + " and must be more than 0");
       check(site.sigma >= LEAST_LENGTH && site.sigma <= MOST_LENGTH, component,
-            "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " + in_text(MOST_LENGTH) +
-                ", so that (sigma/cutoff)^12 is a finite number");
+            "sigma is " + in_text(site.sigma) + " and must be " + in_text(LEAST_LENGTH) + " to " +
+                in_text(MOST_LENGTH) + ", so that (sigma/cutoff)^12 is a finite number");
     }
     normalize(component, "dipole", component.dipoles);
     normalize(component, "quadrupole", component.quadrupoles);
@@ -61,9 +70,11 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in, const Multi
   const double longest = std::max(settings.cutoff, settings.cutoff_charge);
   for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
     check(reach(i) <= MOST_CUTOFFS * longest, all[i],
-          "a site is " + in_text(reach(i)) + " from the center of mass, and must not be farther than " + in_text(MOST_CUTOFFS) +
+          "a site is " + in_text(reach(i)) +
+              " from the center of mass, and must not be farther than " + in_text(MOST_CUTOFFS) +
               " times the cutoff " + in_text(longest) +
-              ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to the center of mass");
+              ", where rounding changes distances by 1e-10 of the cutoff - give sites relative to "
+              "the center of mass");
 }
 
 void MultisiteModel::set_mixing(int i, int j, const Mixing &of_pair)
@@ -97,7 +108,8 @@ double MultisiteModel::self_energy(int i) const
     for (int c = 0; c < 3; ++c) moment[c] += site.moment * site.axis[c];
   for (const ChargeSite &site : all[i].charges)
     for (int c = 0; c < 3; ++c) moment[c] += site.charge * site.position[c];
-  return -0.5 * reaction_field_factor() * (moment[0] * moment[0] + moment[1] * moment[1] + moment[2] * moment[2]);
+  return -0.5 * reaction_field_factor() *
+      (moment[0] * moment[0] + moment[1] * moment[1] + moment[2] * moment[2]);
 }
 
 double MultisiteModel::reach(int i) const
@@ -107,13 +119,16 @@ double MultisiteModel::reach(int i) const
   for (const auto &site : component.centers) farthest = std::max(farthest, length(site.position));
   for (const auto &site : component.charges) farthest = std::max(farthest, length(site.position));
   for (const auto &site : component.dipoles) farthest = std::max(farthest, length(site.position));
-  for (const auto &site : component.quadrupoles) farthest = std::max(farthest, length(site.position));
+  for (const auto &site : component.quadrupoles)
+    farthest = std::max(farthest, length(site.position));
   return farthest;
 }
 
 double MultisiteModel::range(int i, int j) const
 {
-  const auto has_poles = [](const Component &c) { return !c.charges.empty() || !c.dipoles.empty() || !c.quadrupoles.empty(); };
+  const auto has_poles = [](const Component &c) {
+    return !c.charges.empty() || !c.dipoles.empty() || !c.quadrupoles.empty();
+  };
   double cutoff = 0.0;
   if (!all[i].centers.empty() && !all[j].centers.empty()) cutoff = settings.cutoff;
   if (has_poles(all[i]) && has_poles(all[j])) cutoff = std::max(cutoff, settings.cutoff_charge);
@@ -134,7 +149,9 @@ void MultisiteModel::check_float() const
   constexpr double LEAST = 1e-30, MOST = 1e30;
   const auto need = [](double number, const Component &component, const std::string &what) {
     if (number == 0.0 || (std::fabs(number) >= LEAST && std::fabs(number) <= MOST)) return;
-    check(false, component, what + " is " + in_text(number) + ", and single precision holds " + in_text(LEAST) + " to " + in_text(MOST));
+    check(false, component,
+          what + " is " + in_text(number) + ", and single precision holds " + in_text(LEAST) +
+              " to " + in_text(MOST));
   };
   struct Strength {
     double value;
@@ -155,7 +172,8 @@ void MultisiteModel::check_float() const
       for (const Strength &b : strengths) {
         const double product = a.value * b.value;
         need(product, one, "a product of charges, dipoles or quadrupoles");
-        need(settings.coulomb * product, one, "a product of charges, dipoles or quadrupoles, times Coulomb's constant,");
+        need(settings.coulomb * product, one,
+             "a product of charges, dipoles or quadrupoles, times Coulomb's constant,");
         need(settings.coulomb * product / std::pow(settings.cutoff_charge, a.order + b.order), one,
              "an electrostatic force at the cutoff");
       }
@@ -192,9 +210,10 @@ TailCorrection MultisiteModel::tail(int i, int j) const
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;
   if (!settings.site_cutoff && !(rc > reach(i) + reach(j)))
-    throw std::invalid_argument("the cutoff between centers of mass is " + in_text(rc) + ", and sites of " + all[i].name +
-                                " and " + all[j].name + " reach " + in_text(reach(i) + reach(j)) +
-                                " together: the long-range correction needs a longer cutoff, or one between sites");
+    throw std::invalid_argument(
+        "the cutoff between centers of mass is " + in_text(rc) + ", and sites of " + all[i].name +
+        " and " + all[j].name + " reach " + in_text(reach(i) + reach(j)) +
+        " together: the long-range correction needs a longer cutoff, or one between sites");
   TailCorrection sum;
   for (int a = 0; a < static_cast<int>(all[i].centers.size()); ++a)
     for (int b = 0; b < static_cast<int>(all[j].centers.size()); ++b) {
@@ -207,7 +226,8 @@ TailCorrection MultisiteModel::tail(int i, int j) const
         double energy = 0.0, virial = 0.0, factor = 1.0, arms = 1.0, power = 1.0, term = 1.0;
         for (int m = 0; m < MOST_TERMS && term > 1e-17 * virial; ++m) {
           if (m > 0) {
-            factor *= (n + 2.0 * m - 2.0) * (n + 2.0 * m - 3.0) / ((2.0 * m + 2.0) * (2.0 * m + 1.0));
+            factor *=
+                (n + 2.0 * m - 2.0) * (n + 2.0 * m - 3.0) / ((2.0 * m + 2.0) * (2.0 * m + 1.0));
             power *= least_sq;
             arms = most_sq * arms + power;
           }

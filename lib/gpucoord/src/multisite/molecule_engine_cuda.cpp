@@ -5,10 +5,10 @@
 
 #include "molecule_engine_cuda.h"
 
-#include "../pairs/launch_cuda.h"
-#include "molecule_shapes_cuda.h"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
+#include "../pairs/launch_cuda.h"
+#include "molecule_shapes_cuda.h"
 
 #include <algorithm>
 #include <array>
@@ -25,7 +25,8 @@ namespace {
    public:
     void add(double x, double y, double z, double w)
     {
-      host.push_back({static_cast<Real>(x), static_cast<Real>(y), static_cast<Real>(z), static_cast<Real>(w)});
+      host.push_back(
+          {static_cast<Real>(x), static_cast<Real>(y), static_cast<Real>(z), static_cast<Real>(w)});
     }
     void add(const std::array<double, 3> &v, double w) { add(v[0], v[1], v[2], w); }
     void copy()
@@ -56,8 +57,11 @@ namespace {
     }
     SitesView<Real> view(bool of_device) const
     {
-      const auto size = [](const auto &sites) { return static_cast<int>(sites.size()); };
-      return {places.data(of_device), axes.data(of_device), size(c.centers), size(c.charges), size(c.dipoles), size(c.quadrupoles)};
+      const auto size = [](const auto &sites) {
+        return static_cast<int>(sites.size());
+      };
+      return {places.data(of_device), axes.data(of_device), size(c.centers),
+              size(c.charges),        size(c.dipoles),      size(c.quadrupoles)};
     }
 
    private:
@@ -68,7 +72,9 @@ namespace {
   template <class Real> std::vector<MoleculeLauncher<Real>> all_launchers()
   {
     std::vector<MoleculeLauncher<Real>> all;
-    const auto add = [&](auto sites) { get_molecule_launcher<decltype(sites)>(all.emplace_back()); };
+    const auto add = [&](auto sites) {
+      get_molecule_launcher<decltype(sites)>(all.emplace_back());
+    };
     add(sites::Any());
     add(sites::Center());
     add(sites::TwoCenters());
@@ -181,19 +187,21 @@ namespace {
         if (c.rows.n == 0) continue;
         c.sorted = c.bins.sort(grid, in.molecule + c.rows.first, c.rows.n, c.rows.nowned, stream);
         c.orientations.reserve(c.rows.n);
-        sort_orientations(in.quaternion + 4 * static_cast<std::size_t>(c.rows.first), c.sorted, c.orientations.data(), stream);
+        sort_orientations(in.quaternion + 4 * static_cast<std::size_t>(c.rows.first), c.sorted,
+                          c.orientations.data(), stream);
       }
       return grid;
     }
 
     // Partners within range of a block of molecules, at the mean density.
-    double near_partners(const BinGrid &grid, const OfComponent &ci, const OfComponent &cj, double range) const
+    double near_partners(const BinGrid &grid, const OfComponent &ci, const OfComponent &cj,
+                         double range) const
     {
       const double pi = 3.14159265358979323846;
       const double y = grid.size[1], z = grid.size[2];
       const double x = team_size(shape) / (static_cast<double>(ci.rows.n) / volume * y * z);
-      const double near = x * y * z + 2.0 * range * (x * y + y * z + z * x) + pi * range * range * (x + y + z) +
-          4.0 / 3.0 * pi * range * range * range;
+      const double near = x * y * z + 2.0 * range * (x * y + y * z + z * x) +
+          pi * range * range * (x + y + z) + 4.0 / 3.0 * pi * range * range * range;
       return near * static_cast<double>(cj.rows.n) / volume;
     }
 
@@ -215,10 +223,15 @@ namespace {
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
           const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
-          const int enough = std::max(1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));
-          const int splits = std::clamp(tuning::ENOUGH_WARPS_OF_MOLECULES / warps, 1, std::min(enough, tuning::MAX_SPLITS));
+          const int enough = std::max(
+              1, static_cast<int>(std::min(partners / tuning::FEWEST_MOLECULES_OF_A_TEAM, 1e3)));
+          const int splits = std::clamp(tuning::ENOUGH_WARPS_OF_MOLECULES / warps, 1,
+                                        std::min(enough, tuning::MAX_SPLITS));
           const double passes = std::ceil(partners / (tuning::MOLECULES_A_PASS * splits));
-          all.push_back({i, j, splits, static_cast<int>(std::clamp(passes, 1.0, static_cast<double>(tuning::MAX_PASSES))), warps});
+          all.push_back(
+              {i, j, splits,
+               static_cast<int>(std::clamp(passes, 1.0, static_cast<double>(tuning::MAX_PASSES))),
+               warps});
         }
       return all;
     }
@@ -231,17 +244,21 @@ namespace {
       std::size_t nparts = 0;
       ntotals = 0;
       for (const Launch &l : launches) {
-        nparts = std::max(nparts, static_cast<std::size_t>(l.splits) * components[l.i].rows.nowned * columns);
+        nparts = std::max(
+            nparts, static_cast<std::size_t>(l.splits) * components[l.i].rows.nowned * columns);
         ntotals += static_cast<std::size_t>(l.splits) * l.warps;
       }
       all_sums.reserve(static_cast<std::size_t>(nowned) * columns);
       parts.reserve(nparts);
       if (want == MultisiteWant::ALL) of_warps.reserve(ntotals);
       counters.reserve(launches.size());
-      check(cudaMemsetAsync(counters.data(), 0, launches.size() * sizeof(int), stream), "clearing the queues");
+      check(cudaMemsetAsync(counters.data(), 0, launches.size() * sizeof(int), stream),
+            "clearing the queues");
 
       const MultisiteOptions &options = model.options();
-      const auto square = [](double x) { return static_cast<Real>(x * x); };
+      const auto square = [](double x) {
+        return static_cast<Real>(x * x);
+      };
       std::size_t first_row = 0, first_warp = 0;
       int last_i = -1;
       for (std::size_t k = 0; k < launches.size(); ++k) {
@@ -273,28 +290,32 @@ namespace {
         const PairOfComponents &pair = pairs[l.i * components.size() + l.j];
         pair.launcher.run(arg, pair.host, pair.device, want, options.site_cutoff, shape, stream);
         if (!direct)
-          add_splits(parts.data(), l.splits, static_cast<std::size_t>(ci.rows.nowned) * columns, to, !is_first, stream);
+          add_splits(parts.data(), l.splits, static_cast<std::size_t>(ci.rows.nowned) * columns, to,
+                     !is_first, stream);
       }
     }
 
     const MultisiteModel model;
     CellsShape shape = {};
     std::deque<SitesTable<Real>> sites;
-    std::deque<PairOfComponents> pairs;              // [components][components]
+    std::deque<PairOfComponents> pairs;    // [components][components]
 
     Event begun, binned, paired, reduced;
     std::deque<OfComponent> components;
-    double volume = 1.0;                             // that molecules are spread over
-    DeviceBuffer<double> all_sums, parts;            // [nowned][columns] by component; [splits][n][columns] of one
+    double volume = 1.0;    // that molecules are spread over
+    DeviceBuffer<double> all_sums,
+        parts;    // [nowned][columns] by component; [splits][n][columns] of one
     DeviceBuffer<MoleculeSums> of_warps, the_total;
-    std::size_t ntotals = 0;                         // of_warps that count
+    std::size_t ntotals = 0;    // of_warps that count
     DeviceBuffer<int> counters;
     DeviceBuffer<char> workspace;
   };
 
 }    // namespace
 
-std::unique_ptr<MoleculeEngine> make_molecule_engine(const MultisiteModel &model, Precision precision, const MultisiteTuning &tuning)
+std::unique_ptr<MoleculeEngine> make_molecule_engine(const MultisiteModel &model,
+                                                     Precision precision,
+                                                     const MultisiteTuning &tuning)
 {
   if (precision == Precision::DOUBLE) return std::make_unique<Engine<double>>(model, tuning);
   return std::make_unique<Engine<float>>(model, tuning);

@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_MOLECULE_ENGINE_CUDA_H
 #define GPUCOORD_MOLECULE_ENGINE_CUDA_H
 
-#include "../gpu/buffers.h"
 #include "../gpu/bins.h"
+#include "../gpu/buffers.h"
 #include "multisite_arguments_cuda.h"
 #include "multisite_cuda.h"
 
@@ -21,11 +21,11 @@ struct ComponentRows {
 
 // The molecules of one rank, in device memory.
 struct MoleculesByComponent {
-  const ComponentRows *rows;       // [components] on the host
-  const DeviceAtom *molecule;      // centers of mass
-  const double *quaternion;        // [4] of each: w x y z
+  const ComponentRows *rows;     // [components] on the host
+  const DeviceAtom *molecule;    // centers of mass
+  const double *quaternion;      // [4] of each: w x y z
   int n, nowned;
-  Bounds bounds;                   // about where they are: outside it takes more time
+  Bounds bounds;    // about where they are: outside it takes more time
 };
 
 class MoleculeEngine {
@@ -42,7 +42,8 @@ class MoleculeEngine {
   virtual std::size_t bytes() const = 0;
 };
 
-std::unique_ptr<MoleculeEngine> make_molecule_engine(const MultisiteModel &, Precision, const MultisiteTuning &);
+std::unique_ptr<MoleculeEngine> make_molecule_engine(const MultisiteModel &, Precision,
+                                                     const MultisiteTuning &);
 
 }    // namespace gpucoord
 

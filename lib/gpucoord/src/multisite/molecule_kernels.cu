@@ -17,23 +17,27 @@ namespace {
   using Sites = sites::GPUCOORD_SITES;
 
   template <class Real, bool ALL, bool SITE_CUTOFF, int WARPS>
-  void launch(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables, const CellsShape &shape,
-              cudaStream_t stream)
+  void launch(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
+              const CellsShape &shape, cudaStream_t stream)
   {
     using Memory = TeamMemory<true, Real, WARPS>;
-    const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1, threads = 32 * WARPS * teams_per_block;
+    const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1,
+              threads = 32 * WARPS * teams_per_block;
     const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.splits;
     // as many threads as a multiprocessor can hold: more would find the queue empty
-    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block, shape.multiprocessors * (2048 / threads));
-    static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024, "what every GPU gives");
+    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
+                                shape.multiprocessors * (2048 / threads));
+    static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
+                  "what every GPU gives");
     process_molecules<Sites, Real, ALL, SITE_CUTOFF, WARPS>
         <<<blocks, threads, teams_per_block * sizeof(Memory), stream>>>(arg, tables);
     check(cudaGetLastError(), "launching process_molecules");
   }
 
   template <class Real, bool ALL, bool SITE_CUTOFF>
-  void launch_processor(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
-                        const CellsShape &shape, cudaStream_t stream)
+  void launch_processor(const MoleculesArguments<Real> &arg,
+                        const MoleculeTables<Real, Sites> &tables, const CellsShape &shape,
+                        cudaStream_t stream)
   {
     if (shape.block_processor)
       launch<Real, ALL, SITE_CUTOFF, BLOCK_PROCESSOR_WARPS>(arg, tables, shape, stream);
@@ -42,8 +46,9 @@ namespace {
   }
 
   template <class Real>
-  void run(const MoleculesArguments<Real> &arg, const TablesView<Real> &host, const TablesView<Real> &device,
-           MultisiteWant want, bool site_cutoff, const CellsShape &shape, cudaStream_t stream)
+  void run(const MoleculesArguments<Real> &arg, const TablesView<Real> &host,
+           const TablesView<Real> &device, MultisiteWant want, bool site_cutoff,
+           const CellsShape &shape, cudaStream_t stream)
   {
     const MoleculeTables<Real, Sites> tables(host, device);
     const auto with_cutoff = [&](auto by_sites) {
@@ -64,7 +69,13 @@ namespace {
 
 }    // namespace
 
-template <> void get_molecule_launcher<Sites>(MoleculeLauncher<float> &launcher) { get(launcher); }
-template <> void get_molecule_launcher<Sites>(MoleculeLauncher<double> &launcher) { get(launcher); }
+template <> void get_molecule_launcher<Sites>(MoleculeLauncher<float> &launcher)
+{
+  get(launcher);
+}
+template <> void get_molecule_launcher<Sites>(MoleculeLauncher<double> &launcher)
+{
+  get(launcher);
+}
 
 }    // namespace gpucoord

@@ -13,9 +13,9 @@
 #ifndef GPUCOORD_MOLECULE_PROCESSOR_CUH
 #define GPUCOORD_MOLECULE_PROCESSOR_CUH
 
-#include "site_pair.h"
 #include "../pairs/near_partners.cuh"
 #include "own_molecule.cuh"
+#include "site_pair.h"
 
 #include <cstddef>
 #include <type_traits>
@@ -27,7 +27,7 @@ template <class Real, bool ALL> struct Tallies {
   static constexpr int N = ALL ? 9 : 0;    // energies, then virial: xx yy zz xy xz yz
   Real part[ALL ? N : 1] = {};
   double total[ALL ? N : 1] = {};
-  Vector<Real> force;                      // of the partner at hand
+  Vector<Real> force;    // of the partner at hand
 
   __device__ void begin() { force = {}; }
   __device__ void add(int kind, Real energy, const Vector<Real> &f)
@@ -44,7 +44,8 @@ template <class Real, bool ALL> struct Tallies {
   __device__ void end(const Vector<Real> &d)    // of centers of mass, own minus partner
   {
     if constexpr (ALL) {
-      const Real w[6] = {d.x * force.x, d.y * force.y, d.z * force.z, d.x * force.y, d.x * force.z, d.y * force.z};
+      const Real w[6] = {d.x * force.x, d.y * force.y, d.z * force.z,
+                         d.x * force.y, d.x * force.z, d.y * force.z};
       for (int k = 0; k < 6; ++k) part[3 + k] += w[k];
     }
   }
@@ -61,12 +62,15 @@ template <SitePairKind KIND> using Kind = std::integral_constant<SitePairKind, K
 
 // All pairs of sites of a molecule and one partner, whose center of mass is at 'at'.
 template <bool SITE_CUTOFF, class Real, class Sites, bool ALL>
-__device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
-                            OwnMolecule<Real, Sites> &own, const Vector<Real> &at, const Rotation<Real> &turned, bool centers,
-                            bool others, Tallies<Real, ALL> &tallies)
+__device__ void
+add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
+            OwnMolecule<Real, Sites> &own, const Vector<Real> &at, const Rotation<Real> &turned,
+            bool centers, bool others, Tallies<Real, ALL> &tallies)
 {
   constexpr int AT_ONCE = MoleculeTables<Real, Sites>::AT_ONCE;
-  const auto is_out = [](Real r_sq, Real cutoff_sq) { return SITE_CUTOFF && r_sq > cutoff_sq; };
+  const auto is_out = [](Real r_sq, Real cutoff_sq) {
+    return SITE_CUTOFF && r_sq > cutoff_sq;
+  };
 
   if (centers)
 #pragma unroll AT_ONCE
@@ -78,8 +82,8 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
         const Real r_sq = dot(d, d);
         if (is_out(r_sq, arg.cutoff_sq)) continue;
         const Four<Real> &c = tables.centers(b, a);
-        const auto on = on_site<SitePairKind::LENNARD_JONES, false>(SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq,
-                                                                    Vector<Real>{}, Vector<Real>{});
+        const auto on = on_site<SitePairKind::LENNARD_JONES, false>(
+            SitePairConstants<Real>{c.x, c.y, c.z, 0, 0}, d, r_sq, Vector<Real>{}, Vector<Real>{});
         own.push(a, point, on.force);
         tallies.add(0, on.energy, on.force);
       }
@@ -87,8 +91,8 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
   if (!others) return;
 
   // own sites from 'first' on, of which the axes begin with first_axis, with the k-th of the partner
-  const auto with = [&](auto kind, auto is_second, int n, int first, int first_axis, int k, const Vector<Real> &site,
-                        const Vector<Real> &other_axis) {
+  const auto with = [&](auto kind, auto is_second, int n, int first, int first_axis, int k,
+                        const Vector<Real> &site, const Vector<Real> &other_axis) {
     constexpr SitePairKind KIND = decltype(kind)::value;
 #pragma unroll AT_ONCE
     for (int a = 0; a < n; ++a) {
@@ -98,7 +102,8 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
       const Real strength = tables.place_i(first + a).w * tables.place_j(k).w;
       const Vector<Real> axis = first_axis >= 0 ? own.axis(tables, first_axis + a) : Vector<Real>{};
       const auto on = on_site<KIND, decltype(is_second)::value>(
-          SitePairConstants<Real>{0, 0, 0, arg.coulomb * strength, arg.field * strength}, d, r_sq, axis, other_axis);
+          SitePairConstants<Real>{0, 0, 0, arg.coulomb * strength, arg.field * strength}, d, r_sq,
+          axis, other_axis);
       own.push(first + a, point, on.force);
       if (first_axis >= 0) own.twist(on.torque);
       tallies.add(1, on.energy, on.force);
@@ -109,14 +114,16 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
   constexpr std::true_type SECOND;    // the own site is the one that the kind names second
   const auto &i = tables.i();
   const auto &j = tables.j();
-  const int charges = i.ncenters, dipoles = charges + i.ncharges, quadrupoles = dipoles + i.ndipoles, no_axis = -1;
+  const int charges = i.ncenters, dipoles = charges + i.ncharges,
+            quadrupoles = dipoles + i.ndipoles, no_axis = -1;
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ncharges; ++b) {
     const int k = j.ncenters + b;
     const Vector<Real> site = at + turned(tables.place_j(k));
     with(Kind<SitePairKind::CHARGES>(), FIRST, i.ncharges, charges, no_axis, k, site, {});
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), SECOND, i.ndipoles, dipoles, 0, k, site, {});
-    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, {});
+    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
+         k, site, {});
   }
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.ndipoles; ++b) {
@@ -124,28 +131,32 @@ __device__ void add_partner(const MoleculesArguments<Real> &arg, const MoleculeT
     const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(b));
     with(Kind<SitePairKind::CHARGE_DIPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
     with(Kind<SitePairKind::DIPOLES>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
-    with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, axis);
+    with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), SECOND, i.nquadrupoles, quadrupoles, i.ndipoles,
+         k, site, axis);
   }
 #pragma unroll AT_ONCE
   for (int b = 0; b < j.nquadrupoles; ++b) {
     const int k = j.ncenters + j.ncharges + j.ndipoles + b;
-    const Vector<Real> site = at + turned(tables.place_j(k)), axis = turned(tables.axis_j(j.ndipoles + b));
-    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site, axis);
+    const Vector<Real> site = at + turned(tables.place_j(k)),
+                       axis = turned(tables.axis_j(j.ndipoles + b));
+    with(Kind<SitePairKind::CHARGE_QUADRUPOLE>(), FIRST, i.ncharges, charges, no_axis, k, site,
+         axis);
     with(Kind<SitePairKind::DIPOLE_QUADRUPOLE>(), FIRST, i.ndipoles, dipoles, 0, k, site, axis);
-    with(Kind<SitePairKind::QUADRUPOLES>(), FIRST, i.nquadrupoles, quadrupoles, i.ndipoles, k, site, axis);
+    with(Kind<SitePairKind::QUADRUPOLES>(), FIRST, i.nquadrupoles, quadrupoles, i.ndipoles, k, site,
+         axis);
   }
 }
 
 // blocks a multiprocessor that registers are left for
 template <class Real>
-constexpr int MOLECULE_BLOCKS =
-    sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE : tuning::MOLECULE_BLOCKS_FLOAT;
+constexpr int MOLECULE_BLOCKS = sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE
+                                                               : tuning::MOLECULE_BLOCKS_FLOAT;
 
 template <class Sites, class Real, bool ALL, bool SITE_CUTOFF, int WARPS>
-__global__ void
-__launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS, MOLECULE_BLOCKS<Real>)
-process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
-                  const __grid_constant__ MoleculeTables<Real, Sites> tables)
+__global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS,
+                                  MOLECULE_BLOCKS<Real>)
+    process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
+                      const __grid_constant__ MoleculeTables<Real, Sites> tables)
 {
   constexpr int COLUMNS = ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES;
   using Memory = TeamMemory<true, Real, WARPS>;
@@ -166,8 +177,11 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
     // of a partner its number is kept, which leads to its orientation; one of another component is never the molecule itself
-    for_near_partners<WARPS, true, true>(arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
-        [](const DeviceAtom &, int number) { return number; },
+    for_near_partners<WARPS, true, true>(
+        arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
+        [](const DeviceAtom &, int number) {
+          return number;
+        },
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
           own.place(tables, position);
@@ -177,7 +191,8 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
             const Real r_sq = dot(d, d);
             tallies.begin();
             add_partner<SITE_CUTOFF>(arg, tables, own, at, Rotation<Real>(arg.orientation_j[p.id]),
-                                     SITE_CUTOFF || r_sq <= arg.cutoff_sq, SITE_CUTOFF || r_sq <= arg.cutoff_charge_sq, tallies);
+                                     SITE_CUTOFF || r_sq <= arg.cutoff_sq,
+                                     SITE_CUTOFF || r_sq <= arg.cutoff_charge_sq, tallies);
             tallies.end(d);
           });
           own.flush(sum);
@@ -185,8 +200,8 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
         });
 
     if (its.valid) {
-      double *const row =
-          arg.sums + (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]) * COLUMNS;
+      double *const row = arg.sums +
+          (static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]) * COLUMNS;
       for (int k = 0; k < 6; ++k) row[k] = sum[k];
       if constexpr (ALL) {
         row[6] = 0.5 * (tallies.total[0] + tallies.total[1] + tallies.total[2]);
@@ -195,8 +210,10 @@ process_molecules(const __grid_constant__ MoleculesArguments<Real> arg,
     }
     if constexpr (ALL) {
       MoleculeSums of_warp;
-      for (int k = 0; k < 3; ++k) of_warp.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
-      for (int k = 0; k < 6; ++k) of_warp.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
+      for (int k = 0; k < 3; ++k)
+        of_warp.energy[k] = add_warp(its.valid ? 0.5 * tallies.total[k] : 0.0);
+      for (int k = 0; k < 6; ++k)
+        of_warp.virial[k] = add_warp(its.valid ? 0.5 * tallies.total[3 + k] : 0.0);
       if (rank % 32 == 0) arg.warp[static_cast<std::size_t>(item) * WARPS + rank / 32] = of_warp;
     }
   }

@@ -19,7 +19,8 @@ namespace {
 
 }    // namespace
 
-void reduce(const MoleculeSums *sums, int n, MoleculeSums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
+void reduce(const MoleculeSums *sums, int n, MoleculeSums *total, DeviceBuffer<char> &workspace,
+            cudaStream_t stream)
 {
   reduce_all(sums, n, total, Add(), workspace, stream);
 }

@@ -10,21 +10,25 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  template <class Real> __global__ void gather_orientations(const double *quaternion, const int *place, int n, Four<Real> *to)
+  template <class Real>
+  __global__ void gather_orientations(const double *quaternion, const int *place, int n,
+                                      Four<Real> *to)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
     const double *const q = quaternion + 4 * static_cast<std::size_t>(place[k]);
-    to[k] = {static_cast<Real>(q[1]), static_cast<Real>(q[2]), static_cast<Real>(q[3]), static_cast<Real>(q[0])};
+    to[k] = {static_cast<Real>(q[1]), static_cast<Real>(q[2]), static_cast<Real>(q[3]),
+             static_cast<Real>(q[0])};
   }
 
 }    // namespace
 
 template <class Real>
-void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation, cudaStream_t stream)
+void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation,
+                       cudaStream_t stream)
 {
-  gather_orientations<<<(sorted.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(quaternion, sorted.place, sorted.n,
-                                                                                   orientation);
+  gather_orientations<<<(sorted.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
+      quaternion, sorted.place, sorted.n, orientation);
   check(cudaGetLastError(), "launching gather_orientations");
 }
 

@@ -13,14 +13,17 @@ namespace gpucoord {
 // Both have these numbers of sites: a kernel gets all as a parameter, and with unrolled loops numbers are operands of
 // instructions, which need no loads.
 template <class Real, class Sites> class MoleculeTables {
-  static constexpr int N = Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
-  static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES, NPAIRS = Sites::NCENTERS * Sites::NCENTERS;
+  static constexpr int N =
+      Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
+  static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES,
+                       NPAIRS = Sites::NCENTERS * Sites::NCENTERS;
 
  public:
-  static constexpr int AT_ONCE = 16;    // that a loop over sites is unrolled for: more than there are
+  static constexpr int AT_ONCE =
+      16;    // that a loop over sites is unrolled for: more than there are
   struct Counts {
-    static constexpr int ncenters = Sites::NCENTERS, ncharges = Sites::NCHARGES, ndipoles = Sites::NDIPOLES,
-                         nquadrupoles = Sites::NQUADRUPOLES;
+    static constexpr int ncenters = Sites::NCENTERS, ncharges = Sites::NCHARGES,
+                         ndipoles = Sites::NDIPOLES, nquadrupoles = Sites::NQUADRUPOLES;
   };
 
   MoleculeTables(const TablesView<Real> &host, const TablesView<Real> &)
@@ -37,7 +40,10 @@ template <class Real, class Sites> class MoleculeTables {
   __device__ const Four<Real> &place_j(int k) const { return place_of_j[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return axis_of_i[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return axis_of_j[k]; }
-  __device__ const Four<Real> &centers(int b, int a) const { return of_centers[b * Sites::NCENTERS + a]; }
+  __device__ const Four<Real> &centers(int b, int a) const
+  {
+    return of_centers[b * Sites::NCENTERS + a];
+  }
 
  private:
   Four<Real> place_of_i[N], place_of_j[N];
@@ -57,7 +63,10 @@ template <class Real> class MoleculeTables<Real, sites::Any> {
   __device__ const Four<Real> &place_j(int k) const { return view.j.place[k]; }
   __device__ const Four<Real> &axis_i(int k) const { return view.i.axis[k]; }
   __device__ const Four<Real> &axis_j(int k) const { return view.j.axis[k]; }
-  __device__ const Four<Real> &centers(int b, int a) const { return view.centers[b * view.i.ncenters + a]; }
+  __device__ const Four<Real> &centers(int b, int a) const
+  {
+    return view.centers[b * view.i.ncenters + a];
+  }
 
  private:
   TablesView<Real> view;

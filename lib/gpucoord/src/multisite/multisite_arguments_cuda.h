@@ -33,35 +33,41 @@ template <class Real> struct TablesView {
 
 // What the molecules of one warp add to the sums; each pair counts half at either end.
 struct MoleculeSums {
-  double energy[3];           // Lennard-Jones, electrostatic, reaction field
+  double energy[3];    // Lennard-Jones, electrostatic, reaction field
   double virial[6];
 };
 
 // The sum of n > 0 elements, always in the same order. Enqueues work only.
-void reduce(const MoleculeSums *sums, int n, MoleculeSums *total, DeviceBuffer<char> &workspace, cudaStream_t);
+void reduce(const MoleculeSums *sums, int n, MoleculeSums *total, DeviceBuffer<char> &workspace,
+            cudaStream_t);
 
 // columns of the per-molecule output: force, torque and, with MultisiteWant::ALL, energy and virial
 constexpr int COLUMNS_OF_FORCES = 6, COLUMNS_OF_ALL = 13;
-inline int columns_of(MultisiteWant want) { return want == MultisiteWant::ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES; }
+inline int columns_of(MultisiteWant want)
+{
+  return want == MultisiteWant::ALL ? COLUMNS_OF_ALL : COLUMNS_OF_FORCES;
+}
 
 // Owned molecules of one component with all molecules of one, or of another.
 template <class Real> struct MoleculesArguments : CellsSearch {
-  const Four<Real> *orientation_i, *orientation_j;    // of the sorted molecules: x y z w of a quaternion
-  Real coulomb, field;                             // factors of strengths, of all and of the reaction field
-  Real cutoff_sq, cutoff_charge_sq;                // between centers of mass, or sites
-  Real range_of_centers_sq;                        // beyond, molecules do not interact
-  double *sums;                                    // [splits][i.nowned][columns], rows are the caller's places
-  MoleculeSums *warp;                              // [splits * warps of molecules], with ALL
-  int splits;                                      // teams to which the partners of a molecule are shared out
-  int passes;                                      // in which a team takes its share
+  const Four<Real> *orientation_i,
+      *orientation_j;                  // of the sorted molecules: x y z w of a quaternion
+  Real coulomb, field;                 // factors of strengths, of all and of the reaction field
+  Real cutoff_sq, cutoff_charge_sq;    // between centers of mass, or sites
+  Real range_of_centers_sq;            // beyond, molecules do not interact
+  double *sums;                        // [splits][i.nowned][columns], rows are the caller's places
+  MoleculeSums *warp;                  // [splits * warps of molecules], with ALL
+  int splits;                          // teams to which the partners of a molecule are shared out
+  int passes;                          // in which a team takes its share
 };
 
 // The kernels of pairs of molecules that both have these numbers of sites, or, where those are -1, any.
 template <class Real> struct MoleculeLauncher {
   int ncenters, ncharges, ndipoles, nquadrupoles;
   // Enqueues one kernel; arg.i.nowned > 0. site_cutoff only where numbers are -1. Throws DeviceError.
-  void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host, const TablesView<Real> &device, MultisiteWant,
-              bool site_cutoff, const CellsShape &, cudaStream_t);
+  void (*run)(const MoleculesArguments<Real> &arg, const TablesView<Real> &host,
+              const TablesView<Real> &device, MultisiteWant, bool site_cutoff, const CellsShape &,
+              cudaStream_t);
 };
 
 // Adds a row of that output to the results of a molecule.
@@ -92,7 +98,8 @@ template <class Sites> void get_molecule_launcher(MoleculeLauncher<double> &);
 
 // Quaternions of molecules, w x y z, in the order in which these were sorted. Enqueues only; n > 0.
 template <class Real>
-void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation, cudaStream_t);
+void sort_orientations(const double *quaternion, const SortedAtoms &sorted, Four<Real> *orientation,
+                       cudaStream_t);
 
 }    // namespace gpucoord
 

@@ -4,8 +4,8 @@
 
 #include "../core/clock.h"
 #include "../gpu/device_guard.h"
-#include "molecule_engine_cuda.h"
 #include "../gpu/staging.h"
+#include "molecule_engine_cuda.h"
 
 #include <algorithm>
 #include <vector>
@@ -16,22 +16,30 @@ namespace {
 
   class CudaMultisite : public Multisite {
    public:
-    CudaMultisite(const MultisiteModel &model, Precision precision, int device, int nthreads_in, const MultisiteTuning &tuning) :
-        nthreads(std::max(1, nthreads_in)), memory(device, [] { return std::make_unique<Memory>(); }), by_component(model.components().size())
+    CudaMultisite(const MultisiteModel &model, Precision precision, int device, int nthreads_in,
+                  const MultisiteTuning &tuning) :
+        nthreads(std::max(1, nthreads_in)),
+        memory(device,
+               [] {
+                 return std::make_unique<Memory>();
+               }),
+        by_component(model.components().size())
     {
       memory->engine = make_molecule_engine(model, precision, tuning);
       memory->total.reserve(1);
     }
 
-    MultisiteSums evaluate(const Molecules &in, MultisiteWant want, const MultisiteResults &out) override
+    MultisiteSums evaluate(const Molecules &in, MultisiteWant want,
+                           const MultisiteResults &out) override
     {
       Memory &m = memory.enter();
       if (in.nlocal == 0) return {};
       start = seconds();
       const Bounds bounds = stage_molecules(in);
       m.copied.record(m.stream);
-      m.engine->enqueue({rows.data(), m.molecules.device.data(), m.quaternions.device.data(), in.nall, in.nlocal, bounds}, want,
-                        m.stream);
+      m.engine->enqueue({rows.data(), m.molecules.device.data(), m.quaternions.device.data(),
+                         in.nall, in.nlocal, bounds},
+                        want, m.stream);
       m.ended.record(m.stream);
       return finish(want, out);
     }
@@ -57,11 +65,13 @@ namespace {
       }
       Memory &m = *memory;
       Bounds bounds = no_bounds();
-      stage_atoms(in.x, {order.data(), in.nall, in.nlocal}, nthreads, m.stream, m.molecules, bounds);
+      stage_atoms(in.x, {order.data(), in.nall, in.nlocal}, nthreads, m.stream, m.molecules,
+                  bounds);
       send(m.quaternions, 4 * order.size(), m.stream, [&](std::size_t begin, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
         for (std::size_t t = begin; t < end; ++t)
-          m.quaternions.pinned[t] = in.quaternion[4 * static_cast<std::size_t>(order[t / 4]) + t % 4];
+          m.quaternions.pinned[t] =
+              in.quaternion[4 * static_cast<std::size_t>(order[t / 4]) + t % 4];
       });
       return bounds;
     }
@@ -74,13 +84,15 @@ namespace {
       const int columns = columns_of(want);
       const bool all = want == MultisiteWant::ALL;
       if (all)
-        check(cudaMemcpyAsync(m.total.data(), m.engine->total(), sizeof(MoleculeSums), cudaMemcpyDeviceToHost, m.stream),
+        check(cudaMemcpyAsync(m.total.data(), m.engine->total(), sizeof(MoleculeSums),
+                              cudaMemcpyDeviceToHost, m.stream),
               "copying from it");
       m.sums.reserve(n * columns);
       m.arrivals.fetch(m.engine->sums(), n, columns, m.sums.data(), m.stream);
       m.arrivals.for_each("computing rigid molecules", [&](std::size_t first, std::size_t end) {
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (end - first > 4096)
-        for (std::size_t k = first; k < end; ++k) add_row(m.sums.data() + columns * k, owned_rows[k], want, out);
+        for (std::size_t k = first; k < end; ++k)
+          add_row(m.sums.data() + columns * k, owned_rows[k], want, out);
       });
       check(cudaStreamSynchronize(m.stream), "computing rigid molecules");
       MultisiteSums result;
@@ -106,18 +118,20 @@ namespace {
     double start = 0.0;
     std::vector<std::vector<int>> by_component;    // rows, owned first
     std::vector<ComponentRows> rows;
-    std::vector<int> order, owned_rows;            // rows of all molecules, and of the owned, by component
+    std::vector<int> order, owned_rows;    // rows of all molecules, and of the owned, by component
   };
 
 }    // namespace
 
-std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision, int device, int nthreads,
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision,
+                                               int device, int nthreads,
                                                const MultisiteTuning &tuning)
 {
   return std::make_unique<CudaMultisite>(model, precision, device, nthreads, tuning);
 }
 
-std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision, int device, int nthreads)
+std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Precision precision,
+                                               int device, int nthreads)
 {
   return make_cuda_multisite(model, precision, device, nthreads, MultisiteTuning());
 }

@@ -12,11 +12,12 @@
 namespace gpucoord {
 
 struct MultisiteTuning : CudaTuning {    // AUTO: a warp
-  bool any_sites = false;                // the kernels for any number of sites, also where there are others
+  bool any_sites = false;    // the kernels for any number of sites, also where there are others
 };
 
-GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision, int device,
-                                                                 int nthreads, const MultisiteTuning &);
+GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision,
+                                                                 int device, int nthreads,
+                                                                 const MultisiteTuning &);
 
 }    // namespace gpucoord
 

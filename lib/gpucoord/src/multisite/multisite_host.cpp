@@ -35,7 +35,8 @@ namespace {
     {
       row_stride = (n + LINE - 1) / LINE * LINE;
       if (memory.size() < nrows * row_stride + LINE) memory.resize(2 * (nrows * row_stride + LINE));
-      const std::size_t beyond = reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(Real) % LINE;
+      const std::size_t beyond =
+          reinterpret_cast<std::uintptr_t>(memory.data()) / sizeof(Real) % LINE;
       begin = memory.data() + (beyond ? LINE - beyond : 0);
     }
     std::size_t stride() const { return row_stride; }
@@ -68,13 +69,17 @@ namespace {
   std::vector<SiteOf> sites_of(const Component &component)
   {
     std::vector<SiteOf> all;
-    for (const auto &s : component.centers) all.push_back({SiteOf::CENTER, s.position, {}, 0.0, static_cast<int>(all.size())});
+    for (const auto &s : component.centers)
+      all.push_back({SiteOf::CENTER, s.position, {}, 0.0, static_cast<int>(all.size())});
     int n = 0;
-    for (const auto &s : component.charges) all.push_back({SiteOf::CHARGE, s.position, {}, s.charge, n++});
+    for (const auto &s : component.charges)
+      all.push_back({SiteOf::CHARGE, s.position, {}, s.charge, n++});
     n = 0;
-    for (const auto &s : component.dipoles) all.push_back({SiteOf::DIPOLE, s.position, s.axis, s.moment, n++});
+    for (const auto &s : component.dipoles)
+      all.push_back({SiteOf::DIPOLE, s.position, s.axis, s.moment, n++});
     n = 0;
-    for (const auto &s : component.quadrupoles) all.push_back({SiteOf::QUADRUPOLE, s.position, s.axis, s.moment, n++});
+    for (const auto &s : component.quadrupoles)
+      all.push_back({SiteOf::QUADRUPOLE, s.position, s.axis, s.moment, n++});
     return all;
   }
 
@@ -83,20 +88,22 @@ namespace {
     int a, b;
     SiteKernel<Real> kernel[2][2];    // [all][stores]
     SitePairConstants<Real> constants;
-    Real cutoff_sq;                   // of the sites
+    Real cutoff_sq;    // of the sites
   };
 
   // Pairs of sites of two components that have the same cutoff.
   template <class Real> struct PairsOfSites {
-    double cutoff;         // of pairs of molecules
-    bool exact;            // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
+    double cutoff;    // of pairs of molecules
+    bool
+        exact;    // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
     std::vector<PairOfSites<Real>> centers, others;
   };
 
   template <class Real> class HostMultisite : public Multisite {
    public:
     HostMultisite(const MultisiteModel &model_in, int nthreads_in, Traversal traversal_in) :
-        model(model_in), nthreads(std::max(1, nthreads_in)), traversal(traversal_in), scratch(nthreads)
+        model(model_in), nthreads(std::max(1, nthreads_in)), traversal(traversal_in),
+        scratch(nthreads)
     {
       const int n = static_cast<int>(model.components().size());
       for (const Component &c : model.components()) {
@@ -117,7 +124,8 @@ namespace {
       for (int c = 0; c < n; ++c) first[c].component = ghosts[c].component = c;
     }
 
-    MultisiteSums evaluate(const Molecules &all, MultisiteWant want, const MultisiteResults &results_in) override
+    MultisiteSums evaluate(const Molecules &all, MultisiteWant want,
+                           const MultisiteResults &results_in) override
     {
       MultisiteSums total;
       range = model.range();
@@ -131,7 +139,8 @@ namespace {
         tasks.make(grid, first[i].bins, nthreads);
         if (traversal == Traversal::ONCE) make_pieces();
         for (int j = 0; j < ncomponents; ++j)
-          for (const PairsOfSites<Real> &list : pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
+          for (const PairsOfSites<Real> &list :
+               pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
             if (traversal == Traversal::ONCE) {
               meet_once(first[i], first[j], list, total);
               meet_twice(first[i], ghosts[j], list, total);
@@ -161,14 +170,18 @@ namespace {
           pair.b = b;
           static constexpr SitePairKind KINDS[4][4] = {
               {SitePairKind::LENNARD_JONES},
-              {SitePairKind::CHARGES, SitePairKind::CHARGES, SitePairKind::CHARGE_DIPOLE, SitePairKind::CHARGE_QUADRUPOLE},
-              {SitePairKind::DIPOLES, SitePairKind::CHARGE_DIPOLE, SitePairKind::DIPOLES, SitePairKind::DIPOLE_QUADRUPOLE},
-              {SitePairKind::QUADRUPOLES, SitePairKind::CHARGE_QUADRUPOLE, SitePairKind::DIPOLE_QUADRUPOLE,
-               SitePairKind::QUADRUPOLES}};
+              {SitePairKind::CHARGES, SitePairKind::CHARGES, SitePairKind::CHARGE_DIPOLE,
+               SitePairKind::CHARGE_QUADRUPOLE},
+              {SitePairKind::DIPOLES, SitePairKind::CHARGE_DIPOLE, SitePairKind::DIPOLES,
+               SitePairKind::DIPOLE_QUADRUPOLE},
+              {SitePairKind::QUADRUPOLES, SitePairKind::CHARGE_QUADRUPOLE,
+               SitePairKind::DIPOLE_QUADRUPOLE, SitePairKind::QUADRUPOLES}};
           for (const bool want : {false, true})
             for (const bool stores : {false, true})
-              pair.kernel[want][stores] = kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want, stores);
-          const double site_cutoff = sa.kind == SiteOf::CENTER ? options.cutoff : options.cutoff_charge;
+              pair.kernel[want][stores] =
+                  kernels.find(KINDS[sa.kind][sb.kind], sa.kind > sb.kind, want, stores);
+          const double site_cutoff = sa.kind == SiteOf::CENTER ? options.cutoff
+                                                               : options.cutoff_charge;
           pair.cutoff_sq = options.site_cutoff ? static_cast<Real>(site_cutoff * site_cutoff)
                                                : std::numeric_limits<Real>::infinity();
           if (sa.kind == SiteOf::CENTER) {
@@ -178,8 +191,10 @@ namespace {
             pair.constants.shift = static_cast<Real>(of.shift);
             of_centers.centers.push_back(pair);
           } else {
-            pair.constants.strength = static_cast<Real>(options.coulomb * sa.strength * sb.strength);
-            pair.constants.field = static_cast<Real>(model.reaction_field_factor() * sa.strength * sb.strength);
+            pair.constants.strength =
+                static_cast<Real>(options.coulomb * sa.strength * sb.strength);
+            pair.constants.field =
+                static_cast<Real>(model.reaction_field_factor() * sa.strength * sb.strength);
             of_others.others.push_back(pair);
           }
         }
@@ -205,8 +220,10 @@ namespace {
         if (i < all.nlocal) ++nowned[c];
       }
       grid = make_cell_grid(all.x, {everyone.data(), all.nall, all.nlocal}, {}, range, nthreads);
-      const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index, int owned) {
-        sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned}, nthreads);
+      const auto build = [&](SortedMolecules<Real> &sorted, const std::vector<int> &index,
+                             int owned) {
+        sorted.bins.build(grid, all.x, {index.data(), static_cast<int>(index.size()), owned},
+                          nthreads);
         rotate(sorted, all.quaternion);
       };
       for (int c = 0; c < ncomponents; ++c) {
@@ -249,30 +266,43 @@ namespace {
     void make_pieces()
     {
       const std::vector<CellTask> &all = tasks.all();
-      const int width = 2 * grid.reach + 1, depth = grid.reach + 1, size = 5 * grid.x_cells_per_range() + 2;
-      const auto place = [&](int t) { return all[t].key / grid.n[0]; };
-      const auto along = [&](int t) { return all[t].key % grid.n[0] / size; };
+      const int width = 2 * grid.reach + 1, depth = grid.reach + 1,
+                size = 5 * grid.x_cells_per_range() + 2;
+      const auto place = [&](int t) {
+        return all[t].key / grid.n[0];
+      };
+      const auto along = [&](int t) {
+        return all[t].key % grid.n[0] / size;
+      };
       std::vector<Piece> found;
       for (int t = 0, end; t < static_cast<int>(all.size()); t = end) {
-        for (end = t + 1; end < static_cast<int>(all.size()) && place(end) == place(t) && along(end) == along(t);) ++end;
+        for (end = t + 1; end < static_cast<int>(all.size()) && place(end) == place(t) &&
+             along(end) == along(t);)
+          ++end;
         const auto y = place(t) % grid.n[1], z = place(t) / grid.n[1];
-        found.push_back({static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
+        found.push_back(
+            {static_cast<int>((z % depth * width + y % width) * 2 + along(t) % 2), t, end});
       }
-      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) { return a.color < b.color; });
+      std::stable_sort(found.begin(), found.end(), [](const Piece &a, const Piece &b) {
+        return a.color < b.color;
+      });
       pieces = found;
     }
 
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
-      std::vector<int> numbers;    // of partners among the candidates, then among the sorted molecules
-      Rows<Real> partners;         // x, y, z of their centers relative to that of the molecule, then fields of their sites
+      std::vector<int>
+          numbers;    // of partners among the candidates, then among the sorted molecules
+      Rows<Real>
+          partners;    // x, y, z of their centers relative to that of the molecule, then fields of their sites
       PartnerSums<Real> sums;
       alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
     };
 
     // what one molecule gets
     struct OfMolecule {
-      double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {}, torque[3] = {};
+      double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {},
+             torque[3] = {};
     };
 
     static void add_up(const std::vector<MultisiteSums> &blocks, MultisiteSums &total)
@@ -286,8 +316,8 @@ namespace {
     }
 
     // owned molecules of one component with all of another
-    void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                    MultisiteSums &total)
+    void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                    const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       constexpr std::int64_t SIZE = 16;
@@ -298,7 +328,8 @@ namespace {
         s.forget(grid);
         for (std::int64_t t = b * SIZE; t < std::min(n, (b + 1) * SIZE); ++t) {
           const CellTask &task = tasks.all()[t];
-          const CellCandidates found = collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
+          const CellCandidates found =
+              collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
           for (int p = task.begin; p < task.end; ++p)
             if (mi.bins.owned[p]) add_partners<false>(mi, mj, list, found, 0, p, s, blocks[b]);
         }
@@ -308,8 +339,8 @@ namespace {
 
     // Owned molecules of one component with owned ones of another, those it meets: half of the pairs of two components meet when
     // these are given the other way round.
-    void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                   MultisiteSums &total)
+    void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                   const PairsOfSites<Real> &list, MultisiteSums &total)
     {
       if (mj.bins.row.empty()) return;
       blocks.assign(pieces.size(), MultisiteSums());
@@ -320,9 +351,9 @@ namespace {
           s.forget(grid);
           for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
             const CellTask &task = tasks.all()[t];
-            const CellCandidates found =
-                collect_candidates(keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
-              // of two components the first one meets the other in the own row
+            const CellCandidates found = collect_candidates(
+                keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
+            // of two components the first one meets the other in the own row
             int from = mi.component <= mj.component ? found.own_first : found.own_last;
             for (int p = task.begin; p < task.end; ++p) {
               if (&mi == &mj)
@@ -336,39 +367,47 @@ namespace {
     }
 
     // Partners of the molecule sorted as p and placed at 'center' among the candidates numbered from 'from' on; returns how many.
-    int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                      const CellCandidates &found, int from, int p, const Real *center, Scratch &s)
+    int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                      const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
+                      const Real *center, Scratch &s)
     {
       // Positions are rounded to Real relative to an origin not farther than a few times the cutoff: decided again where that may
       // matter, so that who is a partner depends neither on the precision nor on the origin.
-      const Real margin = 64 * std::numeric_limits<Real>::epsilon(), cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
+      const Real margin = 64 * std::numeric_limits<Real>::epsilon(),
+                 cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
       const int n = found.count - from;
       if (n <= 0) return 0;
       s.kept.resize(static_cast<std::size_t>(n) / 8 + 1 + KEPT_MARGIN);
       s.numbers.resize(static_cast<std::size_t>(n) + KEPT_MARGIN);
       bool any_outside = false;
-      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n, s.x.data() + from, s.y.data() + from,
-                            s.z.data() + from, center[0], center[1], center[2], s.kept.data(), any_outside);
+      kernels.keep_partners(cutoff_sq * (1 + margin), cutoff_sq * (1 - margin), n,
+                            s.x.data() + from, s.y.data() + from, s.z.data() + from, center[0],
+                            center[1], center[2], s.kept.data(), any_outside);
       const int *const index = s.index.data() + from;
-      const auto drop = [&](int number) { s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8)); };
+      const auto drop = [&](int number) {
+        s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));
+      };
       if (&mi == &mj && from <= found.own_first) {    // it is no partner of itself
         const int self = static_cast<int>(
-            std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) - index);
+            std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) -
+            index);
         if (self < found.own_last - from && index[self] == p) drop(self);
       }
       int count = kernels.list_kept(n, s.kept.data(), s.numbers.data());
       if (!any_outside || !list.exact) return count;
       for (int m = 0; m < count; ++m) {
         const int q = index[s.numbers[m]];
-        const Vector<double> d = {mi.bins.x[p] - mj.bins.x[q], mi.bins.y[p] - mj.bins.y[q], mi.bins.z[p] - mj.bins.z[q]};
+        const Vector<double> d = {mi.bins.x[p] - mj.bins.x[q], mi.bins.y[p] - mj.bins.y[q],
+                                  mi.bins.z[p] - mj.bins.z[q]};
         if (dot(d, d) > list.cutoff * list.cutoff) drop(s.numbers[m]);
       }
       return kernels.list_kept(n, s.kept.data(), s.numbers.data());
     }
 
     template <bool STORES>
-    void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const PairsOfSites<Real> &list,
-                      const CellCandidates &found, int from, int p, Scratch &s, MultisiteSums &block)
+    void add_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                      const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
+                      Scratch &s, MultisiteSums &block)
     {
       const Real center[3] = {static_cast<Real>(mi.bins.x[p] - found.origin[0]),
                               static_cast<Real>(mi.bins.y[p] - found.origin[1]),
@@ -376,14 +415,17 @@ namespace {
       const int count = find_partners(mi, mj, list, found, from, p, center, s);
       if (count == 0) return;
       const int nfields = fields[mj.component];
-      s.partners.resize(3 + static_cast<std::size_t>(nfields), static_cast<std::size_t>(count) + KEPT_MARGIN);
-      const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from, s.z.data() + from};
+      s.partners.resize(3 + static_cast<std::size_t>(nfields),
+                        static_cast<std::size_t>(count) + KEPT_MARGIN);
+      const Real *const of_candidates[3] = {s.x.data() + from, s.y.data() + from,
+                                            s.z.data() + from};
       for (int k = 0; k < 3; ++k)
-        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(), of_candidates[k], center[k], s.partners[k]);
+        kernels.take_kept(found.count - from, s.kept.data(), count, s.numbers.data(),
+                          of_candidates[k], center[k], s.partners[k]);
       const int *const index = s.index.data() + from;
       for (int m = 0; m < count; ++m) s.numbers[m] = index[s.numbers[m]];
-      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields, mj.sites[0],
-                           s.partners.stride(), s.partners[3]);
+      kernels.take_records(count, s.numbers.data(), static_cast<int>(mj.sites.stride()), nfields,
+                           mj.sites[0], s.partners.stride(), s.partners[3]);
       const bool apart = STORES || wants_all;
       OfMolecule sums;
       for (int begin = 0; begin < count; begin += PARTNERS_OF_A_CHUNK) {
@@ -391,7 +433,8 @@ namespace {
         if (apart) clear(n, s.sums);
         add_sites<STORES>(mi, mj, list.centers, p, begin, n, s, sums.lennard_jones, sums);
         add_sites<STORES>(mi, mj, list.others, p, begin, n, s, sums.electrostatic, sums);
-        const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin, s.partners[2] + begin};
+        const Real *const x[3] = {s.partners[0] + begin, s.partners[1] + begin,
+                                  s.partners[2] + begin};
         if (wants_all) add_virial(n, x, s.sums, sums);
         if (STORES) store(mj, s.numbers.data() + begin, n, x, s.sums);
       }
@@ -401,8 +444,10 @@ namespace {
         results.torque[3 * row + k] += sums.torque[k];
       }
       if (!wants_all) return;
-      if (results.energy) results.energy[row] += 0.5 * (sums.lennard_jones + sums.electrostatic + sums.field);
-      for (int k = 0; k < 6 && results.virial; ++k) results.virial[6 * row + k] += 0.5 * sums.virial[k];
+      if (results.energy)
+        results.energy[row] += 0.5 * (sums.lennard_jones + sums.electrostatic + sums.field);
+      for (int k = 0; k < 6 && results.virial; ++k)
+        results.virial[6 * row + k] += 0.5 * sums.virial[k];
       const double of_owned = STORES ? 1.0 : 0.5;
       block.lennard_jones += of_owned * sums.lennard_jones;
       block.electrostatic += of_owned * sums.electrostatic;
@@ -420,8 +465,9 @@ namespace {
     }
 
     template <bool STORES>
-    void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj, const std::vector<PairOfSites<Real>> &list,
-                   int p, int begin, int n, Scratch &s, double &energy, OfMolecule &sums)
+    void add_sites(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
+                   const std::vector<PairOfSites<Real>> &list, int p, int begin, int n, Scratch &s,
+                   double &energy, OfMolecule &sums)
     {
       int a = -1;
       OwnSite<Real> own = {};
@@ -436,16 +482,19 @@ namespace {
         }
         PartnerSites<Real> of_b;
         for (int k = 0; k < 3; ++k) {
-          const std::size_t row = 3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
+          const std::size_t row =
+              3 + static_cast<std::size_t>(first_field[mj.component][pair.b]) + k;
           of_b.center[k] = s.partners[k] + begin;
           of_b.arm[k] = s.partners[row] + begin;
-          of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin : s.no_axis;
+          of_b.axis[k] = sites[mj.component][pair.b].has_axis() ? s.partners[row + 3] + begin
+                                                                : s.no_axis;
         }
         SiteSums of;
         pair.kernel[wants_all][STORES](pair.constants, pair.cutoff_sq, n, of_b, own, of, s.sums);
         energy += of.energy;
         sums.field += of.field;
-        const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]}, f = {of.force[0], of.force[1], of.force[2]};
+        const Vector<double> arm = {own.arm[0], own.arm[1], own.arm[2]},
+                             f = {of.force[0], of.force[1], of.force[2]};
         const Vector<double> t = cross(arm, f);
         const double torque[3] = {t.x, t.y, t.z};
         for (int k = 0; k < 3; ++k) {
@@ -456,7 +505,8 @@ namespace {
     }
 
     // x: of the partners' centers, relative to that of the molecule
-    static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners, OfMolecule &sums)
+    static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
+                           OfMolecule &sums)
     {
       static constexpr int A[] = {0, 1, 2, 0, 0, 1}, B[] = {0, 1, 2, 1, 2, 2};
       for (int c = 0; c < 6; ++c) {
@@ -469,7 +519,8 @@ namespace {
     }
 
     // to the partners
-    void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x, const PartnerSums<Real> &partners)
+    void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x,
+               const PartnerSums<Real> &partners)
     {
       for (int m = 0; m < n; ++m) {
         const std::size_t row = mj.bins.row[index[m]];
@@ -480,8 +531,10 @@ namespace {
         if (!wants_all) continue;
         if (results.energy) results.energy[row] += 0.5 * partners.energy[m];
         if (!results.virial) continue;
-        const double fx = partners.force[0][m], fy = partners.force[1][m], fz = partners.force[2][m];
-        const double w[6] = {x[0][m] * fx, x[1][m] * fy, x[2][m] * fz, x[0][m] * fy, x[0][m] * fz, x[1][m] * fz};
+        const double fx = partners.force[0][m], fy = partners.force[1][m],
+                     fz = partners.force[2][m];
+        const double w[6] = {x[0][m] * fx, x[1][m] * fy, x[2][m] * fz,
+                             x[0][m] * fy, x[0][m] * fz, x[1][m] * fz};
         for (int k = 0; k < 6; ++k) results.virial[6 * row + k] -= 0.5 * w[k];
       }
     }
@@ -493,8 +546,8 @@ namespace {
     const SiteKernels<Real> kernels = select_site_kernels<Real>();
     std::vector<Scratch> scratch;    // one a thread
     std::vector<std::vector<SiteOf>> sites;
-    std::vector<std::vector<int>> first_field;    // of each site, in the row of a molecule
-    std::vector<int> fields;                      // of such a row
+    std::vector<std::vector<int>> first_field;             // of each site, in the row of a molecule
+    std::vector<int> fields;                               // of such a row
     std::vector<std::vector<PairsOfSites<Real>>> pairs;    // [components][components], by cutoff
 
     // of one evaluation
@@ -502,7 +555,8 @@ namespace {
     bool wants_all = false;
     MultisiteResults results;
     CellGrid grid;
-    std::vector<SortedMolecules<Real>> first, ghosts;    // [components]; ghosts are among the first unless met once
+    std::vector<SortedMolecules<Real>> first,
+        ghosts;         // [components]; ghosts are among the first unless met once
     CellTasks tasks;    // of the component that is summed
     std::vector<Piece> pieces;
     std::vector<MultisiteSums> blocks;
@@ -510,10 +564,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision, int nthreads,
-                                               Traversal traversal)
+std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision,
+                                               int nthreads, Traversal traversal)
 {
-  if (precision == Precision::DOUBLE) return std::make_unique<HostMultisite<double>>(model, nthreads, traversal);
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<HostMultisite<double>>(model, nthreads, traversal);
   return std::make_unique<HostMultisite<float>>(model, nthreads, traversal);
 }
 

@@ -16,13 +16,19 @@ namespace {
 
   using Vec = Vector<double>;
 
-  Vec vec(const double *x) { return {x[0], x[1], x[2]}; }
-  Vec vec(const std::array<double, 3> &x) { return {x[0], x[1], x[2]}; }
+  Vec vec(const double *x)
+  {
+    return {x[0], x[1], x[2]};
+  }
+  Vec vec(const std::array<double, 3> &x)
+  {
+    return {x[0], x[1], x[2]};
+  }
 
   // a site in the frame of space
   struct Site {
-    Vec arm;         // from the center of mass
-    Vec axis;        // of length 1, or 0
+    Vec arm;     // from the center of mass
+    Vec axis;    // of length 1, or 0
     double strength;
   };
 
@@ -31,20 +37,23 @@ namespace {
 
     Sites(const Component &component, const double *q)
     {
-      for (const auto &site : component.centers) centers.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
-      for (const auto &site : component.charges) charges.push_back({rotated(q, vec(site.position)), {0, 0, 0}, site.charge});
+      for (const auto &site : component.centers)
+        centers.push_back({rotated(q, vec(site.position)), {0, 0, 0}, 0.0});
+      for (const auto &site : component.charges)
+        charges.push_back({rotated(q, vec(site.position)), {0, 0, 0}, site.charge});
       add(component.dipoles, q, dipoles);
       add(component.quadrupoles, q, quadrupoles);
     }
     static void add(const std::vector<AxialSite> &from, const double *q, std::vector<Site> &to)
     {
-      for (const auto &site : from) to.push_back({rotated(q, vec(site.position)), rotated(q, vec(site.axis)), site.moment});
+      for (const auto &site : from)
+        to.push_back({rotated(q, vec(site.position)), rotated(q, vec(site.axis)), site.moment});
     }
   };
 
   // Force on molecule i, and torque about its center of mass, from molecule j.
   struct PairOfMolecules {
-    Vec d;    // x_i - x_j of centers of mass
+    Vec d;                    // x_i - x_j of centers of mass
     double site_cutoff_sq;    // sites farther apart do not interact
     Vec force = {0, 0, 0}, torque = {0, 0, 0};
     double energy = 0.0;
@@ -56,7 +65,8 @@ namespace {
       torque = torque + cross(site.arm, pair.force) + pair.torque_i;
     }
     // of(inverse_r, u, ci, cj, g): the energy of two sites and its derivatives; i before j
-    template <class F> void add_all(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    template <class F>
+    void add_all(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
     {
       for (const Site &a : of_i)
         for (const Site &b : of_j) {
@@ -66,12 +76,14 @@ namespace {
           const Vec u = inverse_r * s;
           const double ci = dot(a.axis, u), cj = dot(b.axis, u), g = dot(a.axis, b.axis);
           SitePair<double> pair;
-          pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis, b.axis, ci, cj, pair);
+          pair_of_axes(of(inverse_r, a.strength * b.strength, ci, cj, g), inverse_r, u, a.axis,
+                       b.axis, ci, cj, pair);
           add(a, pair);
         }
     }
     // The same for an interaction written for the other order: with -u, cosines change their sign, and torques their places.
-    template <class F> void add_reversed(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
+    template <class F>
+    void add_reversed(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
     {
       for (const Site &a : of_i)
         for (const Site &b : of_j) {
@@ -81,7 +93,8 @@ namespace {
           const Vec u = inverse_r * s;
           const double cb = dot(b.axis, u), ca = dot(a.axis, u), g = dot(a.axis, b.axis);
           SitePair<double> pair;
-          pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis, a.axis, cb, ca, pair);
+          pair_of_axes(of(inverse_r, a.strength * b.strength, cb, ca, g), inverse_r, u, b.axis,
+                       a.axis, cb, ca, pair);
           pair.force = -1.0 * pair.force;
           pair.torque_i = pair.torque_j;
           add(a, pair);
@@ -91,7 +104,8 @@ namespace {
 
 }    // namespace
 
-MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &molecules, const MultisiteResults &results)
+MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &molecules,
+                                  const MultisiteResults &results)
 {
   const MultisiteOptions &options = model.options();
   const double coulomb = options.coulomb, field = model.reaction_field_factor();
@@ -99,9 +113,11 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const bool by_site = options.site_cutoff;
   const double center_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;
-  const double center_cutoff_charge_sq = by_site ? infinity : options.cutoff_charge * options.cutoff_charge;
+  const double center_cutoff_charge_sq = by_site ? infinity
+                                                 : options.cutoff_charge * options.cutoff_charge;
   const double site_cutoff_sq = by_site ? options.cutoff * options.cutoff : infinity;
-  const double site_cutoff_charge_sq = by_site ? options.cutoff_charge * options.cutoff_charge : infinity;
+  const double site_cutoff_charge_sq = by_site ? options.cutoff_charge * options.cutoff_charge
+                                               : infinity;
   std::vector<Sites> sites;
   for (int i = 0; i < molecules.nall; ++i)
     sites.emplace_back(model.components()[molecules.component[i]], molecules.quaternion + 4 * i);
@@ -111,16 +127,19 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
     for (int j = 0; j < molecules.nall; ++j) {
       if (j == i) continue;
       const Sites &a = sites[i], &b = sites[j];
-      PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j), site_cutoff_charge_sq};
+      PairOfMolecules pair = {vec(molecules.x + 3 * i) - vec(molecules.x + 3 * j),
+                              site_cutoff_charge_sq};
       const double r_sq = dot(pair.d, pair.d);
       if (r_sq <= center_cutoff_sq)
         for (std::size_t k = 0; k < a.centers.size(); ++k)
           for (std::size_t l = 0; l < b.centers.size(); ++l) {
-            const PairOfCenters of = model.centers(molecules.component[i], k, molecules.component[j], l);
+            const PairOfCenters of =
+                model.centers(molecules.component[i], k, molecules.component[j], l);
             const Vec s = pair.d + a.centers[k].arm - b.centers[l].arm;
             if (dot(s, s) > site_cutoff_sq) continue;
             double slope_over_r;
-            const double u = lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
+            const double u =
+                lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
             pair.add(a.centers[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
           }
       sums.lennard_jones += 0.5 * pair.energy;
@@ -135,16 +154,19 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
         const auto of_charge_dipole = [&](double inverse_r, double s, double, double cj, double) {
           return charge_dipole(inverse_r, coulomb * s, cj);
         };
-        const auto of_charge_quadrupole = [&](double inverse_r, double s, double, double cj, double) {
+        const auto of_charge_quadrupole = [&](double inverse_r, double s, double, double cj,
+                                              double) {
           return charge_quadrupole(inverse_r, coulomb * s, cj);
         };
         const auto of_dipoles = [&](double inverse_r, double s, double ci, double cj, double g) {
           return dipoles(inverse_r, coulomb * s, ci, cj, g);
         };
-        const auto of_dipole_quadrupole = [&](double inverse_r, double s, double ci, double cj, double g) {
+        const auto of_dipole_quadrupole = [&](double inverse_r, double s, double ci, double cj,
+                                              double g) {
           return dipole_quadrupole(inverse_r, coulomb * s, ci, cj, g);
         };
-        const auto of_quadrupoles = [&](double inverse_r, double s, double ci, double cj, double g) {
+        const auto of_quadrupoles = [&](double inverse_r, double s, double ci, double cj,
+                                        double g) {
           return quadrupoles(inverse_r, coulomb * s, ci, cj, g);
         };
         pair.add_all(a.charges, b.charges, of_charges);

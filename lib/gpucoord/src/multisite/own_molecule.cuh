@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_OWN_MOLECULE_CUH
 #define GPUCOORD_OWN_MOLECULE_CUH
 
-#include "site_interactions.h"
 #include "molecule_tables.cuh"
+#include "site_interactions.h"
 
 namespace gpucoord {
 
@@ -16,7 +16,8 @@ template <class Real> struct Rotation {
   __device__ explicit Rotation(const Four<Real> &q)
   {
     const Real x2 = q.x + q.x, y2 = q.y + q.y, z2 = q.z + q.z;
-    const Real xx = q.x * x2, yy = q.y * y2, zz = q.z * z2, xy = q.x * y2, xz = q.x * z2, yz = q.y * z2;
+    const Real xx = q.x * x2, yy = q.y * y2, zz = q.z * z2, xy = q.x * y2, xz = q.x * z2,
+               yz = q.y * z2;
     const Real wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
     row[0] = {Real(1) - yy - zz, xy - wz, xz + wy};
     row[1] = {xy + wz, Real(1) - xx - zz, yz - wx};
@@ -31,7 +32,8 @@ template <class Real> struct Rotation {
 
 // Sites in registers, and a force for each: torques of forces are found from their sums.
 template <class Real, class Sites> class OwnMolecule {
-  static constexpr int N = Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
+  static constexpr int N =
+      Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
   static constexpr int NAXES = Sites::NDIPOLES + Sites::NQUADRUPOLES;
   using Tables = MoleculeTables<Real, Sites>;
 
@@ -47,10 +49,22 @@ template <class Real, class Sites> class OwnMolecule {
 #pragma unroll
     for (int k = 0; k < NAXES; ++k) axes[k] = turned(tables.axis_i(k));
   }
-  __device__ Vector<Real> point(const Tables &, int k) const { return points[k]; }
-  __device__ Vector<Real> axis(const Tables &, int k) const { return axes[k]; }
-  __device__ void push(int k, const Vector<Real> &, const Vector<Real> &f) { force[k] = force[k] + f; }
-  __device__ void twist(const Vector<Real> &t) { torque = torque + t; }
+  __device__ Vector<Real> point(const Tables &, int k) const
+  {
+    return points[k];
+  }
+  __device__ Vector<Real> axis(const Tables &, int k) const
+  {
+    return axes[k];
+  }
+  __device__ void push(int k, const Vector<Real> &, const Vector<Real> &f)
+  {
+    force[k] = force[k] + f;
+  }
+  __device__ void twist(const Vector<Real> &t)
+  {
+    torque = torque + t;
+  }
 
   // adds force and torque to sum, and begins again
   __device__ void flush(double (&sum)[6])
@@ -81,8 +95,14 @@ template <class Real> class OwnMolecule<Real, sites::Any> {
   __device__ explicit OwnMolecule(const Four<Real> &orientation) : turned(orientation) {}
 
   __device__ void place(const Tables &, const Vector<Real> &at) { center = at; }
-  __device__ Vector<Real> point(const Tables &tables, int k) const { return center + turned(tables.place_i(k)); }
-  __device__ Vector<Real> axis(const Tables &tables, int k) const { return turned(tables.axis_i(k)); }
+  __device__ Vector<Real> point(const Tables &tables, int k) const
+  {
+    return center + turned(tables.place_i(k));
+  }
+  __device__ Vector<Real> axis(const Tables &tables, int k) const
+  {
+    return turned(tables.axis_i(k));
+  }
   __device__ void push(int, const Vector<Real> &point, const Vector<Real> &f)
   {
     force = force + f;

@@ -7,9 +7,9 @@
 #include "../gpu/buffers.h"
 #include "../gpu/forces.cuh"
 #include "../gpu/positions.cuh"
+#include "../gpu/staging.h"
 #include "molecule_engine_cuda.h"
 #include "own_molecule.cuh"
-#include "../gpu/staging.h"
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_reduce.cuh>
@@ -26,7 +26,10 @@ namespace {
   constexpr int THREADS = 256;
   constexpr int NO_ATOM = 0x7fffffff;
 
-  unsigned blocks_of(int n) { return (n + THREADS - 1u) / THREADS; }
+  unsigned blocks_of(int n)
+  {
+    return (n + THREADS - 1u) / THREADS;
+  }
 
   struct Widen {
     __host__ __device__ Bounds operator()(const Bounds &a, const Bounds &b) const
@@ -58,7 +61,8 @@ namespace {
     }
   };
 
-  __global__ void number_components(const int *type, const int *component_of, int none, int nall, int *component, int *row)
+  __global__ void number_components(const int *type, const int *component_of, int none, int nall,
+                                    int *component, int *row)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= nall) return;
@@ -81,10 +85,12 @@ namespace {
   }
 
   // component: rising; row: rising for each of them
-  __global__ void find_components(const int *component, const int *row, int nall, int nlocal, int ncomponents, ComponentRows *rows)
+  __global__ void find_components(const int *component, const int *row, int nall, int nlocal,
+                                  int ncomponents, ComponentRows *rows)
   {
     for (int c = threadIdx.x; c < ncomponents; c += blockDim.x) {
-      const int begin = first_not_below(component, 0, nall, c), end = first_not_below(component, begin, nall, c + 1);
+      const int begin = first_not_below(component, 0, nall, c),
+                end = first_not_below(component, begin, nall, c + 1);
       rows[c] = {begin, end - begin, first_not_below(row, begin, end, nlocal) - begin};
     }
   }
@@ -92,23 +98,24 @@ namespace {
   // w x y z of a body
   __device__ const double *quaternion_of(const DeviceBodies &bodies, int body)
   {
-    return reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) + bodies.stride * body);
+    return reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) +
+                                            bodies.stride * body);
   }
 
   struct Errors {
-    int bad_atom;         // NO_ATOM: none
+    int bad_atom;    // NO_ATOM: none
     int types_changed;
   };
 
   struct GatherArguments {
-    const int *type;             // [nall]
-    const int *component_of;     // [types + 1]
+    const int *type;            // [nall]
+    const int *component_of;    // [types + 1]
     DeviceBodies bodies;
-    const int *row, *component;  // [n] of the molecules
+    const int *row, *component;    // [n] of the molecules
     int n;
-    double3 anywhere;            // a place within the bins
-    DeviceAtom *molecule;        // [n]
-    double *quaternion;          // [n][4]
+    double3 anywhere;        // a place within the bins
+    DeviceAtom *molecule;    // [n]
+    double *quaternion;      // [n][4]
     Errors *errors;
   };
 
@@ -137,8 +144,8 @@ namespace {
     for (int c = 0; c < 4; ++c) arg.quaternion[4 * static_cast<std::size_t>(k) + c] = q[c];
   }
 
-  __global__ void add_forces_and_torques(const double *sums, int columns, const int *row_of, int n, const DeviceForces force,
-                                         const DeviceForces torque)
+  __global__ void add_forces_and_torques(const double *sums, int columns, const int *row_of, int n,
+                                         const DeviceForces force, const DeviceForces torque)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -149,8 +156,10 @@ namespace {
 
   class CudaResidentMultisite : public ResidentMultisite {
    public:
-    CudaResidentMultisite(const MultisiteModel &model, const std::vector<int> &component_of, Precision precision) :
-        ncomponents(static_cast<int>(model.components().size())), rows(ncomponents)
+    CudaResidentMultisite(const MultisiteModel &model, const std::vector<int> &component_of,
+                          Precision precision) :
+        ncomponents(static_cast<int>(model.components().size())),
+        rows(ncomponents)
     {
       engine = make_molecule_engine(model, precision, MultisiteTuning());
       send_table(component_of, types);
@@ -171,13 +180,16 @@ namespace {
       fetch_errors(stream);
       if (atoms.nall > 0) {
         sort(atoms, stream);
-        check(cudaMemcpyAsync(rows_host.data(), rows_device.data(), ncomponents * sizeof(ComponentRows), cudaMemcpyDeviceToHost,
-                              stream), "copying from it");
+        check(cudaMemcpyAsync(rows_host.data(), rows_device.data(),
+                              ncomponents * sizeof(ComponentRows), cudaMemcpyDeviceToHost, stream),
+              "copying from it");
       }
       check(cudaStreamSynchronize(stream), "sorting molecules by component");
       const ResidentMultisiteErrors found = last_errors();
       errors_host[0] = NO_ERRORS;
-      check(cudaMemcpyAsync(errors.data(), errors_host.data(), sizeof(Errors), cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaMemcpyAsync(errors.data(), errors_host.data(), sizeof(Errors),
+                            cudaMemcpyHostToDevice, stream),
+            "copying to it");
       if (atoms.nall > 0) rows.assign(rows_host.data(), rows_host.data() + ncomponents);
       for (const ComponentRows &of : rows) {
         n += of.n;
@@ -191,7 +203,8 @@ namespace {
       return found;
     }
 
-    void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in, DeviceStream stream) override
+    void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in,
+                  DeviceStream stream) override
     {
       want = want_in;
       if (nowned == 0) return;
@@ -209,18 +222,22 @@ namespace {
       arg.molecule = molecules.data();
       arg.quaternion = quaternions.data();
       arg.errors = errors.data();
-      with_positions(atoms, [&](const auto *x) { gather_molecules<<<blocks_of(n), THREADS, 0, stream>>>(x, arg); });
+      with_positions(atoms, [&](const auto *x) {
+        gather_molecules<<<blocks_of(n), THREADS, 0, stream>>>(x, arg);
+      });
       check(cudaGetLastError(), "launching gather_molecules");
-      engine->enqueue({rows.data(), molecules.data(), quaternions.data(), n, nowned, bounds}, want, stream);
+      engine->enqueue({rows.data(), molecules.data(), quaternions.data(), n, nowned, bounds}, want,
+                      stream);
     }
 
-    void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in, const DeviceForces &force,
-                  const DeviceForces &torque, DeviceStream stream) override
+    void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in,
+                  const DeviceForces &force, const DeviceForces &torque,
+                  DeviceStream stream) override
     {
       evaluate(atoms, bodies, want_in, stream);
       if (nowned == 0) return;
-      add_forces_and_torques<<<blocks_of(nowned), THREADS, 0, stream>>>(engine->sums(), columns_of(want), owned_rows.data(),
-                                                                        nowned, force, torque);
+      add_forces_and_torques<<<blocks_of(nowned), THREADS, 0, stream>>>(
+          engine->sums(), columns_of(want), owned_rows.data(), nowned, force, torque);
       check(cudaGetLastError(), "launching add_forces_and_torques");
     }
 
@@ -229,7 +246,8 @@ namespace {
       const bool has_sums = want == MultisiteWant::ALL && nowned > 0;
       fetch_errors(stream);
       if (has_sums)
-        check(cudaMemcpyAsync(total.data(), engine->total(), sizeof(MoleculeSums), cudaMemcpyDeviceToHost, stream),
+        check(cudaMemcpyAsync(total.data(), engine->total(), sizeof(MoleculeSums),
+                              cudaMemcpyDeviceToHost, stream),
               "copying from it");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
       ResidentMultisiteResult found = {last_errors(), {}};
@@ -243,9 +261,11 @@ namespace {
       const std::size_t columns = columns_of(want);
       std::vector<double> sums(columns * nowned);
       std::vector<int> to(nowned);
-      check(cudaMemcpyAsync(sums.data(), engine->sums(), sums.size() * sizeof(double), cudaMemcpyDeviceToHost, stream),
+      check(cudaMemcpyAsync(sums.data(), engine->sums(), sums.size() * sizeof(double),
+                            cudaMemcpyDeviceToHost, stream),
             "copying from it");
-      check(cudaMemcpyAsync(to.data(), owned_rows.data(), to.size() * sizeof(int), cudaMemcpyDeviceToHost, stream),
+      check(cudaMemcpyAsync(to.data(), owned_rows.data(), to.size() * sizeof(int),
+                            cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "computing rigid molecules");
       for (int k = 0; k < nowned; ++k) add_row(sums.data() + columns * k, to[k], want, out);
@@ -253,8 +273,9 @@ namespace {
 
     std::size_t bytes() const override
     {
-      return engine->bytes() + keys.bytes() + keys_sorted.bytes() + unsorted.bytes() + order.bytes() + owned_rows.bytes() +
-          molecules.bytes() + quaternions.bytes() + workspace.bytes();
+      return engine->bytes() + keys.bytes() + keys_sorted.bytes() + unsorted.bytes() +
+          order.bytes() + owned_rows.bytes() + molecules.bytes() + quaternions.bytes() +
+          workspace.bytes();
     }
 
    private:
@@ -262,7 +283,9 @@ namespace {
 
     void fetch_errors(cudaStream_t stream)
     {
-      check(cudaMemcpyAsync(errors_host.data(), errors.data(), sizeof(Errors), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaMemcpyAsync(errors_host.data(), errors.data(), sizeof(Errors),
+                            cudaMemcpyDeviceToHost, stream),
+            "copying from it");
     }
     ResidentMultisiteErrors last_errors() const    // after a wait
     {
@@ -278,21 +301,22 @@ namespace {
       keys_sorted.reserve(nall);
       unsorted.reserve(nall);
       order.reserve(nall);
-      number_components<<<blocks_of(nall), THREADS, 0, stream>>>(atoms.type, types.data(), ncomponents, nall, keys.data(),
-                                                                 unsorted.data());
+      number_components<<<blocks_of(nall), THREADS, 0, stream>>>(
+          atoms.type, types.data(), ncomponents, nall, keys.data(), unsorted.data());
       check(cudaGetLastError(), "launching number_components");
       int bits = 1;
       while (ncomponents >> bits) ++bits;
       std::size_t bytes = 0;
       const auto run = [&](void *memory) {
-        return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(), unsorted.data(), order.data(),
-                                               nall, 0, bits, stream);
+        return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(),
+                                               unsorted.data(), order.data(), nall, 0, bits,
+                                               stream);
       };
       check(run(nullptr), "planning a sort");
       workspace.reserve(bytes);
       check(run(workspace.data()), "sorting molecules by component");
-      find_components<<<1, THREADS, 0, stream>>>(keys_sorted.data(), order.data(), nall, atoms.nlocal, ncomponents,
-                                                 rows_device.data());
+      find_components<<<1, THREADS, 0, stream>>>(keys_sorted.data(), order.data(), nall,
+                                                 atoms.nlocal, ncomponents, rows_device.data());
       check(cudaGetLastError(), "launching find_components");
     }
 
@@ -301,8 +325,9 @@ namespace {
       owned_rows.reserve(nowned);
       std::size_t to = 0;
       for (const ComponentRows &of : rows) {
-        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + of.first, of.nowned * sizeof(int), cudaMemcpyDeviceToDevice,
-                              stream), "copying on it");
+        check(cudaMemcpyAsync(owned_rows.data() + to, order.data() + of.first,
+                              of.nowned * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+              "copying on it");
         to += of.nowned;
       }
     }
@@ -313,20 +338,24 @@ namespace {
       with_positions(atoms, [&](const auto *x) {
         using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
         std::size_t bytes = 0;
-        const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int>(0), BoundsOf<X>{x, order.data()});
+        const auto places = thrust::make_transform_iterator(thrust::counting_iterator<int>(0),
+                                                            BoundsOf<X>{x, order.data()});
         const auto run = [&](void *memory) {
-          return cub::DeviceReduce::Reduce(memory, bytes, places, bounds_device.data(), n, Widen(), no_bounds(), stream);
+          return cub::DeviceReduce::Reduce(memory, bytes, places, bounds_device.data(), n, Widen(),
+                                           no_bounds(), stream);
         };
         check(run(nullptr), "planning a reduction");
         workspace.reserve(bytes);
         check(run(workspace.data()), "finding where molecules are");
       });
-      check(cudaMemcpyAsync(bounds_host.data(), bounds_device.data(), sizeof(Bounds), cudaMemcpyDeviceToHost, stream),
+      check(cudaMemcpyAsync(bounds_host.data(), bounds_device.data(), sizeof(Bounds),
+                            cudaMemcpyDeviceToHost, stream),
             "copying from it");
       check(cudaStreamSynchronize(stream), "finding where molecules are");
       bounds = bounds_host[0];
       for (int c = 0; c < 3; ++c)
-        if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no position is finite
+        if (!(bounds.lo[c] <= bounds.hi[c]))
+          bounds.lo[c] = bounds.hi[c] = 0.0;    // no position is finite
     }
 
     const int ncomponents;
@@ -336,7 +365,7 @@ namespace {
     std::vector<ComponentRows> rows;
     Bounds bounds = {};
 
-    DeviceBuffer<int> types;                       // components by type
+    DeviceBuffer<int> types;    // components by type
     DeviceBuffer<int> keys, keys_sorted, unsorted, order, owned_rows;
     DeviceBuffer<ComponentRows> rows_device;
     PinnedBuffer<ComponentRows> rows_host;
@@ -353,7 +382,7 @@ namespace {
   struct AxesArguments {
     const int *type, *mask;    // [nlocal]
     int nlocal;
-    const int *axis_of;        // [types + 1]
+    const int *axis_of;    // [types + 1]
     int groupbit;
     DeviceBodies bodies;
     DeviceForces vectors;
@@ -367,7 +396,8 @@ namespace {
     if (k < 0 || body < 0) return;
     const double *const q = quaternion_of(arg.bodies, body);
     const Rotation<double> turned(Four<double>{q[1], q[2], q[3], q[0]});
-    const Vector<double> axis = turned(Four<double>{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0, 0.0});
+    const Vector<double> axis =
+        turned(Four<double>{k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0, 0.0});
     T *const v = static_cast<T *>(arg.vectors.f) + arg.vectors.atom_stride * i;
     T &x = v[0], &y = v[arg.vectors.axis_stride], &z = v[2 * arg.vectors.axis_stride];
     const double part = dot(Vector<double>{x, y, z}, axis);
@@ -379,12 +409,13 @@ namespace {
   class Axes : public ResidentAxes {
    public:
     explicit Axes(const std::vector<int> &axis_of) { send_table(axis_of, axes); }
-    void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit, const DeviceForces &vectors,
-                   DeviceStream stream) const override
+    void take_away(const DeviceAtoms &atoms, const DeviceBodies &bodies, int groupbit,
+                   const DeviceForces &vectors, DeviceStream stream) const override
     {
       if (atoms.nlocal == 0) return;
       cudaGetLastError();
-      const AxesArguments arg = {atoms.type, atoms.mask, atoms.nlocal, axes.data(), groupbit, bodies, vectors};
+      const AxesArguments arg = {atoms.type, atoms.mask, atoms.nlocal, axes.data(),
+                                 groupbit,   bodies,     vectors};
       const unsigned blocks = blocks_of(atoms.nlocal);
       if (vectors.is_float)
         take_away_along_axes<float><<<blocks, THREADS, 0, stream>>>(arg);
@@ -399,8 +430,9 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &model, const std::vector<int> &component_of,
-                                                       Precision precision)
+std::unique_ptr<ResidentMultisite> make_resident_multisite(const MultisiteModel &model,
+                                                           const std::vector<int> &component_of,
+                                                           Precision precision)
 {
   return std::make_unique<CudaResidentMultisite>(model, component_of, precision);
 }

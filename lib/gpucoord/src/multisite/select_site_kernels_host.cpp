@@ -6,9 +6,8 @@
 
 namespace gpucoord {
 
-GPUCOORD_FOR_EACH_ISA(
-  void get_site_kernels(SiteKernels<float> &);
-  void get_site_kernels(SiteKernels<double> &);)
+GPUCOORD_FOR_EACH_ISA(void get_site_kernels(SiteKernels<float> &);
+                      void get_site_kernels(SiteKernels<double> &);)
 
 template <class Real> SiteKernels<Real> select_site_kernels()
 {

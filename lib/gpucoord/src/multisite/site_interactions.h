@@ -18,11 +18,13 @@ namespace gpucoord {
 template <class Real> struct Vector {
   Real x, y, z;
 };
-template <class Real> GPUCOORD_HD Vector<Real> operator+(const Vector<Real> &a, const Vector<Real> &b)
+template <class Real>
+GPUCOORD_HD Vector<Real> operator+(const Vector<Real> &a, const Vector<Real> &b)
 {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
 }
-template <class Real> GPUCOORD_HD Vector<Real> operator-(const Vector<Real> &a, const Vector<Real> &b)
+template <class Real>
+GPUCOORD_HD Vector<Real> operator-(const Vector<Real> &a, const Vector<Real> &b)
 {
   return {a.x - b.x, a.y - b.y, a.z - b.z};
 }
@@ -60,7 +62,8 @@ template <class Real> struct OfAngles {
 
 // 4 eps ((sigma/r)^12 - (sigma/r)^6) + shift; slope_over_r: dU/dr / r
 template <class Real>
-GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift, Real &slope_over_r)
+GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift,
+                               Real &slope_over_r)
 {
   const Real inverse_sq = reciprocal(r_sq), s2 = sigma_sq * inverse_sq, s6 = s2 * s2 * s2;
   slope_over_r = four_epsilon * ((Real(6) - Real(12) * s6) * (s6 * inverse_sq));
@@ -78,52 +81,65 @@ template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &sl
 // Below, i is the site named first and strength the product of q, mu or Q.
 
 // q mu c_j / r^2
-template <class Real> GPUCOORD_HD OfAngles<Real> charge_dipole(Real inverse_r, Real strength, Real cj)
+template <class Real>
+GPUCOORD_HD OfAngles<Real> charge_dipole(Real inverse_r, Real strength, Real cj)
 {
   const Real f = strength * inverse_r * inverse_r;
   return {f * cj, Real(-2) * f * cj * inverse_r, Real(0), f, Real(0)};
 }
 
 // mu_i mu_j (g - 3 c_i c_j) / r^3
-template <class Real> GPUCOORD_HD OfAngles<Real> dipoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
+template <class Real>
+GPUCOORD_HD OfAngles<Real> dipoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
 {
   const Real f = strength * inverse_r * inverse_r * inverse_r, u = f * (g - Real(3) * ci * cj);
   return {u, Real(-3) * u * inverse_r, Real(-3) * f * cj, Real(-3) * f * ci, f};
 }
 
 // q Q (3 c_j^2 - 1) / (2 r^3)
-template <class Real> GPUCOORD_HD OfAngles<Real> charge_quadrupole(Real inverse_r, Real strength, Real cj)
+template <class Real>
+GPUCOORD_HD OfAngles<Real> charge_quadrupole(Real inverse_r, Real strength, Real cj)
 {
-  const Real f = Real(0.5) * strength * inverse_r * inverse_r * inverse_r, u = f * (Real(3) * cj * cj - Real(1));
+  const Real f = Real(0.5) * strength * inverse_r * inverse_r * inverse_r,
+             u = f * (Real(3) * cj * cj - Real(1));
   return {u, Real(-3) * u * inverse_r, Real(0), Real(6) * f * cj, Real(0)};
 }
 
 // 3/2 mu Q (2 g c_j - c_i (5 c_j^2 - 1)) / r^4
-template <class Real> GPUCOORD_HD OfAngles<Real> dipole_quadrupole(Real inverse_r, Real strength, Real ci, Real cj, Real g)
+template <class Real>
+GPUCOORD_HD OfAngles<Real> dipole_quadrupole(Real inverse_r, Real strength, Real ci, Real cj,
+                                             Real g)
 {
   const Real inverse_sq = inverse_r * inverse_r, f = Real(1.5) * strength * inverse_sq * inverse_sq;
   const Real of_j = Real(5) * cj * cj - Real(1), u = f * (Real(2) * g * cj - ci * of_j);
-  return {u, Real(-4) * u * inverse_r, -f * of_j, f * (Real(2) * g - Real(10) * ci * cj), Real(2) * f * cj};
+  return {u, Real(-4) * u * inverse_r, -f * of_j, f * (Real(2) * g - Real(10) * ci * cj),
+          Real(2) * f * cj};
 }
 
 // 3/4 Q_i Q_j (1 - 5 (c_i^2 + c_j^2) - 15 c_i^2 c_j^2 + 2 (g - 5 c_i c_j)^2) / r^5
-template <class Real> GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
+template <class Real>
+GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, Real cj, Real g)
 {
-  const Real inverse_sq = inverse_r * inverse_r, f = Real(0.75) * strength * inverse_sq * inverse_sq * inverse_r;
+  const Real inverse_sq = inverse_r * inverse_r,
+             f = Real(0.75) * strength * inverse_sq * inverse_sq * inverse_r;
   const Real h = g - Real(5) * ci * cj;
-  const Real u = f * (Real(1) - Real(5) * (ci * ci + cj * cj) - Real(15) * ci * ci * cj * cj + Real(2) * h * h);
-  return {u, Real(-5) * u * inverse_r, f * (Real(-10) * ci - Real(30) * ci * cj * cj - Real(20) * h * cj),
+  const Real u = f *
+      (Real(1) - Real(5) * (ci * ci + cj * cj) - Real(15) * ci * ci * cj * cj + Real(2) * h * h);
+  return {u, Real(-5) * u * inverse_r,
+          f * (Real(-10) * ci - Real(30) * ci * cj * cj - Real(20) * h * cj),
           f * (Real(-10) * cj - Real(30) * ci * ci * cj - Real(20) * h * ci), Real(4) * f * h};
 }
 
 // Force and torques of such an energy: -dU/dx_i, and -e x dU/de at both ends. A site without an axis has e = 0. By components and
 // by reference, for the sake of vector loops.
 template <class Real>
-GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u, const Vector<Real> &ei,
-                              const Vector<Real> &ej, Real ci, Real cj, SitePair<Real> &pair)
+GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u,
+                              const Vector<Real> &ei, const Vector<Real> &ej, Real ci, Real cj,
+                              SitePair<Real> &pair)
 {
   pair.energy = of.u;
-  const Real along = inverse_r * (of.by_ci * ci + of.by_cj * cj) - of.by_r, fi = inverse_r * of.by_ci, fj = inverse_r * of.by_cj;
+  const Real along = inverse_r * (of.by_ci * ci + of.by_cj * cj) - of.by_r,
+             fi = inverse_r * of.by_ci, fj = inverse_r * of.by_cj;
   pair.force.x = along * u.x - fi * ei.x - fj * ej.x;
   pair.force.y = along * u.y - fi * ei.y - fj * ej.y;
   pair.force.z = along * u.z - fi * ei.z - fj * ej.z;

@@ -19,8 +19,9 @@ namespace gpucoord {
 namespace {
 
   template <class Real, SitePairKind KIND, bool REVERSED, bool ALL, bool STORES>
-  void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n, const PartnerSites<Real> &sites,
-                 const OwnSite<Real> &own, SiteSums &sums, PartnerSums<Real> &partners)
+  void sum_sites(const SitePairConstants<Real> &c, Real cutoff_sq, int n,
+                 const PartnerSites<Real> &sites, const OwnSite<Real> &own, SiteSums &sums,
+                 PartnerSums<Real> &partners)
   {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
@@ -28,12 +29,14 @@ namespace {
     // copies: what is stored cannot be one of these
     const SitePairConstants<Real> of_all = c;
     const PartnerSites<Real> others = sites;
-    const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]}, axis = {own.axis[0], own.axis[1], own.axis[2]};
+    const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]},
+                       axis = {own.axis[0], own.axis[1], own.axis[2]};
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
     for (int k = 0; k < n; ++k) {
       // By components: results of operators on three floats would stay in memory, and the loop would not be vectorized.
       const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
-      const Vector<Real> d = {own_arm.x - other_arm.x - others.center[0][k], own_arm.y - other_arm.y - others.center[1][k],
+      const Vector<Real> d = {own_arm.x - other_arm.x - others.center[0][k],
+                              own_arm.y - other_arm.y - others.center[1][k],
                               own_arm.z - other_arm.z - others.center[2][k]};
       Vector<Real> other_axis = {0, 0, 0};
       if constexpr (HAS_AXES) {
@@ -131,8 +134,14 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<float> &kernels) { set_all(kernels); }
-  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<double> &kernels) { set_all(kernels); }
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<float> &kernels)
+  {
+    set_all(kernels);
+  }
+  GPUCOORD_TEST_API void get_site_kernels(SiteKernels<double> &kernels)
+  {
+    set_all(kernels);
+  }
 
 }    // namespace GPUCOORD_ISA
 

@@ -41,26 +41,28 @@ constexpr int SITE_PAIR_KINDS = 7;
 
 // cutoff_sq: sites farther apart do not interact; may be infinite
 template <class Real>
-using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int n, const PartnerSites<Real> &,
-                            const OwnSite<Real> &, SiteSums &, PartnerSums<Real> &);
+using SiteKernel = void (*)(const SitePairConstants<Real> &, Real cutoff_sq, int n,
+                            const PartnerSites<Real> &, const OwnSite<Real> &, SiteSums &,
+                            PartnerSums<Real> &);
 
 // Which of n points are within a range of (xi,yi,zi): bit k % 8 of kept[k / 8], which has room for KEPT_MARGIN more.
 // any_outside: some of these are farther than an inner range.
 template <class Real>
-using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                                      Real yi, Real zi, unsigned char *kept, bool &any_outside);
+using KeepPartnersFunction = void (*)(Real range_sq, Real inner_sq, int n, const Real *x,
+                                      const Real *y, const Real *z, Real xi, Real yi, Real zi,
+                                      unsigned char *kept, bool &any_outside);
 
 // Their numbers, and how many; and of a row of numbers those of these points, less one. Outputs have room for KEPT_MARGIN more.
 using ListKeptFunction = int (*)(int n, const unsigned char *kept, int *numbers);
 template <class Real>
-using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers, const Real *from, Real minus,
-                                  Real *to);
+using TakeKeptFunction = void (*)(int n, const unsigned char *kept, int count, const int *numbers,
+                                  const Real *from, Real minus, Real *to);
 
 // Of n records of so many numbers, of which the first nfields matter, a row of each of these: to[field * stride + m], with
 // room for KEPT_MARGIN more. The size is a multiple of RECORD_UNIT.
 template <class Real>
-using TakeRecordsFunction = void (*)(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride,
-                                     Real *to);
+using TakeRecordsFunction = void (*)(int n, const int *index, int size, int nfields,
+                                     const Real *from, std::size_t stride, Real *to);
 template <class Real> constexpr int RECORD_UNIT = 64 / sizeof(Real);
 constexpr int KEPT_MARGIN = 16;
 

@@ -7,26 +7,34 @@
 
 namespace gpucoord {
 
-enum class SitePairKind { LENNARD_JONES, CHARGES, CHARGE_DIPOLE, DIPOLES, CHARGE_QUADRUPOLE, DIPOLE_QUADRUPOLE, QUADRUPOLES };
+enum class SitePairKind {
+  LENNARD_JONES,
+  CHARGES,
+  CHARGE_DIPOLE,
+  DIPOLES,
+  CHARGE_QUADRUPOLE,
+  DIPOLE_QUADRUPOLE,
+  QUADRUPOLES
+};
 
 // strengths of a pair of sites
 template <class Real> struct SitePairConstants {
-  Real four_epsilon, sigma_sq, shift;      // of Lennard-Jones
-  Real strength;                           // of the others, times that of Coulomb's law
-  Real field;                              // of dipoles: the reaction field's factor
+  Real four_epsilon, sigma_sq, shift;    // of Lennard-Jones
+  Real strength;                         // of the others, times that of Coulomb's law
+  Real field;                            // of dipoles: the reaction field's factor
 };
 
 // on the first site
 template <class Real> struct OnSite {
-  Real energy, field;                      // field: of the reaction field, not in energy
-  Vector<Real> force, torque;              // torque: about the site itself; of sites with an axis only
+  Real energy, field;            // field: of the reaction field, not in energy
+  Vector<Real> force, torque;    // torque: about the site itself; of sites with an axis only
 };
 
 // d: site minus other site, r_sq its square. REVERSED: the site is the one that the kind names second. By components, for
 // the sake of vector loops.
 template <SitePairKind KIND, bool REVERSED, class Real>
-GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<Real> &d, Real r_sq, const Vector<Real> &axis,
-                                 const Vector<Real> &other_axis)
+GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<Real> &d, Real r_sq,
+                                 const Vector<Real> &axis, const Vector<Real> &other_axis)
 {
   OnSite<Real> on = {};
   if constexpr (KIND == SitePairKind::LENNARD_JONES || KIND == SitePairKind::CHARGES) {
@@ -39,13 +47,18 @@ GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<
   } else {
     const Real inverse_r = inverse_root(r_sq), sign = REVERSED ? Real(-1) : Real(1);
     const Vector<Real> u = {sign * inverse_r * d.x, sign * inverse_r * d.y, sign * inverse_r * d.z};
-    const Vector<Real> &first = REVERSED ? other_axis : axis, &second = REVERSED ? axis : other_axis;
+    const Vector<Real> &first = REVERSED ? other_axis : axis,
+                       &second = REVERSED ? axis : other_axis;
     const Real c1 = dot(first, u), c2 = dot(second, u), g = dot(first, second);
     OfAngles<Real> of;
-    if constexpr (KIND == SitePairKind::CHARGE_DIPOLE) of = charge_dipole(inverse_r, c.strength, c2);
-    if constexpr (KIND == SitePairKind::CHARGE_QUADRUPOLE) of = charge_quadrupole(inverse_r, c.strength, c2);
-    if constexpr (KIND == SitePairKind::DIPOLE_QUADRUPOLE) of = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
-    if constexpr (KIND == SitePairKind::QUADRUPOLES) of = quadrupoles(inverse_r, c.strength, c1, c2, g);
+    if constexpr (KIND == SitePairKind::CHARGE_DIPOLE)
+      of = charge_dipole(inverse_r, c.strength, c2);
+    if constexpr (KIND == SitePairKind::CHARGE_QUADRUPOLE)
+      of = charge_quadrupole(inverse_r, c.strength, c2);
+    if constexpr (KIND == SitePairKind::DIPOLE_QUADRUPOLE)
+      of = dipole_quadrupole(inverse_r, c.strength, c1, c2, g);
+    if constexpr (KIND == SitePairKind::QUADRUPOLES)
+      of = quadrupoles(inverse_r, c.strength, c1, c2, g);
     if constexpr (KIND == SitePairKind::DIPOLES) {
       of = dipoles(inverse_r, c.strength, c1, c2, g);
       on.field = -c.field * g;

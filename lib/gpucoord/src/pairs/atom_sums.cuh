@@ -3,9 +3,9 @@
 #ifndef GPUCOORD_ATOM_SUMS_CUH
 #define GPUCOORD_ATOM_SUMS_CUH
 
+#include "../gpu/warp_reduction.cuh"
 #include "../switching/formulas.cuh"
 #include "pair_arguments_cuda.h"
-#include "../gpu/warp_reduction.cuh"
 
 #include "gpucoord/pairs.h"
 
@@ -40,7 +40,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   // A partner that may be in range or not, for a formula that is cheaper than a branch.
   // IN_R0: lengths are in units of r0.
   template <class Formula, bool IN_R0 = false>
-  __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq, bool in_range)
+  __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq,
+                         bool in_range)
   {
     Real s, dfunc;
     if constexpr (IN_R0)
@@ -82,7 +83,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     const bool upper = threadIdx.x % 32 >= 16;
 #pragma unroll
     for (int k = 0; k < N; ++k) {
-      const Accumulator others = upper ? sum(k) : second.sum(k), mine = upper ? second.sum(k) : sum(k);
+      const Accumulator others = upper ? sum(k) : second.sum(k),
+                        mine = upper ? second.sum(k) : sum(k);
       sum(k) = mine + __shfl_xor_sync(ALL_LANES, others, 16);
     }
   }
@@ -102,7 +104,10 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       for (int k = 0; k < N; ++k) sum(k) += __shfl_xor_sync(ALL_LANES, sum(k), distance);
   }
 
-  __device__ Accumulator column(int k) const { return const_cast<AtomSums *>(this)->sum(k); }
+  __device__ Accumulator column(int k) const
+  {
+    return const_cast<AtomSums *>(this)->sum(k);
+  }
 
   // the t-th row of out.sums
   __device__ void store(const SumsOut &out, std::size_t t)

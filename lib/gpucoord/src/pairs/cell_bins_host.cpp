@@ -10,19 +10,25 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;    // along one axis: three fit into a key
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1)
+      << 20;    // along one axis: three fit into a key
 
   constexpr double MAX_CELLS_PER_ATOM = 8;    // where starts of all cells are stored
   constexpr int ENOUGH_ATOMS = 4096;          // for a thread
   constexpr int DIGIT_BITS = 11;              // of the radix sort
   constexpr std::size_t DIGITS = 1 << DIGIT_BITS;
 
-  int threads_for(int n, int nthreads) { return std::max(1, std::min(nthreads, n / ENOUGH_ATOMS)); }
+  int threads_for(int n, int nthreads)
+  {
+    return std::max(1, std::min(nthreads, n / ENOUGH_ATOMS));
+  }
 
   void extend(const double *x, const AtomList &list, double *lo, double *hi, int nthreads)
   {
 #pragma omp parallel for schedule(static) num_threads(threads_for(list.n, nthreads)) \
-    reduction(min : lo[:3]) reduction(max : hi[:3])
+    reduction(min                                                                    \
+              : lo[:3]) reduction(max                                                \
+                                  : hi[:3])
     for (int k = 0; k < list.n; ++k) {
       const double *const p = x + 3 * static_cast<std::size_t>(list.index[k]);
       for (int c = 0; c < 3; ++c) {
@@ -34,7 +40,8 @@ namespace {
 
 }    // namespace
 
-CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, double range, int nthreads)
+CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, double range,
+                        int nthreads)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
@@ -45,7 +52,8 @@ CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, d
 
   double volume = 1.0;
   for (int c = 0; c < 3; ++c) volume *= hi[c] - lo[c] + range;
-  const double per_half_cell = (static_cast<double>(a.n) + b.n) * range * range * range / (8.0 * volume);
+  const double per_half_cell =
+      (static_cast<double>(a.n) + b.n) * range * range * range / (8.0 * volume);
   // Cells of half the range cut the pairs to test from 6.4 to 3.7 per pair in
   // range, but cost 125 cells to visit instead of 27: not worth it where most
   // would be empty.
@@ -71,12 +79,15 @@ void CellBins::build(const CellGrid &grid, const double *position, const AtomLis
   nthreads = threads_for(n, nthreads);
   keys.resize(n);
   order.resize(n);
-  const auto point = [&](int k) { return position + 3 * static_cast<std::size_t>(list.index[k]); };
+  const auto point = [&](int k) {
+    return position + 3 * static_cast<std::size_t>(list.index[k]);
+  };
 
 #pragma omp parallel for schedule(static) num_threads(nthreads)
   for (int k = 0; k < n; ++k) {
     const double *const p = point(k);
-    keys[k] = grid.key(grid.coordinate(0, p[0]), grid.coordinate(1, p[1]), grid.coordinate(2, p[2]));
+    keys[k] =
+        grid.key(grid.coordinate(0, p[0]), grid.coordinate(1, p[1]), grid.coordinate(2, p[2]));
     order[k] = k;
   }
   const auto last_key = static_cast<std::uint64_t>(grid.n[0] * grid.n[1] * grid.n[2] - 1);
@@ -111,8 +122,12 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   keys_swap.resize(n);
   order_swap.resize(n);
   places.assign(DIGITS * nthreads, 0);    // [part][digit] where the next atom goes
-  const auto digit = [shift](std::uint64_t key) { return static_cast<std::size_t>(key >> shift) & (DIGITS - 1); };
-  const auto first = [&](int part) { return static_cast<int>(static_cast<std::int64_t>(n) * part / nthreads); };
+  const auto digit = [shift](std::uint64_t key) {
+    return static_cast<std::size_t>(key >> shift) & (DIGITS - 1);
+  };
+  const auto first = [&](int part) {
+    return static_cast<int>(static_cast<std::int64_t>(n) * part / nthreads);
+  };
 #pragma omp parallel for schedule(static, 1) num_threads(nthreads)
   for (int part = 0; part < nthreads; ++part) {
     int *const place = &places[DIGITS * part];
@@ -146,7 +161,8 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
   sort_by_digit(shift, nthreads);
   const auto ncells = static_cast<std::int64_t>(last_key) + 1, size = std::int64_t(1) << shift;
   const int nbuckets = static_cast<int>((ncells + size - 1) / size);
-  const int *const end_of_bucket = &places[DIGITS * (nthreads - 1)];    // the last part goes to the end
+  const int *const end_of_bucket =
+      &places[DIGITS * (nthreads - 1)];    // the last part goes to the end
   starts.assign(static_cast<std::size_t>(ncells) + 1, 0);
   starts.back() = static_cast<int>(keys.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -155,8 +171,10 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
     const std::int64_t first_cell = b * size, end_cell = std::min(first_cell + size, ncells);
     for (int k = first; k < last; ++k) ++starts[keys[k]];
     int end = first;
-    for (std::int64_t cell = first_cell; cell < end_cell; ++cell) starts[cell] = end += starts[cell];
-    for (int k = last; k > first; --k) {    // backwards: starts go from the ends of cells to their begins
+    for (std::int64_t cell = first_cell; cell < end_cell; ++cell)
+      starts[cell] = end += starts[cell];
+    for (int k = last; k > first;
+         --k) {    // backwards: starts go from the ends of cells to their begins
       const int to = --starts[keys[k - 1]];
       keys_swap[to] = keys[k - 1];
       order_swap[to] = order[k - 1];
@@ -168,7 +186,8 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
 
 void CellBins::sort_many_cells(std::uint64_t last_key, int nthreads)
 {
-  for (int shift = 0; shift < 64 && (last_key >> shift) > 0; shift += DIGIT_BITS) sort_by_digit(shift, nthreads);
+  for (int shift = 0; shift < 64 && (last_key >> shift) > 0; shift += DIGIT_BITS)
+    sort_by_digit(shift, nthreads);
   const int n = static_cast<int>(keys.size());
   for (int k = 0; k < n; ++k)
     if (k == 0 || keys[k] != keys[k - 1]) cells.push_back({keys[k], k});
@@ -190,7 +209,8 @@ int CellBins::atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor
 std::size_t CellBins::seek(std::size_t near, std::uint64_t key) const
 {
   // cells of one search are near those of the one before: gallop, then bisect
-  std::size_t low = near, high = near, step = 1;    // keys before low are less, those from high on are not
+  std::size_t low = near, high = near,
+              step = 1;    // keys before low are less, those from high on are not
   while (low > 0 && cells[low - 1].key >= key) {
     high = low - 1;
     low -= std::min(low, step);
@@ -202,8 +222,10 @@ std::size_t CellBins::seek(std::size_t near, std::uint64_t key) const
     step *= 2;
   }
   const auto found = std::lower_bound(cells.begin() + static_cast<std::ptrdiff_t>(low),
-      cells.begin() + static_cast<std::ptrdiff_t>(high), key,
-      [](const Cell &cell, std::uint64_t value) { return cell.key < value; });
+                                      cells.begin() + static_cast<std::ptrdiff_t>(high), key,
+                                      [](const Cell &cell, std::uint64_t value) {
+                                        return cell.key < value;
+                                      });
   return static_cast<std::size_t>(found - cells.begin());
 }
 

@@ -18,11 +18,11 @@
 namespace gpucoord {
 
 struct CellGrid {
-  double lo[3] = {0.0, 0.0, 0.0};           // lower corner, distance
-  double size[3] = {1.0, 1.0, 1.0};         // of a cell, distance
+  double lo[3] = {0.0, 0.0, 0.0};              // lower corner, distance
+  double size[3] = {1.0, 1.0, 1.0};            // of a cell, distance
   double inverse_size[3] = {1.0, 1.0, 1.0};    // 1/distance
-  std::int64_t n[3] = {1, 1, 1};            // cells along each axis
-  int reach = 1;                            // atoms in range are at most so many cells apart along y and z
+  std::int64_t n[3] = {1, 1, 1};               // cells along each axis
+  int reach = 1;    // atoms in range are at most so many cells apart along y and z
   // along x cells are finer: they say where to begin and to end in a row
   int x_cells_per_range() const { return 4 * reach; }
 
@@ -30,7 +30,8 @@ struct CellGrid {
   std::int64_t coordinate(int axis, double x) const
   {
     // bounds as doubles: what lies far outside may be too large for an integer
-    const double cell = (x - lo[axis]) * inverse_size[axis], last = static_cast<double>(n[axis] - 1);
+    const double cell = (x - lo[axis]) * inverse_size[axis],
+                 last = static_cast<double>(n[axis] - 1);
     return static_cast<std::int64_t>(std::min(std::max(cell, 0.0), last));
   }
   std::uint64_t key(std::int64_t cx, std::int64_t cy, std::int64_t cz) const
@@ -41,8 +42,8 @@ struct CellGrid {
 
 // A grid for pairs within range over the atoms of both lists (b may be empty).
 // Positions are finite.
-GPUCOORD_TEST_API CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, double range,
-                                          int nthreads);
+GPUCOORD_TEST_API CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b,
+                                          double range, int nthreads);
 
 class GPUCOORD_TEST_API CellBins {
  public:
@@ -53,9 +54,9 @@ class GPUCOORD_TEST_API CellBins {
   int atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor, int &begin) const;
 
   // atoms sorted by cell, those of one cell in list order
-  std::vector<double> x, y, z;    // [n]
-  std::vector<int> row;           // [n] row of the position array
-  std::vector<char> owned;        // [n]
+  std::vector<double> x, y, z;        // [n]
+  std::vector<int> row;               // [n] row of the position array
+  std::vector<char> owned;            // [n]
   std::vector<std::uint64_t> keys;    // [n] of their cells
 
  private:
@@ -70,8 +71,8 @@ class GPUCOORD_TEST_API CellBins {
   };
   std::vector<std::uint64_t> keys_swap;
   std::vector<int> order, order_swap, places;
-  std::vector<Cell> cells;        // occupied ones, and the end of the last; or empty
-  std::vector<int> starts;        // [cells of the grid + 1] among sorted atoms, or empty
+  std::vector<Cell> cells;    // occupied ones, and the end of the last; or empty
+  std::vector<int> starts;    // [cells of the grid + 1] among sorted atoms, or empty
 };
 
 }    // namespace gpucoord

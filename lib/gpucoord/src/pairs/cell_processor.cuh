@@ -20,9 +20,11 @@ namespace gpucoord {
 
 // Adds the first n partners, of which those from n to the next multiple of 32 are far away (SELECT).
 // may_be_same: whether one of them may be the atom itself.
-template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT, class Memory>
-__device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i, bool may_be_same, int n, int rank,
-                             Memory &m, AtomSums<Real, Accumulator, WANT> &sums)
+template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT,
+          class Memory>
+__device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i,
+                             bool may_be_same, int n, int rank, Memory &m,
+                             AtomSums<Real, Accumulator, WANT> &sums)
 {
   Real dx, dy, dz;
   if constexpr (SELECT) {
@@ -42,7 +44,8 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
 #pragma unroll
         for (int u = 0; u < ATOMS; ++u) {
           const Real r_sq = atom[u].distance_sq(p, dx, dy, dz);
-          const bool in_range = r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
+          const bool in_range =
+              r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
           of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq, in_range);
         }
       }
@@ -59,7 +62,7 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
 
 template <class Formula, class Real, class Accumulator, unsigned WANT, int WARPS>
 __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS)
-process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants<Real> c)
+    process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants<Real> c)
 {
   constexpr bool SELECT = !CHEAP<Formula>;
   using Memory = TeamMemory<SELECT, Real, WARPS>;
@@ -74,7 +77,8 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
   // lengths are in these units
   const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
   // beyond the rounding of this product: dmax is inside
-  const Real dmax_sq = IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
+  const Real dmax_sq =
+      IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
 
   for (;;) {
     const int item = T::next_item(arg.queue, m);
@@ -82,15 +86,19 @@ process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants
     const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
-    for_near_partners<WARPS, SELECT, false>(arg, its, arg.out.splits, 1, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
-        [](const DeviceAtom &atom, int) { return static_cast<int>(atom.id); },
+    for_near_partners<WARPS, SELECT, false>(
+        arg, its, arg.out.splits, 1, inverse_unit, dmax_sq, static_cast<int>(its.atom.id), m,
+        [](const DeviceAtom &atom, int) {
+          return static_cast<int>(atom.id);
+        },
         [&](const Center<Real> &center, bool may_be_same, int n) {
           add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, n, rank, m, sums);
           tested += n;
         });
     sums.finish(Formula::scale(c), 1 / inverse_unit);
     if (its.valid && arg.out.sums)
-      sums.store(arg.out, static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]);
+      sums.store(arg.out,
+                 static_cast<std::size_t>(its.split) * arg.i.nowned + arg.i.place[its.number]);
     sums.store_warp(arg.out, static_cast<std::size_t>(item) * WARPS + rank / 32, its.valid, tested);
   }
 }

@@ -47,7 +47,9 @@ class CellTasks {
     constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
     const int width = grid.x_cells_per_range() / 4, max_width = 3 * grid.x_cells_per_range();
     const int n = static_cast<int>(bi.keys.size()), nparts = n / ATOMS_OF_A_PART + 1;
-    const auto row = [&](int k) { return bi.keys[k] / grid.n[0]; };
+    const auto row = [&](int k) {
+      return bi.keys[k] / grid.n[0];
+    };
     tasks_of_part.resize(nparts);
     run_in_parallel(nparts, std::min(nthreads, nparts), [&](std::int64_t part) {
       auto &some = tasks_of_part[part];
@@ -93,12 +95,12 @@ struct CellCandidates {
 
 // of one thread
 template <class Real> struct CandidateMemory {
-  std::vector<Real> x, y, z;            // relative to the origin
+  std::vector<Real> x, y, z;    // relative to the origin
   std::vector<int> index;
   std::vector<PointRange> ranges;
-  std::vector<std::size_t> cursor;      // where searches of rows began last
+  std::vector<std::size_t> cursor;    // where searches of rows began last
 
-  void forget(const CellGrid &grid)     // those of another grid
+  void forget(const CellGrid &grid)    // those of another grid
   {
     cursor.assign((2 * grid.reach + 1) * (2 * grid.reach + 1), 0);
   }
@@ -114,8 +116,10 @@ template <class Real> struct CandidateMemory {
 };
 
 template <class Real>
-CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, double range, const CellGrid &grid, const CellBins &bi,
-                              const CellBins &bj, const CellTask &task, CandidateMemory<Real> &s, RowsNear rows = RowsNear::ALL)
+CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, double range,
+                                  const CellGrid &grid, const CellBins &bi, const CellBins &bj,
+                                  const CellTask &task, CandidateMemory<Real> &s,
+                                  RowsNear rows = RowsNear::ALL)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
@@ -138,10 +142,12 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   // this margin is far above the rounding of Real: no pair is lost here
   const double range_sq = range * range * (1.0 + 1e-5);
   const int reach = grid.reach, width = 2 * reach + 1;
-  const auto gap = [&](int axis, std::int64_t cell) {    // from the box to a row of cells; the grid begins at 0
-    const double begin = static_cast<double>(cell) * grid.size[axis], end = begin + grid.size[axis];
-    return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
-  };
+  const auto gap =
+      [&](int axis, std::int64_t cell) {    // from the box to a row of cells; the grid begins at 0
+        const double begin = static_cast<double>(cell) * grid.size[axis],
+                     end = begin + grid.size[axis];
+        return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
+      };
   const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
   const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
   s.ranges.clear();
@@ -154,10 +160,12 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
       const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
       if (reach_sq < 0.0) continue;
       const double reach_x = std::sqrt(reach_sq);
-      const std::int64_t x_first = grid.coordinate(0, lo[0] - reach_x), x_last = grid.coordinate(0, hi[0] + reach_x);
+      const std::int64_t x_first = grid.coordinate(0, lo[0] - reach_x),
+                         x_last = grid.coordinate(0, hi[0] + reach_x);
       std::size_t &cursor = s.cursor[(dz + reach) * width + dy + reach];
       int begin;
-      const int n = bj.atoms(grid.key(x_first, cy + dy, cz + dz), grid.key(x_last, cy + dy, cz + dz), cursor, begin);
+      const int n = bj.atoms(grid.key(x_first, cy + dy, cz + dz),
+                             grid.key(x_last, cy + dy, cz + dz), cursor, begin);
       const bool is_own = dy == 0 && dz == 0;
       if (n == 0 && !is_own) continue;
       if (is_own) own = static_cast<int>(s.ranges.size());
@@ -168,7 +176,8 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   s.ranges.push_back({0, 0, 0});    // ends the one before
   s.reserve(static_cast<std::size_t>(size) + KEEP_MARGIN);
   found.count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bj.x.data(),
-      bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
+                              bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(),
+                              s.y.data(), s.z.data(), s.index.data());
   if (own >= 0) {
     found.own_first = s.ranges[own].kept;
     found.own_last = s.ranges[own + 1].kept;

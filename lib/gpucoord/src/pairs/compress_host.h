@@ -33,8 +33,10 @@ namespace {
                     const double *origin, const double *half, double range_sq, Real *x_out,
                     Real *y_out, Real *z_out, int *index_out)
   {
-    const __m512d x0 = _mm512_set1_pd(origin[0]), y0 = _mm512_set1_pd(origin[1]), z0 = _mm512_set1_pd(origin[2]);
-    const __m512d hx = _mm512_set1_pd(half[0]), hy = _mm512_set1_pd(half[1]), hz = _mm512_set1_pd(half[2]);
+    const __m512d x0 = _mm512_set1_pd(origin[0]), y0 = _mm512_set1_pd(origin[1]),
+                  z0 = _mm512_set1_pd(origin[2]);
+    const __m512d hx = _mm512_set1_pd(half[0]), hy = _mm512_set1_pd(half[1]),
+                  hz = _mm512_set1_pd(half[2]);
     const __m512d limit = _mm512_set1_pd(range_sq), zero = _mm512_setzero_pd();
     const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
     int count = 0;
@@ -49,13 +51,15 @@ namespace {
         const __m512d ex = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dx), hx), zero);
         const __m512d ey = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dy), hy), zero);
         const __m512d ez = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(dz), hz), zero);
-        const __m512d e_sq = _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
+        const __m512d e_sq =
+            _mm512_fmadd_pd(ex, ex, _mm512_fmadd_pd(ey, ey, _mm512_mul_pd(ez, ez)));
         const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, e_sq, limit, _CMP_LE_OQ);
         store_compressed(x_out + count, keep, dx);
         store_compressed(y_out + count, keep, dy);
         store_compressed(z_out + count, keep, dz);
         const __m256i index = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
-        _mm256_storeu_si256(reinterpret_cast<__m256i *>(index_out + count), _mm256_maskz_compress_epi32(keep, index));
+        _mm256_storeu_si256(reinterpret_cast<__m256i *>(index_out + count),
+                            _mm256_maskz_compress_epi32(keep, index));
         count += _mm_popcnt_u32(keep);
       }
     }
@@ -95,7 +99,8 @@ namespace {
       const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
       const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
       if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
-      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
+      const __mmask16 keep =
+          _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
       _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
@@ -106,52 +111,61 @@ namespace {
 
   // Charges whose distance to a segment along x is within a squared range: their x, and their y and z as seen from it. The
   // segment is around (middle, y0, z0). Returns how many; the outputs have room for a vector more.
-  inline int keep_near_row(double range_sq, int n, const double *x, const double *y, const double *z, const double *q, double middle,
-                           double half, double y0, double z0, double *x_out, double *dy, double *dz, double *q_out)
+  inline int keep_near_row(double range_sq, int n, const double *x, const double *y,
+                           const double *z, const double *q, double middle, double half, double y0,
+                           double z0, double *x_out, double *dy, double *dz, double *q_out)
   {
-    const __m512d vm = _mm512_set1_pd(middle), vh = _mm512_set1_pd(half), limit = _mm512_set1_pd(range_sq);
+    const __m512d vm = _mm512_set1_pd(middle), vh = _mm512_set1_pd(half),
+                  limit = _mm512_set1_pd(range_sq);
     int count = 0;
     for (int k = 0; k < n; k += 8) {
       const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
       const __m512d vx = _mm512_maskz_loadu_pd(valid, x + k);
       const __m512d vy = _mm512_sub_pd(_mm512_set1_pd(y0), _mm512_maskz_loadu_pd(valid, y + k));
       const __m512d vz = _mm512_sub_pd(_mm512_set1_pd(z0), _mm512_maskz_loadu_pd(valid, z + k));
-      const __m512d e = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(_mm512_sub_pd(vx, vm)), vh), _mm512_setzero_pd());
+      const __m512d e = _mm512_max_pd(_mm512_sub_pd(_mm512_abs_pd(_mm512_sub_pd(vx, vm)), vh),
+                                      _mm512_setzero_pd());
       const __m512d r = _mm512_fmadd_pd(e, e, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
       const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, limit, _CMP_LE_OQ);
       _mm512_storeu_pd(x_out + count, _mm512_maskz_compress_pd(keep, vx));
       _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      _mm512_storeu_pd(q_out + count, _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, q + k)));
+      _mm512_storeu_pd(q_out + count,
+                       _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, q + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
-  inline int keep_near_row(float range_sq, int n, const float *x, const float *y, const float *z, const float *q, float middle,
-                           float half, float y0, float z0, float *x_out, float *dy, float *dz, float *q_out)
+  inline int keep_near_row(float range_sq, int n, const float *x, const float *y, const float *z,
+                           const float *q, float middle, float half, float y0, float z0,
+                           float *x_out, float *dy, float *dz, float *q_out)
   {
-    const __m512 vm = _mm512_set1_ps(middle), vh = _mm512_set1_ps(half), limit = _mm512_set1_ps(range_sq);
+    const __m512 vm = _mm512_set1_ps(middle), vh = _mm512_set1_ps(half),
+                 limit = _mm512_set1_ps(range_sq);
     int count = 0;
     for (int k = 0; k < n; k += 16) {
       const __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
       const __m512 vx = _mm512_maskz_loadu_ps(valid, x + k);
       const __m512 vy = _mm512_sub_ps(_mm512_set1_ps(y0), _mm512_maskz_loadu_ps(valid, y + k));
       const __m512 vz = _mm512_sub_ps(_mm512_set1_ps(z0), _mm512_maskz_loadu_ps(valid, z + k));
-      const __m512 e = _mm512_max_ps(_mm512_sub_ps(_mm512_abs_ps(_mm512_sub_ps(vx, vm)), vh), _mm512_setzero_ps());
+      const __m512 e = _mm512_max_ps(_mm512_sub_ps(_mm512_abs_ps(_mm512_sub_ps(vx, vm)), vh),
+                                     _mm512_setzero_ps());
       const __m512 r = _mm512_fmadd_ps(e, e, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
       const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, limit, _CMP_LE_OQ);
       _mm512_storeu_ps(x_out + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      _mm512_storeu_ps(q_out + count, _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, q + k)));
+      _mm512_storeu_ps(q_out + count,
+                       _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, q + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
 
   // see ../multisite/site_kernels.h
-  inline void keep_partners(double range_sq, double inner_sq, int n, const double *x, const double *y, const double *z, double xi,
-                            double yi, double zi, unsigned char *kept, bool &any_outside)
+  inline void keep_partners(double range_sq, double inner_sq, int n, const double *x,
+                            const double *y, const double *z, double xi, double yi, double zi,
+                            unsigned char *kept, bool &any_outside)
   {
     unsigned outside = 0;
     for (int k = 0; k < n; k += 8) {
@@ -166,8 +180,9 @@ namespace {
     }
     any_outside = outside != 0;
   }
-  inline void keep_partners(float range_sq, float inner_sq, int n, const float *x, const float *y, const float *z, float xi,
-                            float yi, float zi, unsigned char *kept, bool &any_outside)
+  inline void keep_partners(float range_sq, float inner_sq, int n, const float *x, const float *y,
+                            const float *z, float xi, float yi, float zi, unsigned char *kept,
+                            bool &any_outside)
   {
     unsigned outside = 0;
     for (int k = 0; k < n; k += 16) {
@@ -176,7 +191,8 @@ namespace {
       const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
       const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
       const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
-      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
+      const __mmask16 keep =
+          _mm512_mask_cmp_ps_mask(valid, r, _mm512_set1_ps(range_sq), _CMP_LE_OQ);
       outside |= _mm512_mask_cmp_ps_mask(keep, r, _mm512_set1_ps(inner_sq), _CMP_GT_OQ);
       kept[k / 8] = static_cast<unsigned char>(keep);
       kept[k / 8 + 1] = static_cast<unsigned char>(keep >> 8);
@@ -190,13 +206,15 @@ namespace {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
       const __m256i number = _mm256_add_epi32(_mm256_set1_epi32(k), lanes);
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(numbers + count), _mm256_maskz_compress_epi32(kept[k / 8], number));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(numbers + count),
+                          _mm256_maskz_compress_epi32(kept[k / 8], number));
       count += _mm_popcnt_u32(kept[k / 8]);
     }
     return count;
   }
 
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from, double minus, double *to)
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from,
+                        double minus, double *to)
   {
     for (int k = 0; k < n; k += 8) {
       const __mmask8 keep = kept[k / 8];
@@ -205,7 +223,8 @@ namespace {
       to += _mm_popcnt_u32(keep);
     }
   }
-  inline void take_kept(int n, const unsigned char *kept, int, const int *, const float *from, float minus, float *to)
+  inline void take_kept(int n, const unsigned char *kept, int, const int *, const float *from,
+                        float minus, float *to)
   {
     for (int k = 0; k < n; k += 16) {
       const auto keep = static_cast<__mmask16>(kept[k / 8] | kept[k / 8 + 1] << 8);
@@ -224,8 +243,10 @@ namespace {
       t[k + 1] = _mm512_unpackhi_pd(v[k], v[k + 1]);
     }
     for (int k = 0; k < 2; ++k) {
-      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 2], 0x88), b = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0x88);
-      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 2], 0xdd), d = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0xdd);
+      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 2], 0x88),
+                    b = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0x88);
+      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 2], 0xdd),
+                    d = _mm512_shuffle_f64x2(t[k + 4], t[k + 6], 0xdd);
       v[k] = _mm512_shuffle_f64x2(a, b, 0x88);
       v[k + 2] = _mm512_shuffle_f64x2(c, d, 0x88);
       v[k + 4] = _mm512_shuffle_f64x2(a, b, 0xdd);
@@ -246,29 +267,45 @@ namespace {
       t[k + 3] = _mm512_unpackhi_pd(b, d);
     }
     for (int k = 0; k < 4; ++k) {
-      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 4], 0x88), b = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0x88);
-      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 4], 0xdd), d = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0xdd);
+      const __m512d a = _mm512_shuffle_f64x2(t[k], t[k + 4], 0x88),
+                    b = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0x88);
+      const __m512d c = _mm512_shuffle_f64x2(t[k], t[k + 4], 0xdd),
+                    d = _mm512_shuffle_f64x2(t[k + 8], t[k + 12], 0xdd);
       v[k] = _mm512_castpd_ps(_mm512_shuffle_f64x2(a, b, 0x88));
       v[k + 4] = _mm512_castpd_ps(_mm512_shuffle_f64x2(c, d, 0x88));
       v[k + 8] = _mm512_castpd_ps(_mm512_shuffle_f64x2(a, b, 0xdd));
       v[k + 12] = _mm512_castpd_ps(_mm512_shuffle_f64x2(c, d, 0xdd));
     }
   }
-  inline __m512d load(const double *from) { return _mm512_loadu_pd(from); }
-  inline __m512 load(const float *from) { return _mm512_loadu_ps(from); }
-  inline void store(double *to, __m512d v) { _mm512_storeu_pd(to, v); }
-  inline void store(float *to, __m512 v) { _mm512_storeu_ps(to, v); }
+  inline __m512d load(const double *from)
+  {
+    return _mm512_loadu_pd(from);
+  }
+  inline __m512 load(const float *from)
+  {
+    return _mm512_loadu_ps(from);
+  }
+  inline void store(double *to, __m512d v)
+  {
+    _mm512_storeu_pd(to, v);
+  }
+  inline void store(float *to, __m512 v)
+  {
+    _mm512_storeu_ps(to, v);
+  }
 
   // see ../multisite/site_kernels.h
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride, Real *to)
+  void take_records(int n, const int *index, int size, int nfields, const Real *from,
+                    std::size_t stride, Real *to)
   {
     constexpr int WIDTH = 64 / sizeof(Real);
     for (int m = 0; m < n; m += WIDTH)
       for (int field = 0; field < nfields; field += WIDTH) {
         decltype(load(from)) v[WIDTH];
         for (int k = 0; k < WIDTH; ++k)
-          v[k] = load(from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size + field);
+          v[k] = load(from + static_cast<std::size_t>(index[m + k < n ? m + k : n - 1]) * size +
+                      field);
         transpose(v);
         for (int k = 0; k < WIDTH; ++k)
           if (field + k < nfields) store(to + (field + k) * stride + m, v[k]);
@@ -277,9 +314,11 @@ namespace {
 
   // see pair_kernels.h; the outputs have room for 8 elements more
   template <class Real>
-  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
+                 Real *dy, Real *dz)
   {
-    const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]), z0 = _mm512_set1_pd(xi[2]);
+    const __m512d x0 = _mm512_set1_pd(xi[0]), y0 = _mm512_set1_pd(xi[1]),
+                  z0 = _mm512_set1_pd(xi[2]);
     const __m256i mask = _mm256_set1_epi32(neighmask);
     for (int k = 0; k < n; k += 8) {
       const __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
@@ -287,9 +326,12 @@ namespace {
       const __m512i wide = _mm512_cvtepi32_epi64(row);
       const __m512i place = _mm512_add_epi64(wide, _mm512_slli_epi64(wide, 1));
       const __m512d zero = _mm512_setzero_pd();
-      store_compressed(dx + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x, 8), x0));
-      store_compressed(dy + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 1, 8), y0));
-      store_compressed(dz + k, 0xff, _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 2, 8), z0));
+      store_compressed(dx + k, 0xff,
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x, 8), x0));
+      store_compressed(dy + k, 0xff,
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 1, 8), y0));
+      store_compressed(dz + k, 0xff,
+                       _mm512_sub_pd(_mm512_mask_i64gather_pd(zero, valid, place, x + 2, 8), z0));
     }
   }
 
@@ -306,7 +348,8 @@ namespace gpucoord {
 namespace {
 
   template <class Real>
-  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx, Real *dy, Real *dz)
+  void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
+                 Real *dy, Real *dz)
   {
     for (int k = 0; k < n; ++k) {
       const double *const xj = x + 3 * static_cast<std::size_t>(rows[k] & neighmask);
@@ -355,8 +398,9 @@ namespace {
   }
 
   template <class Real>
-  int keep_near_row(Real range_sq, int n, const Real *x, const Real *y, const Real *z, const Real *q, Real middle, Real half, Real y0,
-                    Real z0, Real *x_out, Real *dy, Real *dz, Real *q_out)
+  int keep_near_row(Real range_sq, int n, const Real *x, const Real *y, const Real *z,
+                    const Real *q, Real middle, Real half, Real y0, Real z0, Real *x_out, Real *dy,
+                    Real *dz, Real *q_out)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
@@ -364,22 +408,25 @@ namespace {
       dy[count] = y0 - y[k];
       dz[count] = z0 - z[k];
       q_out[count] = q[k];
-      const Real from = x[k] > middle ? x[k] - middle : middle - x[k], e = from > half ? from - half : Real(0);
+      const Real from = x[k] > middle ? x[k] - middle : middle - x[k],
+                 e = from > half ? from - half : Real(0);
       count += e * e + (dy[count] * dy[count] + dz[count] * dz[count]) <= range_sq ? 1 : 0;
     }
     return count;
   }
 
   template <class Real>
-  void keep_partners(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y, const Real *z, Real xi, Real yi, Real zi,
-                     unsigned char *kept, bool &any_outside)
+  void keep_partners(Real range_sq, Real inner_sq, int n, const Real *x, const Real *y,
+                     const Real *z, Real xi, Real yi, Real zi, unsigned char *kept,
+                     bool &any_outside)
   {
     unsigned outside = 0;
     kept[(n + 7) / 8] = 0;
     for (int k = 0; k < n; k += 8) {
       unsigned bits = 0;
       for (int b = 0; b < 8 && k + b < n; ++b) {
-        const Real dx = x[k + b] - xi, dy = y[k + b] - yi, dz = z[k + b] - zi, r_sq = dx * dx + dy * dy + dz * dz;
+        const Real dx = x[k + b] - xi, dy = y[k + b] - yi, dz = z[k + b] - zi,
+                   r_sq = dx * dx + dy * dy + dz * dz;
         const unsigned keep = r_sq <= range_sq ? 1 : 0;
         outside |= keep & (r_sq > inner_sq ? 1u : 0u);
         bits |= keep << b;
@@ -400,13 +447,15 @@ namespace {
   }
 
   template <class Real>
-  void take_kept(int, const unsigned char *, int count, const int *numbers, const Real *from, Real minus, Real *to)
+  void take_kept(int, const unsigned char *, int count, const int *numbers, const Real *from,
+                 Real minus, Real *to)
   {
     for (int m = 0; m < count; ++m) to[m] = from[numbers[m]] - minus;
   }
 
   template <class Real>
-  void take_records(int n, const int *index, int size, int nfields, const Real *from, std::size_t stride, Real *to)
+  void take_records(int n, const int *index, int size, int nfields, const Real *from,
+                    std::size_t stride, Real *to)
   {
     for (int m = 0; m < n; ++m) {
       const Real *const record = from + static_cast<std::size_t>(index[m]) * size;

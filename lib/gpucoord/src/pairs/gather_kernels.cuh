@@ -21,7 +21,7 @@ constexpr int TERMS_BEFORE_FLUSH = 256;
 
 template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
-sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
+    sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
 {
   const int t = blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32, lane = threadIdx.x % 32;
   if (t >= arg.n) return;
@@ -49,7 +49,7 @@ sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
 
 template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
-sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
+    sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
 {
   __shared__ DeviceAtom partner[tuning::ALL_PAIRS_TILE];
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
@@ -57,8 +57,10 @@ sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConsta
   const DeviceAtom atom = arg.i[valid ? t : 0];
   AtomSums<Real, Accumulator, WANT> sums;
   const std::int64_t stride = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * gridDim.y;
-  for (std::int64_t first = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * blockIdx.y; first < arg.nj; first += stride) {
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE), arg.nj - first));
+  for (std::int64_t first = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * blockIdx.y;
+       first < arg.nj; first += stride) {
+    const int count =
+        static_cast<int>(min(static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE), arg.nj - first));
     if (threadIdx.x < count) partner[threadIdx.x] = arg.j[first + threadIdx.x];
     __syncthreads();
     for (int k = 0; k < count; ++k) {
@@ -66,7 +68,8 @@ sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConsta
       minimum_image(arg.box, dx, dy, dz);
       const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
       const Real r_sq = rx * rx + ry * ry + rz * rz;
-      if (r_sq <= c.dmax_sq && partner[k].id != atom.id) sums.template add<Formula>(c, rx, ry, rz, r_sq);
+      if (r_sq <= c.dmax_sq && partner[k].id != atom.id)
+        sums.template add<Formula>(c, rx, ry, rz, r_sq);
     }
     sums.flush();
     __syncthreads();
@@ -74,18 +77,20 @@ sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConsta
   sums.finish(Formula::scale(c));
   if (valid && arg.out.sums) sums.store(arg.out, static_cast<std::size_t>(blockIdx.y) * arg.n + t);
   const std::size_t warps = static_cast<std::size_t>(gridDim.x) * (GATHER_THREADS / 32);
-  sums.store_warp(arg.out, blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32, valid);
+  sums.store_warp(
+      arg.out, blockIdx.y * warps + blockIdx.x * (GATHER_THREADS / 32) + threadIdx.x / 32, valid);
 }
 
 template <class Formula, class Real, class Accumulator, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
-sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Real> c)
+    sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Real> c)
 {
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
   if (t - static_cast<int>(threadIdx.x % 32) >= arg.n) return;    // a whole warp without pairs
   AtomSums<Real, Accumulator, WANT> sums;
   if (t < arg.n) {
-    const double *const a = arg.xa + 3 * static_cast<std::size_t>(t), *const b = arg.xb + 3 * static_cast<std::size_t>(t);
+    const double *const a = arg.xa + 3 * static_cast<std::size_t>(t),
+                        *const b = arg.xb + 3 * static_cast<std::size_t>(t);
     double dx = b[0] - a[0], dy = b[1] - a[1], dz = b[2] - a[2];
     minimum_image(arg.box, dx, dy, dz);
     const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);

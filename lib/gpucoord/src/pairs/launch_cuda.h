@@ -29,18 +29,24 @@ inline int team_size(const CellsShape &shape)    // atoms
 }
 
 // to how many teams the partners of atoms are shared out, so that there are enough
-inline int splits_of(int warps, int most) { return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most); }
+inline int splits_of(int warps, int most)
+{
+  return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most);
+}
 
 constexpr int GATHER_THREADS = 128;    // a block, of the other kernels
 
 // Each enqueues one kernel; no argument may have n = 0. Throws DeviceError.
 template <class Real> struct Launchers {
-  void (*cells)(const CellsArguments &, const FormulaConstants<Real> &, unsigned want, const CellsShape &,
-                cudaStream_t);
+  void (*cells)(const CellsArguments &, const FormulaConstants<Real> &, unsigned want,
+                const CellsShape &, cudaStream_t);
   void (*list)(const ListArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
-  void (*allpairs)(const AllPairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
-  void (*pairs)(const PairsArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
-  void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want, cudaStream_t);
+  void (*allpairs)(const AllPairsArguments &, const FormulaConstants<Real> &, unsigned want,
+                   cudaStream_t);
+  void (*pairs)(const PairsArguments &, const FormulaConstants<Real> &, unsigned want,
+                cudaStream_t);
+  void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want,
+                   cudaStream_t);
 };
 
 // SINGLE sums the terms of one atom in float, MIXED in float and double.

@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_LAUNCHERS_CUDA_H
 #define GPUCOORD_LAUNCHERS_CUDA_H
 
-#include "../switching/switch_dispatch.h"
 #include "../gpu/buffers.h"
+#include "../switching/switch_dispatch.h"
 #include "launch_cuda.h"
 
 #include <deque>
@@ -24,7 +24,8 @@ template <class Real> void upload_program(const CustomProgram &program, SwitchFu
   std::vector<Instruction> both = program.value;
   both.insert(both.end(), program.slope.begin(), program.slope.end());
   f.instructions.reserve(both.size());
-  check(cudaMemcpy(f.instructions.data(), both.data(), both.size() * sizeof(Instruction), cudaMemcpyHostToDevice),
+  check(cudaMemcpy(f.instructions.data(), both.data(), both.size() * sizeof(Instruction),
+                   cudaMemcpyHostToDevice),
         "copying the expression");
   f.constants.program = f.instructions.data();
   f.constants.nvalue = static_cast<int>(program.value.size());
@@ -32,7 +33,9 @@ template <class Real> void upload_program(const CustomProgram &program, SwitchFu
 }
 
 // in the order of the table
-template <class Real> void make_functions(const SwitchTable &table, Precision precision, std::deque<SwitchFunction<Real>> &functions)
+template <class Real>
+void make_functions(const SwitchTable &table, Precision precision,
+                    std::deque<SwitchFunction<Real>> &functions)
 {
   for (const Switch &function : table.functions()) {
     SwitchFunction<Real> &f = functions.emplace_back();
@@ -42,7 +45,9 @@ template <class Real> void make_functions(const SwitchTable &table, Precision pr
       get_launchers<InterpretedSwitch>(precision, f.launchers);
       upload_program(compile_custom(function.options().expression), f);
     } else
-      visit_formula(function, [&](auto formula) { get_launchers<decltype(formula)>(precision, f.launchers); });
+      visit_formula(function, [&](auto formula) {
+        get_launchers<decltype(formula)>(precision, f.launchers);
+      });
   }
 }
 

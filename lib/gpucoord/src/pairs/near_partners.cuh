@@ -15,10 +15,10 @@
 #ifndef GPUCOORD_NEAR_PARTNERS_CUH
 #define GPUCOORD_NEAR_PARTNERS_CUH
 
-#include "launch_cuda.h"
-#include "pair_arguments_cuda.h"
 #include "../gpu/sorted_atoms.cuh"
 #include "../gpu/warp_reduction.cuh"
+#include "launch_cuda.h"
+#include "pair_arguments_cuda.h"
 
 #include <cmath>
 #include <cstdint>
@@ -38,9 +38,9 @@ template <bool SELECT, class Real, int WARPS> struct TeamMemory {
                                             : tuning::PARTNERS_SELECT_DOUBLE;
   Partner<Real> partner[CAPACITY];
   unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
-  int2 range[SIZE];          // of sorted j-atoms, one for each column of the neighborhood
-  double leader[3];          // position of the first atom
-  std::int64_t column;       // of its cell
+  int2 range[SIZE];       // of sorted j-atoms, one for each column of the neighborhood
+  double leader[3];       // position of the first atom
+  std::int64_t column;    // of its cell
   float extreme[WARPS];
   int count[WARPS];
   int item;
@@ -127,23 +127,26 @@ __device__ inline double gap(double lo, double hi, double a, double b)
 }
 
 // the same from [lo, hi] along an axis to a column, of which the outermost ones hold all atoms beyond the grid
-__device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64_t c, double lo, double hi)
+__device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64_t c, double lo,
+                                       double hi)
 {
   const double begin = grid.lo[axis] + c * grid.size[axis];
-  return gap(lo, hi, c > 0 ? begin : -HUGE_VAL, c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
+  return gap(lo, hi, c > 0 ? begin : -HUGE_VAL,
+             c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
 }
 
 // Sorted j-atoms of the t-th column of the neighborhood of (cy, cz) that can be in range of
 // a box around i-atoms. Exact but for the margin of search_sq.
-__device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy, std::int64_t cz,
-                                     const double lo[3], const double hi[3])
+__device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy,
+                                     std::int64_t cz, const double lo[3], const double hi[3])
 {
   const BinGrid &grid = arg.grid;
   if (t >= arg.neighborhood.n) return make_int2(0, 0);
   cy += arg.neighborhood.dy[t];
   cz += arg.neighborhood.dz[t];
   if (cy < 0 || cy >= grid.n[1] || cz < 0 || cz >= grid.n[2]) return make_int2(0, 0);
-  const double gap_y = gap_to_column(grid, 1, cy, lo[1], hi[1]), gap_z = gap_to_column(grid, 2, cz, lo[2], hi[2]);
+  const double gap_y = gap_to_column(grid, 1, cy, lo[1], hi[1]),
+               gap_z = gap_to_column(grid, 2, cz, lo[2], hi[2]);
   const double reach_sq = arg.search_sq - gap_y * gap_y - gap_z * gap_z;
   if (reach_sq < 0.0) return make_int2(0, 0);
   const double reach = sqrt(reach_sq);
@@ -169,31 +172,35 @@ template <class Real> struct Center {
 
   __device__ Center of_lane(int lane) const
   {
-    return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane), __shfl_sync(ALL_LANES, z, lane),
-            __shfl_sync(ALL_LANES, limit, lane), __shfl_sync(ALL_LANES, id, lane)};
+    return {__shfl_sync(ALL_LANES, x, lane), __shfl_sync(ALL_LANES, y, lane),
+            __shfl_sync(ALL_LANES, z, lane), __shfl_sync(ALL_LANES, limit, lane),
+            __shfl_sync(ALL_LANES, id, lane)};
   }
 };
 
 // What a team works on: as many i-atoms as it has threads, or a share of their partners.
 struct TeamItem {
-  int split;                      // which share
-  int t;                          // of this thread, among the owned i-atoms
-  bool valid;                     // there is such an atom
-  int number;                     // of it among the sorted atoms
-  int first_number, last_number;  // of the team
+  int split;                        // which share
+  int t;                            // of this thread, among the owned i-atoms
+  bool valid;                       // there is such an atom
+  int number;                       // of it among the sorted atoms
+  int first_number, last_number;    // of the team
   DeviceAtom atom;
-  std::int64_t column;            // of its cell
+  std::int64_t column;    // of its cell
 };
 
 // item: of blocks of atoms times shares
-template <int SIZE> __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
+template <int SIZE>
+__device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
   TeamItem its = {};
   its.split = item / nblocks;
   const int first_t = (item % nblocks) * SIZE;
   its.t = first_t + rank;
   its.valid = its.t < arg.i.nowned;
-  const auto number_of = [&](int t) { return arg.i.owned ? arg.i.owned[t] : t; };
+  const auto number_of = [&](int t) {
+    return arg.i.owned ? arg.i.owned[t] : t;
+  };
   its.number = its.valid ? number_of(its.t) : 0;
   its.first_number = number_of(first_t);
   its.last_number = number_of(min(first_t + SIZE, arg.i.nowned) - 1);
@@ -211,8 +218,9 @@ template <int SIZE> __device__ TeamItem item_of(const CellsSearch &arg, int item
 // partners themselves, in passes. What it then collects at a time is from everywhere around, as near to one thread's atom as to
 // another's, and no thread has far more of it in range.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
-__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits, int passes, Real inverse_unit,
-                                  Real limit, int own_id, Memory &m, IdOf id_of, Add add)
+__device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
+                                  int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
+                                  IdOf id_of, Add add)
 {
   using T = Team<WARPS>;
   constexpr int SIZE = T::SIZE;
@@ -234,7 +242,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
     }
     T::sync();
     const double leader[3] = {m.leader[0], m.leader[1], m.leader[2]};
-    const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1], cz = column_here / arg.grid.n[1];
+    const std::int64_t column_here = m.column, cy = column_here % arg.grid.n[1],
+                       cz = column_here / arg.grid.n[1];
     const bool here = waits && fabs(atom.x - leader[0]) <= arg.max_extent &&
         fabs(atom.y - leader[1]) <= arg.max_extent && fabs(atom.z - leader[2]) <= arg.max_extent &&
         its.column == column_here;
@@ -246,22 +255,27 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
     const double position[3] = {atom.x, atom.y, atom.z};
     for (int k = 0; k < 3; ++k) {
       const auto relative = static_cast<float>(position[k] - leader[k]);
-      const float low = T::min(here ? relative : INFINITY, m), high = -T::min(here ? -relative : INFINITY, m);
+      const float low = T::min(here ? relative : INFINITY, m),
+                  high = -T::min(here ? -relative : INFINITY, m);
       lo[k] = leader[k] + low;
       hi[k] = leader[k] + high;
       origin[k] = leader[k] + 0.5f * (low + high);
       half[k] = 0.5f * (high - low) * inverse_unit;
     }
-    const auto relative = [&](double x, int axis) { return static_cast<Real>((x - origin[axis]) * inverse_unit); };
+    const auto relative = [&](double x, int axis) {
+      return static_cast<Real>((x - origin[axis]) * inverse_unit);
+    };
     const Center<Real> center = {relative(atom.x, 0), relative(atom.y, 1), relative(atom.z, 2),
-        here ? limit : Real(-1), own_id};
+                                 here ? limit : Real(-1), own_id};
 
     const int ncolumns = arg.neighborhood.n;
     for (int share = its.split; share < shares; share += splits) {
-      int chunk = 0, column = 0, begin = 0, end = 0;    // sorted j-atoms that are left in this column
+      int chunk = 0, column = 0, begin = 0,
+          end = 0;    // sorted j-atoms that are left in this column
       for (bool more = true; more;) {
         int queued = 0;
-        bool may_be_same = !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
+        bool may_be_same =
+            !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
         while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
           if (begin >= end) {
             more = column < ncolumns;
@@ -279,17 +293,21 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
           const int chunk_begin = begin, k = begin + rank * stride;
           begin += AT_ONCE * SIZE * stride;
           if (!INTERLEAVED && shares > 1 && chunk++ % shares != share) continue;
-          may_be_same = may_be_same || INTERLEAVED || (chunk_begin <= its.last_number && its.first_number < begin);
+          may_be_same = may_be_same || INTERLEAVED ||
+              (chunk_begin <= its.last_number && its.first_number < begin);
           DeviceAtom a[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u)
             if (k + u * SIZE * stride < end) a[u] = arg.j.atom[k + u * SIZE * stride];
           Partner<Real> p[AT_ONCE];
           bool is_near[AT_ONCE];
           for (int u = 0; u < AT_ONCE; ++u) {
-            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2), id_of(a[u], k + u * SIZE * stride)};
-            const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)), out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
+            p[u] = {relative(a[u].x, 0), relative(a[u].y, 1), relative(a[u].z, 2),
+                    id_of(a[u], k + u * SIZE * stride)};
+            const Real out_x = fmax(fabs(p[u].x) - half[0], Real(0)),
+                       out_y = fmax(fabs(p[u].y) - half[1], Real(0)),
                        out_z = fmax(fabs(p[u].z) - half[2], Real(0));
-            is_near[u] = k + u * SIZE * stride < end && out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
+            is_near[u] = k + u * SIZE * stride < end &&
+                out_x * out_x + out_y * out_y + out_z * out_z <= range_sq;
           }
           int place[AT_ONCE], total;
           T::places(is_near, place, total, m);
@@ -298,7 +316,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
           queued += total;
         }
         if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};    // up to a multiple of 32
+          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY,
+                                      -1};    // up to a multiple of 32
         T::sync();
         add(center, may_be_same, queued);
         T::sync();

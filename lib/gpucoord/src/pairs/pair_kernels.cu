@@ -30,38 +30,47 @@ namespace {
   template <class F> void with_want(unsigned want, F f)
   {
     switch (want) {
-      case VALUE: return f(std::integral_constant<unsigned, VALUE>());
-      case DERIVATIVES: return f(std::integral_constant<unsigned, DERIVATIVES>());
-      case ALL_OF_ATOMS: return f(std::integral_constant<unsigned, ALL_OF_ATOMS>());
-      default: return f(std::integral_constant<unsigned, ALL>());
+      case VALUE:
+        return f(std::integral_constant<unsigned, VALUE>());
+      case DERIVATIVES:
+        return f(std::integral_constant<unsigned, DERIVATIVES>());
+      case ALL_OF_ATOMS:
+        return f(std::integral_constant<unsigned, ALL_OF_ATOMS>());
+      default:
+        return f(std::integral_constant<unsigned, ALL>());
     }
   }
 
   template <class Real, class Accumulator, unsigned WANT, int WARPS>
-  void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c, const CellsShape &shape,
-                    cudaStream_t stream)
+  void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c,
+                    const CellsShape &shape, cudaStream_t stream)
   {
     const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1;
     const int threads = 32 * WARPS * teams_per_block;
     const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.out.splits;
     // as many threads as a multiprocessor can hold: more would find the queue empty
-    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block, shape.multiprocessors * (2048 / threads));
-    static_assert(MAX_WARPS_PER_BLOCK * sizeof(TeamMemory<!CHEAP<Formula>, Real, 1>) <= 48 * 1024, "what every GPU gives");
+    const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
+                                shape.multiprocessors * (2048 / threads));
+    static_assert(MAX_WARPS_PER_BLOCK * sizeof(TeamMemory<!CHEAP<Formula>, Real, 1>) <= 48 * 1024,
+                  "what every GPU gives");
     const std::size_t memory = teams_per_block * sizeof(TeamMemory<!CHEAP<Formula>, Real, WARPS>);
-    process_cells<Formula, Real, Accumulator, WANT, WARPS><<<blocks, threads, memory, stream>>>(arg, c);
+    process_cells<Formula, Real, Accumulator, WANT, WARPS>
+        <<<blocks, threads, memory, stream>>>(arg, c);
     check(cudaGetLastError(), "launching process_cells");
   }
 
   template <class Real, class Accumulator, int WARPS>
-  void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
-                           const CellsShape &shape, cudaStream_t stream)
+  void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c,
+                           unsigned want, const CellsShape &shape, cudaStream_t stream)
   {
-    with_want(want, [&](auto wanted) { launch_cells<Real, Accumulator, wanted(), WARPS>(arg, c, shape, stream); });
+    with_want(want, [&](auto wanted) {
+      launch_cells<Real, Accumulator, wanted(), WARPS>(arg, c, shape, stream);
+    });
   }
 
   template <class Real, class Accumulator>
-  void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want, const CellsShape &shape,
-             cudaStream_t stream)
+  void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+             const CellsShape &shape, cudaStream_t stream)
   {
     if (shape.block_processor)
       launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape, stream);
@@ -70,36 +79,43 @@ namespace {
   }
 
   template <class Real, class Accumulator>
-  void list(const ListArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  void list(const ListArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+            cudaStream_t stream)
   {
     constexpr int ATOMS = GATHER_THREADS / 32;
     const int blocks = (arg.n + ATOMS - 1) / ATOMS;
     if (want == VALUE)
       sum_lists<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else if (want == ALL_OF_ATOMS)
-      sum_lists<Formula, Real, Accumulator, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      sum_lists<Formula, Real, Accumulator, ALL_OF_ATOMS>
+          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else if (want == IN_WINDOW)
-      sum_lists<Formula, Real, Accumulator, IN_WINDOW><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      sum_lists<Formula, Real, Accumulator, IN_WINDOW>
+          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_lists<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_lists");
   }
 
   template <class Real, class Accumulator>
-  void allpairs(const AllPairsArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  void allpairs(const AllPairsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+                cudaStream_t stream)
   {
     const dim3 blocks((arg.n + GATHER_THREADS - 1) / GATHER_THREADS, arg.out.splits);
     if (want == VALUE)
-      sum_all_pairs<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      sum_all_pairs<Formula, Real, Accumulator, VALUE>
+          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else if (want == ALL_OF_ATOMS)
-      sum_all_pairs<Formula, Real, Accumulator, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      sum_all_pairs<Formula, Real, Accumulator, ALL_OF_ATOMS>
+          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     else
       sum_all_pairs<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
     check(cudaGetLastError(), "launching sum_all_pairs");
   }
 
   template <class Real>
-  void pairs(const PairsArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  void pairs(const PairsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+             cudaStream_t stream)
   {
     const int blocks = (arg.n + GATHER_THREADS - 1) / GATHER_THREADS;
     if (want == VALUE)
@@ -111,37 +127,50 @@ namespace {
     check(cudaGetLastError(), "launching sum_pairs");
   }
 
-  inline void row_blocks(const PartnerArguments &arg, const FormulaConstants<float> &c, unsigned want, cudaStream_t stream)
+  inline void row_blocks(const PartnerArguments &arg, const FormulaConstants<float> &c,
+                         unsigned want, cudaStream_t stream)
   {
-    const unsigned blocks = std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
+    const unsigned blocks =
+        std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
     const std::size_t bytes = bytes_of_points(arg.rows.blocks.most_lines);
     const auto launch = [&](auto *kernel) {
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                 static_cast<int>(bytes)),
             "asking for shared memory");
-      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+      check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                 cudaSharedmemCarveoutMaxShared),
             "asking for shared memory");    // for as many blocks at once as there are registers for
-      launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream, arg, c);
+      launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
+                    arg, c);
     };
-    with_want(want, [&](auto wanted) { launch(sum_row_blocks<Formula, wanted()>); });
+    with_want(want, [&](auto wanted) {
+      launch(sum_row_blocks<Formula, wanted()>);
+    });
   }
 
   // sums in double, also in precision single: the loads take longer
   template <class Real>
-  void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want, cudaStream_t stream)
+  void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want,
+                cudaStream_t stream)
   {
     if constexpr (std::is_same<Real, float>::value)
       if (arg.rows.blocks.partner) return row_blocks(arg, c, want, stream);
     const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
-    const unsigned blocks = std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+    const unsigned blocks =
+        std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
     const auto launch = [&](auto *kernel) {
-      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS}, stream, arg, c);
+      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS}, stream, arg,
+                    c);
     };
-    with_want(want, [&](auto wanted) { launch(sum_partners<Formula, Real, wanted()>); });
+    with_want(want, [&](auto wanted) {
+      launch(sum_partners<Formula, Real, wanted()>);
+    });
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()
   {
-    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>, pairs<Real>, partners<Real>};
+    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>,
+            pairs<Real>, partners<Real>};
   }
 
 }    // namespace

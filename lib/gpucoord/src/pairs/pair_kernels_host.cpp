@@ -7,9 +7,9 @@
 #include "pair_kernels_host.h"
 
 #include "../core/minimum_image.h"
+#include "../switching/custom_function_host.h"
 #include "../switching/switch_dispatch.h"
 #include "compress_host.h"
-#include "../switching/custom_function_host.h"
 #include "gpucoord/pairs.h"
 
 #ifndef GPUCOORD_ISA
@@ -125,8 +125,8 @@ namespace {
         s = 0;
       }
       const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
-      const Real term[NSUMS] = {s, -fx, -fy, -fz, -fx * dx, -fy * dy, -fz * dz, -fx * dy, -fx * dz,
-          -fy * dz};
+      const Real term[NSUMS] = {s,        -fx,      -fy,      -fz,      -fx * dx,
+                                -fy * dy, -fz * dz, -fx * dy, -fx * dz, -fy * dz};
       for (int t = 0; t < NSUMS; ++t) total[t] += term[t];
     }
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
@@ -174,19 +174,27 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision, PairKernels<float> &kernels)
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision precision,
+                                          PairKernels<float> &kernels)
   {
     kernels = precision == Precision::SINGLE ? make<float, float>(function)
                                              : make<float, double>(function);
   }
 
-  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision, PairKernels<double> &kernels)
+  GPUCOORD_TEST_API void get_pair_kernels(const Switch &function, Precision,
+                                          PairKernels<double> &kernels)
   {
     kernels = make<double, double>(function);
   }
 
-  void get_keep_near_box(KeepNearBoxFunction<float> &kernel) { kernel = keep_near_box<float>; }
-  void get_keep_near_box(KeepNearBoxFunction<double> &kernel) { kernel = keep_near_box<double>; }
+  void get_keep_near_box(KeepNearBoxFunction<float> &kernel)
+  {
+    kernel = keep_near_box<float>;
+  }
+  void get_keep_near_box(KeepNearBoxFunction<double> &kernel)
+  {
+    kernel = keep_near_box<double>;
+  }
 
 }    // namespace GPUCOORD_ISA
 

@@ -48,11 +48,12 @@ constexpr int KEEP_MARGIN = 8;
 // beyond them may be overwritten.
 template <class Real>
 using NeighborsFunction = void (*)(const double *x, const double *xi, int n, const int *neighbors,
-                                    int neighmask, Real *dx, Real *dy, Real *dz);
+                                   int neighmask, Real *dx, Real *dy, Real *dz);
 
 template <class Real> struct PairKernels {
   GatherFunction<Real> gather[4];    // by Want: value, + derivatives, + virial, + both
-  GatherFunction<Real> gather_windowed;    // dS/dx of each pair times the window of the constants, no value
+  GatherFunction<Real>
+      gather_windowed;    // dS/dx of each pair times the window of the constants, no value
   NeighborsFunction<Real> neighbors;
   DisplacementFunction<Real> displacements;
   KeepNearBoxFunction<Real> keep_near_box;
@@ -61,7 +62,8 @@ template <class Real> struct PairKernels {
 template <class Real> KeepNearBoxFunction<Real> select_keep_near_box();
 
 // Kernels of a precision: Real float for SINGLE and MIXED, double for DOUBLE.
-template <class Real> GPUCOORD_TEST_API PairKernels<Real> select_pair_kernels(const Switch &, Precision);
+template <class Real>
+GPUCOORD_TEST_API PairKernels<Real> select_pair_kernels(const Switch &, Precision);
 
 }    // namespace gpucoord
 

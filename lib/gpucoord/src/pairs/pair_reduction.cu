@@ -21,7 +21,8 @@ namespace {
 
 }    // namespace
 
-void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace, cudaStream_t stream)
+void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace,
+            cudaStream_t stream)
 {
   reduce_all(sums, n, total, Add(), workspace, stream);
 }

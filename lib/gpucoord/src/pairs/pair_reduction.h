@@ -9,7 +9,8 @@
 namespace gpucoord {
 
 // The sum of n > 0 of them, always in the same order. Enqueues work only.
-void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace, cudaStream_t);
+void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace,
+            cudaStream_t);
 
 }    // namespace gpucoord
 

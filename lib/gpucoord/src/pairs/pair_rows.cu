@@ -5,10 +5,10 @@
 
 #include "resident_pairs.h"
 
+#include "../gpu/warp_reduction.cuh"
 #include "pair_rebuild.cuh"
 #include "partner_masks.cuh"
 #include "partner_search.cuh"
-#include "../gpu/warp_reduction.cuh"
 
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -33,7 +33,10 @@ struct Room {
     if (offset) return partner + offset[t] + c;
     return partner + (static_cast<std::int64_t>(t / 32) * (capacity / FOUR) + c) * 32 + t % 32;
   }
-  __device__ int &partner_of(int t, int k) const { return reinterpret_cast<int *>(four(t, k / FOUR))[k % FOUR]; }
+  __device__ int &partner_of(int t, int k) const
+  {
+    return reinterpret_cast<int *>(four(t, k / FOUR))[k % FOUR];
+  }
   __device__ int length() const { return offset ? INT_MAX : capacity; }
 };
 
@@ -73,7 +76,8 @@ namespace {
     if (threadIdx.x % 32 != 0 || total == 0) return;
     atomicMax(reinterpret_cast<long long *>(numbers + MOST), static_cast<long long>(most));
     const auto add = [&](int number, int n) {
-      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number), static_cast<unsigned long long>(n));
+      atomicAdd(reinterpret_cast<unsigned long long *>(numbers + number),
+                static_cast<unsigned long long>(n));
     };
     add(PARTNERS, total);
     add(ROWS, rows);
@@ -82,8 +86,8 @@ namespace {
 
   // the partners of each candidate, as many as there is room for, and how many there are
   __global__ void __launch_bounds__(THREADS)
-  find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room, int *count,
-                std::int64_t *numbers)
+      find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room,
+                    int *count, std::int64_t *numbers)
   {
     const int t = thread_number();
     int found = 0;
@@ -94,7 +98,9 @@ namespace {
         four = make_int4(four.y, four.z, four.w, point);
         if (k % FOUR == FOUR - 1 && k < capacity) *room.four(t, k / FOUR) = four;
       };
-      for_each_partner(search, t, [&](int point) { append(found++, point); });
+      for_each_partner(search, t, [&](int point) {
+        append(found++, point);
+      });
       count[t] = found;
       const int number = search.candidates(t).number;
       for (int k = found; k % FOUR != 0; ++k) append(k, number);
@@ -104,8 +110,9 @@ namespace {
 
   // the same from masks; lanes() threads a candidate
   __global__ void __launch_bounds__(THREADS)
-  find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups, const __grid_constant__ Candidates candidates,
-                         const __grid_constant__ Room room, int *count, std::int64_t *numbers)
+      find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups,
+                             const __grid_constant__ Candidates candidates,
+                             const __grid_constant__ Room room, int *count, std::int64_t *numbers)
   {
     const PartnerMasks &masks = of_groups.group[blockIdx.y];
     const int lanes = masks.lanes(), k_of_group = thread_number() / lanes;
@@ -119,15 +126,17 @@ namespace {
     const bool counts = k_of_group < masks.n && threadIdx.x % lanes == 0;
     if (counts) {
       count[t] = found;
-      for (int k = found; k % FOUR != 0 && k < capacity; ++k) room.partner_of(t, k) = candidates(t).number;
+      for (int k = found; k % FOUR != 0 && k < capacity; ++k)
+        room.partner_of(t, k) = candidates(t).number;
     }
     add_to_numbers(counts ? found : 0, blockIdx.y == 0, numbers);
   }
 
   // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
   // rows; null: all.
-  __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n, int lanes,
-                            const int *candidate_count, int *point, int *atom, int *count, std::int64_t *tile)
+  __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n,
+                            int lanes, const int *candidate_count, int *point, int *atom,
+                            int *count, std::int64_t *tile)
   {
     const int r = thread_number(), rows_a_tile = 32 / lanes;
     int most = 0;
@@ -155,7 +164,10 @@ namespace {
   struct NeighborsOfCaller {
     const int *neighbor;
     std::int64_t atom_stride, neighbor_stride;
-    __device__ int operator()(int r, int k) const { return neighbor[r * atom_stride + k * neighbor_stride]; }
+    __device__ int operator()(int r, int k) const
+    {
+      return neighbor[r * atom_stride + k * neighbor_stride];
+    }
   };
 
   // a warp a tile
@@ -163,15 +175,17 @@ namespace {
 
   template <class Partners>
   __global__ void __launch_bounds__(TILE_THREADS)
-  make_tiles(const __grid_constant__ DeviceRows rows, int ntiles, const __grid_constant__ Partners partners,
-             int4 *partner)
+      make_tiles(const __grid_constant__ DeviceRows rows, int ntiles,
+                 const __grid_constant__ Partners partners, int4 *partner)
   {
     const int thread = threadIdx.x % 32, tile = blockIdx.x * (TILE_THREADS / 32) + threadIdx.x / 32;
     if (tile >= ntiles) return;
     const int lanes = rows.lanes, r = tile * (32 / lanes) + thread / lanes;
     if (r >= rows.n) return;
     const int count = rows.count[r], none = rows.point ? rows.point[r] : r;
-    const auto number = [&](int k) { return k < count ? partners(r, k) : none; };
+    const auto number = [&](int k) {
+      return k < count ? partners(r, k) : none;
+    };
     int4 *to = partner + (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
 #pragma unroll 2    // loads under way
     for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
@@ -179,7 +193,8 @@ namespace {
   }
 
   template <class Partners>
-  void enqueue_tiles(const DeviceRows &rows, const Partners &partners, int4 *partner, cudaStream_t stream)
+  void enqueue_tiles(const DeviceRows &rows, const Partners &partners, int4 *partner,
+                     cudaStream_t stream)
   {
     const int rows_a_tile = 32 / rows.lanes, ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
     make_tiles<<<(ntiles + TILE_THREADS / 32 - 1) / (TILE_THREADS / 32), TILE_THREADS, 0, stream>>>(
@@ -193,8 +208,8 @@ namespace {
 struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
-  int n, na;               // rows, and those of group a
-  int most;                // partners of one row
+  int n, na;    // rows, and those of group a
+  int most;     // partners of one row
   std::int64_t npairs;
   int lanes, ntiles;
   bool in_place;           // the search has written tiles, one row for each candidate
@@ -243,9 +258,11 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t
     nwarps = std::max(nwarps, static_cast<std::int64_t>(m.words()) * m.chunks());
   }
   mask_words.reserve(first_word[ngroups]);
-  for (int group = 0; group < ngroups; ++group) masks.group[group].word = mask_words.data() + first_word[group];
+  for (int group = 0; group < ngroups; ++group)
+    masks.group[group].word = mask_words.data() + first_word[group];
   constexpr int WARPS = MASK_THREADS / 32;
-  test_all_pairs<<<dim3(static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), ngroups), MASK_THREADS, 0, stream>>>(masks);
+  test_all_pairs<<<dim3(static_cast<unsigned>((nwarps + WARPS - 1) / WARPS), ngroups), MASK_THREADS,
+                   0, stream>>>(masks);
   check(cudaGetLastError(), "launching test_all_pairs");
   return masks;
 }
@@ -270,7 +287,8 @@ void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
   const std::size_t number = ci * type_classes.size() + cj;
   while (row_buffers.size() <= number) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[number];
-  FoundRows rows = search_partners(a, b, candidates, ranges[type_classes(ci, cj).function], buffers, stream);
+  FoundRows rows =
+      search_partners(a, b, candidates, ranges[type_classes(ci, cj).function], buffers, stream);
   if (rows.n == 0) return;
   choose_tiles(rows);
   DeviceRows view = compact_rows(rows, buffers, stream);
@@ -284,14 +302,16 @@ void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
 }
 
 // Writes partners into 'found'. Waits for their number.
-ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Candidates &candidates, double range, RowBuffers &buffers,
-                                                    cudaStream_t stream)
+ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Candidates &candidates,
+                                                        double range, RowBuffers &buffers,
+                                                        cudaStream_t stream)
 {
   const int ncandidates = candidates.n;
   // groups may have grown since few atoms needed so much
   if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
     buffers.capacity = RowBuffers::FIRST_CAPACITY;
-  if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);    // the old rows are not needed any more
+  if (found.bytes() < buffers.partner.bytes())
+    found.swap(buffers.partner);    // the old rows are not needed any more
   candidate_count.reserve(ncandidates);
   Search search = {};
   MasksOfGroups masks = {};
@@ -306,17 +326,21 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   Room room = {};
   for (;;) {
     if (!room.offset) {
-      found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 * (buffers.capacity / FOUR));
+      found.reserve((static_cast<std::size_t>(ncandidates) + 31) / 32 * 32 *
+                    (buffers.capacity / FOUR));
       room = {found.data(), buffers.capacity, nullptr};
     }
-    check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream), "clearing numbers");
+    check(cudaMemsetAsync(numbers.data() + ROWS, 0, (LISTS - ROWS) * sizeof(std::int64_t), stream),
+          "clearing numbers");
     if (few) {
       std::int64_t nthreads = 0;
-      for (const PartnerMasks &m : masks.group) nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
+      for (const PartnerMasks &m : masks.group)
+        nthreads = std::max(nthreads, static_cast<std::int64_t>(m.n) * m.lanes());
       find_partners_in_masks<<<dim3(blocks_of(nthreads), two ? 2 : 1), THREADS, 0, stream>>>(
           masks, candidates, room, candidate_count.data(), numbers.data());
     } else
-      find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(search, room, candidate_count.data(), numbers.data());
+      find_partners<<<blocks_of(ncandidates), THREADS, 0, stream>>>(
+          search, room, candidate_count.data(), numbers.data());
     check(cudaGetLastError(), "launching find_partners");
     wait_for_numbers(LISTS, stream);
     most = static_cast<int>(numbers_host[MOST]);
@@ -326,10 +350,12 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
       offset.reserve(ncandidates);
       const auto lengths = thrust::make_transform_iterator(candidate_count.data(), Fours());
       std::size_t bytes = 0;
-      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates, stream),
+      check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, lengths, offset.data(), ncandidates,
+                                          stream),
             "planning a scan");
       workspace.reserve(bytes);
-      check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(), ncandidates, stream),
+      check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, lengths, offset.data(),
+                                          ncandidates, stream),
             "adding up lengths");
       found.reserve(numbers_host[PARTNERS] / FOUR + numbers_host[ROWS]);
       room = {found.data(), 0, offset.data()};
@@ -351,7 +377,8 @@ void ResidentPairs::choose_tiles(FoundRows &rows)
   // A few rows may have most of the partners.
   rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2));
   // The search has written tiles already. These are good where nearly all candidates have partners.
-  rows.in_place = rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
+  rows.in_place =
+      rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
   if (rows.in_place) {
     rows.n = rows.candidates.n;
     rows.na = rows.candidates.na;
@@ -359,12 +386,14 @@ void ResidentPairs::choose_tiles(FoundRows &rows)
   const int rows_a_tile = 32 / rows.lanes;
   rows.ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
   // Tiles of the longest row, unless they would be far too much memory.
-  rows.longest = 32 * static_cast<std::int64_t>(((rows.most + FOUR - 1) / FOUR + rows.lanes - 1) / rows.lanes);
+  rows.longest =
+      32 * static_cast<std::int64_t>(((rows.most + FOUR - 1) / FOUR + rows.lanes - 1) / rows.lanes);
   rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
 }
 
 // Leaves out candidates without partners, unless rows are in place. The view has all but tiles and partners.
-DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers, cudaStream_t stream)
+DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
+                                       cudaStream_t stream)
 {
   const int n = rows.n, ncandidates = rows.candidates.n;
   buffers.point.reserve(n);
@@ -375,19 +404,23 @@ DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffer
     const HasPartners has_partners = {candidate_count.data()};
     active.reserve(ncandidates);
     std::size_t bytes = 0;
-    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS, ncandidates, has_partners,
-              stream), "planning a selection");
+    check(cub::DeviceSelect::If(nullptr, bytes, places, active.data(), numbers.data() + ROWS,
+                                ncandidates, has_partners, stream),
+          "planning a selection");
     workspace.reserve(bytes);
-    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(), numbers.data() + ROWS, ncandidates,
-              has_partners, stream), "selecting rows");
+    check(cub::DeviceSelect::If(workspace.data(), bytes, places, active.data(),
+                                numbers.data() + ROWS, ncandidates, has_partners, stream),
+          "selecting rows");
   }
   if (rows.differ) {
     buffers.tile.reserve(rows.ntiles + 1);
-    check(cudaMemsetAsync(buffers.tile.data() + rows.ntiles, 0, sizeof(std::int64_t), stream), "clearing a number");
+    check(cudaMemsetAsync(buffers.tile.data() + rows.ntiles, 0, sizeof(std::int64_t), stream),
+          "clearing a number");
   }
-  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(rows.candidates, rows.in_place ? nullptr : active.data(), n, rows.lanes,
-                                                  candidate_count.data(), buffers.point.data(), buffers.atom.data(),
-                                                  buffers.count.data(), rows.differ ? buffers.tile.data() : nullptr);
+  list_rows<<<blocks_of(n), THREADS, 0, stream>>>(
+      rows.candidates, rows.in_place ? nullptr : active.data(), n, rows.lanes,
+      candidate_count.data(), buffers.point.data(), buffers.atom.data(), buffers.count.data(),
+      rows.differ ? buffers.tile.data() : nullptr);
   check(cudaGetLastError(), "launching list_rows");
   DeviceRows view = {};
   view.n = n;
@@ -400,18 +433,22 @@ DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffer
 }
 
 // Writes the partners of compact rows into tiles. Waits for the size of tiles that differ.
-void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view, cudaStream_t stream)
+void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view,
+                               cudaStream_t stream)
 {
   const int ntiles = rows.ntiles;
   if (rows.differ) {
     std::size_t bytes = 0;
-    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1, stream),
+    check(cub::DeviceScan::ExclusiveSum(nullptr, bytes, buffers.tile.data(), buffers.tile.data(),
+                                        ntiles + 1, stream),
           "planning a scan");
     workspace.reserve(bytes);
-    check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, buffers.tile.data(), buffers.tile.data(), ntiles + 1,
-              stream), "adding up tiles");
+    check(cub::DeviceScan::ExclusiveSum(workspace.data(), bytes, buffers.tile.data(),
+                                        buffers.tile.data(), ntiles + 1, stream),
+          "adding up tiles");
     check(cudaMemcpyAsync(numbers_host.data(), buffers.tile.data() + ntiles, sizeof(std::int64_t),
-              cudaMemcpyDeviceToHost, stream), "copying from it");
+                          cudaMemcpyDeviceToHost, stream),
+          "copying from it");
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     copied += sizeof(std::int64_t);
     view.tile = buffers.tile.data();
@@ -425,7 +462,8 @@ void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, Devic
 }
 
 // No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
-void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, cudaStream_t stream)
+void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors,
+                                   cudaStream_t stream)
 {
   if (two || type_classes.size() > 1)
     throw std::invalid_argument("gpucoord: a neighbor list for two groups or types that differ");
@@ -437,7 +475,8 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   if (n == 0) return;
   DeviceRows view = {};    // without numbers of points and atoms: those of rows
   view.n = view.nvalue = n;
-  const int partners = neighbors.capacity / 2;    // half of the room is about what atoms of a liquid need
+  const int partners =
+      neighbors.capacity / 2;    // half of the room is about what atoms of a liquid need
   if (rebuilds_in_tiles > 0)
     --rebuilds_in_tiles;
   else if (!precise && RowBlockBuilder::are_for(n, n_points, neighbors.capacity, partners)) {
@@ -456,7 +495,8 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   if (row_buffers.empty()) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[0];
   buffers.count.reserve(n);
-  check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int), cudaMemcpyDeviceToDevice, stream),
+  check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int),
+                        cudaMemcpyDeviceToDevice, stream),
         "copying on it");
   view.lanes = lanes_for(n, partners);
   view.count = buffers.count.data();
@@ -464,8 +504,9 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   view.stride = 32 * (((neighbors.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);
   buffers.partner.reserve(static_cast<std::size_t>(ntiles) * view.stride);
   view.partner = buffers.partner.data();
-  enqueue_tiles(view, NeighborsOfCaller{neighbors.neighbor, neighbors.atom_stride, neighbors.neighbor_stride},
-                buffers.partner.data(), stream);
+  enqueue_tiles(
+      view, NeighborsOfCaller{neighbors.neighbor, neighbors.atom_stride, neighbors.neighbor_stride},
+      buffers.partner.data(), stream);
   all_rows.push_back({0, 0, view});
 }
 

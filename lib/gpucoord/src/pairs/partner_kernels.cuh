@@ -7,9 +7,9 @@
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
 #define GPUCOORD_PARTNER_KERNELS_CUH
 
-#include "atom_sums.cuh"
-#include "../gpu/forces.cuh"
 #include "../gpu/early_launch.cuh"
+#include "../gpu/forces.cuh"
+#include "atom_sums.cuh"
 #include "launch_cuda.h"
 #include "pair_arguments_cuda.h"
 
@@ -19,7 +19,8 @@ constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
 // On a multiprocessor. To say so leaves registers for loads under way (64, where the compiler would take 56), in which
 // the kernel of the most frequent steps gains a fifth.
 template <class Real, unsigned WANT>
-constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value && WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
+constexpr int PARTNER_BLOCKS =
+    std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
 // The difference of two points, in units where they are integers, and the square of a distance from that in units.
@@ -29,14 +30,21 @@ __device__ inline void difference(const int4 &a, const int4 &b, float &dx, float
   dy = static_cast<float>(b.y - a.y);
   dz = static_cast<float>(b.z - a.z);
 }
-__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double &dx, double &dy, double &dz)
+__device__ inline void difference(const DeviceAtom &a, const DeviceAtom &b, double &dx, double &dy,
+                                  double &dz)
 {
   dx = b.x - a.x;
   dy = b.y - a.y;
   dz = b.z - a.z;
 }
-__device__ inline float length_sq(float r_sq, float unit_sq) { return unit_sq * r_sq; }
-__device__ inline double length_sq(double r_sq, double) { return r_sq; }
+__device__ inline float length_sq(float r_sq, float unit_sq)
+{
+  return unit_sq * r_sq;
+}
+__device__ inline double length_sq(double r_sq, double)
+{
+  return r_sq;
+}
 
 // numbers that no other thread reads: they do not stay in L1, which points need
 template <class Four> __device__ Four load_once(const Four *p)    // int4 or uint4
@@ -57,8 +65,8 @@ template <> struct PointOf<float> {
 
 // Adds those of four partners that exist and are in range: of 'left' partners that are still to come, every lanes-th.
 template <class Formula, class Real, class Point, class Sums>
-__device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom, const Point (&other)[FOUR], int left,
-                                int lanes, Real unit_sq)
+__device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom,
+                                const Point (&other)[FOUR], int left, int lanes, Real unit_sq)
 {
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
@@ -81,10 +89,11 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
   if constexpr (WANT != VALUE)
     if (arg.slopes)
       for (int c = 0; c < 3; ++c)
-        arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] = static_cast<float>(arg.weight * sums.column(1 + c));
+        arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] =
+            static_cast<float>(arg.weight * sums.column(1 + c));
   if (arg.forces.f)
-    subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1), arg.weight * sums.column(2),
-             arg.weight * sums.column(3));
+    subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1),
+             arg.weight * sums.column(2), arg.weight * sums.column(3));
   if (r < arg.rows.nvalue) {
     mine.value += sums.column(0);
     if constexpr ((WANT & VIRIAL) != 0)
@@ -93,7 +102,8 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
 }
 
 // Value and virial of all threads: of the block, then, by the last block to end, of all blocks. WARPS: of a block
-template <unsigned WANT, int WARPS> __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
+template <unsigned WANT, int WARPS>
+__device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 {
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
   __shared__ WarpSums of_warp[WARPS];
@@ -132,18 +142,20 @@ template <unsigned WANT, int WARPS> __device__ void add_up(const PartnerArgument
 
 template <class Formula, class Real, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
-sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstants<Real> c)
+    sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstants<Real> c)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0, unit_sq = unit * unit;
   const int lanes = arg.rows.lanes, rows_a_tile = 32 / lanes;
-  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes, lane = thread % lanes;
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32, a = thread / lanes,
+            lane = thread % lanes;
   const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
 
   WarpSums mine = {};
   wait_for_kernel_before();    // which may be that of the points
-  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles; tile += gridDim.x * PARTNER_WARPS) {
+  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
+       tile += gridDim.x * PARTNER_WARPS) {
     const int r = tile * rows_a_tile + a;
     const bool valid = r < arg.rows.n;
     AtomSums<Real, double, WANT> sums;
@@ -158,7 +170,8 @@ sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstant
       if (lane < count) next = load_once(partner);
       int left = count - lane;    // every lanes-th of them is this thread's
       while (left > 0) {
-        const int stop = std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;
+        const int stop =
+            std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;
         for (; left > stop; left -= FOUR * lanes) {
           const int number[FOUR] = {next.x, next.y, next.z, next.w};
           Point other[FOUR];

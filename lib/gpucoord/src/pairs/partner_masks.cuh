@@ -18,13 +18,16 @@ namespace gpucoord {
 struct PartnerMasks {
   const DeviceAtom *candidate, *other;
   int n, nother;
-  int first_point;         // number of the first of the others among the points
+  int first_point;    // number of the first of the others among the points
   double reach_sq;
-  std::uint32_t *word;     // [words][n]
+  std::uint32_t *word;    // [words][n]
 
   __host__ __device__ int words() const { return (nother + 31) / 32; }
   __host__ __device__ int chunks() const { return (n + 31) / 32; }    // of candidates
-  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }    // to list partners
+  __host__ __device__ int lanes() const
+  {
+    return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1;
+  }    // to list partners
 };
 
 constexpr int MASK_THREADS = 128;
@@ -35,13 +38,16 @@ struct MasksOfGroups {
 };
 
 // warps side by side load the same candidates
-static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
+static __global__ void __launch_bounds__(MASK_THREADS)
+    test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
 {
   const PartnerMasks &masks = of_groups.group[blockIdx.y];
   if (masks.n == 0 || masks.nother == 0) return;
-  const std::int64_t warp = blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;
+  const std::int64_t warp =
+      blockIdx.x * static_cast<std::int64_t>(MASK_THREADS / 32) + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
-  const int chunk = static_cast<int>(warp / masks.words()), w = static_cast<int>(warp % masks.words());
+  const int chunk = static_cast<int>(warp / masks.words()),
+            w = static_cast<int>(warp % masks.words());
   if (chunk >= masks.chunks()) return;
   const int j = 32 * w + lane;
   const bool is_atom = j < masks.nother;
@@ -51,7 +57,8 @@ static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __gr
   for (int k = 0; k < end; ++k) {
     const DeviceAtom atom = masks.candidate[first + k];
     const double dx = other.x - atom.x, dy = other.y - atom.y, dz = other.z - atom.z;
-    const bool is_partner = is_atom && dx * dx + dy * dy + dz * dz <= masks.reach_sq && other.id != atom.id;
+    const bool is_partner =
+        is_atom && dx * dx + dy * dy + dz * dz <= masks.reach_sq && other.id != atom.id;
     const std::uint32_t word = __ballot_sync(ALL_LANES, is_partner);
     if (k == lane) mine = word;
   }
@@ -60,15 +67,15 @@ static __global__ void __launch_bounds__(MASK_THREADS) test_all_pairs(const __gr
 
 // Calls f(k, number of the point) for the k-th partner of a candidate, for all k, and returns their number. All lanes
 // of a warp must call; lanes() of them share a candidate.
-template <class F>
-__device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
+template <class F> __device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
 {
   const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();
   int found = 0;
   for (int begin = 0; begin < words; begin += lanes) {
     const int w = begin + lane;
     std::uint32_t word = 0;
-    if (candidate < masks.n && w < words) word = masks.word[static_cast<std::int64_t>(w) * masks.n + candidate];
+    if (candidate < masks.n && w < words)
+      word = masks.word[static_cast<std::int64_t>(w) * masks.n + candidate];
     int before = 0, all = __popc(word);
     if (lanes > 1) before = add_lanes_before(all, all);
     for (int k = found + before; word != 0; word &= word - 1, ++k)

@@ -13,7 +13,9 @@ namespace gpucoord {
 // A position in units of a length, and a number. The low half of the integers: numbers go round.
 __device__ inline int4 integer_point(const double3 &p, double inverse_unit, int number)
 {
-  const auto low = [&](double x) { return static_cast<int>(__double2ll_rn(x * inverse_unit)); };
+  const auto low = [&](double x) {
+    return static_cast<int>(__double2ll_rn(x * inverse_unit));
+  };
   return make_int4(low(p.x), low(p.y), low(p.z), number);
 }
 
@@ -29,13 +31,13 @@ constexpr double REACH_MARGIN = 1.0 + 1e-5;
 // What may be rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
 // other way round, in the caller's order, in which neighbors are mostly close together.
 struct Candidates {
-  const int *atom_of;           // row of a point in the caller's arrays
+  const int *atom_of;    // row of a point in the caller's arrays
   int first_point[2];
-  int na, n;                    // of group a, and all; the others are of b
+  int na, n;    // of group a, and all; the others are of b
 
   struct Candidate {
-    int group, k;               // the k-th atom of the group
-    int number;                 // of the point
+    int group, k;    // the k-th atom of the group
+    int number;      // of the point
   };
   __device__ Candidate operator()(int t) const
   {
@@ -49,7 +51,7 @@ struct Search {
   BinGrid grid;
   Neighborhood neighborhood;
   double reach;
-  double unit, inverse_unit;    // of the search points
+  double unit, inverse_unit;     // of the search points
   const DeviceAtom *atoms[2];    // candidates first
   SortedAtoms partners[2];
   const int4 *partner_points[2];
@@ -79,9 +81,12 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
   // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
   const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
-  const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y), cz = grid.coordinate(2, atom.z);
-  const double y = atom.y - (grid.lo[1] + cy * grid.size[1]), z = atom.z - (grid.lo[2] + cz * grid.size[2]);
-  const float x = __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
+  const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y),
+            cz = grid.coordinate(2, atom.z);
+  const double y = atom.y - (grid.lo[1] + cy * grid.size[1]),
+               z = atom.z - (grid.lo[2] + cz * grid.size[2]);
+  const float x =
+      __saturatef(static_cast<float>((atom.x - grid.lo[0]) * grid.inverse_size[0] - cx));
   const auto cells_a_length = static_cast<float>(grid.inverse_size[0]);
   const std::int64_t own_column = grid.column(cy, cz) * nx;
   for (int c = 0; c < search.neighborhood.n; ++c) {
@@ -92,8 +97,9 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
     if (left_sq < 0.0f) continue;
     const float left = sqrtf(left_sq) * cells_a_length;
     const std::int64_t column = own_column + static_cast<std::int64_t>(dz * ny + dy) * nx;
-    const int2 range = atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),
-                                      column + min(nx, cx + static_cast<int>(floorf(x + left)) + 1));
+    const int2 range =
+        atoms_of_cells(j, column + max(0, cx + static_cast<int>(floorf(x - left))),
+                       column + min(nx, cx + static_cast<int>(floorf(x + left)) + 1));
     for (int k = range.x; k < range.y; k += TESTED_AT_ONCE) {
       int4 other[TESTED_AT_ONCE];
 #pragma unroll
@@ -103,8 +109,10 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
         const float dx = unit * static_cast<float>(other[u].x - center.x);
         const float dy = unit * static_cast<float>(other[u].y - center.y);
         const float dz = unit * static_cast<float>(other[u].z - center.z);
-        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;    // center: itself
-        if (search.two && search.candidates.atom_of[other[u].w] == row) continue;    // the same atom in both groups
+        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number)
+          continue;    // center: itself
+        if (search.two && search.candidates.atom_of[other[u].w] == row)
+          continue;    // the same atom in both groups
         f(other[u].w);
       }
     }

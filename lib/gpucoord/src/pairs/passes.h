@@ -14,7 +14,8 @@ namespace gpucoord {
 
 inline void need_end(const SwitchTable &table, const char *engine)
 {
-  if (!table.has_end()) throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
+  if (!table.has_end())
+    throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
 }
 
 // What the pass over the atoms of the second group computes: their own sums. The first pass has
@@ -33,7 +34,8 @@ inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, i
     if (row < 0) continue;
     double *const out = peratom + columns * static_cast<std::size_t>(row);
     for (int c = 0; c < columns; ++c) {
-      const bool is_gradient = c >= 1 && c <= 3;    // the only ones that depend on the direction of d
+      const bool is_gradient =
+          c >= 1 && c <= 3;    // the only ones that depend on the direction of d
       out[c] += side && is_gradient ? -sums[c] : sums[c];
     }
   }

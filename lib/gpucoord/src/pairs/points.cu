@@ -4,10 +4,10 @@
 
 #include "points.h"
 
-#include "../gpu/positions.cuh"
-#include "rows_cuda.h"
 #include "../gpu/early_launch.cuh"
+#include "../gpu/positions.cuh"
 #include "partner_search.cuh"
+#include "rows_cuda.h"
 
 #include <cmath>
 
@@ -41,8 +41,9 @@ namespace {
 
   // row_of: null: the point's number
   template <class X, class Point>
-  __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit, float limit_sq,
-                                 bool are_built, Point *point, Point *built, DeviceStatus *status)
+  __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
+                                 float limit_sq, bool are_built, Point *point, Point *built,
+                                 DeviceStatus *status)
   {
     let_next_start();
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -84,8 +85,8 @@ DeviceAtom *Points::reserve_doubles(int n)
   return doubles.data();
 }
 
-void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles, double skin_in,
-                         cudaStream_t stream)
+void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles,
+                   double skin_in, cudaStream_t stream)
 {
   n = n_in;
   rows = row;
@@ -114,10 +115,12 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stre
   const unsigned blocks = (n + THREADS - 1u) / THREADS;
   with_positions(atoms, [&](const auto *x) {
     if (are_doubles)
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built, doubles.data(),
-                                                     doubles_built.data(), device_status.data());
+      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built,
+                                                     doubles.data(), doubles_built.data(),
+                                                     device_status.data());
     else
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0 / length_unit, limit_sq, are_built, integers.data(),
+      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0 / length_unit, limit_sq,
+                                                     are_built, integers.data(),
                                                      integers_built.data(), device_status.data());
   });
   check(cudaGetLastError(), "launching convert_points");

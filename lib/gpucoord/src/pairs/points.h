@@ -7,8 +7,8 @@
 #ifndef GPUCOORD_POINTS_H
 #define GPUCOORD_POINTS_H
 
-#include "../gpu/buffers.h"
 #include "../gpu/bins.h"
+#include "../gpu/buffers.h"
 
 #include "gpucoord/pairs.h"
 
@@ -18,8 +18,8 @@ namespace gpucoord {
 
 // Written by kernels, read by whoever waits.
 struct DeviceStatus {
-  int bad_atom;                 // row of the caller's arrays whose position is not finite, or NONE
-  int moved;                    // whether an atom has moved by more than half the skin
+  int bad_atom;    // row of the caller's arrays whose position is not finite, or NONE
+  int moved;       // whether an atom has moved by more than half the skin
   static constexpr int NONE = 0x7fffffff;
 };
 
@@ -28,11 +28,15 @@ class Points {
   explicit Points(double range);
 
   // n points of the atoms of these rows, null: of the first n rows. How far they move is measured from here.
-  void build(const DeviceAtoms &, const int *row, int n, bool in_doubles, double skin, cudaStream_t);
+  void build(const DeviceAtoms &, const int *row, int n, bool in_doubles, double skin,
+             cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
   // int4 in units, or DeviceAtom whose id is the row
-  const void *data() const { return are_doubles ? static_cast<const void *>(doubles.data()) : integers.data(); }
+  const void *data() const
+  {
+    return are_doubles ? static_cast<const void *>(doubles.data()) : integers.data();
+  }
   DeviceAtom *reserve_doubles(int n);
   double unit() const { return length_unit; }    // distance
 

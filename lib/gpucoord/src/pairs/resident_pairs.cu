@@ -5,10 +5,10 @@
 #include "resident_pairs.h"
 
 #include "../gpu/positions.cuh"
-#include "pair_rebuild.cuh"
-#include "partner_search.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
+#include "pair_rebuild.cuh"
+#include "partner_search.cuh"
 
 #include "passes.h"
 
@@ -57,8 +57,9 @@ namespace {
   // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
   // because all of them add to the same numbers
   template <class X>
-  __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal, const int *mask,
-                           int other_bit, std::int64_t *numbers, std::int64_t *nowned)
+  __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal,
+                           const int *mask, int other_bit, std::int64_t *numbers,
+                           std::int64_t *nowned)
   {
     long long extreme[6] = {LLONG_MAX, LLONG_MAX, LLONG_MAX, LLONG_MIN, LLONG_MIN, LLONG_MIN};
     int owned = 0, shared = 0;
@@ -88,18 +89,22 @@ namespace {
       atomicMin(out + LO + c, extreme[LO + c]);
       atomicMax(out + HI + c, extreme[HI + c]);
     }
-    atomicAdd(reinterpret_cast<unsigned long long *>(nowned), static_cast<unsigned long long>(owned));
-    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP), static_cast<unsigned long long>(shared));
+    atomicAdd(reinterpret_cast<unsigned long long *>(nowned),
+              static_cast<unsigned long long>(owned));
+    atomicAdd(reinterpret_cast<unsigned long long *>(numbers + OVERLAP),
+              static_cast<unsigned long long>(shared));
   }
 
   __global__ void clear_numbers(std::int64_t *numbers, int n)
   {
     const int k = threadIdx.x;
-    for (int t = k; t < n; t += THREADS) numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
+    for (int t = k; t < n; t += THREADS)
+      numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
   }
 
   template <class X>
-  __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom, int *atom_of)
+  __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom,
+                               int *atom_of)
   {
     const int k = thread_number();
     if (k >= n) return;
@@ -109,8 +114,8 @@ namespace {
     atom_of[k] = row;
   }
 
-  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n, int first_point, double inverse_unit,
-                                     int4 *point)
+  __global__ void make_search_points(const DeviceAtom *sorted, const int *place, int n,
+                                     int first_point, double inverse_unit, int4 *point)
   {
     const int k = thread_number();
     if (k < n) point[k] = search_point(sorted[k], inverse_unit, first_point + place[k]);
@@ -140,7 +145,8 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
    the atoms of each class of both groups, in bins where they are many
 ------------------------------------------------------------------------- */
 
-void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection, cudaStream_t stream)
+void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
+                           cudaStream_t stream)
 {
   const int nclasses = type_classes.size(), nlists = (two ? 2 : 1) * nclasses;
   const int nnumbers = LISTS + 2 * nlists;
@@ -155,20 +161,23 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
   const thrust::counting_iterator<int> rows(0);
   for (int k = 0; k < nlists && atoms.nall > 0; ++k) {
     const int group = k / nclasses;
-    const IsSelected is_selected = {atoms.mask, group == 0 ? selection.bit_a : selection.bit_b, atoms.type,
-                                    class_of_type.data(), k % nclasses};
+    const IsSelected is_selected = {atoms.mask, group == 0 ? selection.bit_a : selection.bit_b,
+                                    atoms.type, class_of_type.data(), k % nclasses};
     std::int64_t *const count = numbers.data() + LISTS + 2 * k;
     selected[k].reserve(atoms.nall);
     std::size_t bytes = 0;
-    check(cub::DeviceSelect::If(nullptr, bytes, rows, selected[k].data(), count, atoms.nall, is_selected, stream),
+    check(cub::DeviceSelect::If(nullptr, bytes, rows, selected[k].data(), count, atoms.nall,
+                                is_selected, stream),
           "planning a selection");
     workspace.reserve(bytes);
-    check(cub::DeviceSelect::If(workspace.data(), bytes, rows, selected[k].data(), count, atoms.nall, is_selected,
-              stream), "selecting atoms");
+    check(cub::DeviceSelect::If(workspace.data(), bytes, rows, selected[k].data(), count,
+                                atoms.nall, is_selected, stream),
+          "selecting atoms");
     const int other_bit = two && group == 0 ? selection.bit_b : 0;
     with_positions(atoms, [&](const auto *x) {
       describe<<<std::min(blocks_of(atoms.nall), MAX_DESCRIBE_BLOCKS), THREADS, 0, stream>>>(
-          x, selected[k].data(), count, atoms.nlocal, atoms.mask, other_bit, numbers.data(), count + 1);
+          x, selected[k].data(), count, atoms.nlocal, atoms.mask, other_bit, numbers.data(),
+          count + 1);
     });
     check(cudaGetLastError(), "launching describe");
   }
@@ -186,7 +195,8 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
     first_point[k] = static_cast<int>(total);
     total += n_of[k];
   }
-  if (total > std::numeric_limits<int>::max()) throw DeviceError("more than 2147483647 atoms of two groups on one GPU");
+  if (total > std::numeric_limits<int>::max())
+    throw DeviceError("more than 2147483647 atoms of two groups on one GPU");
   n_points = static_cast<int>(total);
   overlap = numbers_host[OVERLAP] > 0;
 
@@ -213,8 +223,8 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
     if (n == 0) continue;
     gathered[k].reserve(n);
     with_positions(atoms, [&](const auto *x) {
-      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, gathered[k].data(),
-                                                         atom_of.data() + first_point[k]);
+      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(
+          x, selected[k].data(), n, gathered[k].data(), atom_of.data() + first_point[k]);
     });
     check(cudaGetLastError(), "launching gather_atoms");
   }
@@ -253,7 +263,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
       const int n = n_of[k];
       if (n == 0) continue;
       sorted[k] = bins[k].sort(grid, gathered[k].data(), n, nowned_of[k], stream);
-      list_sorted_rows<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n, atom_of.data() + first_point[k]);
+      list_sorted_rows<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, n,
+                                                             atom_of.data() + first_point[k]);
       check(cudaGetLastError(), "launching list_sorted_rows");
       sorted[k].atom = points + first_point[k];
     }
@@ -261,14 +272,16 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
   }
   grid = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
   for (const double size : grid.size)    // numbers of points would go round within a cell
-    if (size > 4.0 * longest) throw DeviceError("the atoms are spread over more than a million ranges along one axis");
+    if (size > 4.0 * longest)
+      throw DeviceError("the atoms are spread over more than a million ranges along one axis");
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
     if (n == 0) continue;
     sorted[k] = bins[k].sort(grid, gathered[k].data(), n, n, stream);
     search_points[k].reserve(n);
-    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n, first_point[k],
-                                                             1.0 / search_unit(), search_points[k].data());
+    make_search_points<<<blocks_of(n), THREADS, 0, stream>>>(sorted[k].atom, sorted[k].place, n,
+                                                             first_point[k], 1.0 / search_unit(),
+                                                             search_points[k].data());
     check(cudaGetLastError(), "launching make_search_points");
   }
 }
@@ -283,7 +296,8 @@ void ResidentPairs::wait_for_numbers(int n, cudaStream_t stream)
 {
   numbers_host.reserve(n);
   copied += n * static_cast<std::int64_t>(sizeof(std::int64_t));
-  check(cudaMemcpyAsync(numbers_host.data(), numbers.data(), n * sizeof(std::int64_t), cudaMemcpyDeviceToHost, stream),
+  check(cudaMemcpyAsync(numbers_host.data(), numbers.data(), n * sizeof(std::int64_t),
+                        cudaMemcpyDeviceToHost, stream),
         "copying from it");
   check(cudaStreamSynchronize(stream), "finding pairs of atoms");
 }
@@ -309,8 +323,8 @@ void ResidentPairs::list_rows_in_bins()
 
 /* ---------------------------------------------------------------------- */
 
-void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
-                          cudaStream_t stream)
+void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection,
+                            std::int64_t version, cudaStream_t stream)
 {
   if (version != 0 && version == known_version) return;
   clear_errors();
@@ -334,7 +348,8 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
     for (int ci = 0; ci < type_classes.size() && n_points > 0; ++ci)
       for (int cj = 0; cj < type_classes.size(); ++cj)
         if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
-  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, precise || many, skin, stream);
+  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, precise || many, skin,
+                   stream);
   known_version = version;
 }
 
@@ -347,19 +362,21 @@ void ResidentPairs::update(const DeviceAtoms &atoms, std::int64_t positions, cud
 
 std::size_t ResidentPairs::bytes() const
 {
-  std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() + mask_words.bytes() +
-      candidate_count.bytes() + active.bytes() + found.bytes() + offset.bytes() +
-      (row_blocks ? row_blocks->bytes() : 0);
+  std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() +
+      mask_words.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() +
+      offset.bytes() + (row_blocks ? row_blocks->bytes() : 0);
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();
   for (const auto &buffer : search_points) total += buffer.bytes();
   for (const auto &rows : row_buffers)
-    total += rows.point.bytes() + rows.atom.bytes() + rows.count.bytes() + rows.partner.bytes() + rows.tile.bytes();
+    total += rows.point.bytes() + rows.atom.bytes() + rows.count.bytes() + rows.partner.bytes() +
+        rows.tile.bytes();
   return total;
 }
 
-std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision, const double *weight)
+std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision,
+                                                   const double *weight)
 {
   check_kernels();
   need_end(table, "cells");

@@ -13,11 +13,11 @@
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H
 
-#include "../gpu/buffers.h"
 #include "../gpu/bins.h"
+#include "../gpu/buffers.h"
 #include "points.h"
-#include "rows_cuda.h"
 #include "row_blocks.h"
+#include "rows_cuda.h"
 
 #include "../switching/type_classes.h"
 
@@ -44,9 +44,9 @@ class ResidentPairs {
   Points &points() { return all_points; }
 
   struct Rows {
-    int ci, cj;                 // classes
+    int ci, cj;    // classes
     DeviceRows view;
-    int i = 0, j = 0;           // sorted atoms, where partners are found in bins
+    int i = 0, j = 0;    // sorted atoms, where partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
   bool in_bins() const { return many; }
@@ -65,7 +65,7 @@ class ResidentPairs {
   struct RowBuffers {
     static constexpr int FIRST_CAPACITY = 32;
     int capacity = FIRST_CAPACITY;    // partners of an atom that are kept room for, a multiple of 4
-    std::int64_t npartners = 0;    // of all atoms, in the last rebuild
+    std::int64_t npartners = 0;       // of all atoms, in the last rebuild
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;
@@ -80,7 +80,8 @@ class ResidentPairs {
   MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
   void find_rows(int ci, int cj, cudaStream_t);
   struct FoundRows;
-  FoundRows search_partners(int a, int b, const Candidates &, double range, RowBuffers &, cudaStream_t);
+  FoundRows search_partners(int a, int b, const Candidates &, double range, RowBuffers &,
+                            cudaStream_t);
   static void choose_tiles(FoundRows &);
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
@@ -94,8 +95,8 @@ class ResidentPairs {
   std::vector<double> ranges;    // dmax by number of the function
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
-  bool few = false;              // atoms: all pairs are tested, without bins
-  bool many = false;             // partners: points are sorted into bins
+  bool few = false;     // atoms: all pairs are tested, without bins
+  bool many = false;    // partners: points are sorted into bins
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;

@@ -16,12 +16,13 @@ constexpr int BLOCKS_IN_LIQUID = 4;
 #else
 constexpr int BLOCKS_IN_LIQUID = 5;
 #endif
-template <unsigned WANT> constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;    // 0: as it likes
+template <unsigned WANT>
+constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;    // 0: as it likes
 constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
 template <class Formula, unsigned WANT>
 __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
-sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConstants<float> c)
+    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConstants<float> c)
 {
   extern __shared__ int4 points_of_block[];
   const int4 *const __restrict__ points = static_cast<const int4 *>(arg.points);
@@ -43,11 +44,14 @@ sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConsta
     wait_for_kernel_before();    // which may be that of the points
     __syncthreads();             // those of the block before are not needed any more
 #pragma unroll 4
-    for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS) points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];
+    for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
+      points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];
     __syncthreads();
     if (!valid) continue;
 
-    const auto point_at = [&](unsigned byte) { return *reinterpret_cast<const int4 *>(bytes + byte); };
+    const auto point_at = [&](unsigned byte) {
+      return *reinterpret_cast<const int4 *>(bytes + byte);
+    };
     const int4 atom = point_at(place.self);
     AtomSums<float, double, WANT> sums;
     int left = place.count;

@@ -18,14 +18,18 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int KEY_BITS = 8;    // of each axis: cells so far apart that these are alike share a key
-  constexpr int PARTS = 2, BUILD_THREADS = PARTS * BLOCK_ROWS;    // threads that share the partners of a row, and of a block
-  constexpr int LOADS = 4;                             // of a thread, under way at a time
+  constexpr int KEY_BITS =
+      8;    // of each axis: cells so far apart that these are alike share a key
+  constexpr int PARTS = 2,
+                BUILD_THREADS = PARTS *
+      BLOCK_ROWS;             // threads that share the partners of a row, and of a block
+  constexpr int LOADS = 4;    // of a thread, under way at a time
   constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;    // lines, and words of a bit for each
   constexpr int MAX_PAGES = 128;                       // of a block
   constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
   constexpr int EMPTY = -1, TAKING = -2;
-  static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16, "16 bits are enough for where a point lies, in bytes");
+  static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16,
+                "16 bits are enough for where a point lies, in bytes");
   static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS, "all words are numbered");
 
   // The number of a cell along a Hilbert curve, on which cells near one another in space mostly are so. J. Skilling,
@@ -63,7 +67,8 @@ namespace {
     if (k >= n) return;
     const double3 p = position_of(x, k);
     const auto cell = [&](double c) {
-      return static_cast<unsigned>(static_cast<long long>(floor(c * inverse_size))) & ((1u << KEY_BITS) - 1);
+      return static_cast<unsigned>(static_cast<long long>(floor(c * inverse_size))) &
+          ((1u << KEY_BITS) - 1);
     };
     key[k] = along_curve(cell(p.x), cell(p.y), cell(p.z));
     number[k] = k;
@@ -74,7 +79,7 @@ namespace {
   struct LineSet {
     unsigned bits[MAX_PAGES * PAGE_WORDS];
     unsigned short before[MAX_PAGES * PAGE_WORDS];    // lines before those of the word
-    int page[MAX_PAGES], in_order[MAX_PAGES];         // of each slot, and slots in order of their pages
+    int page[MAX_PAGES], in_order[MAX_PAGES];    // of each slot, and slots in order of their pages
     int npages;
 
     // slot: [pages of all points] or EMPTY, TAKING. All lanes of a warp must call: they stay together, which halves the time.
@@ -83,7 +88,8 @@ namespace {
       const unsigned of_line = line / PAGE;
       int there = wanted ? slot[of_line] : 0;
       while (__any_sync(ALL_LANES, there < 0)) {    // few times for a block
-        if (there == EMPTY && atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
+        if (there == EMPTY &&
+            atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
           if (k < MAX_PAGES) page[k] = of_line;
           // before it waits for anyone: whoever finds TAKING need not wait for long
@@ -106,10 +112,13 @@ namespace {
         in_order[smaller] = k;
       }
       __syncthreads();
-      const auto word_of = [&](int k) { return in_order[k / PAGE_WORDS] * PAGE_WORDS + k % PAGE_WORDS; };
+      const auto word_of = [&](int k) {
+        return in_order[k / PAGE_WORDS] * PAGE_WORDS + k % PAGE_WORDS;
+      };
       int mine[WORDS_A_THREAD] = {}, total;
       for (int w = 0; w < WORDS_A_THREAD; ++w)
-        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS) mine[w] = __popc(bits[word_of(k)]);
+        if (const int k = threadIdx.x * WORDS_A_THREAD + w; k < npages * PAGE_WORDS)
+          mine[w] = __popc(bits[word_of(k)]);
       using Scan = cub::BlockScan<int, BUILD_THREADS>;
       __shared__ typename Scan::TempStorage of_scan;
       Scan(of_scan).ExclusiveSum(mine, mine, total);
@@ -118,7 +127,8 @@ namespace {
           const int at = word_of(k);
           before[at] = mine[w];
           const int first = page[in_order[k / PAGE_WORDS]] * PAGE + k % PAGE_WORDS * 32;
-          for (unsigned left = bits[at]; left; left &= left - 1) f(mine[w]++, first + __ffs(left) - 1);
+          for (unsigned left = bits[at]; left; left &= left - 1)
+            f(mine[w]++, first + __ffs(left) - 1);
         }
       __syncthreads();
       return total;
@@ -135,7 +145,9 @@ namespace {
   // 16 bytes by a warp is one of eight threads at a time, which then do not wait for one another.
   class Arrangement {
    public:
-    __device__ explicit Arrangement(int n) : n(n), full(0xff00u | (0xffu << min(n, EIGHT) & 0xffu)) {}
+    __device__ explicit Arrangement(int n) : n(n), full(0xff00u | (0xffu << min(n, EIGHT) & 0xffu))
+    {
+    }
 
     __device__ int next(unsigned point, int thread)
     {
@@ -151,8 +163,8 @@ namespace {
 
    private:
     const int n;
-    unsigned full;                    // residues without a place
-    std::uint32_t low = 0, high = 0;  // places taken, a byte for each residue
+    unsigned full;                      // residues without a place
+    std::uint32_t low = 0, high = 0;    // places taken, a byte for each residue
   };
 
   struct BlocksOut {
@@ -160,31 +172,34 @@ namespace {
     int *nlines, *line;
     uint4 *partner;
     std::int64_t stride;
-    int *most;                     // lines of a block: 0 before; more than MAX_LINES where they are too many
+    int *most;    // lines of a block: 0 before; more than MAX_LINES where they are too many
   };
 
   // Calls f(point, exists) for n partners of a row from the k-th; all lanes of a warp together, as often as one of them needs.
-  template <class F> __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
+  template <class F>
+  __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
     const int *p = list.neighbor + row * list.atom_stride + k * list.neighbor_stride;
     const int most = max_warp(n);
     for (int done = 0; done < most; done += LOADS) {
       unsigned point[LOADS];
 #pragma unroll
-      for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride) point[u] = done + u < n ? *p : 0;    // loads under way
+      for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride)
+        point[u] = done + u < n ? *p : 0;    // loads under way
 #pragma unroll
       for (int u = 0; u < LOADS; ++u) f(point[u], done + u < n);
     }
   }
 
   __global__ void __launch_bounds__(BUILD_THREADS)
-  make_row_blocks(const __grid_constant__ DeviceNeighbors list, const int *order, int n, int npages,
-                  const __grid_constant__ BlocksOut out)
+      make_row_blocks(const __grid_constant__ DeviceNeighbors list, const int *order, int n,
+                      int npages, const __grid_constant__ BlocksOut out)
   {
     extern __shared__ uint4 lists[];    // [warps of rows][stride], then slots of pages
     __shared__ LineSet lines;
     int *const slot = reinterpret_cast<int *>(lists + BLOCK_ROWS / 32 * out.stride);
-    const int t = threadIdx.x % BLOCK_ROWS, part = threadIdx.x / BLOCK_ROWS, p = blockIdx.x * BLOCK_ROWS + t;
+    const int t = threadIdx.x % BLOCK_ROWS, part = threadIdx.x / BLOCK_ROWS,
+              p = blockIdx.x * BLOCK_ROWS + t;
     const bool valid = p < n;
 
     // Rows of the block rise, so that neighboring threads read neighboring numbers.
@@ -195,13 +210,15 @@ namespace {
       int rank = valid ? 0 : t;
       for (int k = 0; valid && k < BLOCK_ROWS; k += 4) {
         const int4 other = *reinterpret_cast<const int4 *>(found + k);
-        rank += (other.x < found[t]) + (other.y < found[t]) + (other.z < found[t]) + (other.w < found[t]);
+        rank += (other.x < found[t]) + (other.y < found[t]) + (other.z < found[t]) +
+            (other.w < found[t]);
       }
       rising[rank] = found[t];
     }
     __syncthreads();
     const unsigned row = valid ? rising[t] : 0;
-    const int count = valid ? list.count[row] : 0, share = (count + EIGHT * PARTS - 1) / (EIGHT * PARTS) * EIGHT;
+    const int count = valid ? list.count[row] : 0,
+              share = (count + EIGHT * PARTS - 1) / (EIGHT * PARTS) * EIGHT;
     const int begin = min(count, part * share), mine = min(count - begin, share);
 
     if (threadIdx.x == 0) lines.npages = 0;
@@ -219,7 +236,8 @@ namespace {
     int nlines = MAX_LINES + 1;
     if (lines.npages <= MAX_PAGES)
       nlines = lines.number([&](int number, int line) {
-        if (number < MAX_LINES) out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + number] = line;
+        if (number < MAX_LINES)
+          out.line[static_cast<std::size_t>(blockIdx.x) * MAX_LINES + number] = line;
       });
     if (threadIdx.x == 0) {
       atomicMax(out.most, nlines);
@@ -227,10 +245,13 @@ namespace {
     }
     if (nlines > MAX_LINES) return;
 
-    const auto place_of = [&](unsigned point) { return lines.number_of(slot, point / LINE) * LINE + point % LINE; };
+    const auto place_of = [&](unsigned point) {
+      return lines.number_of(slot, point / LINE) * LINE + point % LINE;
+    };
     uint4 *const of_row = lists + t / 32 * out.stride + t % 32;
     const auto put = [&](unsigned k, unsigned place) {
-      reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] = place * sizeof(int4);
+      reinterpret_cast<unsigned short *>(of_row + 32 * (k / EIGHT))[k % EIGHT] =
+          place * sizeof(int4);
     };
     Arrangement arrangement(mine);
     for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
@@ -246,14 +267,24 @@ namespace {
     if (mine == 0) return;    // eights are of one thread each
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
-    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];    // written by this thread
+    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m)
+      to[32 * m] = of_row[32 * m];    // written by this thread
   }
 
   // of shared memory for a block, beside what kernels have always
-  std::size_t room() { return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet); }
+  std::size_t room()
+  {
+    return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet);
+  }
 
-  int eights(int partners) { return (partners + EIGHT - 1) / EIGHT; }
-  int pages(int points) { return (points - 1) / (LINE * PAGE) + 1; }
+  int eights(int partners)
+  {
+    return (partners + EIGHT - 1) / EIGHT;
+  }
+  int pages(int points)
+  {
+    return (points - 1) / (LINE * PAGE) + 1;
+  }
 
   std::size_t bytes_to_build(int most_partners, int npoints)
   {
@@ -265,7 +296,8 @@ namespace {
 bool RowBlockBuilder::are_for(int nrows, int npoints, int most_partners, double mean_partners)
 {
   constexpr int MOST_IN_A_BYTE = 255;    // eights, where Arrangement counts them
-  return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS && mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
+  return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS &&
+      mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
       eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();
 }
 
@@ -277,24 +309,27 @@ void RowBlockBuilder::sort(const DeviceAtoms &atoms, double reach, cudaStream_t 
   numbers.reserve(n);
   order.reserve(n);
   with_positions(atoms, [&](const auto *x) {
-    find_keys<<<(n + BLOCK_ROWS - 1u) / BLOCK_ROWS, BLOCK_ROWS, 0, stream>>>(x, n, 1.0 / reach, keys.data(), numbers.data());
+    find_keys<<<(n + BLOCK_ROWS - 1u) / BLOCK_ROWS, BLOCK_ROWS, 0, stream>>>(
+        x, n, 1.0 / reach, keys.data(), numbers.data());
   });
   check(cudaGetLastError(), "launching find_keys");
   std::size_t bytes = 0;
   const auto sort = [&](void *memory) {
-    return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(), numbers.data(), order.data(), n,
-                                           0, 3 * KEY_BITS, stream);
+    return cub::DeviceRadixSort::SortPairs(memory, bytes, keys.data(), keys_sorted.data(),
+                                           numbers.data(), order.data(), n, 0, 3 * KEY_BITS,
+                                           stream);
   };
   check(sort(nullptr), "planning a sort");
   workspace.reserve(bytes);
   check(sort(workspace.data()), "sorting rows");
 }
 
-RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors, double reach,
-                                 cudaStream_t stream)
+RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors,
+                                 double reach, cudaStream_t stream)
 {
   RowBlocks blocks = {};
-  const int n = atoms.nlocal, nblocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS, nwarps = nblocks * (BLOCK_ROWS / 32);
+  const int n = atoms.nlocal, nblocks = (n + BLOCK_ROWS - 1) / BLOCK_ROWS,
+            nwarps = nblocks * (BLOCK_ROWS / 32);
   sort(atoms, reach, stream);
   blocks.stride = 32 * static_cast<std::int64_t>(eights(neighbors.capacity));
   place.reserve(n);
@@ -305,12 +340,14 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
   most_host.reserve(1);
   check(cudaMemsetAsync(most.data(), 0, sizeof(int), stream), "clearing a number");
   const auto bytes = static_cast<int>(bytes_to_build(neighbors.capacity, atoms.nall));
-  check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes), "asking for shared memory");
+  check(cudaFuncSetAttribute(make_row_blocks, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+        "asking for shared memory");
   make_row_blocks<<<nblocks, BUILD_THREADS, bytes, stream>>>(
       neighbors, order.data(), n, pages(atoms.nall),
       {place.data(), nlines.data(), line.data(), partner.data(), blocks.stride, most.data()});
   check(cudaGetLastError(), "launching make_row_blocks");
-  check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream), "copying from it");
+  check(cudaMemcpyAsync(most_host.data(), most.data(), sizeof(int), cudaMemcpyDeviceToHost, stream),
+        "copying from it");
   check(cudaStreamSynchronize(stream), "sorting atoms into blocks");
   const int most_lines = most_host[0];
   if (most_lines > MAX_LINES || bytes_of_points(most_lines) > room()) return {};
@@ -324,8 +361,8 @@ RowBlocks RowBlockBuilder::build(const DeviceAtoms &atoms, const DeviceNeighbors
 
 std::size_t RowBlockBuilder::bytes() const
 {
-  return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() + place.bytes() +
-      nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
+  return keys.bytes() + keys_sorted.bytes() + numbers.bytes() + order.bytes() + workspace.bytes() +
+      place.bytes() + nlines.bytes() + line.bytes() + most.bytes() + partner.bytes();
 }
 
 }    // namespace gpucoord

@@ -26,13 +26,13 @@ constexpr int MAX_LINES = 1024;       // of a block
 struct RowBlocks {
   struct Place {
     int row;
-    unsigned short count;             // partners
-    unsigned short self;              // where the row's own point lies in shared memory, bytes
+    unsigned short count;    // partners
+    unsigned short self;     // where the row's own point lies in shared memory, bytes
   };
-  const Place *place;                 // [n] of one block after the other
-  const int *nlines;                  // [blocks]
-  const int *line;                    // [blocks][MAX_LINES] rising: the l-th has the points from LINE * l
-  int most_lines;                     // of a block
+  const Place *place;    // [n] of one block after the other
+  const int *nlines;     // [blocks]
+  const int *line;       // [blocks][MAX_LINES] rising: the l-th has the points from LINE * l
+  int most_lines;        // of a block
   // Where the points of partners lie in shared memory, bytes: those of the t-th thread of the w-th warp of all blocks are
   // in partner[w * stride + 32 * m + t], eight after the other. null: rows stand in tiles.
   const uint4 *partner;
@@ -46,18 +46,18 @@ inline std::size_t bytes_of_points(int nlines)
 
 // What a kernel sees of the rows of a pair of classes.
 struct DeviceRows {
-  int n;                        // rows
-  int nvalue;                   // the first of them, those of group a, count in S
-  int lanes;                    // threads an atom, 1 to 32, a power of 2
-  const int *point;             // [n]; null: the row's number
-  const int *atom;              // [n] row of the caller's arrays; null: the row's number
-  const int *count;             // [n] partners
-  const std::int64_t *tile;     // [tiles] where the partners of a tile begin; null: every 'stride'
+  int n;                       // rows
+  int nvalue;                  // the first of them, those of group a, count in S
+  int lanes;                   // threads an atom, 1 to 32, a power of 2
+  const int *point;            // [n]; null: the row's number
+  const int *atom;             // [n] row of the caller's arrays; null: the row's number
+  const int *count;            // [n] partners
+  const std::int64_t *tile;    // [tiles] where the partners of a tile begin; null: every 'stride'
   std::int64_t stride;
   // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
   // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What it has beyond the row's count are numbers of points, too.
   const int4 *partner;
-  RowBlocks blocks;             // where it has partners, there are no tiles
+  RowBlocks blocks;    // where it has partners, there are no tiles
 };
 
 }    // namespace gpucoord

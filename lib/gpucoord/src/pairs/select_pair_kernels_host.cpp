@@ -6,13 +6,13 @@
 
 namespace gpucoord {
 
-GPUCOORD_FOR_EACH_ISA(
-  void get_pair_kernels(const Switch &, Precision, PairKernels<float> &);
-  void get_pair_kernels(const Switch &, Precision, PairKernels<double> &);
-  void get_keep_near_box(KeepNearBoxFunction<float> &);
-  void get_keep_near_box(KeepNearBoxFunction<double> &);)
+GPUCOORD_FOR_EACH_ISA(void get_pair_kernels(const Switch &, Precision, PairKernels<float> &);
+                      void get_pair_kernels(const Switch &, Precision, PairKernels<double> &);
+                      void get_keep_near_box(KeepNearBoxFunction<float> &);
+                      void get_keep_near_box(KeepNearBoxFunction<double> &);)
 
-template <class Real> PairKernels<Real> select_pair_kernels(const Switch &function, Precision precision)
+template <class Real>
+PairKernels<Real> select_pair_kernels(const Switch &function, Precision precision)
 {
   PairKernels<Real> kernels;
   GPUCOORD_CALL_BEST(get_pair_kernels(function, precision, kernels))

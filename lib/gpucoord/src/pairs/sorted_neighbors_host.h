@@ -19,11 +19,14 @@ class SortedNeighbors {
 
   // Sorts the lists of the owned atoms of i, unless they were sorted already: lists of one version, of the same
   // atoms and types. Neighbors that are no members are dropped; who is one may change in any evaluation.
-  void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes, int nthreads)
+  void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes,
+            int nthreads)
   {
-    const bool same = in.version != 0 && version == in.version && !in.member && of_types == classes.of_types() &&
-        nweights == special_weights(in) && rows.size() == static_cast<std::size_t>(i.nowned) &&
-        std::equal(rows.begin(), rows.end(), i.index) && std::equal(types.begin(), types.end(), in.types.type);
+    const bool same = in.version != 0 && version == in.version && !in.member &&
+        of_types == classes.of_types() && nweights == special_weights(in) &&
+        rows.size() == static_cast<std::size_t>(i.nowned) &&
+        std::equal(rows.begin(), rows.end(), i.index) &&
+        std::equal(types.begin(), types.end(), in.types.type);
     if (same) return;
     version = 0;    // in case of an error half-way
     of_types = classes.of_types();
@@ -67,14 +70,17 @@ class SortedNeighbors {
       const int of_class = classes.size() > 1 ? classes.of(in.types.type[row]) * nweights : 0;
       return of_class + (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
     };
-    const auto is_member = [&](int neighbor) { return !in.member || in.member[neighbor & in.neighmask] & bit; };
+    const auto is_member = [&](int neighbor) {
+      return !in.member || in.member[neighbor & in.neighmask] & bit;
+    };
     std::fill(ends, ends + nbuckets, 0);
     int last_row = -1;
     for (int k = 0; k < n; ++k) {
       last_row = std::max(last_row, list[k] & in.neighmask);
       ends[bucket_of(list[k])] += is_member(list[k]) ? 1 : 0;
     }
-    for (int b = 0, begin = 0; b < nbuckets; ++b) {    // to where each begins, and with its neighbors to its end
+    for (int b = 0, begin = 0; b < nbuckets;
+         ++b) {    // to where each begins, and with its neighbors to its end
       const int count = ends[b];
       ends[b] = begin;
       begin += count;
@@ -87,9 +93,9 @@ class SortedNeighbors {
   std::int64_t version = 0;
   std::vector<int> of_types, types, rows;    // that they were sorted for
   int nweights = 1, nbuckets = 1;
-  std::vector<std::int64_t> first;           // [atoms + 1] in sorted
+  std::vector<std::int64_t> first;    // [atoms + 1] in sorted
   std::vector<int> sorted;
-  std::vector<int> end;                      // [atoms][buckets] of each bucket, from first on
+  std::vector<int> end;    // [atoms][buckets] of each bucket, from first on
 };
 
 }    // namespace gpucoord

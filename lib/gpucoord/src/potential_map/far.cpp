@@ -17,9 +17,13 @@ namespace gpucoord {
 namespace {
 
   constexpr double PI = 3.14159265358979323846;
-  constexpr int ALIASES = 3;    // on either side that count: beyond, (k/(k + 4))^(2 FAR_ORDER) is below any error
+  constexpr int ALIASES =
+      3;    // on either side that count: beyond, (k/(k + 4))^(2 FAR_ORDER) is below any error
 
-  double sinc(double x) { return x == 0.0 ? 1.0 : std::sin(PI * x) / (PI * x); }
+  double sinc(double x)
+  {
+    return x == 0.0 ? 1.0 : std::sin(PI * x) / (PI * x);
+  }
 
   // Of an axis with n points and wave number m: what a charge spread by splines has there, and, of its square with those of all
   // wave numbers that look the same on the mesh, the part that the others have.
@@ -37,13 +41,20 @@ namespace {
     }
   };
 
-  double square(double x) { return x * x; }
+  double square(double x)
+  {
+    return x * x;
+  }
 
-  double length_of(const double (&edge)[3]) { return std::sqrt(square(edge[0]) + square(edge[1]) + square(edge[2])); }
+  double length_of(const double (&edge)[3])
+  {
+    return std::sqrt(square(edge[0]) + square(edge[1]) + square(edge[2]));
+  }
 
   // Calls use(index in the brick, weight) for the points from z = begin to end of the brick near a place.
-  template <class Use> void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x, int begin, int end,
-                                            const Use &use)
+  template <class Use>
+  void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x,
+                       int begin, int end, const Use &use)
   {
     double place[3];
     for (int a = 2; a >= 0; --a) {
@@ -68,7 +79,8 @@ namespace {
 
 void FarBox::reciprocal(double (&of_axis)[3][3]) const
 {
-  const double ax = edge[0][0], bx = edge[1][0], by = edge[1][1], cx = edge[2][0], cy = edge[2][1], cz = edge[2][2];
+  const double ax = edge[0][0], bx = edge[1][0], by = edge[1][1], cx = edge[2][0], cy = edge[2][1],
+               cz = edge[2][2];
   const double all[3][3] = {{1.0 / ax, -bx / (ax * by), (bx * cy - by * cx) / (ax * by * cz)},
                             {0.0, 1.0 / by, -cy / (by * cz)},
                             {0.0, 0.0, 1.0 / cz}};
@@ -86,12 +98,16 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 {
   const auto error_of = [&](double alpha) {
     const double x = alpha * cutoff;
-    return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) / (alpha * alpha * cutoff * std::sqrt(cutoff));
+    return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) /
+        (alpha * alpha * cutoff * std::sqrt(cutoff));
   };
-  constexpr double LEAST = 0.5, MOST = 5.0;    // of alpha times cutoff: beyond, sums of double round by more than is gained
+  constexpr double
+      LEAST = 0.5,
+      MOST = 5.0;    // of alpha times cutoff: beyond, sums of double round by more than is gained
   double low = LEAST / cutoff, high = MOST / cutoff;
   if (error_of(high) > error)
-    throw std::invalid_argument("it is less than what double precision can give within such a cutoff");
+    throw std::invalid_argument(
+        "it is less than what double precision can give within such a cutoff");
   if (error_of(low) <= error) return low;
   for (int k = 0; k < 60; ++k) {
     const double middle = 0.5 * (low + high);
@@ -102,13 +118,15 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 
 double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_sq)
 {
-  constexpr int MOST = 64;    // wave numbers of an axis that are looked at, evenly apart: what is summed is smooth
+  constexpr int MOST =
+      64;    // wave numbers of an axis that are looked at, evenly apart: what is summed is smooth
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
   std::vector<int> m[3];
   std::vector<double> aliases[3];
   double each = 1.0;    // that so many stand for
-  double smallest = std::numeric_limits<double>::infinity();    // wave vector that is not on the mesh
+  double smallest =
+      std::numeric_limits<double>::infinity();    // wave vector that is not on the mesh
   for (int a = 0; a < 3; ++a) {
     const int count = std::min(n[a], MOST);
     for (int k = 0; k < count; ++k) {
@@ -118,7 +136,8 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
     each *= static_cast<double>(n[a]) / count;
     smallest = std::min(smallest, PI * n[a] / length_of(box.edge[a]));
   }
-  std::vector<double> of_planes(m[2].size(), 0.0);    // added in their order, whatever the number of threads
+  std::vector<double> of_planes(m[2].size(),
+                                0.0);    // added in their order, whatever the number of threads
 #pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < of_planes.size(); ++k)
     for (std::size_t j = 0; j < m[1].size(); ++j)
@@ -133,50 +152,57 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
       }
   double sum = 0.0;
   for (const double of_plane : of_planes) sum += each * of_plane;
-  const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) * std::exp(-square(smallest / alpha) / 2.0);
+  const double beyond = 8.0 * alpha * alpha / (smallest * square(smallest)) *
+      std::exp(-square(smallest / alpha) / 2.0);
   return std::sqrt(sum_q_sq * (sum / square(box.volume()) + beyond / box.volume()));
 }
 
 double near_background(double cutoff, double alpha)
 {
   const double x = alpha * cutoff;
-  const double integral = 0.5 * square(cutoff) * std::erfc(x) + std::erf(x) / (4.0 * square(alpha)) -
+  const double integral = 0.5 * square(cutoff) * std::erfc(x) +
+      std::erf(x) / (4.0 * square(alpha)) -
       cutoff * std::exp(-square(x)) / (2.0 * alpha * std::sqrt(PI));
   return -4.0 * PI * integral;
 }
 
-FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq, double error, double widest,
-                        int most)
+FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq,
+                        double error, double widest, int most)
 {
   constexpr double COARSEST = 1.5;    // points apart, times alpha: no use to look at the error
   double n[3];
   for (int a = 0; a < 3; ++a) {
-    const double least = std::max(length_of(box.edge[a]) * alpha / COARSEST, box.height(a) / widest);
+    const double least =
+        std::max(length_of(box.edge[a]) * alpha / COARSEST, box.height(a) / widest);
     n[a] = multiples_of[a] * std::max(1.0, std::ceil(least / multiples_of[a]));
   }
   for (;;) {
     if (n[0] * n[1] * n[2] > most) {
       std::ostringstream text;
-      text << std::setprecision(10) << "it needs a mesh of " << n[0] << " x " << n[1] << " x " << n[2]
-           << " points or more, and the most is " << most << " points";
+      text << std::setprecision(10) << "it needs a mesh of " << n[0] << " x " << n[1] << " x "
+           << n[2] << " points or more, and the most is " << most << " points";
       throw std::invalid_argument(text.str());
     }
     FarMesh mesh;
     for (int a = 0; a < 3; ++a) mesh.n[a] = static_cast<int>(n[a]);
     mesh.error = far_error(box, mesh.n, alpha, sum_q_sq);
     if (mesh.error <= error) return mesh;
-    const auto spacing = [&](int a) { return length_of(box.edge[a]) / n[a]; };
+    const auto spacing = [&](int a) {
+      return length_of(box.edge[a]) / n[a];
+    };
     int axis = 0;
     for (int a = 1; a < 3; ++a)
       if (spacing(a) > spacing(axis)) axis = a;
     constexpr int PARTS = 32;    // in steps of some 3 %: no mesh is much finer than it must be
-    n[axis] += multiples_of[axis] * std::max(1.0, std::floor(n[axis] / (PARTS * multiples_of[axis])));
+    n[axis] +=
+        multiples_of[axis] * std::max(1.0, std::floor(n[axis] / (PARTS * multiples_of[axis])));
   }
 }
 
 /* ---------------------------------------------------------------------- */
 
-void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthreads, double *density)
+void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthreads,
+                    double *density)
 {
   double reciprocal[3][3];
   brick.box.reciprocal(reciprocal);
@@ -189,11 +215,14 @@ void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthre
     const int end = static_cast<int>(static_cast<long long>(brick.n[2]) * (thread + 1) / nthreads);
     for (int k = 0; k < charges.n && begin < end; ++k)
       for_near_points(brick, reciprocal, charges.x + 3 * static_cast<std::size_t>(k), begin, end,
-                      [&](std::size_t point, double weight) { density[point] += charges.q[k] * weight; });
+                      [&](std::size_t point, double weight) {
+                        density[point] += charges.q[k] * weight;
+                      });
   }
 }
 
-void interpolate_mesh(const MeshBrick &brick, const double *potential, const double *x, int n, int nthreads, double *at)
+void interpolate_mesh(const MeshBrick &brick, const double *potential, const double *x, int n,
+                      int nthreads, double *at)
 {
   double reciprocal[3][3];
   brick.box.reciprocal(reciprocal);
@@ -201,14 +230,17 @@ void interpolate_mesh(const MeshBrick &brick, const double *potential, const dou
   for (int k = 0; k < n; ++k) {
     double sum = 0.0;
     for_near_points(brick, reciprocal, x + 3 * static_cast<std::size_t>(k), 0, brick.n[2],
-                    [&](std::size_t point, double weight) { sum += potential[point] * weight; });
+                    [&](std::size_t point, double weight) {
+                      sum += potential[point] * weight;
+                    });
     at[k] = sum;
   }
 }
 
 /* ---------------------------------------------------------------------- */
 
-FarFactors::FarFactors(const FarBox &box, const int mesh[3], double alpha_in) : alpha(alpha_in), volume(box.volume())
+FarFactors::FarFactors(const FarBox &box, const int mesh[3], double alpha_in) :
+    alpha(alpha_in), volume(box.volume())
 {
   box.reciprocal(edges);
   for (int a = 0; a < 3; ++a) {

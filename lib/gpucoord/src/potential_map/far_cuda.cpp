@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: what is copied.
 
 #include "../gpu/device_guard.h"
-#include "far_engine.h"
 #include "../gpu/staging.h"
+#include "far_engine.h"
 
 #include <cmath>
 #include <cstddef>
@@ -14,10 +14,15 @@ namespace {
 
   class CudaFarField : public FarField {
    public:
-    explicit CudaFarField(int device) : memory(device, [] { return std::make_unique<Memory>(); }) {}
+    explicit CudaFarField(int device) :
+        memory(device, [] {
+          return std::make_unique<Memory>();
+        })
+    {
+    }
 
-    void on_grid(const EwaldMesh &mesh, const int fold[3], const int first[3], const MapCharges &charges, int nthreads,
-                 const MapResults &out) override
+    void on_grid(const EwaldMesh &mesh, const int fold[3], const int first[3],
+                 const MapCharges &charges, int nthreads, const MapResults &out) override
     {
       Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
@@ -25,14 +30,16 @@ namespace {
       for (int a = 0; a < 3; ++a) n *= mesh.n[a] / fold[a];
       m.phi.reserve(n);
       if (out.field) m.field.reserve(3 * n);
-      m.engine.on_grid(fold, first, m.phi.device.data(), out.field ? m.field.device.data() : nullptr, m.stream);
+      m.engine.on_grid(fold, first, m.phi.device.data(),
+                       out.field ? m.field.device.data() : nullptr, m.stream);
       fetch(m.phi, n, m.phi_arrives);
       if (out.field) fetch(m.field, 3 * n, m.field_arrives);
       take(m.phi, m.phi_arrives, nthreads, out.phi);
       if (out.field) take(m.field, m.field_arrives, nthreads, out.field);
     }
 
-    void at_places(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n, int nthreads, double *at) override
+    void at_places(const EwaldMesh &mesh, const MapCharges &charges, const double *x, int n,
+                   int nthreads, double *at) override
     {
       Memory &m = memory.enter();
       begin(mesh, charges, nthreads);
@@ -41,7 +48,8 @@ namespace {
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
       take(m.phi, m.phi_arrives, nthreads, at);
-      check(cudaStreamSynchronize(m.stream), "computing a far field");    // where there are no places, too
+      check(cudaStreamSynchronize(m.stream),
+            "computing a far field");    // where there are no places, too
     }
 
    private:
@@ -64,7 +72,8 @@ namespace {
           sum_of_sizes += std::fabs(charges.q[k]);
         }
       });
-      m.engine.begin(mesh, {m.charges.device.data(), m.q.device.data(), charges.n}, sum_of_sizes, m.stream);
+      m.engine.begin(mesh, {m.charges.device.data(), m.q.device.data(), charges.n}, sum_of_sizes,
+                     m.stream);
     }
 
     void fetch(const Staged<double> &values, std::size_t n, Arrivals &arrivals)

@@ -12,9 +12,9 @@
 
 #include "far_engine.h"
 
-#include "far_formulas.h"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
+#include "far_formulas.h"
 
 #include <algorithm>
 #include <cmath>
@@ -32,14 +32,19 @@ namespace {
   // magnitudes leaves room for the rounding of all charges.
   constexpr int BITS = 66;
 
-  constexpr unsigned blocks_of(std::size_t n, int size) { return static_cast<unsigned>((n + size - 1) / size); }
+  constexpr unsigned blocks_of(std::size_t n, int size)
+  {
+    return static_cast<unsigned>((n + size - 1) / size);
+  }
 
   void check_fft(cufftResult status, const char *what)
   {
     if (status == CUFFT_SUCCESS) return;
     cudaGetLastError();
     throw DeviceError(std::string("the GPU failed in ") + what + ": " +
-                      (status == CUFFT_ALLOC_FAILED ? "no memory" : "error " + std::to_string(status) + " of cuFFT"));
+                      (status == CUFFT_ALLOC_FAILED
+                           ? "no memory"
+                           : "error " + std::to_string(status) + " of cuFFT"));
   }
 
   struct MeshArguments {
@@ -65,21 +70,25 @@ namespace {
   }
 
   // Calls use(mesh point, weight) for those of an atom that this lane has.
-  template <class Use> __device__ void for_points_of_lane(const int (&n)[3], const Splines (&of_atom)[3], const Use &use)
+  template <class Use>
+  __device__ void for_points_of_lane(const int (&n)[3], const Splines (&of_atom)[3], const Use &use)
   {
     const int lane = threadIdx.x % 32, t = lane % FAR_ORDER, i = of_atom[0].first + t;
     if (i < 0 || i >= n[0]) return;
     const double weight = of_atom[0].at[t];
     for (int row = lane / FAR_ORDER; row < ROWS; row += ROWS_OF_A_WARP) {
-      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = of_atom[1].first + u, k = of_atom[2].first + v;
+      const int u = row % FAR_ORDER, v = row / FAR_ORDER, j = of_atom[1].first + u,
+                k = of_atom[2].first + v;
       if (j < 0 || j >= n[1] || k < 0 || k >= n[2]) continue;
-      use((static_cast<std::size_t>(k) * n[1] + j) * n[0] + i, weight * of_atom[1].at[u] * of_atom[2].at[v]);
+      use((static_cast<std::size_t>(k) * n[1] + j) * n[0] + i,
+          weight * of_atom[1].at[u] * of_atom[2].at[v]);
     }
   }
 
   // scale: units of a charge of 1
   __global__ void __launch_bounds__(THREADS)
-  spread(const __grid_constant__ MeshArguments arg, const double *q, double scale, unsigned long long *fixed)
+      spread(const __grid_constant__ MeshArguments arg, const double *q, double scale,
+             unsigned long long *fixed)
   {
     __shared__ Splines of_atom[ATOMS][3];
     find_splines(arg, of_atom);
@@ -92,21 +101,25 @@ namespace {
     }
   }
 
-  __global__ void __launch_bounds__(THREADS) interpolate(const __grid_constant__ MeshArguments arg, const double *potential, double *at)
+  __global__ void __launch_bounds__(THREADS)
+      interpolate(const __grid_constant__ MeshArguments arg, const double *potential, double *at)
   {
     __shared__ Splines of_atom[ATOMS][3];
     find_splines(arg, of_atom);
     const int natoms = min(ATOMS, arg.natoms - static_cast<int>(blockIdx.x) * ATOMS);
     for (int a = threadIdx.x / 32; a < natoms; a += WARPS) {
       double sum = 0.0;
-      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) { sum += weight * potential[point]; });
+      for_points_of_lane(arg.n, of_atom[a], [&](std::size_t point, double weight) {
+        sum += weight * potential[point];
+      });
       sum = add_warp(sum);
       if (threadIdx.x % 32 == 0) at[blockIdx.x * ATOMS + a] = sum;
     }
   }
 
   // unit: charge
-  __global__ void to_double(const unsigned long long *fixed, unsigned n, double unit, double *density)
+  __global__ void to_double(const unsigned long long *fixed, unsigned n, double unit,
+                            double *density)
   {
     const unsigned p = blockIdx.x * THREADS + threadIdx.x;
     if (p < n) density[p] = unit * static_cast<double>(static_cast<long long>(fixed[p]));
@@ -127,26 +140,32 @@ namespace {
   {
     const unsigned row = arg.n[0] / 2 + 1, p = blockIdx.x * THREADS + threadIdx.x;
     if (p >= row * arg.n[1] * arg.n[2]) return;
-    const int index[3] = {static_cast<int>(p % row), static_cast<int>(p / row % arg.n[1]), static_cast<int>(p / row / arg.n[1])};
+    const int index[3] = {static_cast<int>(p % row), static_cast<int>(p / row % arg.n[1]),
+                          static_cast<int>(p / row / arg.n[1])};
     double wave[3];
-    const double splines = arg.splines[0][index[0]] * arg.splines[1][index[1]] * arg.splines[2][index[2]];
-    double factor = influence_at(arg.reciprocal, arg.n, arg.alpha, index, wave) / arg.volume * splines;
+    const double splines =
+        arg.splines[0][index[0]] * arg.splines[1][index[1]] * arg.splines[2][index[2]];
+    double factor =
+        influence_at(arg.reciprocal, arg.n, arg.alpha, index, wave) / arg.volume * splines;
     if (arg.for_places) factor *= splines;
     const double2 s = arg.spectrum[p];
     if (arg.component < 0) {
       arg.changed[p] = {factor * s.x, factor * s.y};
     } else {    // - d phi/dx: times - i k
-      const double k = factor * (arg.component == 0 ? wave[0] : arg.component == 1 ? wave[1] : wave[2]);
+      const double k = factor *
+          (arg.component == 0       ? wave[0]
+               : arg.component == 1 ? wave[1]
+                                    : wave[2]);
       arg.changed[p] = {k * s.y, -k * s.x};
     }
   }
 
   struct TakeArguments {
-    int n[3];                // mesh points
-    int fold[3], first[3];   // every fold-th, from this one on
-    int of[3];               // how many these are
-    const double *values;    // [nz][ny][nx]
-    double *to;              // of these points, 'stride' apart
+    int n[3];                 // mesh points
+    int fold[3], first[3];    // every fold-th, from this one on
+    int of[3];                // how many these are
+    const double *values;     // [nz][ny][nx]
+    double *to;               // of these points, 'stride' apart
     int stride;
   };
 
@@ -154,13 +173,21 @@ namespace {
   {
     const unsigned p = blockIdx.x * THREADS + threadIdx.x, nx = arg.of[0], ny = arg.of[1];
     if (p >= nx * ny * arg.of[2]) return;
-    const std::size_t i = p % nx * arg.fold[0] + arg.first[0], j = p / nx % ny * arg.fold[1] + arg.first[1],
+    const std::size_t i = p % nx * arg.fold[0] + arg.first[0],
+                      j = p / nx % ny * arg.fold[1] + arg.first[1],
                       k = p / nx / ny * arg.fold[2] + arg.first[2];
-    arg.to[static_cast<std::size_t>(p) * arg.stride] = arg.values[(k * arg.n[1] + j) * arg.n[0] + i];
+    arg.to[static_cast<std::size_t>(p) * arg.stride] =
+        arg.values[(k * arg.n[1] + j) * arg.n[0] + i];
   }
 
-  std::size_t product(const int n[3]) { return static_cast<std::size_t>(n[0]) * n[1] * n[2]; }
-  std::size_t waves_of(const int n[3]) { return static_cast<std::size_t>(n[0] / 2 + 1) * n[1] * n[2]; }
+  std::size_t product(const int n[3])
+  {
+    return static_cast<std::size_t>(n[0]) * n[1] * n[2];
+  }
+  std::size_t waves_of(const int n[3])
+  {
+    return static_cast<std::size_t>(n[0] / 2 + 1) * n[1] * n[2];
+  }
 
   MeshArguments arguments_of(const EwaldMesh &mesh, const DeviceAtom *atom, int natoms)
   {
@@ -190,15 +217,17 @@ FarEngine::Plan::~Plan()
 void FarEngine::prepare(const int n[3], cudaStream_t stream)
 {
   if (plans && std::equal(n, n + 3, planned)) return;
-  check(cudaStreamSynchronize(stream), "computing a far field");    // which may read what is replaced here
-  plans.reset();    // new ones have its memory
+  check(cudaStreamSynchronize(stream),
+        "computing a far field");    // which may read what is replaced here
+  plans.reset();                     // new ones have its memory
   plans = std::make_unique<Plans>();
   std::fill_n(planned, 3, 0);
   std::size_t largest = 1;    // some need nothing, and none takes a null pointer
   const auto make = [&](const Plan &plan, cufftType type) {
     std::size_t size = 0;
     check_fft(cufftSetAutoAllocation(plan.handle, 0), "making a plan of transforms");
-    check_fft(cufftMakePlan3d(plan.handle, n[2], n[1], n[0], type, &size), "making a plan of transforms");
+    check_fft(cufftMakePlan3d(plan.handle, n[2], n[1], n[0], type, &size),
+              "making a plan of transforms");
     largest = std::max(largest, size);
   };
   make(plans->forward, CUFFT_D2Z);
@@ -215,24 +244,28 @@ void FarEngine::prepare(const int n[3], cudaStream_t stream)
   std::copy_n(n, 3, planned);
 }
 
-void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, double sum_of_sizes, cudaStream_t stream)
+void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, double sum_of_sizes,
+                      cudaStream_t stream)
 {
   mesh = mesh_in;
   prepare(mesh.n, stream);
   const std::size_t n = product(mesh.n);
   int exponent;
   std::frexp(sum_of_sizes, &exponent);    // 2^exponent is more, and at most twice as much
-  check(cudaMemsetAsync(fixed.data(), 0, n * sizeof(unsigned long long), stream), "clearing a mesh");
+  check(cudaMemsetAsync(fixed.data(), 0, n * sizeof(unsigned long long), stream),
+        "clearing a mesh");
   if (charges.n > 0) {
-    spread<<<blocks_of(charges.n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, charges.atom, charges.n), charges.q,
-                                                                std::ldexp(1.0, BITS - exponent), fixed.data());
+    spread<<<blocks_of(charges.n, ATOMS), THREADS, 0, stream>>>(
+        arguments_of(mesh, charges.atom, charges.n), charges.q, std::ldexp(1.0, BITS - exponent),
+        fixed.data());
     check(cudaGetLastError(), "launching spread");
   }
-  to_double<<<blocks_of(n, THREADS), THREADS, 0, stream>>>(fixed.data(), static_cast<unsigned>(n), std::ldexp(1.0, exponent - BITS),
-                                                           values.data());
+  to_double<<<blocks_of(n, THREADS), THREADS, 0, stream>>>(
+      fixed.data(), static_cast<unsigned>(n), std::ldexp(1.0, exponent - BITS), values.data());
   check(cudaGetLastError(), "launching to_double");
   check_fft(cufftSetStream(plans->forward.handle, stream), "choosing a stream");
-  check_fft(cufftExecD2Z(plans->forward.handle, values.data(), spectrum.data()), "launching a transform");
+  check_fft(cufftExecD2Z(plans->forward.handle, values.data(), spectrum.data()),
+            "launching a transform");
 }
 
 void FarEngine::transform_back(int component, bool for_places, cudaStream_t stream)
@@ -250,10 +283,12 @@ void FarEngine::transform_back(int component, bool for_places, cudaStream_t stre
   multiply<<<blocks_of(waves_of(mesh.n), THREADS), THREADS, 0, stream>>>(arg);
   check(cudaGetLastError(), "launching multiply");
   check_fft(cufftSetStream(plans->backward.handle, stream), "choosing a stream");
-  check_fft(cufftExecZ2D(plans->backward.handle, changed.data(), values.data()), "launching a transform");
+  check_fft(cufftExecZ2D(plans->backward.handle, changed.data(), values.data()),
+            "launching a transform");
 }
 
-void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t stream)
+void FarEngine::on_grid(const int fold[3], const int first[3], double *phi, double *field,
+                        cudaStream_t stream)
 {
   TakeArguments arg;
   for (int a = 0; a < 3; ++a) {
@@ -278,14 +313,15 @@ void FarEngine::at_places(const DeviceAtom *places, int n, double *at, cudaStrea
 {
   if (n == 0) return;
   transform_back(-1, true, stream);
-  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, places, n), values.data(), at);
+  interpolate<<<blocks_of(n, ATOMS), THREADS, 0, stream>>>(arguments_of(mesh, places, n),
+                                                           values.data(), at);
   check(cudaGetLastError(), "launching interpolate");
 }
 
 std::size_t FarEngine::bytes() const
 {
-  return workspace.bytes() + splines[0].bytes() + splines[1].bytes() + splines[2].bytes() + fixed.bytes() + values.bytes() +
-      spectrum.bytes() + changed.bytes();
+  return workspace.bytes() + splines[0].bytes() + splines[1].bytes() + splines[2].bytes() +
+      fixed.bytes() + values.bytes() + spectrum.bytes() + changed.bytes();
 }
 
 }    // namespace gpucoord

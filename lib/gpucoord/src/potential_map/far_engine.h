@@ -43,16 +43,19 @@ class FarEngine {
   };
 
   void prepare(const int n[3], cudaStream_t);
-  void transform_back(int component, bool for_places, cudaStream_t);    // component of the field, -1: the potential
+  void transform_back(int component, bool for_places,
+                      cudaStream_t);    // component of the field, -1: the potential
 
   EwaldMesh mesh;
-  int planned[3] = {};                       // points of the mesh of which plans and tables are
+  int planned[3] = {};    // points of the mesh of which plans and tables are
   std::unique_ptr<Plans> plans;
-  DeviceBuffer<char> workspace;              // of both plans
-  DeviceBuffer<double> splines[3];           // [n] FarFactors::splines_of_axis()
-  DeviceBuffer<unsigned long long> fixed;    // [nz][ny][nx] charges in units of the last bit that is kept
-  DeviceBuffer<double> values;               // [nz][ny][nx] density, and then what is transformed back
-  DeviceBuffer<double2> spectrum, changed;   // [nz][ny][nx/2 + 1] of the density, and times factors
+  DeviceBuffer<char> workspace;       // of both plans
+  DeviceBuffer<double> splines[3];    // [n] FarFactors::splines_of_axis()
+  DeviceBuffer<unsigned long long>
+      fixed;                      // [nz][ny][nx] charges in units of the last bit that is kept
+  DeviceBuffer<double> values;    // [nz][ny][nx] density, and then what is transformed back
+  DeviceBuffer<double2> spectrum,
+      changed;    // [nz][ny][nx/2 + 1] of the density, and times factors
 };
 
 }    // namespace gpucoord

@@ -11,7 +11,8 @@
 namespace gpucoord {
 
 // Of an axis with n points: where x is, in points from that at the origin of the box. of_axis: the reciprocal vector.
-GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_axis)[3], int n, const double *x)
+GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_axis)[3], int n,
+                                 const double *x)
 {
   double part = 0.0;
   for (int c = 0; c < 3; ++c) part += (x[c] - origin[c]) * of_axis[c];
@@ -40,7 +41,8 @@ GPUCOORD_HD Splines splines_of(double place)
   for (int order = 3; order <= FAR_ORDER; ++order) {
     const double inverse = 1.0 / (order - 1);
     s.at[order - 1] = inverse * x * s.at[order - 2];
-    for (int t = order - 2; t > 0; --t) s.at[t] = inverse * ((x + order - 1 - t) * s.at[t - 1] + (1 + t - x) * s.at[t]);
+    for (int t = order - 2; t > 0; --t)
+      s.at[t] = inverse * ((x + order - 1 - t) * s.at[t - 1] + (1 + t - x) * s.at[t]);
     s.at[0] *= inverse * (1.0 - x);
   }
   return s;
@@ -54,7 +56,9 @@ GPUCOORD_HD int wave_number(int index, int n)
 GPUCOORD_HD void wave_vector(const double (&reciprocal)[3][3], const int (&m)[3], double (&wave)[3])
 {
   constexpr double TWO_PI = 6.28318530717958647692;
-  for (int c = 0; c < 3; ++c) wave[c] = TWO_PI * (m[0] * reciprocal[0][c] + m[1] * reciprocal[1][c] + m[2] * reciprocal[2][c]);
+  for (int c = 0; c < 3; ++c)
+    wave[c] =
+        TWO_PI * (m[0] * reciprocal[0][c] + m[1] * reciprocal[1][c] + m[2] * reciprocal[2][c]);
 }
 
 GPUCOORD_HD double square_of(const double (&v)[3])
@@ -71,8 +75,8 @@ GPUCOORD_HD double influence(double wave_sq, double alpha)
 
 // The same at an index of the transform. Half of what is at m = -n/2 is of the opposite wave, m = n/2: the mean of both, and
 // a wave vector without components along these axes.
-GPUCOORD_HD double influence_at(const double (&reciprocal)[3][3], const int (&n)[3], double alpha, const int (&index)[3],
-                                double (&wave)[3])
+GPUCOORD_HD double influence_at(const double (&reciprocal)[3][3], const int (&n)[3], double alpha,
+                                const int (&index)[3], double (&wave)[3])
 {
   int m[3], opposite[3], within[3];
   bool is_half = false;

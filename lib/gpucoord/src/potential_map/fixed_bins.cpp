@@ -37,8 +37,10 @@ FixedBins make_fixed_bins(const MapGrid &grid, double cutoff, const MapBins &bin
   }
   if (places > std::numeric_limits<int>::max()) {
     std::ostringstream text;
-    text << "bins of size " << bins.size << " with room for " << bins.depth << " charges each have " << places
-         << " places on a rank, and there may be 2147483647 - use larger or less deep ones, or sorted bins";
+    text << "bins of size " << bins.size << " with room for " << bins.depth << " charges each have "
+         << places
+         << " places on a rank, and there may be 2147483647 - use larger or less deep ones, or "
+            "sorted bins";
     throw std::invalid_argument(text.str());
   }
   return made;
@@ -68,8 +70,10 @@ namespace {
 
   class FixedBinsMap : public PotentialMap {
    public:
-    FixedBinsMap(std::unique_ptr<PotentialMap> map_in, double cutoff_in, const MapBins &options_in) :
-        map(std::move(map_in)), cutoff(cutoff_in), options(options_in)
+    FixedBinsMap(std::unique_ptr<PotentialMap> map_in, double cutoff_in,
+                 const MapBins &options_in) :
+        map(std::move(map_in)),
+        cutoff(cutoff_in), options(options_in)
     {
     }
 
@@ -87,7 +91,8 @@ namespace {
         }
         (size[bin]++ < options.depth ? placed : others).add(x, charges.q[k]);
       }
-      std::vector<std::int64_t> of_size(1 + (size.empty() ? 0 : *std::max_element(size.begin(), size.end())), 0);
+      std::vector<std::int64_t> of_size(
+          1 + (size.empty() ? 0 : *std::max_element(size.begin(), size.end())), 0);
       for (const int n : size) ++of_size[n];
       found = find_overflow(of_size, options.depth);
 
@@ -102,7 +107,8 @@ namespace {
       for (std::size_t p = 0; p < field.size(); ++p) out.field[p] += field[p];
     }
 
-    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    void at_points(const MapPoints &points, const MapCharges &charges,
+                   const MapResults &out) override
     {
       map->at_points(points, charges, out);
       distances = map->tested();
@@ -131,7 +137,8 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap> map, double cutoff, const MapBins &bins)
+std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap> map, double cutoff,
+                                                  const MapBins &bins)
 {
   return std::make_unique<FixedBinsMap>(std::move(map), cutoff, bins);
 }

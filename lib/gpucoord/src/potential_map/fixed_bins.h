@@ -30,7 +30,8 @@ FixedBins make_fixed_bins(const MapGrid &, double cutoff, const MapBins &);
 MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth);
 
 // A map of the host with bins like these: it adds up those of charges that have a place and of others.
-std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap>, double cutoff, const MapBins &);
+std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap>, double cutoff,
+                                                  const MapBins &);
 
 }    // namespace gpucoord
 

@@ -2,8 +2,8 @@
 // computes the next ones, and charges that overflow fixed bins may be summed by the host meanwhile.
 
 #include "../gpu/device_guard.h"
-#include "map_engine.h"
 #include "../gpu/staging.h"
+#include "map_engine.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -19,8 +19,12 @@ namespace {
 
   class CudaMap : public PotentialMap {
    public:
-    CudaMap(const MapOptions &options, Precision precision, int device, int nthreads_in, const MapBins &bins_in) :
-        nthreads(std::max(1, nthreads_in)), bins(bins_in), memory(device, [] { return std::make_unique<Memory>(); })
+    CudaMap(const MapOptions &options, Precision precision, int device, int nthreads_in,
+            const MapBins &bins_in) :
+        nthreads(std::max(1, nthreads_in)),
+        bins(bins_in), memory(device, [] {
+          return std::make_unique<Memory>();
+        })
     {
       memory->engine = make_map_engine(options, precision);
       if (!bins.are_fixed) return;
@@ -35,7 +39,8 @@ namespace {
       Memory &m = memory.enter();
       distances = 0.0;
       found = {};
-      const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1], n = layer * grid.n[2];
+      const std::size_t layer = static_cast<std::size_t>(grid.n[0]) * grid.n[1],
+                        n = layer * grid.n[2];
       if (n == 0) return;
       const ChargesOnDevice staged = stage_charges(charges);
       ChargesOnDevice others = {};    // that overflow
@@ -47,19 +52,25 @@ namespace {
       const Overflow overflow = on_host ? fetch_overflow(others, charges) : Overflow();
       if (on_device) m.engine_of_overflow->begin(bounds_of(grid), others, m.stream);
       reserve(n, out.field != nullptr);
-      const int layers = m.engine->layers(grid), at_once = std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
+      const int layers = m.engine->layers(grid),
+                at_once =
+                    std::max<std::size_t>(1, POINTS_OF_A_LAUNCH / (layer * points_of_a_layer()));
       std::vector<Slab> slabs;
       for (int first = 0; first < layers; first += at_once) {
         const int end = std::min(layers, first + at_once);
         double *const field = out.field ? m.field.device.data() : nullptr;
         m.engine->on_grid(grid, first, end, false, m.phi.device.data(), field, m.stream);
-        if (on_device) m.engine_of_overflow->on_grid(grid, first, end, true, m.phi.device.data(), field, m.stream);
-        const int z[2] = {first * points_of_a_layer(), std::min(grid.n[2], end * points_of_a_layer())};
+        if (on_device)
+          m.engine_of_overflow->on_grid(grid, first, end, true, m.phi.device.data(), field,
+                                        m.stream);
+        const int z[2] = {first * points_of_a_layer(),
+                          std::min(grid.n[2], end * points_of_a_layer())};
         slabs.push_back({z[0], z[1] - z[0], layer * z[0], layer * z[1]});
         fetch(slabs.size() - 1, slabs.back().begin, slabs.back().end, out.field != nullptr);
       }
       for (std::size_t k = 0; k < slabs.size(); ++k) {
-        if (on_host) sum_overflow(grid, slabs[k], overflow, out.field != nullptr);    // while the GPU is busy
+        if (on_host)
+          sum_overflow(grid, slabs[k], overflow, out.field != nullptr);    // while the GPU is busy
         check(cudaEventSynchronize(m.arrived[k]), "computing potentials");
         take(slabs[k].begin, slabs[k].end, out);
         if (on_host) add_overflow(slabs[k], out);
@@ -68,19 +79,24 @@ namespace {
       if (on_device) distances += m.engine_of_overflow->tested(m.stream);
     }
 
-    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    void at_points(const MapPoints &points, const MapCharges &charges,
+                   const MapResults &out) override
     {
       Memory &m = memory.enter();
       distances = 0.0;
       if (points.n == 0) return;
       Bounds bounds = no_bounds();
-      const auto number = [](std::size_t p) { return p; };
-      const auto self = [&points](std::size_t p) { return points.self ? points.self[p] : -1; };
+      const auto number = [](std::size_t p) {
+        return p;
+      };
+      const auto self = [&points](std::size_t p) {
+        return points.self ? points.self[p] : -1;
+      };
       stage_positions(points.x, points.n, number, self, nthreads, m.stream, m.points, bounds);
       m.engine->begin(bounds, stage_charges(charges), m.stream);
       reserve(points.n, out.field != nullptr);
-      m.engine->at_points(m.points.device.data(), points.n, m.phi.device.data(), out.field ? m.field.device.data() : nullptr,
-                          m.stream);
+      m.engine->at_points(m.points.device.data(), points.n, m.phi.device.data(),
+                          out.field ? m.field.device.data() : nullptr, m.stream);
       fetch(0, 0, points.n, out.field != nullptr);
       check(cudaEventSynchronize(m.arrived[0]), "computing potentials");
       take(0, points.n, out);
@@ -135,8 +151,9 @@ namespace {
       m.computed[launch].record(m.stream);
       check(cudaStreamWaitEvent(m.copies, m.computed[launch]), "waiting for a kernel");
       const auto copy = [&](Staged<double> &values, std::size_t columns) {
-        check(cudaMemcpyAsync(values.pinned.data() + columns * begin, values.device.data() + columns * begin,
-                              columns * (end - begin) * sizeof(double), cudaMemcpyDeviceToHost, m.copies),
+        check(cudaMemcpyAsync(
+                  values.pinned.data() + columns * begin, values.device.data() + columns * begin,
+                  columns * (end - begin) * sizeof(double), cudaMemcpyDeviceToHost, m.copies),
               "copying from it");
       };
       copy(m.phi, 1);
@@ -157,7 +174,8 @@ namespace {
     Overflow fetch_overflow(const ChargesOnDevice &others, const MapCharges &charges)
     {
       std::vector<DeviceAtom> atoms(others.n);
-      check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom), cudaMemcpyDeviceToHost, memory->stream),
+      check(cudaMemcpyAsync(atoms.data(), others.atom, atoms.size() * sizeof(DeviceAtom),
+                            cudaMemcpyDeviceToHost, memory->stream),
             "copying from it");
       check(cudaStreamSynchronize(memory->stream), "copying from it");
       Overflow overflow;
@@ -168,22 +186,26 @@ namespace {
       return overflow;
     }
 
-    void sum_overflow(const MapGrid &grid, const Slab &slab, const Overflow &overflow, bool with_field)
+    void sum_overflow(const MapGrid &grid, const Slab &slab, const Overflow &overflow,
+                      bool with_field)
     {
       MapGrid part = grid;
       part.n[2] = slab.n;
       for (int c = 0; c < 3; ++c) part.origin[c] += slab.first * grid.step[2][c];
       phi_of_overflow.resize(slab.end - slab.begin);
       field_of_overflow.resize(with_field ? 3 * phi_of_overflow.size() : 0);
-      host->on_grid(part, {overflow.x.data(), overflow.q.data(), static_cast<int>(overflow.q.size())},
+      host->on_grid(part,
+                    {overflow.x.data(), overflow.q.data(), static_cast<int>(overflow.q.size())},
                     {phi_of_overflow.data(), with_field ? field_of_overflow.data() : nullptr});
       distances += host->tested();
     }
 
     void add_overflow(const Slab &slab, const MapResults &out) const
     {
-      for (std::size_t k = 0; k < phi_of_overflow.size(); ++k) out.phi[slab.begin + k] += phi_of_overflow[k];
-      for (std::size_t k = 0; k < field_of_overflow.size(); ++k) out.field[3 * slab.begin + k] += field_of_overflow[k];
+      for (std::size_t k = 0; k < phi_of_overflow.size(); ++k)
+        out.phi[slab.begin + k] += phi_of_overflow[k];
+      for (std::size_t k = 0; k < field_of_overflow.size(); ++k)
+        out.field[3 * slab.begin + k] += field_of_overflow[k];
     }
 
     const int nthreads;
@@ -197,7 +219,8 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options, Precision precision, int device, int nthreads,
+std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,
+                                                      Precision precision, int device, int nthreads,
                                                       const MapBins &bins)
 {
   check_map_options(options);

@@ -4,9 +4,9 @@
 
 #include "map_engine.h"
 
+#include "../gpu/sorted_atoms.cuh"
 #include "fixed_bins.h"
 #include "map_arguments.cuh"
-#include "../gpu/sorted_atoms.cuh"
 
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
@@ -20,11 +20,19 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256;
-  constexpr unsigned blocks_for(unsigned n) { return (n + THREADS - 1u) / THREADS; }
+  constexpr unsigned blocks_for(unsigned n)
+  {
+    return (n + THREADS - 1u) / THREADS;
+  }
 
-  template <class Stored> __device__ Stored store(const SortedCharges &, const DeviceAtom &, double q);
-  template <> __device__ MapCharge store(const SortedCharges &, const DeviceAtom &a, double q) { return {a.x, a.y, a.z, q}; }
-  template <> __device__ PackedCharge store(const SortedCharges &charges, const DeviceAtom &a, double q)
+  template <class Stored>
+  __device__ Stored store(const SortedCharges &, const DeviceAtom &, double q);
+  template <> __device__ MapCharge store(const SortedCharges &, const DeviceAtom &a, double q)
+  {
+    return {a.x, a.y, a.z, q};
+  }
+  template <>
+  __device__ PackedCharge store(const SortedCharges &charges, const DeviceAtom &a, double q)
   {
     const BinGrid &cells = charges.cells;
     // what is beyond the cells is near to no point, and shall not be after whole turns
@@ -37,7 +45,8 @@ namespace {
 
   // and one of 0 behind them
   template <class Stored>
-  __global__ void gather_charges(SortedCharges charges, const DeviceAtom *atom, const double *q, Stored *charge)
+  __global__ void gather_charges(SortedCharges charges, const DeviceAtom *atom, const double *q,
+                                 Stored *charge)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k > charges.order.n) return;
@@ -64,8 +73,8 @@ namespace {
 
   // The first charges of each bin have places there. of_size: numbers of bins with so many charges, and the largest of these.
   template <class Stored>
-  __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q, Stored *place, unsigned char *overflows,
-                                int *of_size, int *deepest)
+  __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
+                                Stored *place, unsigned char *overflows, int *of_size, int *deepest)
   {
     const SortedAtoms &order = charges.order;
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -74,7 +83,8 @@ namespace {
     const int2 range = atoms_of_cells(order, bin, bin + 1);
     const int rank = k - range.x;
     const DeviceAtom a = atom[order.place[k]];
-    if (rank < charges.depth) place[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
+    if (rank < charges.depth)
+      place[bin * charges.depth + rank] = store<Stored>(charges, a, q[a.id]);
     overflows[k] = rank >= charges.depth;
     if (rank > 0) return;
     atomicAdd(of_size + (range.y - range.x), 1);
@@ -82,19 +92,24 @@ namespace {
   }
 
   // index: of sorted atoms
-  __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n, DeviceAtom *gathered)
+  __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n,
+                               DeviceAtom *gathered)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k < n) gathered[k] = atom[place[index[k]]];
   }
 
   // points that are nearer to a charge than radius
-  __global__ void mark_near(const DeviceAtom *atom, int n, MapGrid grid, double radius, unsigned char *near)
+  __global__ void mark_near(const DeviceAtom *atom, int n, MapGrid grid, double radius,
+                            unsigned char *near)
   {
     const int a = blockIdx.x * THREADS + threadIdx.x;
     if (a >= n) return;
-    const double d[3] = {atom[a].x - grid.origin[0], atom[a].y - grid.origin[1], atom[a].z - grid.origin[2]};
-    const auto first = [&](double x, double step) { return static_cast<int>(fmax(0.0, ceil((x - radius) / step))); };
+    const double d[3] = {atom[a].x - grid.origin[0], atom[a].y - grid.origin[1],
+                         atom[a].z - grid.origin[2]};
+    const auto first = [&](double x, double step) {
+      return static_cast<int>(fmax(0.0, ceil((x - radius) / step)));
+    };
     const auto last = [&](double x, double step, int size) {
       return static_cast<int>(fmin(size - 1.0, floor((x + radius) / step)));
     };
@@ -120,7 +135,9 @@ namespace {
       if (is_direct())
         get_map_launchers<map_kernel::Direct>(launchers);
       else
-        visit_map_kernel<Real>(options, [&](auto kernel) { get_map_launchers<decltype(kernel)>(launchers); });
+        visit_map_kernel<Real>(options, [&](auto kernel) {
+          get_map_launchers<decltype(kernel)>(launchers);
+        });
       tested_on_device.reserve(1);
     }
 
@@ -138,16 +155,18 @@ namespace {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
         cells.lo[c] = of_points.lo[c] - options.cutoff;
         // one cell for all where there is no cutoff
-        cells.size[c] = is_direct() ? length : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
+        cells.size[c] = is_direct() ? length
+                                    : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
         cells.inverse_size[c] = 1.0 / cells.size[c];
-        cells.n[c] = is_direct() ? 1 : static_cast<std::int64_t>(size[c] * cells.inverse_size[c]) + 1;
+        cells.n[c] = is_direct() ? 1
+                                 : static_cast<std::int64_t>(size[c] * cells.inverse_size[c]) + 1;
       }
       sort(cells, in, stream);
       sorted.range = is_direct() ? 1e6 * length : options.cutoff * (1.0 + 1e-6);
     }
 
-    ChargesOnDevice begin(const MapGrid &grid, const MapBins &wanted, const ChargesOnDevice &in, MapOverflow &overflow,
-                          cudaStream_t stream) override
+    ChargesOnDevice begin(const MapGrid &grid, const MapBins &wanted, const ChargesOnDevice &in,
+                          MapOverflow &overflow, cudaStream_t stream) override
     {
       const FixedBins fixed = make_fixed_bins(grid, options.cutoff, wanted);
       const Bounds of_points = bounds_of(grid);
@@ -177,42 +196,51 @@ namespace {
       if (in.n == 0) return {};
 
       overflows.reserve(in.n);
-      sizes.reserve(in.n + 3);    // of bins; then the largest of these, and the number of charges that overflow
+      sizes.reserve(
+          in.n +
+          3);    // of bins; then the largest of these, and the number of charges that overflow
       int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
       with_stored([&](auto &stored, auto *&) {
-        place_in_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(sorted, in.atom, in.q, stored.data(), overflows.data(), sizes.data(), deepest);
+        place_in_bins<<<blocks_for(in.n), THREADS, 0, stream>>>(
+            sorted, in.atom, in.q, stored.data(), overflows.data(), sizes.data(), deepest);
       });
       check(cudaGetLastError(), "launching place_in_bins");
       chosen.reserve(in.n);
       const thrust::counting_iterator<int> numbers(0);
       std::size_t bytes = 0;
-      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, overflows.data(), chosen.data(), number, in.n, stream),
+      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, overflows.data(), chosen.data(),
+                                       number, in.n, stream),
             "planning a selection");
       workspace.reserve(bytes);
-      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, overflows.data(), chosen.data(), number, in.n, stream),
+      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, overflows.data(),
+                                       chosen.data(), number, in.n, stream),
             "selecting charges");
       int counts[2];
-      check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaMemcpyAsync(counts, deepest, sizeof(counts), cudaMemcpyDeviceToHost, stream),
+            "copying from it");
       check(cudaStreamSynchronize(stream), "sorting charges");
       std::vector<int> of_size(counts[0] + 1);
-      check(cudaMemcpy(of_size.data(), sizes.data(), of_size.size() * sizeof(int), cudaMemcpyDeviceToHost), "copying from it");
+      check(cudaMemcpy(of_size.data(), sizes.data(), of_size.size() * sizeof(int),
+                       cudaMemcpyDeviceToHost),
+            "copying from it");
       overflow = find_overflow({of_size.begin(), of_size.end()}, wanted.depth);
       if (counts[1] == 0) return {};
       overflowing.reserve(counts[1]);
-      gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(in.atom, sorted.order.place, chosen.data(), counts[1],
-                                                                   overflowing.data());
+      gather_atoms<<<blocks_for(counts[1]), THREADS, 0, stream>>>(
+          in.atom, sorted.order.place, chosen.data(), counts[1], overflowing.data());
       check(cudaGetLastError(), "launching gather_atoms");
       return {overflowing.data(), in.q, counts[1]};
     }
 
     int layers(const MapGrid &grid) const override { return (grid.n[2] + BLOCK_Z - 1) / BLOCK_Z; }
 
-    void on_grid(const MapGrid &given, int first_layer, int end_layer, bool add, double *phi, double *field,
-                 cudaStream_t stream) override
+    void on_grid(const MapGrid &given, int first_layer, int end_layer, bool add, double *phi,
+                 double *field, cudaStream_t stream) override
     {
       MapGrid grid = given;
-      if (grid.n[0] == 1 && !(grid.step[0][0] > 0.0)) grid.step[0][0] = length;    // for the points of a tile that are not there
+      if (grid.n[0] == 1 && !(grid.step[0][0] > 0.0))
+        grid.step[0][0] = length;    // for the points of a tile that are not there
       const std::int64_t n = static_cast<std::int64_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       if (n == 0) return;
       with_stored([&](auto &stored, auto *&in_order) {
@@ -227,7 +255,8 @@ namespace {
       const int subtiles = launchers.subtiles[is_soft()][field != nullptr];
       arg.tile = tile_shape(grid, subtiles);
       arg.map.rows = row_search(box_of_points(grid, 2 * subtiles));
-      arg.per_part = static_cast<Real>(1.0 / (sorted.parts * length));    // but for a last digit of double a power of 2
+      arg.per_part = static_cast<Real>(
+          1.0 / (sorted.parts * length));    // but for a last digit of double a power of 2
       arg.blocks[0] = (grid.n[0] + 2 * subtiles - 1) / (2 * subtiles);
       arg.blocks[1] = (grid.n[1] + BLOCK_Y - 1) / BLOCK_Y;
       if (options.overlap == MapOverlap::ZERO) {
@@ -239,10 +268,12 @@ namespace {
       arg.add = add;
       arg.phi = phi;
       arg.field = field;
-      launchers.grid[is_soft()][field != nullptr](arg, (end_layer - first_layer) * blocks_of_a_layer, stream);
+      launchers.grid[is_soft()][field != nullptr](
+          arg, (end_layer - first_layer) * blocks_of_a_layer, stream);
     }
 
-    void at_points(const DeviceAtom *at, int n, double *phi, double *field, cudaStream_t stream) override
+    void at_points(const DeviceAtom *at, int n, double *phi, double *field,
+                   cudaStream_t stream) override
     {
       if (n == 0) return;
       if (!sorted.charge) gather(sorted_charges, sorted.charge, stream);
@@ -255,7 +286,8 @@ namespace {
       arg.n = n;
       if (charges.n > 0) {
         where.reserve(charges.n);
-        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, sorted.order.place, charges.n, where.data());
+        invert<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, sorted.order.place,
+                                                              charges.n, where.data());
         check(cudaGetLastError(), "launching invert");
       }
       arg.where = where.data();
@@ -267,15 +299,17 @@ namespace {
     double tested(cudaStream_t stream) override
     {
       unsigned long long n = 0;
-      check(cudaMemcpyAsync(&n, tested_on_device.data(), sizeof(n), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaMemcpyAsync(&n, tested_on_device.data(), sizeof(n), cudaMemcpyDeviceToHost, stream),
+            "copying from it");
       check(cudaStreamSynchronize(stream), "computing potentials");
       return static_cast<double>(n);
     }
 
     std::size_t bytes() const override
     {
-      return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() + packed_charges.bytes() + overflowing.bytes() +
-          where.bytes() + sizes.bytes() + chosen.bytes() + near.bytes() + overflows.bytes() + workspace.bytes();
+      return bins.bytes() + bins_of_points.bytes() + sorted_charges.bytes() +
+          packed_charges.bytes() + overflowing.bytes() + where.bytes() + sizes.bytes() +
+          chosen.bytes() + near.bytes() + overflows.bytes() + workspace.bytes();
     }
 
    private:
@@ -287,7 +321,8 @@ namespace {
       charges = in;
       sorted = {};
       sorted.cells = cells;
-      check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream), "clearing a number");
+      check(cudaMemsetAsync(tested_on_device.data(), 0, sizeof(unsigned long long), stream),
+            "clearing a number");
       if (in.n == 0) return;
       sorted.order = bins.sort_places(cells, in.atom, in.n, stream);
     }
@@ -301,11 +336,13 @@ namespace {
         f(sorted_charges, sorted.charge);
     }
 
-    template <class Stored> void gather(DeviceBuffer<Stored> &stored, const Stored *&in_order, cudaStream_t stream)
+    template <class Stored>
+    void gather(DeviceBuffer<Stored> &stored, const Stored *&in_order, cudaStream_t stream)
     {
       sorted.end = charges.n;
       stored.reserve(charges.n + std::size_t(1));
-      gather_charges<<<blocks_for(charges.n + 1u), THREADS, 0, stream>>>(sorted, charges.atom, charges.q, stored.data());
+      gather_charges<<<blocks_for(charges.n + 1u), THREADS, 0, stream>>>(sorted, charges.atom,
+                                                                         charges.q, stored.data());
       check(cudaGetLastError(), "launching gather_charges");
       in_order = stored.data();
     }
@@ -317,7 +354,8 @@ namespace {
       const Bounds box = box_of_points(grid, 2 * MAX_SUBTILES);
       double distance = 0.0;
       for (int c = 0; c < 3; ++c)
-        distance = std::max(distance, 0.5 * (box.hi[c] - box.lo[c]) + sorted.range + 2.0 * sorted.cells.size[c]);
+        distance = std::max(
+            distance, 0.5 * (box.hi[c] - box.lo[c]) + sorted.range + 2.0 * sorted.cells.size[c]);
       const double power = std::ceil(std::log2(2.1 * distance / length));
       return std::exp2(32.0 - power) / length;
     }
@@ -329,7 +367,8 @@ namespace {
     double cell_width(double density) const
     {
       constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
-      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_OF_A_CUBE / density), LEAST * options.cutoff, options.cutoff)
+      return density > 0.0 ? std::clamp(std::cbrt(CHARGES_OF_A_CUBE / density),
+                                        LEAST * options.cutoff, options.cutoff)
                            : options.cutoff;
     }
 
@@ -386,7 +425,8 @@ namespace {
       // on no point beyond, whatever the rounding
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;
-      for (int c = 0; c < 3; ++c) shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
+      for (int c = 0; c < 3; ++c)
+        shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
       // the next integers above and below, but for a thousandth of a subtile
       shape.per_subtile = static_cast<Real>(0.5 / step);
       shape.first_near = static_cast<Real>(0.5 * (half - subtile) / step + 0.499);
@@ -400,7 +440,8 @@ namespace {
       near.reserve(n);
       check(cudaMemsetAsync(near.data(), 0, n, stream), "clearing marks");
       if (charges.n == 0) return;
-      mark_near<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, charges.n, grid, options.radius, near.data());
+      mark_near<<<blocks_for(charges.n), THREADS, 0, stream>>>(charges.atom, charges.n, grid,
+                                                               options.radius, near.data());
       check(cudaGetLastError(), "launching mark_near");
     }
 

@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_MAP_ENGINE_H
 #define GPUCOORD_MAP_ENGINE_H
 
-#include "../gpu/buffers.h"
 #include "../gpu/bins.h"
+#include "../gpu/buffers.h"
 
 #include "gpucoord/potential_map.h"
 
@@ -29,17 +29,20 @@ class GPUCOORD_TEST_API MapEngine {
 
   // The same by fixed bins, for on_grid() of this grid alone, and waits. Returns the charges that overflow: the map is without them.
   // They are there until the next call. Throws std::invalid_argument.
-  virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &, MapOverflow &, cudaStream_t) = 0;
+  virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &,
+                                MapOverflow &, cudaStream_t) = 0;
 
   // Layers of points, some of which a launch takes.
   virtual int layers(const MapGrid &) const = 0;
   // of layers first to end - 1; add: to what is there. phi and field are those of the whole grid.
-  virtual void on_grid(const MapGrid &, int first_layer, int end_layer, bool add, double *phi, double *field,
-                       cudaStream_t) = 0;
+  virtual void on_grid(const MapGrid &, int first_layer, int end_layer, bool add, double *phi,
+                       double *field, cudaStream_t) = 0;
   // n points, whose id is the row of the charge that they leave out or -1; rows of charges are 0 to n - 1. Not after fixed bins.
-  virtual void at_points(const DeviceAtom *points, int n, double *phi, double *field, cudaStream_t) = 0;
+  virtual void at_points(const DeviceAtom *points, int n, double *phi, double *field,
+                         cudaStream_t) = 0;
 
-  virtual double tested(cudaStream_t) = 0;    // distances since begin(), of which there may be several; waits
+  virtual double
+      tested(cudaStream_t) = 0;    // distances since begin(), of which there may be several; waits
   virtual std::size_t bytes() const = 0;
 };
 

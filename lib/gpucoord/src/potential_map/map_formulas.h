@@ -8,9 +8,9 @@
 
 #include "../core/config.h"
 #include "../core/erf_series.h"
-#include "gpucoord/potential_map.h"
 #include "../core/reciprocal.h"
 #include "../core/vector_math.h"
+#include "gpucoord/potential_map.h"
 
 #include <math.h>
 
@@ -18,13 +18,13 @@ namespace gpucoord {
 
 // Constants of one map, rounded to the precision of its kernel.
 template <class Real> struct MapConstants {
-  Real cutoff_sq;        // distance^2; of DIRECT a large number
+  Real cutoff_sq;    // distance^2; of DIRECT a large number
   Real inv_cutoff, inv_cutoff_sq, inv_cutoff_cubed;
-  Real alpha;            // 1/distance
+  Real alpha;    // 1/distance
   Real alpha_sq, two_alpha_over_root_pi;
-  Real tiny_sq;          // distance^2, more than 0
-  Real radius_sq;        // distance^2
-  Real ball_top;         // of a ball of charge: K = ball_top - ball_curve r^2, K'/r = -2 ball_curve
+  Real tiny_sq;      // distance^2, more than 0
+  Real radius_sq;    // distance^2
+  Real ball_top;     // of a ball of charge: K = ball_top - ball_curve r^2, K'/r = -2 ball_curve
   Real ball_curve;
   Real erf_series[ErfSeries::TERMS];    // of EwaldInFloat
 };
@@ -32,12 +32,14 @@ template <class Real> struct MapConstants {
 // Whether EwaldInFloat stands for Ewald.
 template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &options)
 {
-  return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD && options.alpha * options.cutoff <= ErfSeries::LARGEST;
+  return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD &&
+      options.alpha * options.cutoff <= ErfSeries::LARGEST;
 }
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
-  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;    // squares of them are floats
+  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12,
+                   ROOT_PI = 1.77245385090551602730;    // squares of them are floats
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
   const double cutoff_sq = has_cutoff ? options.cutoff * options.cutoff : LARGE;
   const double inv_cutoff = has_cutoff ? 1.0 / options.cutoff : 0.0;
@@ -55,8 +57,11 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   c.radius_sq = static_cast<Real>(options.radius * options.radius);
   c.ball_top = static_cast<Real>(1.5 * inv_radius);
   c.ball_curve = static_cast<Real>(0.5 * inv_radius * inv_radius * inv_radius);
-  const ErfSeries series = takes_erf_series<Real>(options) ? ErfSeries::make(options.alpha, options.cutoff) : ErfSeries();
-  for (int k = 0; k < ErfSeries::TERMS; ++k) c.erf_series[k] = static_cast<Real>(series.coefficient[k]);
+  const ErfSeries series = takes_erf_series<Real>(options)
+      ? ErfSeries::make(options.alpha, options.cutoff)
+      : ErfSeries();
+  for (int k = 0; k < ErfSeries::TERMS; ++k)
+    c.erf_series[k] = static_cast<Real>(series.coefficient[k]);
   return c;
 }
 
@@ -77,7 +82,8 @@ template <class Real> GPUCOORD_HD BarePotential<Real> bare_potential_apart(Real 
   return bare;
 }
 
-template <bool SOFT, class Real> GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real r_sq)
+template <bool SOFT, class Real>
+GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real r_sq)
 {
   BarePotential<Real> bare = bare_potential_apart(r_sq > c.tiny_sq ? r_sq : c.tiny_sq);
   bare.r_sq = r_sq;
@@ -95,11 +101,14 @@ template <bool SOFT, class Real> GPUCOORD_HD BarePotential<Real> bare_potential(
 GPUCOORD_HD double scaled_erfc_series(double t)
 {
   constexpr double COEFFICIENTS[] = {
-      1.2530080582697295, -0.13562110612457575, -0.047562294353420379, 0.12964515870228347, -0.11927366341676002,
-      0.06830802735638397, -0.023770514891530075, 0.0025293916672051723, 0.0018886900977441495, -0.00077983127972901585,
-      -0.00010515831297813128, 0.00012509531076254534, 4.9441243422236599e-6, -2.0089997833284277e-5, -7.1878838344042667e-7,
-      3.4542947702777379e-6, 3.3669790806407596e-7, -5.9639836255227405e-7, -1.2054142286489379e-7, 8.7658814117305584e-8,
-      2.7843881265502221e-8, -7.6419628925899748e-9, -3.1813541434969273e-9};
+      1.2530080582697295,      -0.13562110612457575,    -0.047562294353420379,
+      0.12964515870228347,     -0.11927366341676002,    0.06830802735638397,
+      -0.023770514891530075,   0.0025293916672051723,   0.0018886900977441495,
+      -0.00077983127972901585, -0.00010515831297813128, 0.00012509531076254534,
+      4.9441243422236599e-6,   -2.0089997833284277e-5,  -7.1878838344042667e-7,
+      3.4542947702777379e-6,   3.3669790806407596e-7,   -5.9639836255227405e-7,
+      -1.2054142286489379e-7,  8.7658814117305584e-8,   2.7843881265502221e-8,
+      -7.6419628925899748e-9,  -3.1813541434969273e-9};
   // even and odd powers apart: two loops, each of so few steps that GCC unrolls it and can put the loop around it in vectors
   constexpr int LAST = sizeof(COEFFICIENTS) / sizeof(COEFFICIENTS[0]) - 1;
   static_assert(LAST % 2 == 0, "the highest power is even");
@@ -111,9 +120,10 @@ GPUCOORD_HD double scaled_erfc_series(double t)
 }
 GPUCOORD_HD float scaled_erfc_series(float t)
 {
-  constexpr float COEFFICIENTS[] = {1.25300806f,    -0.135621069f,    -0.0475621569f,  0.129644114f,
-                                    -0.119275275f,  0.0683165678f,    -0.0237635764f,  0.00249911687f,
-                                    0.00187507912f, -0.000726453679f, -9.25451669e-5f, 7.73102422e-5f};
+  constexpr float COEFFICIENTS[] = {1.25300806f,      -0.135621069f,   -0.0475621569f,
+                                    0.129644114f,     -0.119275275f,   0.0683165678f,
+                                    -0.0237635764f,   0.00249911687f,  0.00187507912f,
+                                    -0.000726453679f, -9.25451669e-5f, 7.73102422e-5f};
   constexpr int N = sizeof(COEFFICIENTS) / sizeof(COEFFICIENTS[0]);
   float sum = COEFFICIENTS[N - 1];
   for (int k = N - 2; k >= 0; --k) sum = sum * t + COEFFICIENTS[k];
@@ -121,7 +131,8 @@ GPUCOORD_HD float scaled_erfc_series(float t)
 }
 template <class Real> GPUCOORD_HD Real scaled_erfc(Real x)
 {
-  const Real a = x + Real(3), b = Real(1) + Real(2) * x, inverse = reciprocal(a * b);    // one division for two
+  const Real a = x + Real(3), b = Real(1) + Real(2) * x,
+             inverse = reciprocal(a * b);    // one division for two
   return scaled_erfc_series((x - Real(3)) * (b * inverse)) * (a * inverse);
 }
 
@@ -129,7 +140,8 @@ namespace map_kernel {
 
   struct Cut {
     template <bool SOFT, class Real>
-    static GPUCOORD_HD void eval(const MapConstants<Real> &, const BarePotential<Real> &bare, Real &value, Real &slope)
+    static GPUCOORD_HD void eval(const MapConstants<Real> &, const BarePotential<Real> &bare,
+                                 Real &value, Real &slope)
     {
       value = bare.value;
       slope = bare.slope;
@@ -141,7 +153,8 @@ namespace map_kernel {
 
   struct Smooth {
     template <bool SOFT, class Real>
-    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
+    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
+                                 Real &value, Real &slope)
     {
       const Real f = Real(1) - bare.r_sq * c.inv_cutoff_sq;
       value = bare.value * f * f;
@@ -151,7 +164,8 @@ namespace map_kernel {
 
   struct Taylor {
     template <bool SOFT, class Real>
-    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
+    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
+                                 Real &value, Real &slope)
     {
       const Real s = bare.r_sq * c.inv_cutoff_sq;
       value = bare.value - c.inv_cutoff * (Real(1.875) + s * (Real(-1.25) + Real(0.375) * s));
@@ -161,10 +175,12 @@ namespace map_kernel {
 
   struct Ewald {
     template <bool SOFT, class Real>
-    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
+    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
+                                 Real &value, Real &slope)
     {
       const Real x = c.alpha * bare.r_sq * bare.inv_r;
-      const Real gaussian = quick_exponential(-c.alpha_sq * bare.r_sq), erfc_over_r = gaussian * scaled_erfc(x) * bare.inv_r;
+      const Real gaussian = quick_exponential(-c.alpha_sq * bare.r_sq),
+                 erfc_over_r = gaussian * scaled_erfc(x) * bare.inv_r;
       value = erfc_over_r;
       slope = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
       if (!SOFT) return;
@@ -172,15 +188,18 @@ namespace map_kernel {
       constexpr int TERMS = sizeof(Real) == sizeof(float) ? 7 : 13;
       const Real a_sq = c.alpha_sq * bare.r_sq;
       Real erf_over_r = 0, erf_slope = 0;
-      for (int n = TERMS; n >= 0; --n) {    // sum of (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2
+      for (int n = TERMS; n >= 0;
+           --n) {    // sum of (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2
         constexpr vector_math::InverseFactorials inverse_factorial;
         erf_slope = erf_over_r - erf_slope * a_sq;
         erf_over_r = Real(inverse_factorial.of[n] / (2 * n + 1)) - erf_over_r * a_sq;
       }
       const bool is_small = a_sq < Real(0.25), in_ball = bare.r_sq < c.radius_sq;
-      const Real far_value = bare.inv_r - erfc_over_r, far_slope = -bare.inv_r * bare.inv_r * bare.inv_r - slope;
+      const Real far_value = bare.inv_r - erfc_over_r,
+                 far_slope = -bare.inv_r * bare.inv_r * bare.inv_r - slope;
       erf_over_r = is_small ? c.two_alpha_over_root_pi * erf_over_r : far_value;
-      erf_slope = is_small ? Real(-2) * c.alpha_sq * c.two_alpha_over_root_pi * erf_slope : far_slope;
+      erf_slope = is_small ? Real(-2) * c.alpha_sq * c.two_alpha_over_root_pi * erf_slope
+                           : far_slope;
       value = in_ball ? bare.value - erf_over_r : value;
       slope = in_ball ? bare.slope - erf_slope : slope;
     }
@@ -190,7 +209,8 @@ namespace map_kernel {
   // 1/cutoff, in the mean over the cutoff 1e-7.
   struct EwaldInFloat {
     template <bool SOFT, class Real>
-    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare, Real &value, Real &slope)
+    static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
+                                 Real &value, Real &slope)
     {
       const Real place = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
       const Real u = place < Real(1) ? place : Real(1);    // finite far beyond the cutoff
@@ -207,16 +227,24 @@ namespace map_kernel {
 }    // namespace map_kernel
 
 // calls visitor(kernel) with the kernel of these options, as it is computed in Real
-template <class Real, class Visitor> inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
+template <class Real, class Visitor>
+inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {
   if constexpr (sizeof(Real) == sizeof(float)) {
     if (takes_erf_series<Real>(options)) return visitor(map_kernel::EwaldInFloat());
   }
   switch (options.kernel) {
-    case MapKernel::SMOOTH: visitor(map_kernel::Smooth()); break;
-    case MapKernel::TAYLOR: visitor(map_kernel::Taylor()); break;
-    case MapKernel::EWALD: visitor(map_kernel::Ewald()); break;
-    default: visitor(map_kernel::Cut());
+    case MapKernel::SMOOTH:
+      visitor(map_kernel::Smooth());
+      break;
+    case MapKernel::TAYLOR:
+      visitor(map_kernel::Taylor());
+      break;
+    case MapKernel::EWALD:
+      visitor(map_kernel::Ewald());
+      break;
+    default:
+      visitor(map_kernel::Cut());
   }
 }
 

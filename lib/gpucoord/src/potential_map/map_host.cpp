@@ -53,15 +53,18 @@ namespace {
   template <class Real> class HostMap : public PotentialMap {
    public:
     HostMap(const MapOptions &options_in, Precision precision, int nthreads_in) :
-        options(options_in), constants(make_map_constants<Real>(options_in)), nthreads(std::max(1, nthreads_in)),
-        kernels(select_map_kernels<Real>(options_in, precision)), keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
+        options(options_in), constants(make_map_constants<Real>(options_in)),
+        nthreads(std::max(1, nthreads_in)),
+        kernels(select_map_kernels<Real>(options_in, precision)),
+        keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
     {
     }
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
       sort(charges, 0.5 * extent_of_tile(grid));
-      const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW, (grid.n[1] + TILE_Y - 1) / TILE_Y,
+      const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW,
+                                     (grid.n[1] + TILE_Y - 1) / TILE_Y,
                                      (grid.n[2] + TILE_Z - 1) / TILE_Z};
       run_in_parallel(tiles[0] * tiles[1] * tiles[2], nthreads, [&](std::int64_t t) {
         const int first[3] = {static_cast<int>(t % tiles[0]) * POINTS_OF_A_ROW,
@@ -71,7 +74,8 @@ namespace {
       });
     }
 
-    void at_points(const MapPoints &points, const MapCharges &charges, const MapResults &out) override
+    void at_points(const MapPoints &points, const MapCharges &charges,
+                   const MapResults &out) override
     {
       sort(charges, 0.0);
       const auto everyone = count_up(points.n);
@@ -79,9 +83,11 @@ namespace {
       for (int p = 0; p < points.n; ++p) box.add(points.x + 3 * static_cast<std::size_t>(p));
       double range = options.cutoff;
       if (is_direct()) {
-        constexpr int PARTS = 8;    // of the system: what is near then is relative to an origin not far away
+        constexpr int PARTS =
+            8;    // of the system: what is near then is relative to an origin not far away
         range = 0.0;
-        for (int c = 0; c < 3 && points.n > 0; ++c) range = std::max(range, (box.hi[c] - box.lo[c]) / PARTS);
+        for (int c = 0; c < 3 && points.n > 0; ++c)
+          range = std::max(range, (box.hi[c] - box.lo[c]) / PARTS);
         if (range == 0.0) range = 1.0;
       }
       const AtomList list = {everyone.data(), points.n, points.n};
@@ -90,8 +96,9 @@ namespace {
       tasks.make(cells, bins_of_points, nthreads);
       place_of.resize(charges.n);
       for (int k = 0; k < charges.n; ++k) place_of[bins.row[k]] = k;
-      run_in_parallel(static_cast<std::int64_t>(tasks.all().size()), nthreads,
-                      [&](std::int64_t t) { some_points(points, tasks.all()[t], out); });
+      run_in_parallel(static_cast<std::int64_t>(tasks.all().size()), nthreads, [&](std::int64_t t) {
+        some_points(points, tasks.all()[t], out);
+      });
     }
 
     double tested() const override
@@ -132,21 +139,26 @@ namespace {
       for (Scratch &s : scratch) s.tested = 0.0;
       const auto everyone = count_up(charges.n);
       const AtomList list = {everyone.data(), charges.n, charges.n};
-      cells_of_charges = is_direct() ? CellGrid() : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, least), nthreads);
+      cells_of_charges = is_direct()
+          ? CellGrid()
+          : make_cell_grid(charges.x, list, {}, std::max(options.cutoff, least), nthreads);
       bins.build(cells_of_charges, charges.x, list, nthreads);
       charge.resize(charges.n);
       for (int k = 0; k < charges.n; ++k) charge[k] = static_cast<Real>(charges.q[bins.row[k]]);
     }
 
     // Calls visit(n) for each lot of charges that may be within the cutoff of a box, which are in s then.
-    template <class Visit> void for_charges_near(const BoxOfPoints &box, const double *origin, Scratch &s, const Visit &visit)
+    template <class Visit>
+    void for_charges_near(const BoxOfPoints &box, const double *origin, Scratch &s,
+                          const Visit &visit)
     {
       const int n = static_cast<int>(charge.size());
       double half[3];
       for (int c = 0; c < 3; ++c) half[c] = 0.5 * (box.hi[c] - box.lo[c]);
-      constexpr double MARGIN_OF_ROUNDING = 1.0 + 1e-5;    // far above that of Real: no charge is lost here
-      const double range_sq =
-          is_direct() ? std::numeric_limits<double>::max() : options.cutoff * options.cutoff * MARGIN_OF_ROUNDING;
+      constexpr double MARGIN_OF_ROUNDING =
+          1.0 + 1e-5;    // far above that of Real: no charge is lost here
+      const double range_sq = is_direct() ? std::numeric_limits<double>::max()
+                                          : options.cutoff * options.cutoff * MARGIN_OF_ROUNDING;
       if (is_direct()) {
         for (int begin = 0; begin < n; begin += BLOCK) {
           s.ranges.assign(1, {begin, std::min(n, begin + BLOCK), 0});
@@ -165,21 +177,25 @@ namespace {
       const CellGrid &grid = cells_of_charges;
       const double range = std::sqrt(range_sq);
       const auto gap = [&](int axis, std::int64_t cell) {
-        const double begin = grid.lo[axis] + static_cast<double>(cell) * grid.size[axis], end = begin + grid.size[axis];
+        const double begin = grid.lo[axis] + static_cast<double>(cell) * grid.size[axis],
+                     end = begin + grid.size[axis];
         return std::max({0.0, begin - box.hi[axis], box.lo[axis] - end});
       };
       s.ranges.clear();
       std::size_t cursor = 0;
-      const std::int64_t z_last = grid.coordinate(2, box.hi[2] + range), y_first = grid.coordinate(1, box.lo[1] - range),
+      const std::int64_t z_last = grid.coordinate(2, box.hi[2] + range),
+                         y_first = grid.coordinate(1, box.lo[1] - range),
                          y_last = grid.coordinate(1, box.hi[1] + range);
       for (std::int64_t cz = grid.coordinate(2, box.lo[2] - range); cz <= z_last; ++cz)
         for (std::int64_t cy = y_first; cy <= y_last; ++cy) {
-          const double gap_y = gap(1, cy), gap_z = gap(2, cz), reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
+          const double gap_y = gap(1, cy), gap_z = gap(2, cz),
+                       reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;
           if (reach_sq < 0.0) continue;
           const double reach = std::sqrt(reach_sq);
           int begin;
-          const int n = bins.atoms(grid.key(grid.coordinate(0, box.lo[0] - reach), cy, cz),
-                                   grid.key(grid.coordinate(0, box.hi[0] + reach), cy, cz), cursor, begin);
+          const int n =
+              bins.atoms(grid.key(grid.coordinate(0, box.lo[0] - reach), cy, cz),
+                         grid.key(grid.coordinate(0, box.hi[0] + reach), cy, cz), cursor, begin);
           if (n > 0) s.ranges.push_back({begin, begin + n, 0});
         }
     }
@@ -193,9 +209,9 @@ namespace {
         for (auto *row : {&s.x, &s.y, &s.z, &s.q}) row->resize(size);
         s.index.resize(size);
       }
-      const int count =
-          keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bins.x.data(), bins.y.data(), bins.z.data(), origin,
-                        half, range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
+      const int count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(),
+                                      bins.x.data(), bins.y.data(), bins.z.data(), origin, half,
+                                      range_sq, s.x.data(), s.y.data(), s.z.data(), s.index.data());
       for (int k = 0; k < count; ++k) s.q[k] = charge[s.index[k]];
       return count;
     }
@@ -208,13 +224,14 @@ namespace {
       for (int c = 0; c < 3; ++c) size[c] = std::min(most[c], grid.n[c] - first[c]);
       const auto place = [&](int i, int j, int k, double *x) {
         for (int c = 0; c < 3; ++c)
-          x[c] = grid.origin[c] + (first[0] + i) * grid.step[0][c] + (first[1] + j) * grid.step[1][c] +
-              (first[2] + k) * grid.step[2][c];
+          x[c] = grid.origin[c] + (first[0] + i) * grid.step[0][c] +
+              (first[1] + j) * grid.step[1][c] + (first[2] + k) * grid.step[2][c];
       };
       BoxOfPoints box;
       double x[3], origin[3];
       for (int corner = 0; corner < 8; ++corner) {
-        place(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0, corner & 4 ? size[2] - 1 : 0, x);
+        place(corner & 1 ? size[0] - 1 : 0, corner & 2 ? size[1] - 1 : 0,
+              corner & 4 ? size[2] - 1 : 0, x);
         box.add(x);
       }
       for (int c = 0; c < 3; ++c) origin[c] = 0.5 * (box.lo[c] + box.hi[c]);
@@ -236,7 +253,8 @@ namespace {
             row.z = static_cast<Real>(x[2] - origin[2]);
             const int p = (k * TILE_Y + j) * POINTS_OF_A_ROW;
             s.tested += kernel(constants, charges, row, s.sums + p * MAP_VALUES);
-            if (options.overlap == MapOverlap::ZERO) kernels.find_near(constants.radius_sq, charges, row, s.near + p);
+            if (options.overlap == MapOverlap::ZERO)
+              kernels.find_near(constants.radius_sq, charges, row, s.near + p);
           }
       });
 
@@ -245,7 +263,8 @@ namespace {
           for (int i = 0; i < size[0]; ++i) {
             const int p = (k * TILE_Y + j) * POINTS_OF_A_ROW + i;
             const std::size_t to =
-                (static_cast<std::size_t>(first[2] + k) * grid.n[1] + first[1] + j) * grid.n[0] + first[0] + i;
+                (static_cast<std::size_t>(first[2] + k) * grid.n[1] + first[1] + j) * grid.n[0] +
+                first[0] + i;
             write(s.sums + p * MAP_VALUES, s.near[p] != 0, to, out);
           }
     }
@@ -280,14 +299,17 @@ namespace {
           const int self = points.self ? points.self[bins_of_points.row[p]] : -1;
           const int own = self < 0
               ? n
-              : static_cast<int>(std::find(s.index.begin(), s.index.begin() + n, place_of[self]) - s.index.begin());
+              : static_cast<int>(std::find(s.index.begin(), s.index.begin() + n, place_of[self]) -
+                                 s.index.begin());
           if (own < n) s.q[own] = 0;
-          s.tested += kernel(constants, s.view(n), row, sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin));
+          s.tested += kernel(constants, s.view(n), row,
+                             sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin));
           if (own < n) s.q[own] = charge[place_of[self]];
         }
       });
       for (int p = task.begin; p < task.end; ++p)
-        write(sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin), false, bins_of_points.row[p], out);
+        write(sums.data() + MAP_VALUES * static_cast<std::size_t>(p - task.begin), false,
+              bins_of_points.row[p], out);
     }
 
     const MapOptions options;
@@ -298,14 +320,15 @@ namespace {
     std::vector<Scratch> scratch;    // [nthreads]
     CellGrid cells_of_charges;
     CellBins bins, bins_of_points;
-    std::vector<Real> charge;        // [charges] sorted
-    std::vector<int> place_of;       // [charges] among the sorted ones
+    std::vector<Real> charge;     // [charges] sorted
+    std::vector<int> place_of;    // [charges] among the sorted ones
     CellTasks tasks;
   };
 
 }    // namespace
 
-std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &options, Precision precision, int nthreads,
+std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &options,
+                                                      Precision precision, int nthreads,
                                                       const MapBins &bins)
 {
   check_map_options(options);
@@ -315,7 +338,8 @@ std::unique_ptr<PotentialMap> make_host_potential_map(const MapOptions &options,
     map = std::make_unique<HostMap<double>>(options, precision, nthreads);
   else
     map = std::make_unique<HostMap<float>>(options, precision, nthreads);
-  return bins.are_fixed ? make_fixed_bins_map(std::move(map), options.cutoff, bins) : std::move(map);
+  return bins.are_fixed ? make_fixed_bins_map(std::move(map), options.cutoff, bins)
+                        : std::move(map);
 }
 
 }    // namespace gpucoord

@@ -28,7 +28,8 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 32 * MAP_WARPS;
-  constexpr int UNROLL = 2;    // charges that are summed together: in the end lists are filled up to a multiple with charges of 0
+  constexpr int UNROLL =
+      2;    // charges that are summed together: in the end lists are filled up to a multiple with charges of 0
 
   // Tiles and lists of one kernel.
   template <class Kernel, bool SOFT, bool FIELD, class Real> struct Shape {
@@ -36,7 +37,8 @@ namespace {
     // how charges are stored
     static constexpr bool IS_PACKED = IS_SINGLE && !std::is_same<Kernel, map_kernel::Direct>::value;
     // the search for charges is shared by more points where terms are cheap
-    static constexpr bool IS_EWALD = std::is_same<Kernel, map_kernel::Ewald>::value || std::is_same<Kernel, map_kernel::EwaldInFloat>::value;
+    static constexpr bool IS_EWALD = std::is_same<Kernel, map_kernel::Ewald>::value ||
+        std::is_same<Kernel, map_kernel::EwaldInFloat>::value;
     static constexpr bool IS_WIDE = IS_SINGLE && !SOFT && !FIELD && !IS_EWALD;
     static constexpr int SUBTILES = IS_WIDE ? 6 : 4;
     // Charges that a warp sums at a time: one, of which each lane takes a point of a subtile, or two, of which each half of the
@@ -46,10 +48,14 @@ namespace {
     // changes its sign. The last list has those in the tile, which may be on a point: they are for all, and every distance is
     // looked at.
     static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
-    static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32, "for each list a case of a switch, and a lane");
+    static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32,
+                  "for each list a case of a switch, and a lane");
     static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
-    static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0, "one charge of each lane beside what is left over; and all filled up");
-    static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;    // of a multiprocessor
+    static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0,
+                  "one charge of each lane beside what is left over; and all filled up");
+    static constexpr int BLOCKS = IS_WIDE ? 6
+        : FIELD || !IS_SINGLE             ? 3
+                                          : 5;    // of a multiprocessor
   };
 
   template <class Real> struct alignas(16) TileCharge {
@@ -60,7 +66,9 @@ namespace {
   template <class S, class Real> struct WarpMemory {
     TileCharge<Real> list[S::LISTS][S::PLACES];
     int count[S::LISTS + 1];
-    unsigned shift[32 + 1];                  // of rows: from numbers of charges to places among the sorted ones; and of none
+    unsigned shift
+        [32 +
+         1];    // of rows: from numbers of charges to places among the sorted ones; and of none
     double middle[3];                        // of the tile
     alignas(16) unsigned middle_parts[3];    // the same as of a packed charge
     int last_subtile;                        // with points
@@ -70,7 +78,10 @@ namespace {
     Real v[VALUES] = {};
   };
 
-  template <class Real> __device__ Real quick_root(Real x) { return sqrt(x); }
+  template <class Real> __device__ Real quick_root(Real x)
+  {
+    return sqrt(x);
+  }
   template <> __device__ float quick_root(float x)
   {
     float result;
@@ -89,7 +100,8 @@ namespace {
 
   // What a charge gives one point. CHECKED: it may be on the point.
   template <class Kernel, bool SOFT, bool CHECKED, int VALUES, class Real>
-  __device__ __forceinline__ void add_charge(const MapConstants<Real> &c, Real r_sq, Real dx, Real dy, Real dz, Real q,
+  __device__ __forceinline__ void add_charge(const MapConstants<Real> &c, Real r_sq, Real dx,
+                                             Real dy, Real dz, Real q,
                                              PointSums<VALUES, Real> &sums)
   {
     constexpr bool FIELD = VALUES > 1;
@@ -130,11 +142,14 @@ namespace {
     using S = Shape<Kernel, SOFT, FIELD, Real>;
     static constexpr int VALUES = FIELD ? 4 : 1;
 
-    __device__ WarpSummer(const MapGridArguments<Real> &arg, const ThreadPoints<Real> &points_in, WarpMemory<S, Real> &memory_in)
-        : constants(arg.map.constants), tile(arg.tile), points(points_in), memory(memory_in)
+    __device__ WarpSummer(const MapGridArguments<Real> &arg, const ThreadPoints<Real> &points_in,
+                          WarpMemory<S, Real> &memory_in) :
+        constants(arg.map.constants),
+        tile(arg.tile), points(points_in), memory(memory_in)
     {
       const int lane = threadIdx.x % 32;
-      if (lane <= S::LISTS) memory.count[lane] = lane == S::NO_LIST ? -32 : 0;    // that is never full
+      if (lane <= S::LISTS)
+        memory.count[lane] = lane == S::NO_LIST ? -32 : 0;    // that is never full
       __syncwarp();
     }
 
@@ -151,14 +166,16 @@ namespace {
     __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &place, bool is_end)
     {
       while (lanes) {
-        const int of_list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1), summed = sum(of_list, is_end);
+        const int of_list = __shfl_sync(ALL_LANES, number, __ffs(lanes) - 1),
+                  summed = sum(of_list, is_end);
         if (number == of_list) place -= summed;
         lanes &= ~__ballot_sync(ALL_LANES, number == of_list);
       }
     }
 
     // a charge of each lane to its place
-    __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers, int place)
+    __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers,
+                                        int place)
     {
       __syncwarp();    // lists and counts have been read
       if (number >= S::SUBTILES) charge.x = -charge.x;
@@ -202,29 +219,48 @@ namespace {
         sum_subtiles<true, S::SUBTILES>(list + begin, list + end, x, is_mirrored);
       else
         switch (is_mirrored ? number - S::SUBTILES : number) {
-          case 0: sum_subtiles<CHECKED, 1>(list + begin, list + end, x, is_mirrored); break;
-          case 1: sum_subtiles<CHECKED, 2>(list + begin, list + end, x, is_mirrored); break;
-          case 2: sum_subtiles<CHECKED, 3>(list + begin, list + end, x, is_mirrored); break;
-          case 3: sum_subtiles<CHECKED, 4>(list + begin, list + end, x, is_mirrored); break;
-          case 4: if constexpr (S::IS_WIDE) sum_subtiles<CHECKED, 5>(list + begin, list + end, x, is_mirrored); break;
-          case 5: if constexpr (S::IS_WIDE) sum_subtiles<CHECKED, 6>(list + begin, list + end, x, is_mirrored); break;
+          case 0:
+            sum_subtiles<CHECKED, 1>(list + begin, list + end, x, is_mirrored);
+            break;
+          case 1:
+            sum_subtiles<CHECKED, 2>(list + begin, list + end, x, is_mirrored);
+            break;
+          case 2:
+            sum_subtiles<CHECKED, 3>(list + begin, list + end, x, is_mirrored);
+            break;
+          case 3:
+            sum_subtiles<CHECKED, 4>(list + begin, list + end, x, is_mirrored);
+            break;
+          case 4:
+            if constexpr (S::IS_WIDE)
+              sum_subtiles<CHECKED, 5>(list + begin, list + end, x, is_mirrored);
+            break;
+          case 5:
+            if constexpr (S::IS_WIDE)
+              sum_subtiles<CHECKED, 6>(list + begin, list + end, x, is_mirrored);
+            break;
         }
       return end - begin;
     }
 
     // for N subtiles from the first on, or to the last as in a mirror
     template <bool CHECKED, int N>
-    __device__ __forceinline__ void sum_subtiles(const TileCharge<Real> *begin, const TileCharge<Real> *end, Real x, bool is_mirrored)
+    __device__ __forceinline__ void sum_subtiles(const TileCharge<Real> *begin,
+                                                 const TileCharge<Real> *end, Real x,
+                                                 bool is_mirrored)
     {
       constexpr int POINTS = N * S::TOGETHER, CHARGES = UNROLL / S::TOGETHER, MIDDLE = POINTS / 2;
       PointSums<VALUES, Real> sums[POINTS];
       Real step = tile.step * (2 / S::TOGETHER);
-      Real middle = x - Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) * step;    // of these points: from there distances are rounded least
+      Real middle = x -
+          Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) *
+              step;    // of these points: from there distances are rounded least
       keep(step);
       keep(middle);
       const int half = threadIdx.x % 32 / 16;
 #pragma unroll 1
-      for (const TileCharge<Real> *charge = begin + (S::TOGETHER == 2 ? half : 0); charge < end; charge += UNROLL) {
+      for (const TileCharge<Real> *charge = begin + (S::TOGETHER == 2 ? half : 0); charge < end;
+           charge += UNROLL) {
         TileCharge<Real> a[CHARGES];
         Real dx[CHARGES][POINTS], dy[CHARGES], dz[CHARGES], r_sq[CHARGES][POINTS];
 #pragma unroll
@@ -245,7 +281,8 @@ namespace {
         for (int j = 0; j < CHARGES; ++j)
 #pragma unroll
           for (int i = 0; i < POINTS; ++i)
-            add_charge<Kernel, SOFT, CHECKED>(constants, r_sq[j][i], dx[j][i], dy[j], dz[j], a[j].q, sums[i]);
+            add_charge<Kernel, SOFT, CHECKED>(constants, r_sq[j][i], dx[j][i], dy[j], dz[j], a[j].q,
+                                              sums[i]);
       }
       // of two points, which both halves of the warp have summed, each half goes on with that which is its own
       const bool takes_first = (half == 0) != is_mirrored;
@@ -254,7 +291,8 @@ namespace {
         PointSums<VALUES, Real> sum = sums[S::TOGETHER * i];
         if constexpr (S::TOGETHER == 2) {
           const Real first = sums[2 * i].v[0], second = sums[2 * i + 1].v[0];
-          sum.v[0] = (takes_first ? first : second) + __shfl_xor_sync(ALL_LANES, takes_first ? second : first, 16);
+          sum.v[0] = (takes_first ? first : second) +
+              __shfl_xor_sync(ALL_LANES, takes_first ? second : first, 16);
         }
         if constexpr (FIELD) sum.v[1] = is_mirrored ? -sum.v[1] : sum.v[1];
 #pragma unroll
@@ -277,16 +315,21 @@ namespace {
   // Rows of cells that may hold charges near a box around its middle: all of a rectangle of columns.
   class NearRows {
    public:
-    __device__ NearRows(const SortedCharges &charges_in, const RowSearch &search_in, const double (&middle)[3])
-        : charges(charges_in), search(search_in)
+    __device__ NearRows(const SortedCharges &charges_in, const RowSearch &search_in,
+                        const double (&middle)[3]) :
+        charges(charges_in),
+        search(search_in)
     {
       const BinGrid &cells = charges.cells;
       for (int a = 0; a < 2; ++a) {
         const int axis = a + 1;
         const double at = (middle[axis] - cells.lo[axis]) * cells.inverse_size[axis];
         // conversions to integers saturate
-        first[a] = min(max(static_cast<int>(at - search.columns[a]), 0), static_cast<int>(cells.n[axis]) - 1);
-        n[a] = min(max(static_cast<int>(at + search.columns[a]), 0), static_cast<int>(cells.n[axis]) - 1) - first[a] + 1;
+        first[a] = min(max(static_cast<int>(at - search.columns[a]), 0),
+                       static_cast<int>(cells.n[axis]) - 1);
+        n[a] = min(max(static_cast<int>(at + search.columns[a]), 0),
+                   static_cast<int>(cells.n[axis]) - 1) -
+            first[a] + 1;
         edge[a] = static_cast<float>((first[a] - at) * cells.size[axis]);
       }
       const double x = (middle[0] - cells.lo[0]) * cells.inverse_size[0], whole = floor(x);
@@ -300,13 +343,17 @@ namespace {
     {
       const BinGrid &cells = charges.cells;
       const int iz = row / n[0], iy = row - iz * n[0];
-      const float gap_y = gap(0, iy), gap_z = gap(1, iz), reach_sq = search.range * search.range - gap_y * gap_y - gap_z * gap_z;
+      const float gap_y = gap(0, iy), gap_z = gap(1, iz),
+                  reach_sq = search.range * search.range - gap_y * gap_y - gap_z * gap_z;
       if (reach_sq < 0.0f) return make_int2(0, 0);
       const float reach = (search.half[0] + quick_root(reach_sq)) * search.cells_per_distance;
       const int last = static_cast<int>(cells.n[0]) - 1;
-      const auto cell_at = [&](float x) { return min(max(middle_cell + static_cast<int>(floorf(x)), 0), last); };
+      const auto cell_at = [&](float x) {
+        return min(max(middle_cell + static_cast<int>(floorf(x)), 0), last);
+      };
       const std::uint64_t cell = cells.column(first[0] + iy, first[1] + iz) * cells.n[0];
-      const std::uint64_t begin = cell + cell_at(rest - reach), end = cell + cell_at(rest + reach) + 1;
+      const std::uint64_t begin = cell + cell_at(rest - reach),
+                          end = cell + cell_at(rest + reach) + 1;
       if (charges.depth > 0) return make_int2(begin * charges.depth, end * charges.depth);
       return atoms_of_cells(charges.order, begin, end);
     }
@@ -318,14 +365,16 @@ namespace {
       const int axis = a + 1, cell = first[a] + i;
       const float size = search.size[a], begin = edge[a] + i * size;
       const float before = cell == 0 ? 0.0f : begin - search.half[axis],
-                  behind = cell == charges.cells.n[axis] - 1 ? 0.0f : -search.half[axis] - (begin + size);
+                  behind = cell == charges.cells.n[axis] - 1 ? 0.0f
+                                                             : -search.half[axis] - (begin + size);
       return fmaxf(0.0f, fmaxf(before, behind));
     }
 
     const SortedCharges &charges;
     const RowSearch &search;
-    float edge[2], rest;    // of the first columns, from the middle; of the middle in its cell, in cells
-    int first[2], n[2];     // of the rectangle
+    float edge[2],
+        rest;    // of the first columns, from the middle; of the middle in its cell, in cells
+    int first[2], n[2];    // of the rectangle
     int middle_cell;
   };
 
@@ -334,7 +383,9 @@ namespace {
 #if __CUDA_ARCH__ >= 800
     return __reduce_or_sync(ALL_LANES, bits);
 #else
-    return reduce_warp(bits, [](unsigned a, unsigned b) { return a | b; });
+    return reduce_warp(bits, [](unsigned a, unsigned b) {
+      return a | b;
+    });
 #endif
   }
   // 0 where n < 0 or n > 31
@@ -350,14 +401,18 @@ namespace {
    public:
     using Stored = typename std::conditional<S::IS_PACKED, PackedCharge, MapCharge>::type;
 
-    __device__ Charges(const MapGridArguments<Real> &arg_in, WarpMemory<S, Real> &memory_in) : arg(arg_in), memory(memory_in) {}
+    __device__ Charges(const MapGridArguments<Real> &arg_in, WarpMemory<S, Real> &memory_in) :
+        arg(arg_in), memory(memory_in)
+    {
+    }
 
     // Looks at some more rows of cells; whether there were any.
     __device__ bool find_rows()
     {
       total = 0;
       if (first_row >= nrows) return false;
-      const NearRows rows(arg.map.charges, arg.map.rows, memory.middle);    // made for each look: registers are dear
+      const NearRows rows(arg.map.charges, arg.map.rows,
+                          memory.middle);    // made for each look: registers are dear
       nrows = rows.size();
       const int lane = threadIdx.x % 32, row = first_row + lane;
       const int2 range = row < nrows ? rows[row] : make_int2(0, 0);
@@ -382,7 +437,8 @@ namespace {
       const unsigned ends = or_warp(bit(last - begin));
       const int row = rows_before + __popc(ends & ((1u << lane) - 1u));
       rows_before += __popc(ends);
-      const unsigned place = min(memory.shift[row] + (begin + lane), static_cast<unsigned>(arg.map.charges.end));
+      const unsigned place =
+          min(memory.shift[row] + (begin + lane), static_cast<unsigned>(arg.map.charges.end));
       if constexpr (S::IS_PACKED)
         return arg.map.charges.packed[place];
       else
@@ -392,10 +448,14 @@ namespace {
     __device__ TileCharge<Real> from_tile(const Stored &a) const
     {
       if constexpr (S::IS_PACKED) {
-        const auto distance = [&](unsigned at, int axis) { return static_cast<int>(at - memory.middle_parts[axis]) * arg.per_part; };
+        const auto distance = [&](unsigned at, int axis) {
+          return static_cast<int>(at - memory.middle_parts[axis]) * arg.per_part;
+        };
         return {distance(a.x, 0), distance(a.y, 1), distance(a.z, 2), a.q};
       } else {
-        const auto distance = [&](double at, int axis) { return static_cast<Real>(at - memory.middle[axis]) * arg.map.unit; };
+        const auto distance = [&](double at, int axis) {
+          return static_cast<Real>(at - memory.middle[axis]) * arg.map.unit;
+        };
         return {distance(a.x, 0), distance(a.y, 1), distance(a.z, 2), static_cast<Real>(a.q)};
       }
     }
@@ -420,27 +480,35 @@ namespace {
 
   // The list of a charge: that of the subtiles which are near to it, and maybe more. last: the last subtile with points.
   template <class S, class Real>
-  __device__ __forceinline__ int find_list(const TileShape<Real> &tile, Real reach_sq, int last, const TileCharge<Real> &a)
+  __device__ __forceinline__ int find_list(const TileShape<Real> &tile, Real reach_sq, int last,
+                                           const TileCharge<Real> &a)
   {
     constexpr int ZERO = BIAS<Real>;
-    const Real gap_y = fmax(fabs(a.y) - tile.inside[1], Real(0)), gap_z = fmax(fabs(a.z) - tile.inside[2], Real(0));
-    const Real rest = reach_sq - gap_y * gap_y - gap_z * gap_z, reach = quick_root(rest);    // maybe not a number
+    const Real gap_y = fmax(fabs(a.y) - tile.inside[1], Real(0)),
+               gap_z = fmax(fabs(a.z) - tile.inside[2], Real(0));
+    const Real rest = reach_sq - gap_y * gap_y - gap_z * gap_z,
+               reach = quick_root(rest);    // maybe not a number
     const int from = max(nearest((a.x - reach) * tile.per_subtile + tile.first_near), ZERO),
               to = min(nearest((a.x + reach) * tile.per_subtile + tile.last_near), ZERO + last);
     const bool is_near = from <= to && a.q != Real(0);
-    const int list = (from - ZERO) + (to - ZERO) <= S::SUBTILES - 1 ? to - ZERO : 2 * S::SUBTILES - 1 + ZERO - from;
+    const int list = (from - ZERO) + (to - ZERO) <= S::SUBTILES - 1
+        ? to - ZERO
+        : 2 * S::SUBTILES - 1 + ZERO - from;
     const bool is_in_tile = fmax(gap_y, gap_z) == Real(0) && fabs(a.x) < tile.inside[0];
     return !is_near ? S::NO_LIST : is_in_tile ? S::IN_TILE : list;
   }
 
   template <class Kernel, bool SOFT, bool FIELD, class Real>
-  __global__ void __launch_bounds__(THREADS, Shape<Kernel, SOFT, FIELD, Real>::BLOCKS) potential_on_grid(const MapGridArguments<Real> arg)
+  __global__ void __launch_bounds__(THREADS, Shape<Kernel, SOFT, FIELD, Real>::BLOCKS)
+      potential_on_grid(const MapGridArguments<Real> arg)
   {
     using S = Shape<Kernel, SOFT, FIELD, Real>;
     extern __shared__ __align__(16) unsigned char memory_of_block[];
-    const int block = arg.first_block + blockIdx.x, lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    const int block = arg.first_block + blockIdx.x, lane = threadIdx.x % 32,
+              warp = threadIdx.x / 32;
     auto &memory = reinterpret_cast<WarpMemory<S, Real> *>(memory_of_block)[warp];
-    const int first[3] = {block % arg.blocks[0] * 2 * S::SUBTILES, (block / arg.blocks[0] % arg.blocks[1] * 2 + warp % 2) * TILE_Y,
+    const int first[3] = {block % arg.blocks[0] * 2 * S::SUBTILES,
+                          (block / arg.blocks[0] % arg.blocks[1] * 2 + warp % 2) * TILE_Y,
                           (block / arg.blocks[0] / arg.blocks[1] * 2 + warp / 2) * TILE_Z};
     if (first[1] >= arg.grid.n[1] || first[2] >= arg.grid.n[2]) return;
     constexpr double MIDDLE[3] = {S::SUBTILES - 0.5, 0.5 * (TILE_Y - 1), 0.5 * (TILE_Z - 1)};
@@ -463,8 +531,11 @@ namespace {
       for (int a = 0; a < 3; ++a) x += at[a] * arg.grid.step[a][c];
       return static_cast<Real>(x * arg.map.inverse_length);
     };
-    const int first_point = S::TOGETHER == 2 ? 0 : ix, last_point = 2 * S::SUBTILES - (S::TOGETHER == 2 ? 1 : 2 - ix);
-    const ThreadPoints<Real> points = {place(first_point + S::SUBTILES, 0), -place(last_point - S::SUBTILES, 0), place(0, 1), place(0, 2)};
+    const int first_point = S::TOGETHER == 2 ? 0 : ix,
+              last_point = 2 * S::SUBTILES - (S::TOGETHER == 2 ? 1 : 2 - ix);
+    const ThreadPoints<Real> points = {place(first_point + S::SUBTILES, 0),
+                                       -place(last_point - S::SUBTILES, 0), place(0, 1),
+                                       place(0, 2)};
     WarpSummer<Kernel, SOFT, FIELD, Real> summer(arg, points, memory);
 
     Charges<S, Real> charges(arg, memory);
@@ -497,12 +568,16 @@ namespace {
     for (int k = 0; k < S::SUBTILES; ++k) {
       const int at[3] = {first[0] + 2 * k + ix, first[1] + iy, first[2] + iz};
       if (at[0] >= arg.grid.n[0] || at[1] >= arg.grid.n[1] || at[2] >= arg.grid.n[2]) continue;
-      const std::size_t p = (static_cast<std::size_t>(at[2]) * arg.grid.n[1] + at[1]) * arg.grid.n[0] + at[0];
+      const std::size_t p =
+          (static_cast<std::size_t>(at[2]) * arg.grid.n[1] + at[1]) * arg.grid.n[0] + at[0];
       const bool is_zero = arg.zero && arg.zero[p];
-      const auto write = [&](double value, double *to) { *to = is_zero ? 0.0 : arg.add ? *to + value : value; };
+      const auto write = [&](double value, double *to) {
+        *to = is_zero ? 0.0 : arg.add ? *to + value : value;
+      };
       write(summer.total[k].v[0] * unit, arg.phi + p);
       if constexpr (FIELD)
-        for (int c = 0; c < 3; ++c) write(summer.total[k].v[1 + c] * unit * unit, arg.field + 3 * p + c);
+        for (int c = 0; c < 3; ++c)
+          write(summer.total[k].v[1 + c] * unit * unit, arg.field + 3 * p + c);
     }
     const auto tested = add_warp(static_cast<unsigned long long>(summer.tested));
     if (lane == 0) atomicAdd(arg.map.tested, tested);
@@ -527,10 +602,12 @@ namespace {
       PointSums<VALUES, Real> sums;
       for (int j = range.x; j < range.y; ++j) {
         const MapCharge a = arg.map.charges.charge[j];
-        const auto dx = static_cast<Real>((point.x - a.x) * unit), dy = static_cast<Real>((point.y - a.y) * unit),
+        const auto dx = static_cast<Real>((point.x - a.x) * unit),
+                   dy = static_cast<Real>((point.y - a.y) * unit),
                    dz = static_cast<Real>((point.z - a.z) * unit);
         const auto q = j == self ? Real(0) : static_cast<Real>(a.q);
-        add_charge<Kernel, SOFT, true>(arg.map.constants, dx * dx + (dy * dy + dz * dz), dx, dy, dz, q, sums);
+        add_charge<Kernel, SOFT, true>(arg.map.constants, dx * dx + (dy * dy + dz * dz), dx, dy, dz,
+                                       q, sums);
         constexpr int CHUNK = 256;
         if ((j - range.x) % CHUNK == CHUNK - 1 || j == range.y - 1) {
           for (int v = 0; v < VALUES; ++v) total.v[v] += sums.v[v];
@@ -542,7 +619,8 @@ namespace {
     const int to = arg.place[p];
     arg.phi[to] = total.v[0] * unit;
     if constexpr (FIELD)
-      for (int c = 0; c < 3; ++c) arg.field[3 * static_cast<std::size_t>(to) + c] = total.v[1 + c] * unit * unit;
+      for (int c = 0; c < 3; ++c)
+        arg.field[3 * static_cast<std::size_t>(to) + c] = total.v[1 + c] * unit * unit;
     atomicAdd(arg.map.tested, tested);
   }
 
@@ -552,8 +630,10 @@ namespace {
     constexpr int BYTES = MAP_WARPS * sizeof(WarpMemory<Shape<Kernel, SOFT, FIELD, Real>, Real>);
     static_assert(BYTES <= 64 * 1024, "what every GPU gives");
     const auto kernel = potential_on_grid<Kernel, SOFT, FIELD, Real>;
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES), "asking for shared memory");
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, BYTES),
+          "asking for shared memory");
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               cudaSharedmemCarveoutMaxShared),
           "asking for shared memory");
     kernel<<<blocks, THREADS, BYTES, stream>>>(arg);
     check(cudaGetLastError(), "launching potential_on_grid");
@@ -562,7 +642,8 @@ namespace {
   template <class Kernel, bool SOFT, bool FIELD, class Real>
   void launch_at_points(const MapPointsArguments<Real> &arg, cudaStream_t stream)
   {
-    potential_at_points<Kernel, SOFT, FIELD, Real><<<(arg.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(arg);
+    potential_at_points<Kernel, SOFT, FIELD, Real>
+        <<<(arg.n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(arg);
     check(cudaGetLastError(), "launching potential_at_points");
   }
 
@@ -588,7 +669,8 @@ template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers
 template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers<double> &launchers)
 {
   // double has no EwaldInFloat
-  if constexpr (!std::is_same<map_kernel::GPUCOORD_MAP_KERNEL, map_kernel::EwaldInFloat>::value) get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
+  if constexpr (!std::is_same<map_kernel::GPUCOORD_MAP_KERNEL, map_kernel::EwaldInFloat>::value)
+    get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
 }
 
 }    // namespace gpucoord

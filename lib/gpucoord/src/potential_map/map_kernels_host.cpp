@@ -25,13 +25,15 @@ namespace {
   constexpr int MARGIN = 16;    // of a vector
 
   template <class Real> struct alignas(64) KeptCharges {
-    Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN], q[CHUNK + MARGIN];    // dy, dz: from the charge to the row
+    Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN],
+        q[CHUNK + MARGIN];    // dy, dz: from the charge to the row
   };
 
   // what a charge gives one point
   template <class Kernel, bool SOFT, bool FIELD, class Real>
-  inline __attribute__((always_inline)) void add_charge(const MapConstants<Real> &c, Real dx, Real dy, Real dz, Real q,
-                                                        Real &phi, Real &ex, Real &ey, Real &ez)
+  inline __attribute__((always_inline)) void add_charge(const MapConstants<Real> &c, Real dx,
+                                                        Real dy, Real dz, Real q, Real &phi,
+                                                        Real &ex, Real &ey, Real &ez)
   {
     const Real r_sq = dx * dx + (dy * dy + dz * dz);
     const bool counts = r_sq <= c.cutoff_sq && (SOFT || r_sq > c.tiny_sq);
@@ -48,14 +50,16 @@ namespace {
   }
 
   template <class Kernel, bool SOFT, bool FIELD, class Real>
-  inline void sum_one(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept, const Real *px, Real *sums)
+  inline void sum_one(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept,
+                      const Real *px, Real *sums)
   {
     const MapConstants<Real> c = constants;
     const Real px0 = px[0];
     Real p0 = 0, x0 = 0, y0 = 0, z0 = 0;
 #pragma omp simd reduction(+ : p0, x0, y0, z0)
     for (int k = 0; k < n; ++k)
-      add_charge<Kernel, SOFT, FIELD>(c, px0 - kept.x[k], kept.dy[k], kept.dz[k], kept.q[k], p0, x0, y0, z0);
+      add_charge<Kernel, SOFT, FIELD>(c, px0 - kept.x[k], kept.dy[k], kept.dz[k], kept.q[k], p0, x0,
+                                      y0, z0);
     const Real of_all[] = {p0, x0, y0, z0};
     for (int v = 0; v < MAP_VALUES; ++v) sums[v] = of_all[v];
   }
@@ -63,12 +67,13 @@ namespace {
   constexpr int POINTS_AT_A_TIME = 4;
 
   template <class Kernel, bool SOFT, bool FIELD, class Real>
-  inline void sum_four(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept, const Real *px, Real *sums)
+  inline void sum_four(const MapConstants<Real> &constants, int n, const KeptCharges<Real> &kept,
+                       const Real *px, Real *sums)
   {
     const MapConstants<Real> c = constants;
     const Real px0 = px[0], px1 = px[1], px2 = px[2], px3 = px[3];
-    Real p0 = 0, p1 = 0, p2 = 0, p3 = 0, x0 = 0, x1 = 0, x2 = 0, x3 = 0, y0 = 0, y1 = 0, y2 = 0, y3 = 0, z0 = 0, z1 = 0, z2 = 0,
-         z3 = 0;
+    Real p0 = 0, p1 = 0, p2 = 0, p3 = 0, x0 = 0, x1 = 0, x2 = 0, x3 = 0, y0 = 0, y1 = 0, y2 = 0,
+         y3 = 0, z0 = 0, z1 = 0, z2 = 0, z3 = 0;
 #pragma omp simd reduction(+ : p0, p1, p2, p3, x0, x1, x2, x3, y0, y1, y2, y3, z0, z1, z2, z3)
     for (int k = 0; k < n; ++k) {
       const Real x = kept.x[k], dy = kept.dy[k], dz = kept.dz[k], q = kept.q[k];
@@ -82,19 +87,23 @@ namespace {
   }
 
   template <class Kernel, bool SOFT, bool FIELD, bool ALONE, class Real, class Accumulator>
-  double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all, const RowOfPoints<Real> &row, double *sums)
+  double sum_row(const MapConstants<Real> &c, const NearCharges<Real> &all,
+                 const RowOfPoints<Real> &row, double *sums)
   {
     static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is summed by whole steps");
-    constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME, WIDTH = 64 / sizeof(Real);
+    constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
+                  WIDTH = 64 / sizeof(Real);
     constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // no charge is lost here
-    const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]), half = Real(0.5) * (row.x[N - 1] - row.x[0]);
+    const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]),
+               half = Real(0.5) * (row.x[N - 1] - row.x[0]);
     KeptCharges<Real> kept;
     Accumulator total[N * MAP_VALUES] = {};
     double tested = 0.0;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
       const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
-      const int count = keep_near_row(c.cutoff_sq * MARGIN_OF_ROUNDING, size, all.x + begin, all.y + begin, all.z + begin,
-                                      all.q + begin, middle, half, row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      const int count = keep_near_row(c.cutoff_sq * MARGIN_OF_ROUNDING, size, all.x + begin,
+                                      all.y + begin, all.z + begin, all.q + begin, middle, half,
+                                      row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
       if (count == 0) continue;
       // whole vectors, of which the last charges are 0
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
@@ -114,18 +123,22 @@ namespace {
   }
 
   template <class Real>
-  void find_near(Real radius_sq, const NearCharges<Real> &all, const RowOfPoints<Real> &row, char *near)
+  void find_near(Real radius_sq, const NearCharges<Real> &all, const RowOfPoints<Real> &row,
+                 char *near)
   {
-    const Real middle = Real(0.5) * (row.x[0] + row.x[row.n - 1]), half = Real(0.5) * (row.x[row.n - 1] - row.x[0]);
+    const Real middle = Real(0.5) * (row.x[0] + row.x[row.n - 1]),
+               half = Real(0.5) * (row.x[row.n - 1] - row.x[0]);
     KeptCharges<Real> kept;
     for (int begin = 0; begin < all.n; begin += CHUNK) {
       const int size = all.n - begin < CHUNK ? all.n - begin : CHUNK;
-      const int count = keep_near_row(radius_sq, size, all.x + begin, all.y + begin, all.z + begin, all.q + begin, middle, half,
-                                      row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
+      const int count =
+          keep_near_row(radius_sq, size, all.x + begin, all.y + begin, all.z + begin, all.q + begin,
+                        middle, half, row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
       for (int k = 0; k < count; ++k)
         for (int p = 0; p < row.n; ++p) {
           const Real dx = row.x[p] - kept.x[k];
-          if (dx * dx + (kept.dy[k] * kept.dy[k] + kept.dz[k] * kept.dz[k]) < radius_sq) near[p] = 1;
+          if (dx * dx + (kept.dy[k] * kept.dy[k] + kept.dz[k] * kept.dz[k]) < radius_sq)
+            near[p] = 1;
         }
     }
   }
@@ -155,11 +168,14 @@ namespace {
 
 namespace GPUCOORD_ISA {
 
-  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision precision, MapKernels<float> &kernels)
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision precision,
+                                         MapKernels<float> &kernels)
   {
-    kernels = precision == Precision::SINGLE ? make<float, float>(options) : make<float, double>(options);
+    kernels = precision == Precision::SINGLE ? make<float, float>(options)
+                                             : make<float, double>(options);
   }
-  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision, MapKernels<double> &kernels)
+  GPUCOORD_TEST_API void get_map_kernels(const MapOptions &options, Precision,
+                                         MapKernels<double> &kernels)
   {
     kernels = make<double, double>(options);
   }

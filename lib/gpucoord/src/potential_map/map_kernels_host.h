@@ -29,12 +29,13 @@ template <class Real> struct NearCharges {
 // Adds to sums, [row.n][MAP_VALUES], the potentials, and fields where the kernel is one of these. Returns the number of
 // distances computed.
 template <class Real>
-using MapRowFunction = double (*)(const MapConstants<Real> &, const NearCharges<Real> &, const RowOfPoints<Real> &,
-                                  double *sums);
+using MapRowFunction = double (*)(const MapConstants<Real> &, const NearCharges<Real> &,
+                                  const RowOfPoints<Real> &, double *sums);
 
 // Sets to 1 those of near, [row.n], of points that a charge is nearer to than a squared radius.
 template <class Real>
-using FindNearFunction = void (*)(Real radius_sq, const NearCharges<Real> &, const RowOfPoints<Real> &, char *near);
+using FindNearFunction = void (*)(Real radius_sq, const NearCharges<Real> &,
+                                  const RowOfPoints<Real> &, char *near);
 
 template <class Real> struct MapKernels {
   MapRowFunction<Real> row[2][2];    // [one point alone][with field]

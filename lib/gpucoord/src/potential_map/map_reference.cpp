@@ -54,7 +54,8 @@ namespace {
 
 }    // namespace
 
-void reference_map_on_grid(const MapOptions &options, const MapGrid &grid, const MapCharges &charges, const MapResults &out)
+void reference_map_on_grid(const MapOptions &options, const MapGrid &grid,
+                           const MapCharges &charges, const MapResults &out)
 {
   const Reference reference(options, charges);
   std::size_t p = 0;
@@ -62,13 +63,14 @@ void reference_map_on_grid(const MapOptions &options, const MapGrid &grid, const
     for (int j = 0; j < grid.n[1]; ++j)
       for (int i = 0; i < grid.n[0]; ++i, ++p) {
         double x[3];
-        for (int d = 0; d < 3; ++d) x[d] = grid.origin[d] + i * grid.step[0][d] + j * grid.step[1][d] + k * grid.step[2][d];
+        for (int d = 0; d < 3; ++d)
+          x[d] = grid.origin[d] + i * grid.step[0][d] + j * grid.step[1][d] + k * grid.step[2][d];
         reference.point(x, -1, true, out.phi + p, out.field ? out.field + 3 * p : nullptr);
       }
 }
 
-void reference_map_at_points(const MapOptions &options, const MapPoints &points, const MapCharges &charges,
-                             const MapResults &out)
+void reference_map_at_points(const MapOptions &options, const MapPoints &points,
+                             const MapCharges &charges, const MapResults &out)
 {
   const Reference reference(options, charges);
   for (std::size_t p = 0; p < static_cast<std::size_t>(points.n); ++p)

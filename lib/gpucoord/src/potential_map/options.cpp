@@ -29,7 +29,8 @@ void check_map_options(const MapOptions &options)
     need_positive("the radius of overlap", options.radius);
     if (has_cutoff && options.radius > options.cutoff) {
       std::ostringstream text;
-      text << "the radius of overlap is " << options.radius << " but may not exceed the cutoff, " << options.cutoff;
+      text << "the radius of overlap is " << options.radius << " but may not exceed the cutoff, "
+           << options.cutoff;
       throw std::invalid_argument(text.str());
     }
   }
@@ -42,9 +43,11 @@ void check_map_bins(const MapBins &bins, const MapOptions &options)
   if (!bins.are_fixed) return;
   need_positive("the size of bins", bins.size);
   need_positive("the depth of bins", bins.depth);
-  if (options.kernel == MapKernel::DIRECT) throw std::invalid_argument("kernel direct has no cutoff, and no bins");
+  if (options.kernel == MapKernel::DIRECT)
+    throw std::invalid_argument("kernel direct has no cutoff, and no bins");
   if (options.overlap == MapOverlap::ZERO)
-    throw std::invalid_argument("fixed bins are for overlap skip and soft: what overflows does not know the other charges");
+    throw std::invalid_argument(
+        "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
 }
 
 }    // namespace gpucoord

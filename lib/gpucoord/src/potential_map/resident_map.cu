@@ -19,19 +19,23 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 256, SUM_BLOCKS = 256;
-  constexpr unsigned blocks_for(std::size_t n) { return static_cast<unsigned>((n + THREADS - 1) / THREADS); }
+  constexpr unsigned blocks_for(std::size_t n)
+  {
+    return static_cast<unsigned>((n + THREADS - 1) / THREADS);
+  }
 
   struct AddSums {
     __device__ ChargeSums operator()(const ChargeSums &a, const ChargeSums &b) const
     {
-      return {a.charged + b.charged, a.q + b.q, a.q_sq + b.q_sq, a.size + b.size, max(a.bad_atom, b.bad_atom)};
+      return {a.charged + b.charged, a.q + b.q, a.q_sq + b.q_sq, a.size + b.size,
+              max(a.bad_atom, b.bad_atom)};
     }
   };
 
   // of each block, and which atoms are chosen
   template <class X, class Q>
-  __global__ void look_at_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal, int nall, unsigned char *chosen,
-                                  ChargeSums *sums)
+  __global__ void look_at_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal,
+                                  int nall, unsigned char *chosen, ChargeSums *sums)
   {
     ChargeSums mine;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < nall; k += THREADS * gridDim.x) {
@@ -54,7 +58,8 @@ namespace {
   }
 
   template <class X, class Q>
-  __global__ void gather_chosen(const X *x, const Q *q, const int *row, int n, DeviceAtom *atom, double *charge)
+  __global__ void gather_chosen(const X *x, const Q *q, const int *row, int n, DeviceAtom *atom,
+                                double *charge)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -102,29 +107,36 @@ namespace {
         });
       };
       with([&](const auto *x, const auto *q) {
-        look_at_charges<<<SUM_BLOCKS, THREADS, 0, stream>>>(x, q, in.atoms.mask, in.groupbit, in.atoms.nlocal, nall, chosen.data(),
-                                                            sums.data());
+        look_at_charges<<<SUM_BLOCKS, THREADS, 0, stream>>>(
+            x, q, in.atoms.mask, in.groupbit, in.atoms.nlocal, nall, chosen.data(), sums.data());
       });
       check(cudaGetLastError(), "launching look_at_charges");
       const thrust::counting_iterator<int> numbers(0);
       std::size_t bytes = 0;
-      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, chosen.data(), rows.data(), number, nall, stream),
+      check(cub::DeviceSelect::Flagged(nullptr, bytes, numbers, chosen.data(), rows.data(), number,
+                                       nall, stream),
             "planning a selection");
       workspace.reserve(bytes);
-      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, chosen.data(), rows.data(), number, nall, stream),
+      check(cub::DeviceSelect::Flagged(workspace.data(), bytes, numbers, chosen.data(), rows.data(),
+                                       number, nall, stream),
             "selecting atoms");
       ChargeSums of_blocks[SUM_BLOCKS], all;
       int n;
-      check(cudaMemcpyAsync(of_blocks, sums.data(), sizeof(of_blocks), cudaMemcpyDeviceToHost, stream), "copying from it");
-      check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream), "copying from it");
+      check(cudaMemcpyAsync(of_blocks, sums.data(), sizeof(of_blocks), cudaMemcpyDeviceToHost,
+                            stream),
+            "copying from it");
+      check(cudaMemcpyAsync(&n, number, sizeof(n), cudaMemcpyDeviceToHost, stream),
+            "copying from it");
       check(cudaStreamSynchronize(stream), "looking at charges");
       for (const ChargeSums &s : of_blocks)
-        all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size, std::max(all.bad_atom, s.bad_atom)};
+        all = {all.charged + s.charged, all.q + s.q, all.q_sq + s.q_sq, all.size + s.size,
+               std::max(all.bad_atom, s.bad_atom)};
       if (n == 0) return all;
       atoms.reserve(n);
       q.reserve(n);
       with([&](const auto *x, const auto *from) {
-        gather_chosen<<<blocks_for(n), THREADS, 0, stream>>>(x, from, rows.data(), n, atoms.data(), q.data());
+        gather_chosen<<<blocks_for(n), THREADS, 0, stream>>>(x, from, rows.data(), n, atoms.data(),
+                                                             q.data());
       });
       check(cudaGetLastError(), "launching gather_chosen");
       charges = {atoms.data(), q.data(), n};
@@ -174,7 +186,8 @@ namespace {
       nsum = n;
       if (n == 0) return;
       sum.reserve(n);
-      check(cudaMemcpyAsync(sum.data(), from, n * sizeof(double), cudaMemcpyHostToDevice, stream), "copying to it");
+      check(cudaMemcpyAsync(sum.data(), from, n * sizeof(double), cudaMemcpyHostToDevice, stream),
+            "copying to it");
       check(cudaStreamSynchronize(stream), "copying to it");
     }
 
@@ -193,14 +206,17 @@ namespace {
 
     std::size_t bytes() const override
     {
-      return engine->bytes() + (engine_of_overflow ? engine_of_overflow->bytes() : 0) + chosen.bytes() + sums.bytes() + rows.bytes() +
-          workspace.bytes() + atoms.bytes() + q.bytes() + phi.bytes() + field.bytes() + sum.bytes();
+      return engine->bytes() + (engine_of_overflow ? engine_of_overflow->bytes() : 0) +
+          chosen.bytes() + sums.bytes() + rows.bytes() + workspace.bytes() + atoms.bytes() +
+          q.bytes() + phi.bytes() + field.bytes() + sum.bytes();
     }
 
    private:
     static void copy(const double *from, std::size_t n, double *to, DeviceStream stream)
     {
-      if (n > 0) check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToHost, stream), "copying from it");
+      if (n > 0)
+        check(cudaMemcpyAsync(to, from, n * sizeof(double), cudaMemcpyDeviceToHost, stream),
+              "copying from it");
     }
 
     const MapBins bins;
@@ -219,7 +235,8 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentPotentialMap> make_resident_potential_map(const MapOptions &options, Precision precision, const MapBins &bins)
+std::unique_ptr<ResidentPotentialMap>
+make_resident_potential_map(const MapOptions &options, Precision precision, const MapBins &bins)
 {
   check_map_options(options);
   check_map_bins(bins, options);

@@ -6,11 +6,11 @@
 
 namespace gpucoord {
 
-GPUCOORD_FOR_EACH_ISA(
-  void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);
-  void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);)
+GPUCOORD_FOR_EACH_ISA(void get_map_kernels(const MapOptions &, Precision, MapKernels<float> &);
+                      void get_map_kernels(const MapOptions &, Precision, MapKernels<double> &);)
 
-template <class Real> MapKernels<Real> select_map_kernels(const MapOptions &options, Precision precision)
+template <class Real>
+MapKernels<Real> select_map_kernels(const MapOptions &options, Precision precision)
 {
   MapKernels<Real> kernels;
   GPUCOORD_CALL_BEST(get_map_kernels(options, precision, kernels))

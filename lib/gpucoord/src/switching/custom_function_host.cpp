@@ -21,11 +21,11 @@ CustomFunction::CustomFunction(const std::string &expression) :
 {
   if (expression.empty())
     throw SwitchError("expression",
-        "an expression in x is required, for example func \"1/(1+x^6)\"");
+                      "an expression in x is required, for example func \"1/(1+x^6)\"");
   const auto bad = [&expression](const std::string &why) {
     return SwitchError("expression",
-        "the expression '" + expression + "' cannot be used: " + why +
-            "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
+                       "the expression '" + expression + "' cannot be used: " + why +
+                           "; write it in x = (r - d0)/r0, for example 1/(1+x^6)");
   };
   try {
     const ParsedFunction parsed(expression);

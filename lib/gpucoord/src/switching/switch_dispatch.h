@@ -46,14 +46,22 @@ template <class Visitor> void visit_formula(const Switch &function, Visitor &&vi
       }
       return visitor(PlainSwitch<shape::RationalReal>{});
     }
-    case SwitchKind::EXP: return visitor(PlainSwitch<shape::Exponential>{});
-    case SwitchKind::GAUSSIAN: return visitor(PlainSwitch<shape::Gaussian>{});
-    case SwitchKind::SMAP: return visitor(PlainSwitch<shape::Smap>{});
-    case SwitchKind::CUBIC: return visitor(PlainSwitch<shape::Cubic>{});
-    case SwitchKind::TANH: return visitor(PlainSwitch<shape::Tanh>{});
-    case SwitchKind::COSINUS: return visitor(PlainSwitch<shape::Cosinus>{});
-    case SwitchKind::Q: return visitor(PlainSwitch<shape::NativeContacts>{});
-    case SwitchKind::CUSTOM: break;
+    case SwitchKind::EXP:
+      return visitor(PlainSwitch<shape::Exponential>{});
+    case SwitchKind::GAUSSIAN:
+      return visitor(PlainSwitch<shape::Gaussian>{});
+    case SwitchKind::SMAP:
+      return visitor(PlainSwitch<shape::Smap>{});
+    case SwitchKind::CUBIC:
+      return visitor(PlainSwitch<shape::Cubic>{});
+    case SwitchKind::TANH:
+      return visitor(PlainSwitch<shape::Tanh>{});
+    case SwitchKind::COSINUS:
+      return visitor(PlainSwitch<shape::Cosinus>{});
+    case SwitchKind::Q:
+      return visitor(PlainSwitch<shape::NativeContacts>{});
+    case SwitchKind::CUSTOM:
+      break;
   }
   throw std::logic_error("gpucoord: a custom switching function has no compiled formula");
 }
@@ -77,7 +85,8 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.b = static_cast<Real>(o.b);
   // (2^(a/b) - 1)^(1/a), by expm1 and log: 2^(a/b) may overflow
   const double exponent = std::log(2.0) * o.a / o.b;
-  c.k = static_cast<Real>(std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
+  c.k = static_cast<Real>(
+      std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
   c.beta = static_cast<Real>(o.beta);
   c.center = static_cast<Real>(o.lambda * o.ref - o.d0);
   if (o.kind == SwitchKind::RATIONAL)
@@ -91,7 +100,9 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
 
 template <class Real> void set_window(const Window &window, SwitchConstants<Real> &c)
 {
-  const auto inverse = [](double begin, double end) { return static_cast<Real>(1.0 / std::fmax(end - begin, 1e-30)); };
+  const auto inverse = [](double begin, double end) {
+    return static_cast<Real>(1.0 / std::fmax(end - begin, 1e-30));
+  };
   c.rise = static_cast<Real>(window.rise_begin);
   c.inv_rise = inverse(window.rise_begin, window.rise_end);
   c.fall = static_cast<Real>(window.fall_begin);

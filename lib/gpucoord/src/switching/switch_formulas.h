@@ -30,13 +30,14 @@ template <class Real> struct SwitchConstants {
   Real dmax_sq;      // s = 0 beyond, distance^2; always finite: r^2 that overflows is out of range
   Real stretch;      // s = s' stretch + shift
   Real shift;
-  Real top;          // s for r <= d0
-  Real dfunc_scale;  // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
-  Real n, m, q;        // exponents of rational as real numbers, and m - n
-  Real a, b, k;        // smap: a, b and (2^(a/b) - 1)^(1/a)
-  Real beta, center;   // q: beta, 1/distance, and lambda ref - d0, distance
-  int in, im;          // integer exponents; halved for SquaredSwitch
-  Real rise, inv_rise, fall, inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
+  Real top;             // s for r <= d0
+  Real dfunc_scale;     // (ds/dr)/r = ds'/dx dfunc_scale/r or, in squares, ds'/dy dfunc_scale
+  Real n, m, q;         // exponents of rational as real numbers, and m - n
+  Real a, b, k;         // smap: a, b and (2^(a/b) - 1)^(1/a)
+  Real beta, center;    // q: beta, 1/distance, and lambda ref - d0, distance
+  int in, im;           // integer exponents; halved for SquaredSwitch
+  Real rise, inv_rise, fall,
+      inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
 };
 
 // x^2 (3 - 2 x) from 0 to 1
@@ -51,7 +52,8 @@ template <class Real> GPUCOORD_HD Real smooth_step(Real x)
 template <class Real> GPUCOORD_HD Real window(const SwitchConstants<Real> &c, Real r_sq)
 {
   const Real r = sqrt(r_sq);
-  return smooth_step((r - c.rise) * c.inv_rise) * (Real(1) - smooth_step((r - c.fall) * c.inv_fall));
+  return smooth_step((r - c.rise) * c.inv_rise) *
+      (Real(1) - smooth_step((r - c.fall) * c.inv_fall));
 }
 
 // x^n for n >= 0 by squaring. The trip count is fixed and the conditions do not
@@ -83,7 +85,7 @@ namespace shape {
       const Real y2 = y * y;
       s = reciprocal(Real(1) + y2 * y);
       const Real ys = y * s;    // y^2 alone may overflow where s is 0
-      ds = ys * ys;    // without the factor
+      ds = ys * ys;             // without the factor
     }
   };
 
@@ -148,16 +150,18 @@ namespace shape {
     {
       const Real n = c.n, m = c.m, q = c.q;
       const Real l = logarithm(x), u = fabs(l);
-      const Real en = -exponential_minus_1(-n * u), em = -exponential_minus_1(-m * u), eq = -exponential_minus_1(-q * u);
+      const Real en = -exponential_minus_1(-n * u), em = -exponential_minus_1(-m * u),
+                 eq = -exponential_minus_1(-q * u);
       const bool outside = l > Real(0);
       s = l == Real(0) ? n / m : (outside ? exponential(-q * u) : Real(1)) * en / em;
       Real slope;
       if (m * u < Real(0.5)) {
-        const Real coefficient[7] = {Real(1.0 / 12.0), Real(-1.0 / 720.0), Real(1.0 / 30240.0),
-            Real(-1.0 / 1209600.0), Real(1.0 / 47900160.0), Real(-691.0 / 1307674368000.0),
-            Real(1.0 / 74724249600.0)};
+        const Real coefficient[7] = {Real(1.0 / 12.0),         Real(-1.0 / 720.0),
+                                     Real(1.0 / 30240.0),      Real(-1.0 / 1209600.0),
+                                     Real(1.0 / 47900160.0),   Real(-691.0 / 1307674368000.0),
+                                     Real(1.0 / 74724249600.0)};
         const Real n2 = n * n, m2 = m * m, l2 = l * l;
-        const Real first = -q * (n + m);    // n^2 - m^2
+        const Real first = -q * (n + m);                       // n^2 - m^2
         Real difference = first, m_power = m2, l_power = l;    // n^2k - m^2k, m^2k, l^(2k-1)
         slope = Real(-0.5) * q;
         for (int k = 0; k < 7; ++k) {
@@ -236,7 +240,8 @@ namespace shape {
     {
       const Real half_pi = Real(1.57079632679489661923);
       const Real y = x < Real(1) ? x : Real(1);
-      const Real sine = sine_of_quarter(half_pi * (Real(1) - y)), cosine = sine_of_quarter(half_pi * y);
+      const Real sine = sine_of_quarter(half_pi * (Real(1) - y)),
+                 cosine = sine_of_quarter(half_pi * y);
       s = sine * sine;
       ds = Real(-2) * half_pi * sine * cosine;
     }

@@ -2,8 +2,8 @@
 
 #include "gpucoord/switching.h"
 
-#include "switch_dispatch.h"
 #include "custom_function_host.h"
+#include "switch_dispatch.h"
 
 #include <cstdio>
 
@@ -23,11 +23,13 @@ namespace {
     if (std::isnan(value))
       throw SwitchError(field, std::string(name) + " is required: give a number > 0");
     if (!(value > 0.0) || std::isinf(value))
-      throw SwitchError(field, std::string(name) + " is " + number(value) + " but must be > 0 and finite");
+      throw SwitchError(field,
+                        std::string(name) + " is " + number(value) + " but must be > 0 and finite");
   }
 
   template <class Real>
-  void evaluate_in(const Switch &function, Real r, Real &s, Real &slope, CustomFunction *custom = nullptr)
+  void evaluate_in(const Switch &function, Real r, Real &s, Real &slope,
+                   CustomFunction *custom = nullptr)
   {
     const auto c = make_constants<Real>(function);
     s = slope = 0;
@@ -56,8 +58,8 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
   if (std::isnan(opt.d0) || std::isinf(opt.d0) || opt.d0 < 0.0)
     throw SwitchError("d0", "d0 is " + number(opt.d0) + " but must be >= 0 and finite");
   if (!std::isnan(opt.dmax) && !(opt.dmax > opt.d0))
-    throw SwitchError("dmax",
-        "dmax is " + number(opt.dmax) + " but must be larger than d0 = " + number(opt.d0));
+    throw SwitchError(
+        "dmax", "dmax is " + number(opt.dmax) + " but must be larger than d0 = " + number(opt.d0));
 
   switch (opt.kind) {
     case SwitchKind::CUBIC:
@@ -76,17 +78,20 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
   }
   if (opt.r0 < 1e-18 || opt.r0 > 1e18)
     throw SwitchError(opt.kind == SwitchKind::CUBIC ? "dmax" : "r0",
-        "the width r0 is " + number(opt.r0) + " but must be from 1e-18 to 1e18, whose squares single precision holds");
+                      "the width r0 is " + number(opt.r0) +
+                          " but must be from 1e-18 to 1e18, whose squares single precision holds");
   switch (opt.kind) {
     case SwitchKind::RATIONAL:
       need_positive("n", "nn", opt.n);
       if (std::isnan(opt.m)) opt.m = 2 * opt.n;
       need_positive("m", "mm", opt.m);
       if (opt.m == opt.n)
-        throw SwitchError("m", "mm equals nn = " + number(opt.n) + ", so s would be 1 everywhere: give mm > nn");
+        throw SwitchError(
+            "m", "mm equals nn = " + number(opt.n) + ", so s would be 1 everywhere: give mm > nn");
       if (opt.m < opt.n)
-        throw SwitchError("m", "mm is " + number(opt.m) + " but must be larger than nn = " + number(opt.n) +
-                ", or s would grow with distance");
+        throw SwitchError("m",
+                          "mm is " + number(opt.m) + " but must be larger than nn = " +
+                              number(opt.n) + ", or s would grow with distance");
       if (std::isnan(opt.dmax)) opt.dmax = opt.d0 + opt.r0 * std::pow(1e-5, 1.0 / (opt.n - opt.m));
       break;
     case SwitchKind::SMAP:
@@ -114,19 +119,22 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
     make_custom()->evaluate(0.0, at_zero, unused);
   if (!std::isfinite(at_zero))
     throw SwitchError("expression",
-        "the expression '" + opt.expression + "' is not a finite number at x = 0, so it cannot be stretched to "
-        "1 there; use one that is, or nostretch");
+                      "the expression '" + opt.expression +
+                          "' is not a finite number at x = 0, so it cannot be stretched to "
+                          "1 there; use one that is, or nostretch");
   at_dmax = evaluate(opt.dmax);
   if (!std::isfinite(at_dmax))
     throw SwitchError("expression",
-        "the expression '" + opt.expression + "' is not a finite number at dmax, so it cannot be stretched to 0 there; "
-        "use one that is, or a smaller dmax");
+                      "the expression '" + opt.expression +
+                          "' is not a finite number at dmax, so it cannot be stretched to 0 there; "
+                          "use one that is, or a smaller dmax");
   stretch_factor = 1.0 / (at_zero - at_dmax);
   shift_term = -at_dmax * stretch_factor;
   if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
     throw SwitchError("dmax",
-        "the function cannot be stretched: " + ends() + "; choose another " +
-            (opt.kind == SwitchKind::Q ? "ref, beta" : "r0") + " or dmax, or nostretch");
+                      "the function cannot be stretched: " + ends() + "; choose another " +
+                          (opt.kind == SwitchKind::Q ? "ref, beta" : "r0") +
+                          " or dmax, or nostretch");
 }
 
 double Switch::rounding(Precision precision) const
@@ -204,7 +212,10 @@ std::unique_ptr<CustomFunction> Switch::make_custom() const
   return std::make_unique<CustomFunction>(opt.expression);
 }
 
-SwitchEvaluator::SwitchEvaluator(const Switch &function_in) : function(function_in), custom(function.make_custom()) {}
+SwitchEvaluator::SwitchEvaluator(const Switch &function_in) :
+    function(function_in), custom(function.make_custom())
+{
+}
 
 SwitchEvaluator::~SwitchEvaluator() = default;
 
@@ -218,21 +229,25 @@ double SwitchEvaluator::operator()(double r, double *slope)
 
 std::string Switch::description() const
 {
-  static const char *const names[] = {
-      "rational", "exp", "gaussian", "smap", "cubic", "tanh", "cosinus", "q", "custom"};
+  static const char *const names[] = {"rational", "exp",     "gaussian", "smap",  "cubic",
+                                      "tanh",     "cosinus", "q",        "custom"};
   std::string text = names[static_cast<int>(opt.kind)];
   if (opt.kind == SwitchKind::RATIONAL)
     text += " nn " + number(opt.n) + " mm " + number(opt.m);
   else if (opt.kind == SwitchKind::SMAP)
     text += " a " + number(opt.a) + " b " + number(opt.b);
   else if (opt.kind == SwitchKind::Q)
-    text += " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
+    text +=
+        " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
   else if (opt.kind == SwitchKind::CUSTOM)
     text += " \"" + opt.expression + "\"";
   if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0);
   text += " d0 " + number(opt.d0);
   if (has_end())
-    text += " dmax " + number(opt.dmax) + (opt.stretch ? " stretched" : opt.shifted ? " shifted" : " not stretched");
+    text += " dmax " + number(opt.dmax) +
+        (opt.stretch       ? " stretched"
+             : opt.shifted ? " shifted"
+                           : " not stretched");
   else
     text += " without end";
   return text;

@@ -19,10 +19,13 @@ class TypeClasses {
   TypeClasses(const SwitchTable &table, const double *weight) : of_type(table.ntypes() + 1, 0)
   {
     std::vector<int> first;    // type of each class
-    const auto weight_of = [&](int i, int j) { return weight ? weight[table.place(i, j)] : 1.0; };
+    const auto weight_of = [&](int i, int j) {
+      return weight ? weight[table.place(i, j)] : 1.0;
+    };
     const auto same = [&](int i, int j) {
       for (int k = 1; k <= table.ntypes(); ++k)
-        if (table.number(i, k) != table.number(j, k) || weight_of(i, k) != weight_of(j, k)) return false;
+        if (table.number(i, k) != table.number(j, k) || weight_of(i, k) != weight_of(j, k))
+          return false;
       return true;
     };
     if (table.ntypes() == 0) first.push_back(0);
@@ -42,15 +45,18 @@ class TypeClasses {
     double weight;
     bool exists() const { return function != SwitchTable::NONE && weight != 0.0; }
   };
-  const Interaction &operator()(int a, int b) const { return between[static_cast<std::size_t>(a) * n + b]; }
+  const Interaction &operator()(int a, int b) const
+  {
+    return between[static_cast<std::size_t>(a) * n + b];
+  }
   int of(int type) const { return of_type[type]; }
   const std::vector<int> &of_types() const { return of_type; }
   int size() const { return n; }
 
  private:
   int n = 0;
-  std::vector<int> of_type;               // [ntypes + 1]
-  std::vector<Interaction> between;       // [n][n]
+  std::vector<int> of_type;            // [ntypes + 1]
+  std::vector<Interaction> between;    // [n][n]
 };
 
 // The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c + 1]), the
