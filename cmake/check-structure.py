@@ -25,7 +25,7 @@ SHARED = {
 PUBLIC = {
     "core": {"box", "export", "types"},
     "switching": {"switch_table", "switching"},
-    "pairs": {"pairs"},
+    "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"resident_bias", "hills_file", "metadynamics", "restraint"},
     "multisite": {"resident_multisite", "multisite"},

@@ -75,8 +75,8 @@ struct NeighborBuild : public Neighbor {
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
-    scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), known(0), known_value(0.0),
-    nowned_a(0), nowned_b(0)
+    scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
+    known_value(0.0), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend =
@@ -144,7 +144,8 @@ void ComputeCoordGPU::init()
   }
 
   std::fill(nevaluations, nevaluations + NWANTS, 0);
-  wanted = known = 0;
+  wanted = 0;
+  where = Where::UNKNOWN;
   warned_empty = false;
   // a dynamic group has no atoms before the run: evaluate() looks at it
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
@@ -448,23 +449,6 @@ std::string ComputeCoordGPU::failure(Path path, const char *what, const char *wa
       comm->me, nowned, others, what, way_out);
 }
 
-/* ----------------------------------------------------------------------
-   returns S; sets array_atom and vector where dS/dx and W are wanted. Collective.
-------------------------------------------------------------------------- */
-
-double ComputeCoordGPU::evaluate(unsigned want, bool ghosts_are_current)
-{
-  try {
-    return evaluate_or_throw(want, ghosts_are_current);
-  } catch (const std::bad_alloc &) {
-    error->one(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
-        "ranks or a smaller dmax",
-        id, comm->me, index_a.size() + index_b.size());
-  }
-}
-
 ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 {
   if (!is_initialized())
@@ -483,9 +467,9 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 
 /* ---------------------------------------------------------------------- */
 
-ComputeCoordGPU::Share ComputeCoordGPU::compute_share(Path path, unsigned want, double *peratom)
+void ComputeCoordGPU::compute_share(Share &share)
 {
-  Share share;
+  const Path path = share.path;
   atoms_to_host();
   share.bad_atom = select_atoms();
 
@@ -522,64 +506,88 @@ ComputeCoordGPU::Share ComputeCoordGPU::compute_share(Path path, unsigned want, 
 
   if (!share.bad_atom) {
     try {
-      share.mine = evaluate_path(path, want, peratom, false);
+      share.mine = evaluate_path(path, share.want, share.peratom, false);
     } catch (const gpucoord::DeviceError &e) {
       share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
       share.failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
     }
   }
-  return share;
 }
 
-/* ---------------------------------------------------------------------- */
+/* ----------------------------------------------------------------------
+   An evaluation of S on all ranks, which sets array_atom and vector where dS/dx and W are wanted. A
+   rank that fails alone says so in its numbers, so that all ranks reach the sum over ranks.
+------------------------------------------------------------------------- */
 
-double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current)
+double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
-  const Path path = begin_evaluation(ghosts_are_current);
-  const std::size_t nlocal = atom->nlocal;
-  const int ncolumns = gpucoord::peratom_columns(want);
-  double *peratom = nullptr;
-  if ((want & DERIVATIVES) && (!keeps_derivatives(path) || (want & ATOM_VIRIAL))) {
+  double numbers[NSHARED], sums[NSHARED];
+  start_evaluation(want, is_for_forces);
+  share_evaluation(numbers);
+  MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);
+  return finish_evaluation(sums);
+}
+
+void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
+{
+  running = {};
+  running.path = begin_evaluation(is_for_forces);    // ghost atoms are current then
+  running.is_for_forces = is_for_forces;
+  running.want = want;
+  if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {
     if (atom->nmax > nmax) {
       memory->destroy(array_atom);
       nmax = atom->nmax;
       memory->create(array_atom, nmax, size_peratom_cols, "coord/gpu:array_atom");
     }
     if (nmax) {
-      if (want & ATOM_VIRIAL) ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
-      peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
-      std::fill(peratom, peratom + ncolumns * nlocal, 0.0);
+      const int ncolumns = gpucoord::peratom_columns(want);
+      if (want & ATOM_VIRIAL)
+        with_memory([&] {
+          ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
+        });
+      running.peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
+      std::fill_n(running.peratom, ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
     }
   }
+  with_memory([&] {
+    start_share(running);
+  });
+}
 
-  Share share = compute_share(path, want, peratom);
-  const gpucoord::Contribution &mine = share.mine;
+void ComputeCoordGPU::share_evaluation(double *numbers)
+{
+  with_memory([&] {
+    compute_share(running);
+  });
+  numbers[0] = running.mine.value;
+  for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
+  numbers[7] = nowned_a;
+  numbers[8] = groupbit2 ? nowned_b : nowned_a;
+  numbers[9] = running.bad_atom ? 1.0 : 0.0;
+  numbers[10] = 0.0;    // not a number where a gradient is not
+  if (running.peratom) {
+    const std::size_t n =
+        gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);
+    for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
+  }
+  numbers[11] = running.failed.empty() ? 0.0 : 1.0;
+}
 
-  // one sum over ranks
-
-  double send[12], sum[12];
-  send[0] = mine.value;
-  for (int k = 0; k < 6; ++k) send[1 + k] = mine.virial[k];
-  send[7] = nowned_a;
-  send[8] = groupbit2 ? nowned_b : nowned_a;
-  send[9] = share.bad_atom ? 1.0 : 0.0;
-  send[10] = 0.0;    // not a number where a derivative is none
-  if (peratom)
-    for (std::size_t k = 0; k < ncolumns * nlocal; ++k) send[10] += 0.0 * peratom[k];
-  send[11] = share.failed.empty() ? 0.0 : 1.0;
-  MPI_Allreduce(send, sum, 12, MPI_DOUBLE, MPI_SUM, world);
-
+double ComputeCoordGPU::finish_evaluation(const double *sum)
+{
+  const unsigned want = running.want;
   if (sum[9] > 0.0) {
     bigint any_bad;
-    MPI_Allreduce(&share.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
+    MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
     error->all(
         FLERR, Error::NOLASTLINE,
         "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
         "unstable, or positions were set wrongly",
         id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (sum[11] > 0.0) backend->stop(share.failed);
+  if (sum[11] > 0.0) backend->stop(running.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
     error->all(
         FLERR, Error::NOLASTLINE,
@@ -587,7 +595,9 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
         "are - {} has none at some distance",
         id, functions_in_words());
   if (args->check_every && nevaluations[want] % args->check_every == 0)
-    compare_with_reference(path, want, mine, peratom);
+    with_memory([&] {
+      compare_with_reference(running);
+    });
   ++nevaluations[want];
 
   double npairs_or_atoms = sum[7];
@@ -599,6 +609,9 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   set_scale(npairs_or_atoms);
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
+  double *const peratom = running.peratom;
+  const std::size_t nlocal = atom->nlocal;
+  const int ncolumns = gpucoord::peratom_columns(want);
   if (peratom && scale != 1.0)
     for (std::size_t i = 0; i < nlocal; ++i)
       for (int k = 1; k < ncolumns; ++k) peratom[ncolumns * i + k] *= scale;
@@ -607,85 +620,25 @@ double ComputeCoordGPU::evaluate_or_throw(unsigned want, bool ghosts_are_current
   return scale * sum[0];
 }
 
+// Runs work; no memory on one rank is an error of this rank.
+template <class Work> void ComputeCoordGPU::with_memory(const Work &work) const
+{
+  try {
+    work();
+  } catch (const std::bad_alloc &) {
+    error->one(
+        FLERR, Error::NOLASTLINE,
+        "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
+        "ranks or a smaller dmax",
+        id, comm->me, index_a.size() + index_b.size());
+  }
+}
+
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)
 {
   scale = 1.0;
   if (args->norm == CoordArguments::Norm::MEAN)
     scale = npairs_or_atoms > 0.0 ? 1.0 / npairs_or_atoms : 0.0;
-}
-
-/* ---------------------------------------------------------------------- */
-
-double ComputeCoordGPU::evaluate_once(unsigned want)
-{
-  if ((known & (want | KNOWN)) == (want | KNOWN)) return known_value;
-  want |= wanted | (known & ~KNOWN);
-  wanted = 0;
-  known_value = evaluate(want, true);
-  known = want | KNOWN;
-  return known_value;
-}
-
-std::string ComputeCoordGPU::dynamic_group() const
-{
-  if (group->dynamic[igroup]) return group->names[igroup];
-  const int igroup2 = args->group2.empty() ? -1 : group->find(args->group2);
-  return igroup2 >= 0 && group->dynamic[igroup2] ? group->names[igroup2] : "";
-}
-
-/* ----------------------------------------------------------------------
-   keyword check: plain loops in double on the host; same verdict on all ranks
-------------------------------------------------------------------------- */
-
-void ComputeCoordGPU::compare_with_reference(Path path, unsigned want,
-                                             const gpucoord::Contribution &mine,
-                                             const double *peratom)
-{
-  const int ncolumns = gpucoord::peratom_columns(want);
-  std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference = evaluate_path(path, want, peratom ? expected.data() : nullptr, true);
-
-  double local[7], total[7], difference_sums[7];
-  local[0] = reference.value;
-  for (int k = 0; k < 6; ++k) local[1 + k] = reference.virial[k];
-  MPI_Allreduce(local, total, 7, MPI_DOUBLE, MPI_SUM, world);
-  local[0] -= mine.value;
-  for (int k = 0; k < 6; ++k) local[1 + k] -= mine.virial[k];
-  MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
-
-  // largest magnitude and difference of s_i, of derivatives and of virials over all atoms
-  double peak[6] = {}, peaks[6];
-  if (peratom)
-    for (std::size_t k = 0; k < expected.size(); ++k) {
-      const int column = static_cast<int>(k % ncolumns);
-      const int kind = column == 0 ? 0 : column < 4 ? 2 : 4;
-      peak[kind] = MAX(peak[kind], fabs(expected[k]));
-      const double difference = fabs(expected[k] - peratom[k]);
-      // a result that is not a number differs from everything
-      peak[kind + 1] = MAX(peak[kind + 1], difference == difference ? difference : HUGE_VAL);
-    }
-  MPI_Allreduce(peak, peaks, 6, MPI_DOUBLE, MPI_MAX, world);
-
-  const auto compare = [this](const char *what, double magnitude, double difference) {
-    const double limit = args->check_tolerance * MAX(1.0, magnitude);
-    if (!(difference <= limit))
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Compute coord/gpu {}: check: {} differs by {:.3g} from the reference of magnitude "
-          "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
-          id, what, difference, magnitude, limit);
-  };
-  compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
-  if (peratom) {
-    compare("s_i", peaks[0], peaks[1]);
-    compare("dS/dx", peaks[2], peaks[3]);
-    compare("the virial of an atom", peaks[4], peaks[5]);
-  }
-  if (want & VIRIAL) {
-    double magnitude = 0.0;
-    for (int k = 1; k < 7; ++k) magnitude = MAX(magnitude, fabs(total[k]));
-    for (int k = 1; k < 7; ++k) compare("the virial", magnitude, fabs(difference_sums[k]));
-  }
 }
 
 /* ---------------------------------------------------------------------- */

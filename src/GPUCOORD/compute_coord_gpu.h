@@ -19,6 +19,8 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 #include "compute.h"
 
+#include "gpucoord_variable.h"
+
 #include "gpucoord/coordination.h"
 
 #include <cstdint>
@@ -31,7 +33,7 @@ class CoordArguments;
 class Backend;
 class CoordGather;
 
-class ComputeCoordGPU : public Compute {
+class ComputeCoordGPU : public Compute, public CollectiveVariable {
  public:
   ComputeCoordGPU(class LAMMPS *, int, char **);
   ~ComputeCoordGPU() override;
@@ -42,47 +44,53 @@ class ComputeCoordGPU : public Compute {
   void compute_peratom() override;
   double memory_usage() override;
 
-  // For fix coord/bias, in the course of a force evaluation, where ghost atoms are those of the moment.
-  // Each fix says before it what it will ask for, at positions that are new: no timestep tells, because line
-  // searches and rRESPA evaluate forces many times in one. However many fixes then ask, the variable is
-  // evaluated once.
-  virtual void will_be_asked(unsigned want)
-  {
-    known = 0;
-    wanted |= want;
-  }
-  virtual double
-  evaluate_once(unsigned want);    // S; derivatives are in array_atom, the virial in vector
-  const double *
-  atom_virial(int i) const    // of the pairs of owned atom i: the whole pair, not half
-  {
-    return &ten_columns[10 * static_cast<std::size_t>(i) + 4];
-  }
-  int instance() const { return instance_me; }    // tells a compute from a later one of the same ID
-  std::string dynamic_group() const;              // name of a group that is dynamic, or ""
+  int instance_number() const override { return instance_me; }
+  std::string dynamic_group() const override;
+  void announce(unsigned want) override;
+  bool is_known() const override { return where == Where::DEVICE || where == Where::HOST; }
+  void start(bool is_for_forces) override;
+  void share(double *numbers) override;
+  void finish(const double *sums) override;
+  double value() const override { return known_value; }
+  void add_forces(gpucoord::Factor) override;
+  void add_virial(double factor, double *virial) const override;
+  void add_atom_virial(double factor, double **vatom) const override;
+  void add_gradients(double factor, double **array, int first_column) const override;
 
  protected:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
-  // what this rank contributes, and what went wrong on it
+  // The value and the gradients of this force evaluation: not known; enqueued on the GPU; the value
+  // on the host and the gradients on the GPU; both on the host.
+  enum class Where { UNKNOWN, ENQUEUED, DEVICE, HOST };
+
+  // The evaluation of this rank.
   struct Share {
+    Path path = Path::CELLS;
+    unsigned want = 0;
+    bool is_for_forces = false;    // in a force evaluation, for fixes
+    double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not wanted on the host
     gpucoord::Contribution mine;
     bigint bad_atom = 0;    // ID of an atom whose position is not finite, -1 without IDs; 0: none
-    std::string failed;
+    std::string failed;     // why this rank has no contribution; "": it has
   };
 
-  // KOKKOS: atom data must come to the host before they are read there; a share may be computed where they are
+  // KOKKOS: copies atom data to the host before they are read there.
   virtual void atoms_to_host() {}
-  virtual Share compute_share(Path, unsigned want, double *peratom);
-  virtual bool keeps_derivatives(Path) const { return false; }    // elsewhere than in array_atom
+  // KOKKOS: enqueues the evaluation on the GPU where the atoms are resident.
+  virtual void start_share(Share &) {}
+  virtual void compute_share(Share &);
+  // KOKKOS: whether gradients stay elsewhere than in array_atom.
+  virtual bool keeps_gradients(const Share &) const { return false; }
   virtual std::string data_path(Path) const;
 
-  double evaluate(unsigned want, bool ghosts_are_current = false);
-  double evaluate_or_throw(unsigned want, bool ghosts_are_current);
+  double evaluate(unsigned want, bool is_for_forces = false);
+  void start_evaluation(unsigned want, bool is_for_forces);
+  void share_evaluation(double *numbers);
+  double finish_evaluation(const double *sums);
+  template <class Work> void with_memory(const Work &) const;
   Path begin_evaluation(bool ghosts_are_current);
   void set_scale(double npairs_or_atoms);
-  // set in 'known' beside gpucoord::Want, because VALUE is 0
-  static constexpr unsigned KNOWN = 128;
   Path choose_path(const gpucoord::Box &) const;
   gpucoord::Box current_box() const;
   void check_ghost_shell(double cutghost) const;
@@ -92,8 +100,7 @@ class ComputeCoordGPU : public Compute {
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference);
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const char *way_out) const;
-  void compare_with_reference(Path, unsigned want, const gpucoord::Contribution &,
-                              const double *peratom);
+  void compare_with_reference(const Share &);
   void print_setup(Path);
   std::string functions_in_words() const;
 
@@ -112,11 +119,15 @@ class ComputeCoordGPU : public Compute {
   int groupbit2;
   int nmax;
 
-  // of this force evaluation: what fixes will ask for, what evaluate_once() knows, or-ed with KNOWN, and S
-  unsigned wanted, known;
-  double known_value;
-  std::vector<double>
-      ten_columns;    // array_atom and the atoms' virials, [nlocal][10], where wanted
+  // this force evaluation
+  unsigned wanted;    // as announced, with ON_HOST
+  Where where;
+  double known_value;    // S
+
+  Share running;    // between start_evaluation() and finish_evaluation()
+  // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
+  // whole pairs, not of half of each.
+  std::vector<double> ten_columns;
 
   // of this evaluation
   gpucoord::Box box;

@@ -11,15 +11,17 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "compute_coord_gpu.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_variable.h"
 
 #include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
+#include "gpucoord/pairs.h"
 #include "gpucoord/restraint.h"
 
 #include "atom.h"
 #include "comm.h"
+#include "compute.h"
 #include "error.h"
 #include "force.h"
 #include "input.h"
@@ -62,15 +64,16 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
                "groups - use group all, and choose atoms by the groups of the computes",
                arg[1]);
   args = std::make_unique<BiasArguments>(lmp, narg, arg);
-  variables.resize(args->variables.size());
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    if (const auto *compute = compute_of(v)) variables[v].instance = compute->instance();
+  states.resize(args->variables.size());
+  for (std::size_t v = 0; v < states.size(); ++v)
+    if (const auto *variable = variable_of(v)) states[v].instance = variable->instance_number();
+  board = BiasBoard::of(lmp);
 
   scalar_flag = 1;
   extscalar = 1;
   vector_flag = 1;
   extvector = 0;
-  size_vector = PER_VARIABLE * static_cast<int>(variables.size()) + 1;
+  size_vector = PER_VARIABLE * static_cast<int>(states.size()) + 1;
   if (args->kind == Kind::METAD) {
     ++size_vector;
     if (!args->metad.grid.empty()) size_vector += args->metad.kt > 0.0 ? 2 : 1;
@@ -86,12 +89,14 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
   std::fill(virial, virial + 6, 0.0);
 }
 
-FixCoordBias::~FixCoordBias() = default;
+FixCoordBias::~FixCoordBias()
+{
+  board->remove(this);
+}
 
 int FixCoordBias::setmask()
 {
-  return PRE_FORCE | PRE_FORCE_RESPA | MIN_PRE_FORCE | POST_FORCE | POST_FORCE_RESPA |
-      MIN_POST_FORCE;
+  return POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -99,6 +104,7 @@ int FixCoordBias::setmask()
 void FixCoordBias::init()
 {
   find_variables();
+  board->find_users();
   check_order_of_fixes();
   evaluations_a_step = 1;
   if (utils::strmatch(update->integrate_style, "^respa")) {
@@ -128,22 +134,23 @@ void FixCoordBias::init()
    Variables of the input script may be redefined, computes must not.
 ------------------------------------------------------------------------- */
 
-ComputeCoordGPU *FixCoordBias::compute_of(std::size_t v) const
+CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 {
-  return dynamic_cast<ComputeCoordGPU *>(modify->get_compute_by_id(args->variables[v]));
+  return dynamic_cast<CollectiveVariable *>(modify->get_compute_by_id(args->variables[v]));
 }
 
 void FixCoordBias::find_variables()
 {
-  for (std::size_t v = 0; v < variables.size(); ++v) {
+  computes.clear();
+  for (std::size_t v = 0; v < states.size(); ++v) {
     const auto &name = args->variables[v];
-    auto *const compute = compute_of(v);
+    auto *const compute = variable_of(v);
     if (!compute)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it "
                  "while the fix uses it",
                  id, name);
-    if (compute->instance() != variables[v].instance)
+    if (compute->instance_number() != states[v].instance)
       error->all(
           FLERR, Error::NOLASTLINE,
           "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
@@ -157,7 +164,7 @@ void FixCoordBias::find_variables()
                  "jump - use a static "
                  "group, and a switching function that lets atoms in and out smoothly",
                  id, dynamic, name);
-    variables[v].compute = compute;
+    computes.push_back(compute);
   }
   for (const auto *list : {&args->k, &args->s0})
     for (const auto &parameter : *list) {
@@ -258,13 +265,14 @@ void FixCoordBias::on_rank_0(const std::function<void()> &work_of_rank_0) const
 /* ---------------------------------------------------------------------- */
 
 // what v_init() will find in vflag, before it may be called
-unsigned FixCoordBias::want_of(int vflag) const
+unsigned FixCoordBias::want(int vflag) const
 {
-  unsigned want = gpucoord::DERIVATIVES;
-  if (!thermo_virial) return want;
-  if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) want |= gpucoord::VIRIAL;
-  if (vflag & (VIRIAL_ATOM | VIRIAL_CENTROID)) want |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
-  return want;
+  if (!is_due()) return 0;
+  unsigned wanted = gpucoord::DERIVATIVES;
+  if (!thermo_virial) return wanted;
+  if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) wanted |= gpucoord::VIRIAL;
+  if (vflag & (VIRIAL_ATOM | VIRIAL_CENTROID)) wanted |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
+  return wanted;
 }
 
 bool FixCoordBias::is_due() const
@@ -275,44 +283,16 @@ bool FixCoordBias::is_due() const
 // run pre no calls no init()
 void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < variables.size(); ++v) {
+  for (std::size_t v = 0; v < states.size(); ++v) {
     // not by address: a later compute may have that of a deleted one
-    const auto *const compute = compute_of(v);
-    if (!compute || !variables[v].compute || compute->instance() != variables[v].instance)
+    const auto *const compute = variable_of(v);
+    if (!compute || v >= computes.size() || compute->instance_number() != states[v].instance)
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last "
                  "setup - use "
                  "run without pre no",
                  id, args->variables[v]);
   }
-}
-
-// every force evaluation begins here, at every level of rRESPA: fixes of several levels may share a variable
-void FixCoordBias::pre_force(int vflag)
-{
-  check_variables();
-  for (const Variable &variable : variables)
-    variable.compute->will_be_asked(is_due() ? want_of(vflag) : 0);
-}
-
-void FixCoordBias::setup_pre_force(int vflag)
-{
-  pre_force(vflag);
-}
-
-void FixCoordBias::setup_pre_force_respa(int vflag, int /*ilevel*/)
-{
-  setup_pre_force(vflag);
-}
-
-void FixCoordBias::pre_force_respa(int vflag, int /*ilevel*/, int /*iloop*/)
-{
-  pre_force(vflag);
-}
-
-void FixCoordBias::min_pre_force(int vflag)
-{
-  pre_force(vflag);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -323,14 +303,14 @@ void FixCoordBias::setup(int vflag)
   last_hill_step = update->ntimestep;
   auto *respa = dynamic_cast<Respa *>(update->integrate);
   if (respa) respa->copy_flevel_f(ilevel_respa);
-  apply(vflag, Moment::SETUP);
+  apply(vflag, Evaluation::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);
 }
 
 void FixCoordBias::min_setup(int vflag)
 {
   first_of_minimization = update->ntimestep;
-  apply(vflag, Moment::SETUP);
+  apply(vflag, Evaluation::SETUP);
 }
 
 // k and s0 move in time, and a minimization takes none
@@ -341,7 +321,7 @@ void FixCoordBias::post_run()
 
 void FixCoordBias::post_force(int vflag)
 {
-  apply(vflag, Moment::LAST_OF_STEP);
+  apply(vflag, Evaluation::LAST_OF_STEP);
 }
 
 void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
@@ -350,34 +330,36 @@ void FixCoordBias::post_force_respa(int vflag, int ilevel, int /*iloop*/)
   if (update->ntimestep != last_step) evaluations_done = 0;
   last_step = update->ntimestep;
   ++evaluations_done;
-  apply(vflag, evaluations_done == evaluations_a_step ? Moment::LAST_OF_STEP : Moment::STEP);
+  apply(vflag, evaluations_done == evaluations_a_step ? Evaluation::LAST_OF_STEP : Evaluation::STEP,
+        ilevel);
 }
 
 void FixCoordBias::min_post_force(int vflag)
 {
-  apply(vflag, Moment::MINIMIZATION);
+  apply(vflag, Evaluation::MINIMIZATION);
 }
 
 /* ---------------------------------------------------------------------- */
 
-void FixCoordBias::apply(int vflag, Moment moment)
+void FixCoordBias::apply(int vflag, Evaluation moment, int level)
 {
+  board->announce(this, vflag, moment, level);
   v_init(vflag);
   if (!is_due()) {
     // a run that starts between: variables of the next evaluation may need computes that are told before
-    if (moment == Moment::SETUP && args->kind == Kind::MOVING)
+    if (moment == Evaluation::SETUP && args->kind == Kind::MOVING)
       modify->addstep_compute_all((update->ntimestep / args->stride + 1) * args->stride);
     return;
   }
 
   // in a minimization they stay
-  const bool parameters_move = args->kind == Kind::MOVING && moment != Moment::MINIMIZATION;
+  const bool parameters_move = args->kind == Kind::MOVING && moment != Evaluation::MINIMIZATION;
   if (parameters_move || !have_parameters) move_parameters();
-  if (moment == Moment::SETUP) check_continuation();
+  if (moment == Evaluation::SETUP) check_continuation();
 
   const bool moves = parameters_move && have_parameters;
   have_parameters = true;
-  evaluate_bias(want_of(vflag), moment, moves);
+  evaluate_bias(moment, moves);
   add_forces(update->whichflag == 2 ? 1.0 : args->stride);
 }
 
@@ -387,20 +369,16 @@ void FixCoordBias::apply(int vflag, Moment moment)
    step of velocity Verlet has it (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat. Phys. 90, 1481 (1998)).
 ------------------------------------------------------------------------- */
 
-void FixCoordBias::evaluate_bias(unsigned want, Moment moment, bool moves)
+void FixCoordBias::evaluate_bias(Evaluation moment, bool moves)
 {
   if (moves) work += 0.5 * change_by_parameters();
-  for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = value_of(v, want);
+  board->evaluate();
+  for (std::size_t v = 0; v < states.size(); ++v) states[v].s = computes[v]->value();
   if (moves) work += 0.5 * change_by_parameters();
   if (args->kind == Kind::METAD)
     evaluate_metad(is_hill_due(moment));
   else
     evaluate_restraints();
-}
-
-double FixCoordBias::value_of(std::size_t v, unsigned want)
-{
-  return variables[v].compute->evaluate_once(want);
 }
 
 /* ----------------------------------------------------------------------
@@ -411,7 +389,7 @@ void FixCoordBias::move_parameters()
 {
   if (args->kind == Kind::METAD) return;
   bool asks_variables = false;
-  for (std::size_t v = 0; v < variables.size(); ++v)
+  for (std::size_t v = 0; v < states.size(); ++v)
     asks_variables = asks_variables || !args->k[v].variable.empty() ||
         !args->s0[v].variable.empty();
   if (asks_variables) {
@@ -436,8 +414,8 @@ void FixCoordBias::move_parameters()
                  parameter.variable, value);
     return value;
   };
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    auto &variable = variables[v];
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    auto &variable = states[v];
     variable.last_k = variable.k;
     variable.last_s0 = variable.s0;
     variable.k = now(args->k[v]);
@@ -455,8 +433,8 @@ void FixCoordBias::check_continuation()
 {
   if (restart_step != update->ntimestep) return;
   restart_step = -1;
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    const auto &variable = variables[v];
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    const auto &variable = states[v];
     const bool other_k = args->k[v].variable.empty() && variable.k != variable.last_k;
     const bool other_s0 = args->s0[v].variable.empty() && variable.s0 != variable.last_s0;
     if (comm->me == 0 && (other_k || other_s0))
@@ -473,12 +451,12 @@ void FixCoordBias::check_continuation()
 double FixCoordBias::change_by_parameters() const
 {
   double change = 0.0, slope;
-  for (std::size_t v = 0; v < variables.size(); ++v) {
+  for (std::size_t v = 0; v < states.size(); ++v) {
     auto term = restraint(v);
-    change += term.evaluate(variables[v].s, slope);
-    term.k = variables[v].last_k;
-    term.s0 = variables[v].last_s0;
-    change -= term.evaluate(variables[v].s, slope);
+    change += term.evaluate(states[v].s, slope);
+    term.k = states[v].last_k;
+    term.s0 = states[v].last_s0;
+    change -= term.evaluate(states[v].s, slope);
   }
   return change;
 }
@@ -501,8 +479,8 @@ Restraint FixCoordBias::restraint(std::size_t v) const
     default:
       term.kind = Restraint::Kind::HARMONIC;
   }
-  term.k = variables[v].k;
-  term.s0 = variables[v].s0;
+  term.k = states[v].k;
+  term.s0 = states[v].s0;
   term.exponent = args->exponent[v];
   term.offset = args->offset[v];
   return term;
@@ -512,14 +490,14 @@ std::string FixCoordBias::not_finite(double v) const
 {
   const double strength = args->stride;
   if (std::isfinite(v) &&
-      std::all_of(variables.begin(), variables.end(), [strength](const Variable &variable) {
+      std::all_of(states.begin(), states.end(), [strength](const Variable &variable) {
         return std::isfinite(variable.s) && std::isfinite(strength * variable.slope);
       }))
     return "";
   std::string text = fmt::format("the bias is not a finite number: V = {}", v);
-  for (std::size_t k = 0; k < variables.size(); ++k)
-    text += fmt::format(", dV/dS = {} at c_{} = {}", variables[k].slope, args->variables[k],
-                        variables[k].s);
+  for (std::size_t k = 0; k < states.size(); ++k)
+    text +=
+        fmt::format(", dV/dS = {} at c_{} = {}", states[k].slope, args->variables[k], states[k].s);
   const bool is_wall = args->kind == Kind::UPPER_WALL || args->kind == Kind::LOWER_WALL;
   return text + " - use a smaller " +
       (args->kind == Kind::METAD ? "height"
@@ -530,8 +508,8 @@ std::string FixCoordBias::not_finite(double v) const
 void FixCoordBias::evaluate_restraints()
 {
   energy = 0.0;
-  for (std::size_t v = 0; v < variables.size(); ++v)
-    energy += restraint(v).evaluate(variables[v].s, variables[v].slope);
+  for (std::size_t v = 0; v < states.size(); ++v)
+    energy += restraint(v).evaluate(states[v].s, states[v].slope);
   stop_if_not_finite();
 }
 
@@ -545,31 +523,13 @@ void FixCoordBias::stop_if_not_finite() const
 
 void FixCoordBias::add_forces(double strength)
 {
-  const int nlocal = atom->nlocal;
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    add_forces_of(v, strength);
-    const auto &variable = variables[v];
-    const double slope = strength * variable.slope;
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    const double factor = strength * states[v].slope;
+    computes[v]->add_forces({factor});
     // W is that of all ranks; LAMMPS adds the virials of the ranks
-    if (vflag_global && comm->me == 0)
-      for (int k = 0; k < 6; ++k) virial[k] += slope * variable.compute->vector[k];
-    // half a pair to each of its atoms
-    if (vflag_atom)
-      for (int i = 0; i < nlocal; ++i)
-        for (int k = 0; k < 6; ++k)
-          vatom[i][k] += 0.5 * slope * variable.compute->atom_virial(i)[k];
+    if (vflag_global && comm->me == 0) computes[v]->add_virial(factor, virial);
+    if (vflag_atom) computes[v]->add_atom_virial(factor, vatom);
   }
-}
-
-void FixCoordBias::add_forces_of(std::size_t v, double strength)
-{
-  double **const f = atom->f;
-  double **const derivatives = variables[v].compute->array_atom;
-  const double slope = strength * variables[v].slope;
-  if (slope == 0.0) return;
-  const int nlocal = atom->nlocal;
-  for (int i = 0; i < nlocal; ++i)
-    for (int k = 0; k < 3; ++k) f[i][k] -= slope * derivatives[i][1 + k];
 }
 
 /* ---------------------------------------------------------------------- */
@@ -581,9 +541,9 @@ double FixCoordBias::compute_scalar()
 
 double FixCoordBias::compute_vector(int n)
 {
-  const int at = n - PER_VARIABLE * static_cast<int>(variables.size());
+  const int at = n - PER_VARIABLE * static_cast<int>(states.size());
   if (at < 0) {
-    const auto &variable = variables[n / PER_VARIABLE];
+    const auto &variable = states[n / PER_VARIABLE];
     const double values[PER_VARIABLE] = {variable.s, variable.slope, variable.s0, variable.k};
     return values[n % PER_VARIABLE];
   }
@@ -604,13 +564,13 @@ void FixCoordBias::write_restart(FILE *fp)
 {
   if (comm->me != 0) return;
   std::vector<double> list = {static_cast<double>(static_cast<int>(args->kind) + WITH_CHECKSUM),
-                              static_cast<double>(variables.size()),
+                              static_cast<double>(states.size()),
                               static_cast<double>(first_step),
                               static_cast<double>(nhills),
                               work,
                               energy,
                               have_parameters ? 1.0 : 0.0};
-  for (const auto &variable : variables)
+  for (const auto &variable : states)
     list.insert(list.end(), {variable.s, variable.slope, variable.s0, variable.k});
   // in two halves, because a double does not hold 64 bits
   const std::uint64_t checksum = hills_checksum.value_or(0);
@@ -627,20 +587,20 @@ void FixCoordBias::restart(char *buf)
   const auto *list = reinterpret_cast<const double *>(buf);
   const bool has_checksum = list[0] >= WITH_CHECKSUM;
   const int kind = static_cast<int>(list[0]) - (has_checksum ? WITH_CHECKSUM : 0);
-  if (kind != static_cast<int>(args->kind) || list[1] != static_cast<double>(variables.size()))
+  if (kind != static_cast<int>(args->kind) || list[1] != static_cast<double>(states.size()))
     error->all(
         FLERR, Error::NOLASTLINE,
         "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
         "not of kind {} with {} - use the command of the earlier run, or another fix ID",
         id, BiasArguments::name_of(static_cast<Kind>(kind)), list[1], list[1] == 1.0 ? "" : "s",
-        args->kind_name, variables.size());
+        args->kind_name, states.size());
   first_step = static_cast<bigint>(list[2]);
   nhills = static_cast<bigint>(list[3]);
   work = list[4];
   energy = list[5];
   have_parameters = list[6] != 0.0;
   const double *next = list + 7;
-  for (auto &variable : variables) {
+  for (auto &variable : states) {
     variable.s = next[0];
     variable.slope = next[1];
     variable.s0 = next[2];

@@ -19,6 +19,8 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "fix.h"
 
+#include "bias_board.h"
+
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -34,21 +36,16 @@ struct Restraint;
 
 namespace LAMMPS_NS {
 class BiasArguments;
-class ComputeCoordGPU;
+class CollectiveVariable;
 
-class FixCoordBias : public Fix {
+class FixCoordBias : public Fix, public VariableUser {
  public:
   FixCoordBias(class LAMMPS *, int, char **);
   ~FixCoordBias() override;
   int setmask() override;
   void init() override;
-  void setup_pre_force(int) override;
-  void setup_pre_force_respa(int, int) override;
   void setup(int) override;
   void min_setup(int) override;
-  void pre_force(int) override;
-  void pre_force_respa(int, int, int) override;
-  void min_pre_force(int) override;
   void post_force(int) override;
   void post_force_respa(int, int, int) override;
   void min_post_force(int) override;
@@ -59,27 +56,30 @@ class FixCoordBias : public Fix {
   void restart(char *) override;
   double memory_usage() override;
 
+  Fix *fix() override { return this; }
+  void check_variables() const override;
+  const std::vector<CollectiveVariable *> &variables() const override { return computes; }
+  unsigned want(int vflag) const override;
+  bool needs_host(Evaluation) const override;
+  int level() const override { return ilevel_respa; }
+
  protected:
   // State of one variable, the same on all ranks.
   struct Variable {
-    ComputeCoordGPU *compute = nullptr;
     int instance = -1;              // the compute's number when the fix was defined
     double s = 0.0, slope = 0.0;    // S and dV/dS
     double s0 = 0.0, k = 0.0;       // as they are now; metad: center and height of the last hill
     double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
   };
-  enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
   void check_order_of_fixes();
-  ComputeCoordGPU *compute_of(std::size_t variable) const;    // null: none of this ID and style
+  CollectiveVariable *variable_of(std::size_t) const;    // null: no compute of this ID is one
   void find_variables();
-  void check_variables() const;
   void begin_metad();
   void print_setup();
 
-  unsigned want_of(int vflag) const;
   bool is_due() const;
-  void apply(int vflag, Moment);
+  void apply(int vflag, Evaluation, int level = BiasBoard::ALL_LEVELS);
   gpucoord::Restraint restraint(std::size_t v) const;
   void move_parameters();
   double change_by_parameters() const;
@@ -87,22 +87,21 @@ class FixCoordBias : public Fix {
   // KOKKOS: atom data must come to the host before variables of the input script read them; S may be computed
   // where the atoms are
   virtual void atoms_to_host() {}
-  virtual double value_of(std::size_t variable, unsigned want);
-  virtual void evaluate_bias(unsigned want, Moment, bool moves);
-  bool is_hill_due(Moment) const;
+  virtual void evaluate_bias(Evaluation, bool moves);
+  bool is_hill_due(Evaluation) const;
   std::string
   not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
   void stop_if_not_finite() const;
   void evaluate_restraints();
   void evaluate_metad(bool adds_hill);
   void add_forces(double strength);
-  virtual void add_forces_of(std::size_t variable,
-                             double strength);    // f -= strength * dV/dS * dS/dx
   void share_metad();
   void on_rank_0(const std::function<void()> &) const;
 
   std::unique_ptr<BiasArguments> args;
-  std::vector<Variable> variables;
+  std::shared_ptr<BiasBoard> board;
+  std::vector<CollectiveVariable *> computes;    // one a variable, from init() on
+  std::vector<Variable> states;
   double energy;
   double work;    // sum of what V changes by when it changes itself
   bigint nhills;

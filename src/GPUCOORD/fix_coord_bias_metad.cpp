@@ -64,13 +64,12 @@ void FixCoordBias::begin_metad()
     // everything is checked before anything is changed
     const auto found = file->read(is_restarted ? nhills : gpucoord::HillsFile::ALL);
     if (is_restarted && nhills > 0)
-      for (std::size_t v = 0; v < variables.size(); ++v)
-        if (found.hills.back().center[v] != variables[v].s0)
-          throw std::runtime_error(
-              fmt::format("hill {} of hills file {} is at c_{} = {}, but the restart file was "
-                          "written by a run that put it at {} - give the hills file of that run",
-                          nhills, args->file, args->variables[v], found.hills.back().center[v],
-                          variables[v].s0));
+      for (std::size_t v = 0; v < states.size(); ++v)
+        if (found.hills.back().center[v] != states[v].s0)
+          throw std::runtime_error(fmt::format(
+              "hill {} of hills file {} is at c_{} = {}, but the restart file was "
+              "written by a run that put it at {} - give the hills file of that run",
+              nhills, args->file, args->variables[v], found.hills.back().center[v], states[v].s0));
     bigint first = 0;
     bool has_checksums = true;
     if (!args->read_grid.empty()) {
@@ -123,9 +122,9 @@ void FixCoordBias::begin_metad()
                     first ? fmt::format(", {} of them from grid file {}", first, args->read_grid)
                           : ""));
     if (!found.hills.empty())
-      for (std::size_t v = 0; v < variables.size(); ++v) {
-        variables[v].s0 = found.hills.back().center[v];
-        variables[v].k = found.hills.back().height;
+      for (std::size_t v = 0; v < states.size(); ++v) {
+        states[v].s0 = found.hills.back().center[v];
+        states[v].k = found.hills.back().height;
       }
     metad = std::move(bias);
     hills = std::move(file);
@@ -147,9 +146,9 @@ void FixCoordBias::begin_metad()
 /* ---------------------------------------------------------------------- */
 
 // A hill is added once a step, even where other commands evaluate forces several times in it.
-bool FixCoordBias::is_hill_due(Moment moment) const
+bool FixCoordBias::is_hill_due(Evaluation moment) const
 {
-  return args->kind == Kind::METAD && moment == Moment::LAST_OF_STEP &&
+  return args->kind == Kind::METAD && moment == Evaluation::LAST_OF_STEP &&
       update->ntimestep % args->pace == 0 && update->ntimestep > last_hill_step;
 }
 
@@ -160,13 +159,13 @@ bool FixCoordBias::is_hill_due(Moment moment) const
 
 void FixCoordBias::evaluate_metad(bool adds_hill)
 {
-  const int n = static_cast<int>(variables.size());
+  const int n = static_cast<int>(states.size());
   double s[gpucoord::MAX_METAD_VARIABLES], slope[gpucoord::MAX_METAD_VARIABLES];
   on_rank_0([&] {
-    for (int v = 0; v < n; ++v) s[v] = variables[v].s;
+    for (int v = 0; v < n; ++v) s[v] = states[v].s;
     const auto evaluate = [&] {
       energy = metad->evaluate(s, slope);
-      for (int v = 0; v < n; ++v) variables[v].slope = slope[v];
+      for (int v = 0; v < n; ++v) states[v].slope = slope[v];
       const std::string problem = not_finite(energy);
       if (!problem.empty()) throw std::runtime_error(problem);
     };
@@ -185,8 +184,8 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
       evaluate();
       work += energy - before;
       for (int v = 0; v < n; ++v) {
-        variables[v].s0 = hill.center[v];
-        variables[v].k = hill.height;
+        states[v].s0 = hill.center[v];
+        states[v].k = hill.height;
       }
     }
     if (adds_hill && args->write_grid_every && update->ntimestep % args->write_grid_every == 0)
@@ -201,20 +200,25 @@ void FixCoordBias::evaluate_metad(bool adds_hill)
 // Sends the state of metadynamics from rank 0 to all ranks.
 void FixCoordBias::share_metad()
 {
-  const int n = static_cast<int>(variables.size());
+  const int n = static_cast<int>(states.size());
   double share[3 + 3 * gpucoord::MAX_METAD_VARIABLES] = {energy, work, static_cast<double>(nhills)};
   for (int v = 0; v < n; ++v) {
-    share[3 + 3 * v] = variables[v].slope;
-    share[4 + 3 * v] = variables[v].s0;
-    share[5 + 3 * v] = variables[v].k;
+    share[3 + 3 * v] = states[v].slope;
+    share[4 + 3 * v] = states[v].s0;
+    share[5 + 3 * v] = states[v].k;
   }
   MPI_Bcast(share, 3 + 3 * n, MPI_DOUBLE, 0, world);
   energy = share[0];
   work = share[1];
   nhills = static_cast<bigint>(share[2]);
   for (int v = 0; v < n; ++v) {
-    variables[v].slope = share[3 + 3 * v];
-    variables[v].s0 = share[4 + 3 * v];
-    variables[v].k = share[5 + 3 * v];
+    states[v].slope = share[3 + 3 * v];
+    states[v].s0 = share[4 + 3 * v];
+    states[v].k = share[5 + 3 * v];
   }
+}
+
+bool FixCoordBias::needs_host(Evaluation kind) const
+{
+  return args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(kind));
 }

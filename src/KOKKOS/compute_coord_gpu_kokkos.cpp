@@ -37,8 +37,8 @@ using gpucoord::DERIVATIVES;
 
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
-    ComputeCoordGPU(lmp, narg, arg), for_fix(false), kept(false), warned_moved(false),
-    enqueued(false), takes_neighbors(false), list_is_made(false), full_list(nullptr), skin(0.0)
+    ComputeCoordGPU(lmp, narg, arg), warned_moved(false), takes_neighbors(false),
+    list_is_made(false), full_list(nullptr), skin(0.0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -144,8 +144,6 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
     request->set_kokkos_host(0);
     request->set_kokkos_device(1);
   }
-  enqueued = false;
-  for_fix = kept = false;
   warned_moved = false;
   if (!uses_gpu || !table->has_end()) return;
   std::string failed;
@@ -168,7 +166,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
 template <class DeviceType>
 std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 {
-  if (stays(path)) {
+  if (is_resident(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
     if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
     return text + device->ghosts_path();
@@ -179,51 +177,82 @@ std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::will_be_asked(unsigned want)
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::announce(unsigned want)
 {
-  ComputeCoordGPU::will_be_asked(want);
-  enqueued = false;
+  ComputeCoordGPU::announce(want);
   if (device) device->positions_change();
 }
 
-template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::evaluate_once(unsigned want)
+// Keyword check compares gradients on the host.
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_resident() const
 {
-  if (kept) known = 0;    // derivatives are asked for on the host
-  kept = false;
-  return ComputeCoordGPU::evaluate_once(want);
+  return uses_gpu && !args->check_every && is_resident(choose_path(current_box()));
+}
+
+/* ----------------------------------------------------------------------
+   The host must wait where it needs S or W: for the sum over ranks, and for the pressure.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::can_enqueue() const
+{
+  return comm->nprocs == 1 && wanted == DERIVATIVES && is_resident();
+}
+
+template <class DeviceType> gpucoord::DeviceValue ComputeCoordGPUKokkos<DeviceType>::enqueue()
+{
+  if (where != Where::ENQUEUED) {
+    begin_evaluation(true);
+    try {
+      enqueue(DERIVATIVES, device->positions(), true);
+    } catch (const gpucoord::DeviceError &e) {
+      backend->stop(gpu_failure(e.what()));
+    } catch (const std::bad_alloc &) {
+      backend->stop(gpu_failure("out of memory"));
+    }
+    set_scale(static_cast<double>(on_device->natoms_a()));
+    where = Where::ENQUEUED;
+  }
+  gpucoord::DeviceValue enqueued = on_device->device_value();
+  enqueued.scale = scale;
+  return enqueued;
+}
+
+template <class DeviceType> gpucoord::DeviceStream ComputeCoordGPUKokkos<DeviceType>::stream() const
+{
+  return device->stream();
+}
+
+// A variable that the box has put on the host since then finds by itself what is wrong.
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::raise_device_errors(bool has_moved, bool is_not_finite)
+{
+  if (!is_resident()) return;
+  if (has_moved) warn_of_moved_atoms();
+  if (is_not_finite) evaluate(gpucoord::VALUE, true);    // ends in an error with the atom or S
 }
 
 template <class DeviceType>
-double ComputeCoordGPUKokkos<DeviceType>::evaluate_once_on_gpu(unsigned want)
+void ComputeCoordGPUKokkos<DeviceType>::add_forces(gpucoord::Factor factor)
 {
-  struct Until {
-    bool &flag;
-    ~Until() { flag = false; }    // also after an error
-  } until = {for_fix};
-  for_fix = kept = true;
-  return ComputeCoordGPU::evaluate_once(want);
-}
-
-// keyword check compares derivatives on the host
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_on_gpu()
-{
-  return uses_gpu && !args->check_every && stays(choose_path(current_box()));
-}
-
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::enqueue_once()
-{
-  if (enqueued) return;
-  begin_evaluation(true);
-  try {
-    enqueue(DERIVATIVES, device->positions(), true);
-  } catch (const gpucoord::DeviceError &e) {
-    backend->stop(gpu_failure(e.what()));
-  } catch (const std::bad_alloc &) {
-    backend->stop(gpu_failure("out of memory"));
+  if (factor.host == 0.0) return;
+  if (where == Where::HOST) {
+    atomKK->sync(Host, F_MASK);
+    ComputeCoordGPU::add_forces(factor);
+    atomKK->modified(Host, F_MASK);
+    return;
   }
-  set_scale(static_cast<double>(on_device->natoms_a()));
-  known = 0;    // S is not on the host
-  enqueued = true;
+  factor.host *= scale;
+  try {
+    on_device->add_forces(device->begin_forces(), factor, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    error->one(FLERR, Error::NOLASTLINE, "{}", gpu_failure(e.what()));
+  }
+  device->end_forces();
+}
+
+template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::bytes_copied() const
+{
+  return is_resident() ? static_cast<double>(on_device->bytes_copied()) : -1.0;
 }
 
 template <class DeviceType>
@@ -250,9 +279,15 @@ template <class DeviceType> gpucoord::DeviceAtoms ComputeCoordGPUKokkos<DeviceTy
   return atoms;
 }
 
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::make_pairs(bool is_due)
+/* ----------------------------------------------------------------------
+   LAMMPS has waited for the GPU to build its lists: a search for pairs now waits for nothing else,
+   while after the pair style it would wait for its kernels. Where no evaluation is due in this
+   timestep, only if that costs no search, now or later.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::reneighbored(bool due)
 {
-  if (!is_on_gpu() || !dynamic_group().empty() || (!is_due && !takes_neighbors)) return;
+  if (!is_resident() || !dynamic_group().empty() || (!due && !takes_neighbors)) return;
   // after an error the evaluation comes here again, and tells all ranks
   try {
     rebuild();
@@ -275,33 +310,42 @@ void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t posi
 
 /* ---------------------------------------------------------------------- */
 
-template <class DeviceType>
-ComputeCoordGPU::Share ComputeCoordGPUKokkos<DeviceType>::compute_share(Path path, unsigned want,
-                                                                        double *peratom)
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::start_share(Share &share)
 {
-  if (!stays(path)) return ComputeCoordGPU::compute_share(path, want, peratom);
-  Share share;
-  // what was enqueued for fixes is lost with this
-  enqueued = false;
-  if (!for_fix) known = 0;
-  if (args->check_every) {    // the reference needs them
+  if (!is_resident(share.path)) return;
+  where = Where::UNKNOWN;     // it overwrites what was enqueued, and the gradients on the GPU
+  if (args->check_every) {    // the reference reads them
     atoms_to_host();
     select_atoms();
   }
   try {
-    enqueue(want, for_fix ? device->positions() : 0, for_fix && !peratom);
-    const auto result = on_device->result(device->stream());
-    share.mine.value = result.value;
-    std::copy_n(result.virial, 6, share.mine.virial);
-    if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
-    if (result.moved) warn_of_moved_atoms();
-    if (peratom && !share.bad_atom) on_device->peratom(peratom, device->stream());
+    enqueue(share.want, share.is_for_forces ? device->positions() : 0,
+            keeps_gradients(share) && !share.peratom);
   } catch (const gpucoord::DeviceError &e) {
     share.failed = gpu_failure(e.what());
   }
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_share(Share &share)
+{
+  if (!is_resident(share.path)) {
+    ComputeCoordGPU::compute_share(share);
+    return;
+  }
+  if (share.failed.empty()) {
+    try {
+      const auto result = on_device->result(device->stream());
+      share.mine.value = result.value;
+      std::copy_n(result.virial, 6, share.mine.virial);
+      if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
+      if (result.moved) warn_of_moved_atoms();
+      if (share.peratom && !share.bad_atom) on_device->peratom(share.peratom, device->stream());
+    } catch (const gpucoord::DeviceError &e) {
+      share.failed = gpu_failure(e.what());
+    }
+  }
   nowned_a = static_cast<int>(on_device->natoms_a());
   nowned_b = static_cast<int>(on_device->natoms_b());
-  return share;
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::atoms_to_host()
@@ -315,11 +359,6 @@ template <class DeviceType> bigint ComputeCoordGPUKokkos<DeviceType>::id_of_bad_
 {
   atoms_to_host();
   return select_atoms();
-}
-
-template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::stop_for_what_is_not_finite()
-{
-  evaluate(gpucoord::VALUE, true);    // which finds it and says so
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_moved_atoms()

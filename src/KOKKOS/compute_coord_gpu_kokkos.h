@@ -24,65 +24,47 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-// What fix coord/bias/kk asks of a variable whose derivatives stay on the GPU.
-class ResidentVariable {
- public:
-  virtual bool is_on_gpu() = 0;    // in the present box
-  // When LAMMPS has just made its neighbor lists, and has waited for the GPU anyway: after the pair style, its kernels
-  // would be waited for. Where no evaluation is due at this step, only if that costs no search, now or later.
-  virtual void make_pairs(bool is_due) = 0;
-  // As evaluate_once() of the compute, but derivatives stay on the GPU.
-  virtual double evaluate_once_on_gpu(unsigned want) = 0;
-  // On one rank: enqueues S and dS/dx, without a wait.
-  virtual void enqueue_once() = 0;
-  virtual gpucoord::ResidentCoordination &coordination() = 0;
-  virtual double scale_of_sum() const = 0;    // S over that of coordination()
-  // ends in an error where S or the position of an atom is not finite
-  virtual void stop_for_what_is_not_finite() = 0;
-  virtual void warn_of_moved_atoms() = 0;
+// Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are resident
+// on the GPU: only S and W come to the host, and on one rank not even these before someone asks.
 
- protected:
-  ~ResidentVariable() = default;    // nobody owns a variable by this
-};
-
-template <class DeviceType>
-class ComputeCoordGPUKokkos : public ComputeCoordGPU, public ResidentVariable {
+template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU {
  public:
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
   void init_list(int, class NeighList *) override;
   void setup() override;
-  void will_be_asked(unsigned want) override;
-  double evaluate_once(unsigned want) override;
   double memory_usage() override;
 
-  bool is_on_gpu() override;
-  void make_pairs(bool is_due) override;
-  double evaluate_once_on_gpu(unsigned want) override;
-  void enqueue_once() override;
-  gpucoord::ResidentCoordination &coordination() override { return *on_device; }
-  double scale_of_sum() const override { return scale; }
-  void stop_for_what_is_not_finite() override;
-  void warn_of_moved_atoms() override;
+  void announce(unsigned want) override;
+  void reneighbored(bool due) override;
+  bool can_enqueue() const override;
+  gpucoord::DeviceValue enqueue() override;
+  gpucoord::DeviceStream stream() const override;
+  void raise_device_errors(bool has_moved, bool is_not_finite) override;
+  void add_forces(gpucoord::Factor) override;
+  double bytes_copied() const override;
 
  private:
   void atoms_to_host() override;
-  Share compute_share(Path, unsigned want, double *peratom) override;
-  bool keeps_derivatives(Path path) const override { return for_fix && stays(path); }
+  void start_share(Share &) override;
+  void compute_share(Share &) override;
+  bool keeps_gradients(const Share &share) const override
+  {
+    return share.is_for_forces && !(wanted & ON_HOST) && is_resident(share.path);
+  }
   std::string data_path(Path) const override;
-  bool stays(Path path) const { return uses_gpu && path == Path::CELLS; }
+  bool is_resident(Path path) const { return uses_gpu && path == Path::CELLS; }
+  bool is_resident() const;    // in the present box
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;
   gpucoord::DeviceAtoms rebuild();
   void enqueue(unsigned want, std::int64_t positions, bool for_forces);
+  void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
 
   bool uses_gpu;    // where the engine allows
-  bool for_fix;     // in this evaluation derivatives are to stay on the GPU
-  bool kept;        // those that are known did
   bool warned_moved;
-  bool enqueued;           // in this force evaluation
   bool takes_neighbors;    // those of LAMMPS' list, which is a copy of the pair style's
   bool list_is_made;       // in this run
   class NeighList *full_list;

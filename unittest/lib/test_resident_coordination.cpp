@@ -370,10 +370,9 @@ TEST(ResidentCoordination, NeighborList)
             OnGpu<float> f_float(std::vector<float>(before.begin(), before.end()));
             const std::int64_t atom_stride = packed ? 3 : 1, axis_stride = packed ? 1 : s.nall;
             const OnGpu<double> slope(std::vector<double>{0.25});
-            device->add_forces({f.data(), false, atom_stride, axis_stride}, 2.0, slope.data(),
+            device->add_forces({f.data(), false, atom_stride, axis_stride}, {2.0, slope.data()},
                                nullptr);
-            device->add_forces({f_float.data(), true, atom_stride, axis_stride}, 0.5, nullptr,
-                               nullptr);
+            device->add_forces({f_float.data(), true, atom_stride, axis_stride}, {0.5}, nullptr);
             const auto after = f.get();
             const auto after_float = f_float.get();
             for (int i = 0; i < s.nall; ++i)
@@ -539,7 +538,7 @@ TEST(ResidentCoordination, BlocksOfRows)
         const auto sharing = make_resident_coordination(function, precision, pairs);
         device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 7, nullptr);
         sharing->evaluate_forces(loaded.atoms, DERIVATIVES, {f.data(), false, 3, 1}, nullptr);
-        device->add_forces({f.data(), false, 3, 1}, 0.25, nullptr, nullptr);
+        device->add_forces({f.data(), false, 3, 1}, {0.25}, nullptr);
         for (const auto &each : {device.get(), sharing.get()})
           EXPECT_NEAR(each->result(nullptr).value, expected.sums.value,
                       tolerance_of(precision) * std::fabs(expected.sums.value))
@@ -817,7 +816,7 @@ TEST(ResidentCoordination, AddedForces)
       device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
       EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
                   tolerance_of(precision) * expected.sums.value);
-      device->add_forces({f.data(), false, 3, 1}, 0.5, nullptr, nullptr);
+      device->add_forces({f.data(), false, 3, 1}, {0.5}, nullptr);
       const auto after = f.get();
       const double limit =
           tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
@@ -835,8 +834,8 @@ TEST(ResidentCoordination, AddedForces)
       OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
       device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
       device->result(nullptr);    // which waits: a slope may be that of no bias then
-      device->add_forces({f.data(), true, 3, 1}, 2.0, slope.data(), nullptr);
-      device->add_forces({g.data(), false, 3, 1}, 0.5, nullptr, nullptr);
+      device->add_forces({f.data(), true, 3, 1}, {2.0, slope.data()}, nullptr);
+      device->add_forces({g.data(), false, 3, 1}, {0.5}, nullptr);
       const auto in_float = f.get();
       const auto in_double = g.get();
       if (round == 0) first = in_float;
@@ -893,7 +892,7 @@ TEST(ResidentBias, Restraints)
     }
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
     bias->evaluate(variables, true, 1.0, nullptr);
-    device->add_forces({f.data(), false, 3, 1}, 2.0, bias->slope(0), nullptr);
+    device->add_forces({f.data(), false, 3, 1}, {2.0, bias->slope(0)}, nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
     const double most = 2.0 * std::fabs(slopes[0]) * largest(derivatives.peratom, 4, 1, 4);
@@ -931,7 +930,7 @@ struct LinearBias {
     device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
     state.bad_atom = -1;
     bias->set(state, nullptr);
-    variables[0].coordination = device.get();
+    variables[0].value = device->device_value();
     variables[0].term.kind = Restraint::Kind::LINEAR;
     variables[0].term.k = k;
   }
@@ -970,7 +969,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
 TEST(ResidentBias, ForceThatIsNotFinite)
 {
   LinearBias linear(1e305);
-  linear.variables[0].scale = 1e-6;
+  linear.variables[0].value.scale = 1e-6;
   for (const double strength : {1e2, 1e4}) {
     const bool finite = strength == 1e2;
     linear.evaluate(strength);
@@ -996,9 +995,9 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       std::vector<ResidentBias::Variable> variables(n);
       double at[3], slope[3];
       for (int v = 0; v < n; ++v) {
-        variables[v].coordination = device.get();
-        variables[v].scale = (0.3 + 0.1 * v) / value;
-        at[v] = variables[v].scale * value;
+        variables[v].value = device->device_value();
+        variables[v].value.scale = (0.3 + 0.1 * v) / value;
+        at[v] = variables[v].value.scale * value;
         o.names.push_back("v" + std::to_string(v));
         o.sigma.push_back(0.1);
         o.grid.push_back({-1.0, 1.0, 60});
@@ -1023,7 +1022,7 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       EXPECT_NEAR(state.energy, metad.evaluate(at, slope), 1e-12);
       for (int v = 0; v < n; ++v) EXPECT_NEAR(state.slope[v], slope[v], 1e-10);
       EXPECT_EQ(state.outside, 0);
-      variables[0].scale = 5.0 / value;
+      variables[0].value.scale = 5.0 / value;
       bias->evaluate(variables, false, 1.0, nullptr);
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
     }

@@ -6,6 +6,7 @@
 #include "gpucoord/export.h"
 #include "gpucoord/restraint.h"
 #include "gpucoord/types.h"
+#include "gpucoord/variable.h"
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +14,6 @@
 
 namespace gpucoord {
 
-class ResidentCoordination;
 class Metadynamics;
 
 // A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
@@ -22,8 +22,7 @@ class GPUCOORD_API ResidentBias {
   static constexpr int MAX_VARIABLES = 8;
 
   struct Variable {
-    const ResidentCoordination *coordination = nullptr;
-    double scale = 1.0;           // S of the bias over that of the coordination
+    DeviceValue value;
     Restraint term, last_term;    // now, and with the parameters of the evaluation before
   };
   struct State {

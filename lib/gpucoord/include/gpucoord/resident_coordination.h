@@ -10,15 +10,13 @@
 
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
+#include "gpucoord/variable.h"
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 
 namespace gpucoord {
-
-struct WarpSums;
-struct DeviceStatus;
 
 // What is known after a wait.
 struct ResidentResult {
@@ -29,10 +27,8 @@ struct ResidentResult {
       false;    // an atom has moved by more than half the skin: pairs at dmax may be missing
 };
 
-class GPUCOORD_API ResidentCoordination {
+class GPUCOORD_API ResidentCoordination : public Variable {
  public:
-  virtual ~ResidentCoordination() = default;
-
   // Finds the pairs; to be called before the first evaluation and whenever atoms were renumbered or may have moved
   // by half the skin. version: whoever shares pairs finds those of one version once; 0: always. Waits. Throws
   // DeviceError, std::bad_alloc.
@@ -53,23 +49,11 @@ class GPUCOORD_API ResidentCoordination {
   virtual void evaluate_forces(const DeviceAtoms &, unsigned want, const DeviceForces &,
                                DeviceStream) = 0;
 
-  // Enqueues f -= factor * slope * dS/dx after evaluate() or evaluate_for_forces() with DERIVATIVES. slope: of a bias
-  // that was enqueued after that, or null for 1.
-  virtual void add_forces(const DeviceForces &, double factor, const double *slope,
-                          DeviceStream) = 0;
-
   // Waits for the last evaluation. What went wrong is said once.
   virtual ResidentResult result(DeviceStream) = 0;
   virtual void forget_errors(DeviceStream) = 0;    // of an earlier run
   // Waits, and adds the per-atom output of the last evaluate() to peratom, [nlocal][peratom_columns(want)] on the host.
   virtual void peratom(double *peratom, DeviceStream) = 0;
-
-  virtual std::size_t bytes() const = 0;            // of device memory
-  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
-
-  // for ResidentBias: S and W in device memory, null where there are no pairs, and what went wrong
-  virtual const WarpSums *device_total() const = 0;
-  virtual const DeviceStatus *device_status() const = 0;
 };
 
 GPUCOORD_API std::unique_ptr<ResidentCoordination>

@@ -4,11 +4,9 @@
 // is also written to host memory, for whoever asks later.
 
 #include "gpucoord/resident_bias.h"
-#include "gpucoord/resident_coordination.h"
 
 #include "../gpu/early_launch.cuh"
-#include "../pairs/pair_arguments_cuda.h"
-#include "../pairs/resident_pairs.h"
+#include "../pairs/points.h"
 
 #include "hermite_grid.h"
 
@@ -27,9 +25,7 @@ namespace {
     bool moves, has_grid;
     double strength;
     struct {
-      const WarpSums *total;    // null: S is 0
-      const DeviceStatus *status;
-      double scale;
+      DeviceValue value;
       Restraint term, last_term;
     } variable[MAX_VARIABLES];
     HermiteAxis axis[MAX_METAD_VARIABLES];
@@ -79,10 +75,10 @@ namespace {
     if (arg.moves) state.work += 0.5 * change_by_parameters(arg, state.s);
     for (int v = 0; v < arg.n; ++v) {
       const auto &variable = arg.variable[v];
-      state.s[v] = variable.total ? variable.scale * variable.total->value : 0.0;
-      if (variable.status->bad_atom != DeviceStatus::NONE)
-        state.bad_atom = variable.status->bad_atom;
-      if (variable.status->moved) state.moved = 1;
+      const DeviceValue &value = variable.value;
+      state.s[v] = value.sum ? value.scale * *value.sum : 0.0;
+      if (value.status->bad_atom != DeviceStatus::NONE) state.bad_atom = value.status->bad_atom;
+      if (value.status->moved) state.moved = 1;
       if (!isfinite(state.s[v])) state.not_finite = 1;
     }
     if (!state.not_finite) {
@@ -147,8 +143,7 @@ namespace {
       arg.strength = strength;
       for (int v = 0; v < arg.n; ++v) {
         const Variable &from = variables[v];
-        arg.variable[v] = {from.coordination->device_total(), from.coordination->device_status(),
-                           from.scale, from.term, from.last_term};
+        arg.variable[v] = {from.value, from.term, from.last_term};
       }
       for (int k = 0; k < MAX_METAD_VARIABLES; ++k) {
         arg.axis[k] = axis[k];

@@ -114,17 +114,17 @@ namespace {
       run(atoms, want, 0, &forces, false, stream);
     }
 
-    void add_forces(const DeviceForces &forces, double factor, const double *slope,
-                    DeviceStream stream) override
+    void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
     {
       std::size_t first = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) {
         // an atom of both groups has two rows: one after the other
         if (pairs->groups_overlap()) {
-          subtract(rows, 0, rows.view.nvalue, first, forces, factor, slope, stream);
-          subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor, slope, stream);
+          subtract(rows, 0, rows.view.nvalue, first, forces, factor.host, factor.device, stream);
+          subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor.host, factor.device,
+                   stream);
         } else
-          subtract(rows, 0, rows.view.n, first, forces, factor, slope, stream);
+          subtract(rows, 0, rows.view.n, first, forces, factor.host, factor.device, stream);
         first += rows.view.n;
       }
     }
@@ -175,11 +175,11 @@ namespace {
       }
     }
 
-    const WarpSums *device_total() const override
+    DeviceValue device_value() const override
     {
-      return pairs->rows().empty() ? nullptr : total.data();
+      const double *const sum = pairs->rows().empty() ? nullptr : &total.data()->value;
+      return {sum, 1.0, pairs->points().status()};
     }
-    const DeviceStatus *device_status() const override { return pairs->points().status(); }
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override
     {
@@ -198,7 +198,7 @@ namespace {
         if (forces) wanted |= DERIVATIVES;
         slopes_in_float = false;
         run_cells(stream);
-        if (forces) add_forces(*forces, 1.0, nullptr, stream);
+        if (forces) add_forces(*forces, {}, stream);
         return;
       }
       const int columns = peratom_columns(want);

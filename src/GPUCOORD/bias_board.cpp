@@ -1,0 +1,175 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_board.h"
+
+#include "gpucoord_variable.h"
+
+#include "comm.h"
+#include "fix.h"
+#include "modify.h"
+
+#include <algorithm>
+#include <map>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+static std::map<LAMMPS *, std::weak_ptr<BiasBoard>> &all_boards()
+{
+  static std::map<LAMMPS *, std::weak_ptr<BiasBoard>> boards;
+  return boards;
+}
+
+std::shared_ptr<BiasBoard> BiasBoard::of(LAMMPS *lmp)
+{
+  auto &known = all_boards()[lmp];
+  auto board = known.lock();
+  if (!board) known = board = std::make_shared<BiasBoard>(lmp);
+  return board;
+}
+
+BiasBoard::~BiasBoard()
+{
+  all_boards().erase(lmp);
+}
+
+void BiasBoard::find_users()
+{
+  users.clear();
+  entries.clear();
+  for (auto *fix : modify->get_fix_list())
+    if (auto *const user = dynamic_cast<VariableUser *>(fix)) users.push_back(user);
+}
+
+void BiasBoard::remove(VariableUser *user)
+{
+  users.erase(std::remove(users.begin(), users.end(), user), users.end());
+  entries.clear();
+}
+
+/* ---------------------------------------------------------------------- */
+
+bool BiasBoard::has_level(const VariableUser *user, int level) const
+{
+  return level == ALL_LEVELS || user->level() == level;
+}
+
+BiasBoard::Entry &BiasBoard::entry(CollectiveVariable *variable)
+{
+  for (Entry &known : entries)
+    if (known.variable == variable) return known;
+  return entries.emplace_back(Entry{variable, 0, false});
+}
+
+void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, bool on_host)
+{
+  for (CollectiveVariable *child : variable->children()) add_with_children(child, want, on_host);
+  Entry &mine = entry(variable);
+  mine.want |= want;
+  mine.on_host |= on_host;
+}
+
+void BiasBoard::announce(const VariableUser *caller, int vflag, Evaluation kind, int level)
+{
+  for (const VariableUser *user : users) {
+    if (!has_level(user, level)) continue;
+    if (user != caller) return;    // the first one has announced for this one
+    break;
+  }
+
+  entries.clear();
+  for (VariableUser *user : users) {
+    if (!has_level(user, level)) continue;
+    user->check_variables();
+    const unsigned want = user->want(vflag);
+    const bool needs_host = want && user->needs_host(kind);
+    // LAMMPS takes the atom data on the host for changed after a fix with this mask
+    const unsigned where = want && user->fix()->datamask_modify ? CollectiveVariable::ON_HOST : 0;
+    for (CollectiveVariable *variable : user->variables())
+      add_with_children(variable, want | where, needs_host);
+  }
+  for (Entry &mine : entries) mine.variable->announce(mine.want);
+
+  // A variable that one fix needs on the host is evaluated there for all, with its parents and
+  // children, and a fix with such a variable needs all its variables there.
+  for (Entry &mine : entries)
+    if (mine.want && !mine.variable->can_enqueue()) mine.on_host = true;
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Entry &mine : entries) {
+      const auto children = mine.variable->children();
+      const bool has_child_on_host =
+          std::any_of(children.begin(), children.end(), [this](CollectiveVariable *child) {
+            return entry(child).on_host;
+          });
+      if (!mine.on_host && has_child_on_host) mine.on_host = changed = true;
+    }
+    for (const VariableUser *user : users) {
+      if (!has_level(user, level) || !user->want(vflag) || are_enqueued(user)) continue;
+      for (CollectiveVariable *variable : user->variables()) {
+        changed = changed || !entry(variable).on_host;
+        add_with_children(variable, 0, true);
+      }
+    }
+  }
+}
+
+bool BiasBoard::are_enqueued(const VariableUser *user) const
+{
+  const auto &mine = user->variables();
+  return std::none_of(entries.begin(), entries.end(), [&mine](const Entry &one) {
+    return one.on_host && std::find(mine.begin(), mine.end(), one.variable) != mine.end();
+  });
+}
+
+void BiasBoard::evaluate()
+{
+  std::vector<CollectiveVariable *> due;
+  for (const Entry &one : entries)
+    if (one.want && one.on_host && !one.variable->is_known()) due.push_back(one.variable);
+  evaluate(due, true);
+}
+
+void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
+{
+  const std::vector<Entry> of_forces = std::move(entries);
+  entries.clear();
+  add_with_children(variable, want | CollectiveVariable::ON_HOST, true);
+  std::vector<CollectiveVariable *> due;
+  for (const Entry &one : entries) {
+    one.variable->announce(one.want);
+    due.push_back(one.variable);
+  }
+  evaluate(due, false);
+  // fixes that still need them in this force evaluation evaluate them again
+  entries = of_forces;
+  for (const Entry &one : entries)
+    if (std::find(due.begin(), due.end(), one.variable) != due.end())
+      one.variable->announce(one.want);
+}
+
+/* ----------------------------------------------------------------------
+   A rank that fails says so in its numbers, so that all ranks reach the sum.
+------------------------------------------------------------------------- */
+
+void BiasBoard::evaluate(const std::vector<CollectiveVariable *> &due, bool is_for_forces)
+{
+  constexpr int N = CollectiveVariable::NSHARED;
+  if (due.empty()) return;
+  numbers.resize(N * due.size());
+  sums.resize(N * due.size());
+  for (CollectiveVariable *variable : due) variable->start(is_for_forces);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->share(&numbers[N * k]);
+  MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_SUM,
+                world);
+  for (std::size_t k = 0; k < due.size(); ++k) due[k]->finish(&sums[N * k]);
+}

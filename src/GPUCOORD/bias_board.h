@@ -1,0 +1,91 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_BIAS_BOARD_H
+#define LMP_BIAS_BOARD_H
+
+#include "pointers.h"
+
+#include <memory>
+#include <vector>
+
+namespace LAMMPS_NS {
+class CollectiveVariable;
+
+// Kinds of force evaluations: of a setup, one of several in a timestep of rRESPA, the last or only
+// one of a timestep, of a minimization.
+enum class Evaluation { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
+
+// A fix that biases collective variables.
+
+class VariableUser {
+ public:
+  virtual class Fix *fix() = 0;
+  // Collective. Errors for variables that no longer exist.
+  virtual void check_variables() const = 0;
+  virtual const std::vector<CollectiveVariable *> &variables() const = 0;
+  // gpucoord::Want of its variables in this force evaluation; 0: none is needed.
+  virtual unsigned want(int vflag) const = 0;
+  // Whether it needs values of variables on the host in this force evaluation.
+  virtual bool needs_host(Evaluation) const = 0;
+  // rRESPA level at which it acts.
+  virtual int level() const = 0;
+
+ protected:
+  ~VariableUser() = default;
+};
+
+// Evaluates the variables of all fixes of one LAMMPS together. The first fix announces for all what
+// they need; values are summed over ranks in one MPI_Allreduce; a variable of several fixes is
+// evaluated once.
+
+class BiasBoard : protected Pointers {
+ public:
+  // The board of this LAMMPS.
+  static std::shared_ptr<BiasBoard> of(LAMMPS *);
+  explicit BiasBoard(LAMMPS *lmp) : Pointers(lmp) {}
+  ~BiasBoard();
+  BiasBoard(const BiasBoard &) = delete;
+  BiasBoard &operator=(const BiasBoard &) = delete;
+
+  // Before each run: the users in the order of fixes.
+  void find_users();
+  void remove(VariableUser *);
+
+  static constexpr int ALL_LEVELS = -1;
+  // Each user calls this first in each force evaluation. level: of rRESPA.
+  void announce(const VariableUser *, int vflag, Evaluation, int level = ALL_LEVELS);
+  // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
+  bool are_enqueued(const VariableUser *) const;
+  // Collective. Evaluates all announced variables on all ranks, unless they are known.
+  void evaluate();
+  // Collective. Evaluates one variable and its children outside of force evaluations, on the host.
+  void evaluate_now(CollectiveVariable *, unsigned want);
+
+ private:
+  bool has_level(const VariableUser *, int level) const;
+
+  struct Entry {
+    CollectiveVariable *variable;
+    unsigned want;
+    bool on_host;    // a fix needs its value there
+  };
+  Entry &entry(CollectiveVariable *);
+  void add_with_children(CollectiveVariable *, unsigned want, bool on_host);
+  void evaluate(const std::vector<CollectiveVariable *> &, bool is_for_forces);
+
+  std::vector<VariableUser *> users;
+  std::vector<Entry> entries;    // of this force evaluation, children before their parents
+  std::vector<double> numbers, sums;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
