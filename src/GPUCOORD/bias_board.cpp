@@ -80,6 +80,8 @@ void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, b
 
 void BiasBoard::announce(const VariableUser *caller, int vflag, Evaluation kind, int level)
 {
+  // a fix that was defined after the last setup (run pre no)
+  if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
   for (const VariableUser *user : users) {
     if (!has_level(user, level)) continue;
     if (user != caller) return;    // the first one has announced for this one
