@@ -618,9 +618,8 @@ void ComputePotentialGrid::compute_peratom()
   if (potential_far && !force->newton)    // LAMMPS then has no room for what ghost atoms send back
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms "
-               "to their owners, which potentials at "
-               "atoms with far fft need - use newton on",
-               id);
+               "to their owners, which potentials at atoms with far fft need - use newton on{}",
+               id, lmp->kokkos ? ", with KOKKOS on a GPU package kokkos newton on neigh half" : "");
   if (atom->nmax > nmax) {
     memory->destroy(vector_atom);
     nmax = atom->nmax;

@@ -260,9 +260,9 @@ class Dynamics(unittest.TestCase):
                          "compute r all erotate/asphere", thermostat, LINEAR, "group linear type 1",
                          "compute_modify move_temp extra/dof $(count(linear)+3)", "variable h equal pe+ke+c_r+f_move", "run 0")
         begin = lmp.extract_variable("h")
-        found = self.sample(lmp, names, 10, 100, 20)
+        found = self.sample(lmp, names, 10, 100, 30)
         change = lmp.extract_variable("h") - begin
-        print(f"\nin 40 ps the energy with that of the thermostat changes by {change:.2e} kcal/mol,", end=" ")
+        print(f"\nin 60 ps the energy with that of the thermostat changes by {change:.2e} kcal/mol,", end=" ")
         self.assertLess(abs(change), 1.0)
         self.check_equipartition("nvt/asphere", names, found, temperature, 0.03)
 

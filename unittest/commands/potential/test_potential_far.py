@@ -382,7 +382,8 @@ class Errors(errortest.InProcess):
                                      f"dump m all custom 1 {coordtest.folder()}/none.dump id c_m")
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
                          "Compute potential/grid m: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials "
-                         "at atoms with far fft need - use newton on")
+                         "at atoms with far fft need - use newton on" +
+                         (", with KOKKOS on a GPU package kokkos newton on neigh half" if coordtest.KOKKOS else ""))
 
     def test_no_mesh(self):
         """A mesh that cannot be made is an error; with the last cutoffs, a search through all sizes would not end."""
