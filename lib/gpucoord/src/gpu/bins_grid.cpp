@@ -11,9 +11,8 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t MAX_CELLS = std::int64_t(1)
-      // along each axis; the product of three axes fits into a key
-      << 20;
+  // Limit along each axis. The product of three axes fits into a key.
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;
 
   // Returns the gap between two columns that are d columns apart.
   double gap(int d, double width)
