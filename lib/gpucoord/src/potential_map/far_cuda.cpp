@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: what is copied.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: copies to and from the GPU.
 
 #include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
@@ -48,8 +48,8 @@ namespace {
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
       take(m.phi, m.phi_arrives, nthreads, at);
-      check(cudaStreamSynchronize(m.stream),
-            "computing a far field");    // where there are no places, too
+      // Waits even if there are no places.
+      check(cudaStreamSynchronize(m.stream), "computing a far field");
     }
 
    private:
