@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 
+sys.dont_write_bytecode = True    # the source tree stays as it is
 import scenes
 
 # ---------------------------------------------------------------- in the process that runs LAMMPS
