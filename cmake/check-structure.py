@@ -23,7 +23,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"box", "export", "types"},
+    "core": {"box", "counters", "export", "types"},
     "switching": {"switch_table", "switching"},
     "pairs": {"pairs"},
     "coordination": {"coordination", "resident_coordination"},

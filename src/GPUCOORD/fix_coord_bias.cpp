@@ -14,6 +14,7 @@
 #include "compute_coord_gpu.h"
 #include "gpucoord_broadcast_text.h"
 
+#include "gpucoord/counters.h"
 #include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/restraint.h"
@@ -529,6 +530,7 @@ std::string FixCoordBias::not_finite(double v) const
 
 void FixCoordBias::evaluate_restraints()
 {
+  GPUCOORD_COUNT(RESTRAINTS);
   energy = 0.0;
   for (std::size_t v = 0; v < variables.size(); ++v)
     energy += restraint(v).evaluate(variables[v].s, variables[v].slope);

@@ -12,8 +12,10 @@
 #define LMP_GPUCOORD_BACKEND_H
 
 #include "pointers.h"
+#include "update.h"
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord_words.h"
@@ -72,7 +74,11 @@ template <class Computer> class BackendOf : public DeviceChoice {
   // Collective. The next init() makes the backend anew: for other functions.
   void reset() { nthreads = 0; }
 
-  Computer *operator->() const { return computer.get(); }
+  Computer *operator->() const
+  {
+    GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
+    return computer.get();
+  }
 
   // Collective. Ends in an error on all ranks, with the message of the lowest rank that has
   // one. The next init() makes the backend anew.

@@ -17,6 +17,9 @@
 #include "error.h"
 #include "kokkos.h"
 #include "neighbor.h"
+#include "update.h"
+
+#include "gpucoord/counters.h"
 
 #include <cstddef>
 
@@ -44,6 +47,7 @@ KokkosDevice::~KokkosDevice()
 
 gpucoord::DeviceStream KokkosDevice::stream() const
 {
+  GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
 #if defined(KOKKOS_ENABLE_CUDA)
   return Kokkos::Cuda().cuda_stream();
 #else

@@ -2,12 +2,14 @@
 """Runs every style of GPUCOORD on small systems and writes the numbers it computes, to the bit.
 
     dump.py BUILD OUTPUT [--device cuda] [--kokkos 't 1'] [--ranks 2] [--filter REGEX]
+    dump.py BUILD --counters [--device cuda] [--kokkos 't 1']
 
 A line has a case, a quantity and its numbers as float.hex() writes them. Only LAMMPS' commands and its
 Python module are used, so that the script runs on builds of other revisions: see compare-with.sh.
 """
 
 import argparse
+import hashlib
 import os
 import re
 import shutil
@@ -17,6 +19,7 @@ import tempfile
 import time
 
 sys.dont_write_bytecode = True    # the source tree stays as it is
+import counters
 import scenes
 
 # ---------------------------------------------------------------- in the process that runs LAMMPS
@@ -25,12 +28,14 @@ import scenes
 class Quantities:
     """What a member of a scene can ask for, as (name, numbers or words)."""
 
-    def __init__(self, lmp, device):
-        self.lmp, self.device = lmp, device
+    def __init__(self, lmp):
+        self.lmp = lmp
 
     def of(self, spec, last):
+        """last: after the run, when files are complete"""
         kind, *rest = spec
-        return getattr(self, kind.replace(" ", "_"))(*rest, **({"last": last} if kind in ("file", "grid") else {}))
+        read = getattr(self, kind.replace(" ", "_"))
+        return read(*rest, last) if kind in ("file", "grid") else read(*rest)
 
     def compute(self, ident, what):
         sizes = {"vector": 6, "vector3": 3}
@@ -58,8 +63,8 @@ class Quantities:
         yield "thermo", [self.lmp.get_thermo(name) for name in names]
 
     def molecules(self):
-        yield "evdwl ecoul etail".replace(" ", ","), [
-            self.lmp.get_thermo(name) for name in ("evdwl", "ecoul", "etail")]
+        names = "evdwl", "ecoul", "etail"
+        yield ",".join(names), [self.lmp.get_thermo(name) for name in names]
 
     def forces(self):
         yield "f", self.lmp.gather_atoms("f", 1, 3)
@@ -92,7 +97,6 @@ class Quantities:
         """Its numbers, and a checksum of the rest."""
         if not last:
             return
-        import hashlib
         numbers, text = [], []
         with open(name) as file:
             for word in file.read().split():
@@ -101,7 +105,8 @@ class Quantities:
                 except ValueError:
                     text.append(word)
         yield f"file:{name}", numbers
-        yield f"file:{name}.text", ["sha256:" + hashlib.sha256(" ".join(text).encode()).hexdigest()[:16]]
+        digest = hashlib.sha256(" ".join(text).encode()).hexdigest()
+        yield f"file:{name}.text", [f"sha256:{digest[:16]}"]
 
 
 def written(value):
@@ -184,7 +189,7 @@ def run_scene(lammps, scene, members, options):
             for member, number in known:
                 for spec in member.of:
                     renumbered = renamed(spec, number)
-                    for name, values in Quantities(lmp, options.device).of(renumbered, moved):
+                    for name, values in Quantities(lmp).of(renumbered, moved):
                         if number is not None:
                             name = re.sub(rf"^([cf]_[a-z]+){number}(?!\d)", r"\1", name)
                         lines.append(" ".join([member.name, f"{name}@{'end' if moved else '0'}",
@@ -284,10 +289,35 @@ def run_jobs(jobs, options, folder, output, members_of):
                      members_of)
 
 
+def print_counters(options):
+    """What a build with the CMake option GPUCOORD_COUNTERS counts in the cases of counters.py."""
+    if not counters.has_counters(options.build):
+        sys.exit(f"{options.build} has no counters: configure it with -D GPUCOORD_COUNTERS=ON")
+    for name, lines in counters.CASES.items():
+        with tempfile.TemporaryDirectory() as folder:
+            command = lambda line: f"{line} device {options.device}" if "coord/gpu" in line else line
+            with open(os.path.join(folder, "in"), "w") as file:
+                file.write("\n".join(map(command, lines)) + "\n")
+            path = os.path.join(folder, "counters")
+            run = [f"{options.build}/lmp", "-in", "in", "-log", "none", "-nocite", *options.arguments]
+            done = subprocess.run(run, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True,
+                                  env=dict(environment(options.build), GPUCOORD_COUNTERS_FILE=path))
+            print(f"{name}:")
+            if done.returncode != 0 or not os.path.exists(path):
+                print(f"  exit status {done.returncode}: {' '.join(done.stdout.split())[-300:]}")
+                continue
+            counts = counters.Counts(path)
+            for counter, total in counts.totals.items():
+                by_step = [row.get(counter, 0) for row in counts.steps.values()]
+                print(f"  {counter:20} {total:10} in all, {min(by_step)} to {max(by_step)} a timestep "
+                      f"of {len(by_step)}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("build", help="build folder of GPUCOORD")
-    parser.add_argument("output", help="file to write")
+    parser.add_argument("output", nargs="?", help="file to write")
+    parser.add_argument("--counters", action="store_true", help="print evaluations, launches, waits and copies")
     parser.add_argument("--device", choices=("host", "cuda"), default="host")
     parser.add_argument("--kokkos", default="", metavar="'t 1'", help="arguments of -k on; styles get the suffix kk")
     parser.add_argument("--ranks", type=int, default=1, help="number of MPI ranks")
@@ -298,9 +328,13 @@ def main():
     options.arguments = ["-k", "on", *options.kokkos.split(), "-sf", "kk"] if options.kokkos else []
     if options.jobs:
         return work(options)
+    options.build = os.path.abspath(options.build)
+    if options.counters:
+        return print_counters(options)
+    if not options.output:
+        parser.error("give a file to write, or --counters")
 
     begin = time.time()
-    options.build = os.path.abspath(options.build)
     wanted = {}
     for number, scene in enumerate(scenes.all_scenes()):
         names = [m.name for m in scene.members if re.search(options.filter, m.name)]

@@ -391,7 +391,7 @@ def multisites():
                 f"multisite 2.4 precision {precision} @D", [f"pair_coeff * * components {component}"],
                 ntypes=1), more)
     yield multisite("hybrid", molecules(
-        "hybrid multisite 2.2 lj/cut 2.2", ["pair_coeff * * multisite components all linear NULL",
+        "hybrid multisite 2.2 @D lj/cut 2.2", ["pair_coeff * * multisite components all linear NULL",
                                             "pair_coeff 1*2 3 lj/cut 1.0 0.9", "pair_coeff 3 3 lj/cut 1.0 1.0",
                                             "set type 3 shape 1 1 1", "set type 3 mass 1.0"]), linear)
     yield multisite("pair-shift", molecules("multisite 2.2 shift pair precision double @D",

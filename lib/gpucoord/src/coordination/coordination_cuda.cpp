@@ -20,6 +20,8 @@
 #include "../pairs/passes.h"
 #include "../switching/type_classes.h"
 
+#include "gpucoord/counters.h"
+
 #include <algorithm>
 #include <deque>
 #include <limits>
@@ -421,6 +423,7 @@ namespace {
 
     void begin(unsigned want, double *&peratom)
     {
+      GPUCOORD_COUNT(COORDINATION_CUDA);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       columns = peratom ? peratom_columns(want) : 0;
       start = seconds();

@@ -5,6 +5,7 @@
 // blocks are added in order, so that the bits do not depend on the number of threads.
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/counters.h"
 
 #include "../core/clock.h"
 #include "../pairs/cell_bins_host.h"
@@ -46,6 +47,7 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end(table, "cells");
       Contribution result;
@@ -72,6 +74,7 @@ namespace {
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end(table, "list");
       Contribution result;
@@ -86,6 +89,7 @@ namespace {
 
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const bool two = in.b.x != nullptr;
@@ -98,6 +102,7 @@ namespace {
 
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const double start = seconds();

@@ -6,6 +6,7 @@
 // one thread per component if forces and derivatives are packed; 256 threads per block, no shared
 // memory.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
 
 #include "../gpu/early_launch.cuh"
@@ -193,6 +194,7 @@ namespace {
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
              const DeviceForces *forces, bool in_float, cudaStream_t stream)
     {
+      GPUCOORD_COUNT(DEVICE_COORDINATION);
       clear_errors();
       wanted = want;
       pairs->update(atoms, positions, stream);

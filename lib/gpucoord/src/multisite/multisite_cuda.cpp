@@ -8,6 +8,8 @@
 #include "../gpu/staging.h"
 #include "molecule_engine_cuda.h"
 
+#include "gpucoord/counters.h"
+
 #include <algorithm>
 #include <vector>
 
@@ -33,6 +35,7 @@ namespace {
     MultisiteSums evaluate(const Molecules &in, MultisiteWant want,
                            const MultisiteResults &out) override
     {
+      GPUCOORD_COUNT(MOLECULES_CUDA);
       Memory &m = memory.enter();
       if (in.nlocal == 0) return {};
       start = seconds();

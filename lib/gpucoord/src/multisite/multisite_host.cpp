@@ -12,6 +12,7 @@
 // The sums of tasks and pieces are added up in order, so the bits do not depend on the number of
 // threads.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
 
 #include "../pairs/cell_tasks_host.h"
@@ -132,6 +133,7 @@ namespace {
     MultisiteSums evaluate(const Molecules &all, MultisiteWant want,
                            const MultisiteResults &results_in) override
     {
+      GPUCOORD_COUNT(MOLECULES_HOST);
       MultisiteSums total;
       range = model.range();
       if (all.nlocal == 0 || range == 0.0) return total;

@@ -4,6 +4,7 @@
 // Launches: one thread per atom or molecule, 256 threads per block. find_components: one block with
 // a thread per component. No shared memory.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_multisite.h"
 
 #include "../gpu/buffers.h"
@@ -209,6 +210,7 @@ namespace {
     void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in,
                   DeviceStream stream) override
     {
+      GPUCOORD_COUNT(DEVICE_MOLECULES);
       want = want_in;
       if (nowned == 0) return;
       cudaGetLastError();

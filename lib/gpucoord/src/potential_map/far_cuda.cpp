@@ -4,6 +4,8 @@
 #include "../gpu/staging.h"
 #include "far_engine.h"
 
+#include "gpucoord/counters.h"
+
 #include <cmath>
 #include <cstddef>
 #include <memory>
@@ -63,6 +65,7 @@ namespace {
 
     void begin(const EwaldMesh &mesh, const MapCharges &charges, int nthreads)
     {
+      GPUCOORD_COUNT(FAR_FIELD_CUDA);
       Memory &m = *memory;
       stage_all(charges.x, charges.n, nthreads, m.stream, m.charges);
       double sum_of_sizes = 0.0;

@@ -6,6 +6,8 @@
 #include "../gpu/staging.h"
 #include "map_engine.h"
 
+#include "gpucoord/counters.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <deque>
@@ -37,6 +39,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_CUDA);
       Memory &m = memory.enter();
       distances = 0.0;
       found = {};
@@ -83,6 +86,7 @@ namespace {
     void at_points(const MapPoints &points, const MapCharges &charges,
                    const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_CUDA);
       Memory &m = memory.enter();
       distances = 0.0;
       if (points.n == 0) return;

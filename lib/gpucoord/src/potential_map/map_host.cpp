@@ -8,6 +8,7 @@
 //
 // DIRECT has no bins: every tile takes all charges, one block at a time.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/potential_map.h"
 
 #include "../pairs/cell_tasks_host.h"
@@ -65,6 +66,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.5 * extent_of_tile(grid));
       const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW,
                                      (grid.n[1] + TILE_Y - 1) / TILE_Y,
@@ -80,6 +82,7 @@ namespace {
     void at_points(const MapPoints &points, const MapCharges &charges,
                    const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.0);
       const auto everyone = count_up(points.n);
       BoxOfPoints box;

@@ -3,6 +3,7 @@
 // Launch of the kernels in this file: one thread per atom or value, 256 threads per block;
 // look_at_charges: 256 blocks, with shared memory for the reduction.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_map.h"
 
 #include "../gpu/buffers.h"
@@ -146,6 +147,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, bool with_field, double scale, DeviceStream stream) override
     {
+      GPUCOORD_COUNT(DEVICE_MAP);
       npoints = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       has_field = with_field;
       found = {};

@@ -15,7 +15,7 @@ if coordtest.PRECISION != "double":
     coordtest.skip("trajectories are compared to the rounding of double, but this LAMMPS has positions in single precision "
                    "(KOKKOS_PREC)")
 
-FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "baseline", "fixtures")
+FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "baseline", "fixtures")
 # The files are of another machine and compiler, whose rounding has grown over 10 steps before, and 10 after.
 ROUNDING = 1e-9
 # The same where pair terms are in single precision: another instruction set sums them in another order.
