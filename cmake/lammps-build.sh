@@ -3,8 +3,8 @@
 # (cmake -C FILE) with the folders of its sources and its build.
 # Usage: lammps-build.sh FILE [serial]
 # With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
-# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with KOKKOS:
-# KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with
+# KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
