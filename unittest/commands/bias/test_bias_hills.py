@@ -1,5 +1,4 @@
-"""Hills and grid files of fix coord/bias: no hill is lost or duplicated, whenever a run is killed.
-"""
+"""Hills and grid files of fix coord/bias: no hill is lost or duplicated, whenever a run is killed."""
 
 import base64
 import glob
