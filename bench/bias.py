@@ -20,7 +20,7 @@ import tempfile
 from launch import run_lammps
 
 SMALL, LARGE = 2, 36    # atoms along an edge of the lattice
-STEPS = {SMALL: 20_000, LARGE: 20}    # of each run; the fastest run counts
+STEPS = {SMALL: 20_000, LARGE: 20}    # steps per run; the fastest run counts
 RUNS = {SMALL: 5, LARGE: 25}
 
 SCRIPT = """

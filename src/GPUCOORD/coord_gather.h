@@ -64,7 +64,7 @@ class CoordGather : protected Pointers {
 
   const std::string owner;
   std::vector<Atom> mine;     // owned by this rank
-  std::vector<Atom> atoms;    // of all ranks
+  std::vector<Atom> atoms;    // atoms of all ranks, ordered by rank
   int first_owned = 0, nowned = 0;
 
   // The same data as arrays for the library.

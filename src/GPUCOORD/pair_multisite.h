@@ -99,7 +99,7 @@ class PairMultisite : public Pair {
   Stage stage = Stage::CHANGED;
   std::string printed;                // setup_text() of the last run
   std::vector<std::string> warned;    // warnings of the last run
-  bigint nevaluations = 0;            // of this run, and of runs that continue it
+  bigint nevaluations = 0;            // in this run and in runs that continue it
 
   std::vector<double> quaternion;    // [molecules][4]
   std::vector<int> component;        // [molecules]

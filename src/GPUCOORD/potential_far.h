@@ -79,7 +79,7 @@ class PotentialFar : protected Pointers {
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
-  int lo[3], hi[3];         // of this rank, in points of the grid
+  int lo[3], hi[3];         // bounds of this rank's points of the grid
   double from[3], to[3];    // its part of the box
 
   double the_alpha = 0.0, charge = 0.0;

@@ -494,7 +494,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
 
     slopes = [dfunc * d[:, axis] for axis in range(3)]
     result = summed(s, slopes, [-slopes[p] * d[:, q] for p, q in COMPONENTS], -1)
-    if rounding:    # of distances, also across dmax, and of directions
+    if rounding:    # rounding of distances, also across dmax, and of directions
         moved = [switch(np.maximum(r + change, 0)) for change in (-rounding, rounding)]
         of_s, of_slope = (np.max([np.abs(some[k] - here) for some in moved], axis=0) for k, here in enumerate((s, slope)))
         of_slopes = [of_slope * np.abs(d[:, axis]) / r + (np.abs(slope) + of_slope) * rounding / r for axis in range(3)]

@@ -23,7 +23,8 @@ namespace brute {
 using Real = long double;
 using Vector = std::array<Real, 3>;
 
-constexpr int COLUMNS = 10;    // of peratom: s_i, dS/dx, and the virial of the atom as in Sums
+// Columns of peratom: s_i, dS/dx, and the virial of the atom as in Sums.
+constexpr int COLUMNS = 10;
 
 struct Sums {
   explicit Sums(int nlocal) :

@@ -12,7 +12,7 @@
 
 struct Result {
   gpucoord::MultisiteSums sums;
-  std::vector<double> force, torque, energy, virial;    // of each molecule
+  std::vector<double> force, torque, energy, virial;    // for each molecule
 
   explicit Result(int nlocal) :
       force(3 * nlocal), torque(3 * nlocal), energy(nlocal), virial(6 * nlocal)

@@ -104,7 +104,7 @@ void place(const MapGrid &grid, std::size_t p, double *x)
 // derivative from the same formula.
 struct Term {
   Long value, slope;
-  // Of the charge alone: kernels that subtract from it lose digits relative to these.
+  // For the charge alone: kernels that subtract from it lose digits relative to these.
   Long bare, bare_slope;
 };
 
@@ -378,8 +378,8 @@ TEST(PotentialMap, ShortCutoff)
     for (const std::size_t p : points) expected[p] = 2.0 / (0.5 * cutoff);
     Values found(size_of(grid));
     make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
-    const double rounding =
-        16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;    // of positions, relative
+    // Relative rounding of positions.
+    const double rounding = 16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;
     for (std::size_t p = 0; p < size_of(grid); ++p)
       EXPECT_NEAR(found.phi[p], expected[p], rounding * expected[p]) << cutoff;
   }

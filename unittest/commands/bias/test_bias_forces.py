@@ -35,7 +35,7 @@ COMPUTES = {
     "pair": (f"left coord/gpu pairs right {WIDE.keywords}",
              dict(switch=WIDE, a=LEFT, pairs=np.column_stack([LEFT, RIGHT]), image="minimum")),
 }
-SIGMA = {"one": 0.3, "two": 0.25, "mean": 0.05, "pair": 0.4}    # of hills
+SIGMA = {"one": 0.3, "two": 0.25, "mean": 0.05, "pair": 0.4}    # widths of hills
 
 # Variables, and the bias as a function of their values s. With FLAT, the bias exerts no force
 # there.

@@ -35,7 +35,7 @@ class WithFakeGPUs(unittest.TestCase):
                            for script, ranks, environment, _ in cases])
         for (script, ranks, environment, message), (code, output) in zip(cases, results):
             with self.subTest(script=script, ranks=ranks, **environment):
-                found, = errors_in(output)    # of all ranks
+                found, = errors_in(output)    # the only error on all ranks
                 self.assertRegex(found, f"^{message}$")
                 self.assertNotEqual(code, 0)
                 self.assertNotRegex(output, "(?m)^went on")

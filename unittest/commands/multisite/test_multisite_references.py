@@ -15,7 +15,7 @@ import numpy as np
 import coordtest
 import multisitetest
 
-ROUNDING = 1e-11    # of sums over some thousand pairs; the largest terms are many times their sum
+ROUNDING = 1e-11    # for sums over some thousand pairs; the largest terms are many times their sum
 NKTV2P = 68568.415    # atm A^3 mol/kcal, units real
 
 

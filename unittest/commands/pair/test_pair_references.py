@@ -25,7 +25,7 @@ from referencetest import INPUT, TESTS, numbers, read_reference
 REFERENCES = sorted(glob.glob(os.path.join(TESTS, "*-pair-coord_*.yaml")))
 STEPS = 4
 TOLERANCE = coordtest.rounded(1e-11)
-STEP = 1e-4    # of differences
+STEP = 1e-4    # displacement for differences
 
 
 # ---------------------------------------------------------------- potentials
