@@ -25,7 +25,7 @@
 
 using namespace LAMMPS_NS;
 
-// one a LAMMPS, for as long as a style uses it
+// One per LAMMPS instance, for as long as a style uses it.
 static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> &all_devices()
 {
   static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> devices;
@@ -70,7 +70,7 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-// vectors of atoms
+// Vectors of atoms.
 template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
 {
   gpucoord::DeviceForces vectors;
