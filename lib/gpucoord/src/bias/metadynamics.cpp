@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0.
 
-#include "gpucoord/counters.h"
 #include "gpucoord/metadynamics.h"
+#include "gpucoord/counters.h"
 
 #include "../core/checksum.h"
 #include "../core/text_files.h"
