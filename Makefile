@@ -11,14 +11,14 @@
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
-# Given once, CMake keeps them.
+# CMake caches these options.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
 export GPUCOORD_REQUIRE_WHEELS
 
-# Open MPI runs as root in containers, and with more ranks than cores: versions 4 and 5
+# Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
 export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
@@ -33,7 +33,7 @@ all: setup
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
 
-# System packages, then LAMMPS: each does nothing when it is there already.
+# Installs system packages, then builds LAMMPS. Both steps do nothing if their result exists.
 setup:
 	@cmake/install-prerequisites.sh build/lammps.cmake
 	@cmake/lammps-build.sh build/lammps.cmake

@@ -1,15 +1,16 @@
-// Part of GPUCOORD, GPL-2.0. Times one evaluation of S with derivatives and virial
-// on a jittered simple cubic lattice, as the figures of the peers were taken.
+// Part of GPUCOORD, GPL-2.0. Times one evaluation of S with derivatives and virial on a jittered
+// simple cubic lattice, the system of the timings of other programs.
 //
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
 //        bench_coordination gpu
-// backend: host, cuda or cuda-block (the thread-block processor).
-// Prints: atoms neighbors milliseconds, then copies, bins, pairs and reduction of it, then
-// the number of ordered pairs in range and of distances computed (0: not counted), then
-// milliseconds of the pairs without the virial. Times are medians over repeats. 'gpu' prints the name of the GPU, or why
-// there is none.
-// backend resident: atoms and derivatives stay on the GPU, as under KOKKOS. Prints: atoms neighbors, milliseconds of
-// value and derivatives, the same with the virial, and of a rebuild, then the number of ordered pairs in range.
+// backend: host, cuda, cuda-block (the thread-block processor) or resident.
+// Prints: atoms, neighbors, milliseconds; of these the milliseconds of copies, bins, pairs and
+// reduction; the number of ordered pairs in range and of computed distances (0: not counted); and
+// milliseconds of the pairs without the virial. Times are medians over repeats.
+// With backend resident, atoms and derivatives stay on the GPU, as with KOKKOS. Prints: atoms,
+// neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
+// rebuild, and the number of ordered pairs in range.
+// 'gpu' prints the name of the GPU, or why there is none.
 
 #include "gpucoord/coordination.h"
 
@@ -57,7 +58,7 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
 
 #ifdef GPUCOORD_HAS_CUDA
 constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
-constexpr int IN_A_ROW = 10;     // evaluations that are timed together, as nothing waits for one
+constexpr int IN_A_ROW = 10;     // evaluations that are timed together, since none is waited for
 
 void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision,
                    const std::vector<double> &x, int nowned, int repeats, double (&ms)[3])
@@ -100,7 +101,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
     const double all = milliseconds(IN_A_ROW, [&] {
       evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL);
     });
-    if (k == 0) continue;    // warms caches and buffers
+    if (k == 0) continue;    // warm-up of caches and buffers
     rebuild.push_back(found);
     derivatives.push_back(forces);
     virial.push_back(all);
@@ -135,7 +136,7 @@ int main(int argc, char **argv)
                                                          : gpucoord::Precision::SINGLE;
   const int threads = std::atoi(argv[5]), repeats = std::atoi(argv[6]);
 
-  // owned atoms, then the periodic images within range, as LAMMPS gives them
+  // Owned atoms, then the periodic images within range, as in LAMMPS.
   std::mt19937 random(20260704);
   std::uniform_real_distribution<double> jitter(-0.1, 0.1);
   std::vector<double> x;
@@ -165,7 +166,7 @@ int main(int argc, char **argv)
   in.a = {index.data(), static_cast<int>(index.size()), nowned};
   std::vector<double> peratom(4 * static_cast<std::size_t>(nowned));
 
-  // pairs in range: S of a function that is 1 up to its end
+  // Number of pairs in range: S of a function that is 1 up to its end.
   gpucoord::SwitchOptions count;
   count.kind = gpucoord::SwitchKind::CUBIC;
   count.d0 = range * (1.0 - 1e-12);
@@ -194,7 +195,7 @@ int main(int argc, char **argv)
         backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
     const std::chrono::duration<double, std::milli> elapsed =
         std::chrono::steady_clock::now() - start;
-    if (k == 0) continue;    // warms caches and buffers
+    if (k == 0) continue;    // warm-up of caches and buffers
     tested = result.timings.tested;
     total.push_back(elapsed.count());
     copies.push_back(1e3 * result.timings.copies);

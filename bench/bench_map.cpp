@@ -1,13 +1,15 @@
-// Part of GPUCOORD, GPL-2.0. Times potential maps of a jittered lattice of charges of both signs, 0.1 of them a cubic
-// Angstrom as in water, in a periodic box.
+// Part of GPUCOORD, GPL-2.0. Times potential maps of a jittered lattice of charges of both signs in
+// a periodic box, with 0.1 charges per cubic Angstrom, as in water.
 //
-// Usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats [size depth device|host]
-// backend: host or cuda. kernel: cut, smooth, taylor, ewald. atoms: in the box; images are added. spacing: of points,
-// Angstrom. precision: double, mixed. field: no, yes.
-// size, depth: bins of fixed depth, and who takes what overflows.
-// Prints: atoms, points, milliseconds of a map in the memory of who computes it (sorted bins), of these the ones of the sort
-// (GPU), milliseconds to and from host arrays (GPU), pairs within the cutoff, distances computed, and the share of charges that
-// overflow. Times are medians over repeats; pairs within the cutoff are those expected of the density.
+// Usage: bench_map backend kernel atoms spacing cutoff precision field threads repeats
+//                  [size depth device|host]
+// backend: host or cuda. kernel: cut, smooth, taylor, ewald. atoms: number in the box, without
+// images. spacing: of grid points, Angstrom. precision: double, mixed. field: no, yes.
+// size, depth: bins of fixed depth; device or host handles their overflow.
+// Prints: atoms, points, milliseconds of a map in the memory of the backend (sorted bins), of these
+// the milliseconds of the sort (GPU), milliseconds of copies to and from host arrays (GPU), pairs
+// within the cutoff, computed distances, and the fraction of charges that overflow. Times are
+// medians over repeats. Pairs within the cutoff are estimated from the density.
 
 #include "gpucoord/potential_map.h"
 
@@ -32,7 +34,7 @@ namespace {
 constexpr double DENSITY = 0.1;
 
 struct System {
-  double length = 0.0;    // of the box
+  double length = 0.0;    // edge of the box
   std::vector<double> x, q;
   MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
 };

@@ -1,15 +1,17 @@
-// Part of GPUCOORD, GPL-2.0. Times forces and torques of rigid molecules, on a jittered simple cubic lattice with
-// orientations at random.
+// Part of GPUCOORD, GPL-2.0. Times forces and torques of rigid molecules on a jittered simple cubic
+// lattice with random orientations.
 //
 // Usage: bench_multisite backend model phase molecules_per_edge precision threads repeats
-// backend: host, or host-once (pairs met once, with stores to both); cuda, cuda-block (the thread-block processor) or cuda-any
-// (the kernels for any number of sites).
-// model: lj (ethane, two centers), co2 (three centers, three charges), eo (ethylene oxide: three centers, a dipole), water
-// (SPC/E, charges within the same cutoff), n2 (two centers, a quadrupole).
-// phase: liquid, or gas of a thirtieth of its density.
-// Prints: molecules, partners of a molecule, milliseconds of forces and torques, the same with energies and virials,
-// million molecule updates a second of the former, and milliseconds of forces and torques with the copies to a GPU and back,
-// without which its other times are. Times are medians over repeats.
+// backend: host, or host-once (each pair once, with stores to both molecules); cuda, cuda-block
+//   (the thread-block processor) or cuda-any (the kernels for any number of sites).
+// model: lj (ethane, two centers), co2 (three centers, three charges), eo (ethylene oxide: three
+//   centers, a dipole), water (SPC/E, charges within the same cutoff), n2 (two centers, a
+//   quadrupole).
+// phase: liquid, or gas with a thirtieth of its density.
+// Prints: molecules, partners of a molecule, milliseconds of forces and torques, the same with
+// energies and virials, million molecule updates per second for forces and torques, and
+// milliseconds of forces and torques including the copies to and from a GPU, which the other times
+// exclude. Times are medians over repeats.
 
 #include "gpucoord/multisite.h"
 
@@ -30,7 +32,7 @@
 
 namespace {
 
-// liquid, and how far molecules see each other
+// Density of the liquid, and cutoff between molecules.
 struct Model {
   gpucoord::Component component;
   double density, cutoff;    // 1/distance^3, distance
@@ -47,7 +49,7 @@ Model make_model(const std::string &name)
     c.centers = {{{0, 0, 0.77}, 98.0, 3.75}, {{0, 0, -0.77}, 98.0, 3.75}};
     m.density = 0.009401;
     m.cutoff = 14.0;
-  } else if (name == "co2") {    // bohr, hartree, e; that of ls1-MarDyn's example at 250 K
+  } else if (name == "co2") {    // bohr, hartree, e; ls1-MarDyn's example at 250 K
     c.centers = {{{0, 0, 0}, 3.91811245e-5, 5.31712452},
                  {{0, 0, 2.43188952}, 3.1824324e-4, 5.62288233},
                  {{0, 0, -2.43188952}, 3.1824324e-4, 5.62288233}};
@@ -126,7 +128,7 @@ int main(int argc, char **argv)
                                                          : gpucoord::Precision::SINGLE;
   const int threads = std::atoi(argv[6]), repeats = std::atoi(argv[7]);
 
-  // owned molecules, then the periodic images within range, as LAMMPS gives them
+  // Owned molecules, then the periodic images within range, as in LAMMPS.
   const double spacing = std::cbrt(1.0 / density), length = edge * spacing;
   std::mt19937 random(20260704);
   std::uniform_real_distribution<double> jitter(-0.1, 0.1);
@@ -180,7 +182,7 @@ int main(int argc, char **argv)
   for (int k = 0; k <= repeats; ++k) {
     const double of_forces = milliseconds(gpucoord::MultisiteWant::FORCES), of_call = whole;
     const double of_all = milliseconds(gpucoord::MultisiteWant::ALL);
-    if (k == 0) continue;    // warms caches and buffers
+    if (k == 0) continue;    // warm-up of caches and buffers
     forces.push_back(of_forces);
     all.push_back(of_all);
     with_copies.push_back(of_call);

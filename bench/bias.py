@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints the bench table of fix coord/bias: the time of a step with each kind of bias, and what of it is more than the
-compute alone takes for S and its derivatives.
+"""Prints the benchmark table of fix coord/bias: the time of a step with each kind of bias, and its
+excess over the time in which the compute alone computes S and its derivatives.
 
-A jittered simple cubic lattice, rational 6/12 with 65 neighbors, norm mean; no pair potential and no integration, so
-that nothing else takes time. 8 atoms on the host show what a bias itself costs; 46,656 show that it does not matter.
-The compute alone is a step in which compute reduce asks for its derivatives, less one in which compute reduce asks
-for positions. Metadynamics starts from hills files with a hundred and a million hills.
+The system is a jittered simple cubic lattice, rational 6/12 with 65 neighbors, norm mean. It has no
+pair potential and no integration, so that nothing else takes time. 8 atoms on the host show the
+cost of a bias itself; 46,656 atoms show that this cost is negligible. The time of the compute alone
+is a step in which compute reduce requests its derivatives, minus a step in which compute reduce
+requests positions. Metadynamics starts from hills files with a hundred and a million hills.
 
 Usage: bias.py BUILD_DIR [device]; device is that of the large system and defaults to auto.
 """
@@ -18,8 +19,8 @@ import tempfile
 
 from launch import run_lammps
 
-SMALL, LARGE = 2, 36    # atoms on an edge of the lattice
-STEPS = {SMALL: 20_000, LARGE: 20}    # of each run; the fastest counts
+SMALL, LARGE = 2, 36    # atoms along an edge of the lattice
+STEPS = {SMALL: 20_000, LARGE: 20}    # steps per run; the fastest run counts
 RUNS = {SMALL: 5, LARGE: 25}
 
 SCRIPT = """
@@ -50,7 +51,7 @@ jump SELF loop
 
 
 def measure(lmp, edge, device, commands, folder):
-    """Microseconds of a step, and S."""
+    """Return microseconds of a step, and S."""
     steps = STEPS[edge]
     script = SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[edge])
     output = run_lammps(lmp, folder, script, threads=1 if edge == SMALL else None)
@@ -69,7 +70,7 @@ def write_hills(path, count, center):
 
 
 def table(lmp, edge, device, folder):
-    """Rows of one system, in microseconds."""
+    """Print the rows of one system, in microseconds."""
     ask = "compute r all reduce max {}\nfix r all ave/time 1 1 1 c_r"
     empty, s = measure(lmp, edge, device, "", folder)
     alone = measure(lmp, edge, device, ask.format("c_cv[2]"), folder)[0] - measure(

@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
-"""Prints the drift of what NVE and NPT conserve in KOKKOS runs, with a bias and without.
+"""Prints the drift of conserved quantities in NVE and NPT runs with KOKKOS, with and without a
+bias.
 
-A melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3, timestep
-0.005; a harmonic bias on the mean coordination number of all atoms (cubic, d0 0.9, dmax 2.5), 0.2
-from its mean without the bias. The derivative of the function does not jump at dmax; a jump may let
-the energy drift in any precision (doc/accuracy.md). NVE conserves the total energy with that of the
-bias, NPT also the energies of thermostat and barostat. All runs share one GPU at the same time.
-Start nvidia-cuda-mps-control -d first: it lets processes run on the GPU together; without it they
-take turns, which is far slower.
+The system is a melt of 4,000 atoms, lj/cut shifted to 0 at 2.5, T 1, density 0.8442 or pressure 3,
+timestep 0.005. A harmonic bias acts on the mean coordination number of all atoms (cubic, d0 0.9,
+dmax 2.5), 0.2 from its mean without the bias. The derivative of this function has no jump at dmax;
+a jump may cause an energy drift in any precision (doc/accuracy.md). NVE conserves the total energy
+including the bias, NPT also includes the energies of thermostat and barostat. All runs share one
+GPU at the same time. Start nvidia-cuda-mps-control -d first: it lets processes run on the GPU
+concurrently. Without it they take turns, which is far slower.
 
-The drift is the slope of a straight line through block means. Its error takes the noise to be partly independent from
-block to block and partly a random walk, which energies do by rounding; the data say how much of each (restricted
-maximum likelihood).
+The drift is the slope of a straight line through block means. Its error assumes that the noise is
+partly independent from block to block and partly a random walk, which rounding causes in energies.
+The data determine the fraction of each (restricted maximum likelihood).
 
-Usage: drift.py BUILD_DIR SECONDS [KOKKOS [PRECISION ...]]; SECONDS is the time of each run. KOKKOS is what LAMMPS gets
-after -k, by default "on g 1"; a biased run for each precision of the compute, by default mixed.
+Usage: drift.py BUILD_DIR SECONDS [KOKKOS [PRECISION ...]]; SECONDS is the time of each run. KOKKOS
+are the words after LAMMPS' option -k, by default "on g 1". There is a biased run for each PRECISION
+of the compute, by default mixed.
 """
 
 import os
@@ -30,9 +32,10 @@ from launch import run_lammps
 from run import head, row
 
 NVT = "fix move all nvt temp 1.0 1.0 0.5"
-# With iso and a chain on the barostat, what LAMMPS calls conserved walks by 0.01 an atom in 20,000 steps; so no chain.
+# With iso and a chain on the barostat, LAMMPS' conserved energy performs a walk of 0.01 per atom in
+# 20,000 steps. Hence no chain.
 NPT = "fix move all npt temp 1.0 1.0 0.5 iso 3.0 3.0 5.0 pchain 0"
-# how to equilibrate, and the run itself
+# commands for equilibration, and for the run itself
 ENSEMBLES = {"NVE": (NVT, "fix move all nve"), "NPT": (NPT, NPT)}
 ATOMS = 4000
 EQUILIBRATION = 4000    # steps, without the bias and again with it
@@ -80,7 +83,7 @@ fix b all coord/bias c_cv harmonic k 8000 s0 ${{s0}}
 
 
 def measure(lmp, kokkos, seconds, ensemble, precision):
-    """Steps, what is conserved, and the energy of the bias, if there is one."""
+    """Return steps, the conserved energy, and the energy of the bias, if there is one."""
     thermostat, move = ENSEMBLES[ensemble]
     bias, columns = (BIAS.format(precision=precision), "f_b") if precision else ("", "")
     script = SCRIPT.format(thermostat=thermostat, bias=bias, equilibration=EQUILIBRATION, move=move, columns=columns,
@@ -92,14 +95,15 @@ def measure(lmp, kokkos, seconds, ensemble, precision):
 
 
 def drift(steps, energy):
-    """Slope of a straight line through block means, and its error."""
+    """Return the slope of a straight line through block means, and its error."""
     length = len(steps) // BLOCKS
     if length < 1:
         sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: give more SECONDS")
     times, means = (column[:BLOCKS * length].reshape(BLOCKS, length).mean(axis=1) for column in (steps, energy))
     line = np.column_stack([np.ones(BLOCKS), times - times.mean()])
     index = np.arange(1, BLOCKS + 1)
-    walk = np.minimum.outer(index, index) - 1 / 2 - np.eye(BLOCKS) / 6    # covariance of block means of a random walk
+    # Covariance of block means of a random walk.
+    walk = np.minimum.outer(index, index) - 1 / 2 - np.eye(BLOCKS) / 6
     best = (-np.inf,)    # likelihood, slope, error
     for share in np.append(0, np.logspace(-5, 5, 101)):
         root = np.linalg.cholesky(np.eye(BLOCKS) + share * walk)

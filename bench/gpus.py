@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
-"""Prints the bench tables of biased KOKKOS runs on several GPUs of one machine: weak and strong scaling, S and positions.
+"""Prints the benchmark tables of biased KOKKOS runs on several GPUs of one machine: weak and strong
+scaling, S and positions.
 
-LAMMPS' melt and bias are those of kokkos.py, one MPI rank a GPU. Weak: as many atoms a GPU, in a box that grows along z;
-the efficiency is the time of a step on one GPU over that on n. Strong: the same atoms on more GPUs. Numbers are medians of
-LAMMPS' own times of runs without and with the bias that take turns. S, in double, and positions depend on the number of GPUs by
-rounding, which grows from step to step.
+LAMMPS' melt and the bias are those of kokkos.py, with one MPI rank per GPU. Weak scaling: a
+constant number of atoms per GPU, in a box that grows along z; the efficiency is the time of a step
+on one GPU over the time on n. Strong scaling: the same atoms on more GPUs. Numbers are medians of
+LAMMPS' own times of runs without and with the bias in turns. S in double and positions depend on
+the number of GPUs by rounding, which grows from step to step.
 
-Usage: gpus.py BUILD_DIR [GPUS [KOKKOS [SCALE]]]; GPUS is the largest number of them, by default 4, by powers of 2. KOKKOS
-is what LAMMPS gets after -k, of n GPUs, by default "on g {n}"; "on t 1" are ranks of one thread. SCALE below 1 makes the
-systems smaller and the runs shorter, to try the script where there is no GPU.
+Usage: gpus.py BUILD_DIR [GPUS [KOKKOS [SCALE]]]; GPUS is the largest number of GPUs, by default 4;
+runs use powers of 2. KOKKOS are the words after LAMMPS' option -k for n GPUs, by default "on g {n}";
+"on t 1" runs ranks of one thread. SCALE below 1 makes systems smaller and runs shorter, to try the
+script without a GPU.
 """
 
 import os
@@ -20,8 +23,9 @@ from kokkos import EQUILIBRATION, HARMONIC, MELT, RATIONAL, Case, System, measur
 from launch import run_lammps
 from run import head, row
 
-LIMIT = 0.95    # of the efficiency with bias over that without
-# edges in unit cells of 4 atoms, and steps of a run; weak scaling: along z, of each GPU
+LIMIT = 0.95    # minimum of the efficiency with bias over that without
+# Edges in unit cells of 4 atoms, and steps of a run. For weak scaling, the edge along z is that of
+# each GPU.
 WEAK = (63, 63, 63), 200
 VALUES = (WEAK[0], 0), ((20, 20, 20), 0), ((20, 20, 20), 100)
 STRONG = ((40, 40, 40), 400), ((63, 63, 63), 200), ((126, 126, 126), 40)
@@ -33,8 +37,8 @@ def melt(edges, scale, equilibration=EQUILIBRATION):
 
 
 def scaling(lmp, kokkos, scale, n, edges, steps):
-    """What is found for a melt on n GPUs."""
-    # large systems get fewer steps of both: the crystal has molten after some 50
+    """Return the results for a melt on n GPUs."""
+    # Large systems get fewer steps of equilibration and run: the crystal has melted after some 50.
     system = System("LJ melt", melt(edges, scale, min(EQUILIBRATION, 2 * steps)), steps_of(steps, scale),
                     (Case("harmonic", (HARMONIC,)),))
     with tempfile.TemporaryDirectory() as folder:
@@ -43,7 +47,8 @@ def scaling(lmp, kokkos, scale, n, edges, steps):
 
 
 def last_state(lmp, kokkos, scale, n, edges, steps):
-    """S in double, positions and box lengths of a crystal with displaced atoms, after so many biased steps."""
+    """Return S in double, positions and box lengths of a crystal with displaced atoms after 'steps'
+    biased steps."""
     with tempfile.TemporaryDirectory() as folder:
         last = os.path.join(folder, "last.txt")
         script = melt(edges, scale).rpartition("run ")[0] + f"""
@@ -67,7 +72,7 @@ write_dump all custom {last} id x y z modify sort id format float %.17g
 
 
 def largest_difference(state, other):
-    """Of coordinates, nearest images."""
+    """Return the largest difference of a coordinate, between nearest images."""
     _, positions, lengths = state
     return max(
         abs(a - b - length * round((a - b) / length))

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the bench table of the host: compute coord/gpu in LAMMPS over numbers of threads and of MPI ranks.
+"""Prints the benchmark table of the host: compute coord/gpu in LAMMPS for numbers of threads and of
+MPI ranks.
 
-LAMMPS' melt of density 0.8442 as a crystal with displaced atoms that stay, rational 6/12: the per-atom array, value and
-derivatives, at every step. Milliseconds are LAMMPS' own time of a step with the compute, and the sum of a column of it, less
-that without, medians of turns.
+The system is LAMMPS' melt of density 0.8442 as a crystal with displaced atoms that do not move,
+rational 6/12. Each step computes the per-atom array, value and derivatives. Milliseconds are
+LAMMPS' own time of a step with the compute and the sum of one of its columns, minus the time
+without them; medians of turns.
 
-Usage: host.py BUILD_DIR [CORES]; BUILD_DIR has the program lmp, CORES is the largest number of threads or ranks, by default
-all cores.
+Usage: host.py BUILD_DIR [CORES]; BUILD_DIR has the program lmp, CORES is the largest number of
+threads or ranks, by default all cores.
 """
 
 import os
@@ -44,7 +46,7 @@ thermo_style custom step c_sum
 
 
 def measure(lmp, edge, dmax, steps, threads, ranks):
-    """Atoms, and milliseconds of an evaluation."""
+    """Return the number of atoms, and milliseconds of an evaluation."""
     lines = SCRIPT.format(edge=edge, reach=dmax + 0.31)
     for _ in range(TURNS + 1):
         lines += f"thermo_style one\nrun {steps}\n" + DEFINE.format(dmax=dmax)

@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Prints the bench table of biased KOKKOS runs: what a bias adds to a step that stays on the GPU.
+"""Prints the benchmark table of biased KOKKOS runs: the time that a bias adds to a step that stays
+on the GPU.
 
-Melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, lists made anew every 20 steps, fix nve),
-and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu with norm mean, the bias a weak one near the present S. Runs
-without and with each bias take turns in one process, now the one first, now the other, so that they meet the same clocks
-and the same drift; the numbers are medians of LAMMPS' own times. The peer's figures are constants, measured in the melt of
-256,000 on one H200.
+The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, neighbor
+lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu
+with norm mean; the bias is weak and close to the current S. Runs without and with each bias take
+turns in one process, in alternating order, so that both meet the same clocks and the same drift.
+The numbers are medians of LAMMPS' own times. The numbers of the other program are constants,
+measured in the melt of 256,000 atoms on one H200.
 
-Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS is what LAMMPS gets after -k, by
-default "on g 1"; "on t 4" is 4 threads of the host. SCALE below 1 makes the systems smaller and the runs shorter, to
-try the script where there is no GPU.
+Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS are the words
+after LAMMPS' option -k, by default "on g 1"; "on t 4" uses 4 threads of the host. SCALE below 1
+makes systems smaller and runs shorter, to try the script without a GPU.
 """
 
 import os
@@ -23,7 +25,7 @@ from dataclasses import dataclass
 from launch import run_lammps
 from run import head, row
 
-TURNS = 6    # that count, after one that does not; even, for the order is reversed every turn
+TURNS = 6    # counted turns, after one warm-up; even, since the order alternates
 EQUILIBRATION = 500    # steps; a crystal of this temperature has melted by then
 
 MELT = """
@@ -46,8 +48,9 @@ fix move all nve
 run {equilibration}
 """
 
-# One Na+ and one Cl- in flexible SPC/Fw water (Wu, Tepper and Voth, J. Chem. Phys. 124, 024503, 2006), ten times, with the
-# damped shifted force for charges. Water starts on a lattice of the density of the liquid, turned at random.
+# One Na+ and one Cl- in flexible SPC/Fw water (Wu, Tepper and Voth, J. Chem. Phys. 124, 024503,
+# 2006), ten times, with the damped shifted force for charges. Water starts on a lattice with the
+# density of the liquid, in random orientations.
 WATER = """
 units real
 atom_style full
@@ -138,7 +141,7 @@ Special Bonds
 """
 
 RATIONAL = "switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
-# of v_n atoms, at a variable of v_s
+# Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
 METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bins 400 file HILLS"
@@ -148,7 +151,7 @@ METAD = "metad sigma 0.05 height $(0.001*v_n) pace 100 grid $(v_s-2) $(v_s+2) bi
 class Case:
     bias: str
     fixes: tuple = (HARMONIC,)
-    limit: tuple = (None, None)    # times that a step may take; ms that may be added
+    limit: tuple = (None, None)    # largest ratio of step times; largest added ms
     group: str = "all"
     variable: str = RATIONAL
     precision: str = "mixed"
@@ -159,13 +162,14 @@ class Case:
 class System:
     name: str
     setup: str
-    steps: int    # of each run, a multiple of how often lists are made
+    steps: int    # steps per run, a multiple of the rebuild interval
     cases: tuple
     turns: int = TURNS
 
 
 def steps_of(number, scale):
-    """A number of steps for systems of this scale, a multiple of how often lists are made."""
+    """Return a number of steps for systems of this scale, a multiple of the neighbor list rebuild
+    interval."""
     return max(20, round(number * scale**3) // 20 * 20)
 
 
@@ -194,7 +198,8 @@ def systems(scale):
              Case("harmonic, double", precision="double"),
              Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
         melt(63, 200, Case("harmonic", limit=times)),
-        # LAMMPS copies arrays of 11 MB between host and GPU for new lists of it; its times scatter by more than the limit
+        # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU.
+        # Its times scatter by more than the limit.
         System("SPC/Fw water", water, steps_of(200, scale), (
             Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
                  "group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), turns=20))
@@ -202,7 +207,7 @@ def systems(scale):
 
 def script_of(system):
     def define(number, case):
-        """For $(v_n) and $(v_s): the atoms of the group, and S after the set-up."""
+        """Define $(v_n) and $(v_s): the number of atoms of the group, and S after the setup."""
         return [f"variable n equal count({case.group})", f"variable s equal v_s{number}",
                 f"compute cv {case.group} coord/gpu {case.variable} precision {case.precision}",
                 *(f"fix b{k} all coord/bias c_cv {words}" for k, words in enumerate(case.fixes))]
@@ -225,7 +230,8 @@ def script_of(system):
 
 @dataclass
 class Found:
-    """Of a case: atoms, those of the group, medians of milliseconds a step, of what is added, its standard error, bytes."""
+    """Results of a case: atoms, atoms of the group, median milliseconds of a step without and with
+    the bias, added milliseconds and their standard error, bytes copied."""
     atoms: int
     members: int
     without: float
@@ -236,7 +242,7 @@ class Found:
 
 
 def measure(lmp, folder, kokkos, system, ranks=1):
-    """What is found for each case of a system, and what the compute says where it computes."""
+    """Return the results for each case of a system, and the compute's message about its device."""
     with open(os.path.join(folder, "water.txt"), "w") as file:
         file.write(WATER_MOLECULE)
     output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
@@ -253,7 +259,8 @@ def measure(lmp, folder, kokkos, system, ranks=1):
     for number in range(len(system.cases)):
         without, biased = took[number, 0][1:], took[number, 1][1:]
         low, added, high = statistics.quantiles((b - a for a, b in zip(without, biased)), n=4)
-        error = (high - low) / 2 * 1.86 / len(without)**0.5    # of a median, were the differences normal
+        # Standard error of a median, for normal differences.
+        error = (high - low) / 2 * 1.86 / len(without)**0.5
         found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased), added, error,
                            copied[number]))
     return found, re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
@@ -272,7 +279,7 @@ def print_rows(system, found):
 
 
 def nothing_to_do(lmp, kokkos):
-    """Why no such run is possible here, or nothing."""
+    """Return why such a run is impossible on this machine, or None."""
     words = subprocess.run([lmp, "-h"], stdout=subprocess.PIPE, text=True).stdout
     if not re.search("^KOKKOS package API:.*" + ("CUDA" if "g" in kokkos else ""), words, re.M):
         return "its LAMMPS has no KOKKOS" + " for CUDA" * ("g" in kokkos)

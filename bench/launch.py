@@ -1,4 +1,4 @@
-"""Starts LAMMPS for the benches."""
+"""Starts LAMMPS for the benchmarks."""
 
 import os
 import subprocess
@@ -6,7 +6,8 @@ import sys
 
 
 def run_lammps(lmp, folder, script, *words, threads=None, ranks=1):
-    """The screen output of LAMMPS on the commands of script, in folder; words follow on its command line."""
+    """Return the screen output of LAMMPS for the commands of script, run in folder with additional
+    command line words."""
     path = os.path.join(folder, "in.bench")
     with open(path, "w") as file:
         file.write(script)

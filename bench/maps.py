@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Prints the bench tables of potential maps: bench_map (its first lines say what it takes) on the GPU, where there is one, and on
-the host.
+"""Prints the benchmark tables of potential maps by bench_map (its first lines list its arguments)
+on the GPU, if there is one, and on the host.
 
-Pairs are useful within the cutoff, and tested are all of which the distance was computed; their ratio is the share in the cutoff.
-The ceiling is what the reciprocal square root units of an H100 can test, 16 a clock and multiprocessor.
+Useful pairs are within the cutoff. Tested pairs are all pairs whose distance is computed. Their
+ratio is the fraction within the cutoff. The ceiling is the number of pairs that the reciprocal
+square root units of an H100 can test, 16 per clock and multiprocessor.
 
-Usage: maps.py BUILD_DIR [threads]; threads, of the host, defaults to all cores.
+Usage: maps.py BUILD_DIR [threads]; threads of the host, by default all cores.
 """
 
 import os

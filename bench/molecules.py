@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the bench tables of rigid molecules: molecule updates a second, and steps of LAMMPS beside fix rigid/nve/small and,
-where LAMMPS has KOKKOS for CUDA, with it.
+"""Prints the benchmark tables of rigid molecules: molecule updates per second, and steps of LAMMPS
+compared with fix rigid/nve/small, also on the GPU if LAMMPS has KOKKOS for CUDA.
 
-bench_multisite's models (its first lines say which) on a jittered lattice with orientations at random, periodic images as
-ghosts, forces and torques alone. ls1-MarDyn's figures are constants, measured on one core.
+The models are those of bench_multisite (its first lines list them) on a jittered lattice with
+random orientations and periodic images as ghosts; forces and torques only. The numbers of
+ls1-MarDyn are constants, measured on one core.
 
-Usage: molecules.py BUILD_DIR [threads [edge ...]]; threads defaults to all cores, edges (molecules along an edge, on the GPU) to
-22 46 100 159, of which the fourth and later are for ethylene oxide alone.
+Usage: molecules.py BUILD_DIR [threads [edge ...]]; threads defaults to all cores, edges (molecules
+along an edge, on the GPU) to 22 46 100 159; the fourth and later edges run ethylene oxide only.
 """
 
 import os
@@ -21,13 +22,14 @@ from run import head, row, run_program
 
 MODELS = {"lj": "two centers (ethane)", "co2": "three centers, three charges", "eo": "three centers, a dipole (ethylene oxide)",
           "water": "a center, three charges (water)", "n2": "two centers, a quadrupole (nitrogen)"}
-LS1_A_CORE = {"eo": 0.086, "co2": 0.068}    # million updates a second, one EPYC core
+LS1_A_CORE = {"eo": 0.086, "co2": 0.068}    # million updates per second on one EPYC core
 HOST_EDGE = 22
 KOKKOS_EDGES = 16, 46, 100
 TURNS = 3
 
-# Carbon dioxide as TraPPE has it, at half the density of the liquid, where a lattice of parallel molecules does not overlap.
-# All beside the pair style is as alike as it can be; molecules begin without rotation.
+# Carbon dioxide of TraPPE at half the density of the liquid, at which a lattice of parallel
+# molecules does not overlap. The runs differ as little as possible except for the pair style.
+# Molecules start without rotation.
 COMPONENT = """# UNITS: real
 component CO2
 mass 44.01
@@ -100,7 +102,8 @@ fix integrate all rigid/nve/small molecule
 
 
 def measure(program, backend, model, phase, edge, precision, threads, repeats):
-    """Molecules, partners, ms of forces, ms with energies and virials, million updates a second, ms with copies."""
+    """Return molecules, partners, ms of forces, ms with energies and virials, million updates per
+    second, ms with copies."""
     return [float(word) for word in run_program(program, backend, model, phase, edge, precision, threads, repeats)]
 
 
@@ -133,7 +136,8 @@ def gpu_table(program, threads, edges):
 
 
 def fastest(build, threads, edge, steps, cases):
-    """Milliseconds of a step, and of its pair style, of runs by name: arguments of LAMMPS and a script"""
+    """Return milliseconds of a step, and of its pair style, for runs by name. cases: arguments of
+    LAMMPS and a script."""
     best = {}
     with tempfile.TemporaryDirectory() as folder:
         for name, text in (("component", COMPONENT), ("template", TEMPLATE)):

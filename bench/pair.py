@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Prints the bench table of pair_style coord: the time of a step beside lj/cut and lj/cut/omp with the same cutoff.
+"""Prints the benchmark table of pair_style coord: the time of a step compared with lj/cut and
+lj/cut/omp with the same cutoff.
 
-LAMMPS' own bench/in.lj: an fcc lattice of density 0.8442 that melts, T 1.44, cutoff 2.5, skin 0.3, neighbor lists made
-anew every 20 steps; 32,000 atoms by default. All times are LAMMPS' own, after 100 steps. The styles take turns, and of
-each the fastest run counts, so that they meet the same machine.
+The system is LAMMPS' own bench/in.lj: an fcc lattice of density 0.8442 that melts, T 1.44, cutoff
+2.5, skin 0.3, neighbor lists rebuilt every 20 steps; 32,000 atoms by default. All times are LAMMPS'
+own, after 100 steps. The styles take turns, and the fastest run of each counts, so that all meet
+the same conditions of the machine.
 
-Usage: pair.py BUILD_DIR [threads [edge [device ...]]]; threads defaults to all cores, edge (of the lattice, 4 atoms a
-cell) to 20, devices to host, and cuda where there is a GPU.
+Usage: pair.py BUILD_DIR [threads [edge [device ...]]]; threads defaults to all cores, edge (of the
+lattice, 4 atoms per cell) to 20, devices to host, and cuda if there is a GPU.
 """
 
 import os
@@ -35,7 +37,7 @@ run 100
 run {steps}
 """
 
-# a cutoff of 2.5 in each
+# Each function has a cutoff of 2.5.
 FUNCTIONS = {
     "rational 6/12": "rational 1.0 dmax 2.5",
     "cubic": "cubic dmax 2.5",
@@ -54,7 +56,7 @@ TURNS = 5
 
 
 def styles(devices):
-    """Name -> (suffix, number of types, commands)."""
+    """Return name -> (suffix, number of types, commands)."""
     lj = "pair_style lj/cut 2.5\npair_coeff * * 1.0 1.0"
     found = {"lj/cut": ("", 1, lj), "lj/cut/omp": ("omp", 1, lj)}
     for device in devices:
@@ -74,7 +76,7 @@ def styles(devices):
 def measure(lmp, folder, threads, edge, steps, suffix, ntypes, style):
     types = "\n".join(f"set group all type/ratio {i} {1 / i} {i}" for i in range(2, ntypes + 1))
     script = SCRIPT.format(edge=edge, ntypes=ntypes, types=types, style=style, steps=steps)
-    # with package omp, threads build the neighbor lists of all styles
+    # With package omp, threads build the neighbor lists of all styles.
     words = ["-pk", "omp", str(threads)] + (["-sf", suffix] if suffix else [])
     output = run_lammps(lmp, folder, script, *words, threads=threads)
     second = output[output.index("Loop time", output.index("Loop time") + 1):]

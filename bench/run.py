@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Prints the bench tables: ms per evaluation of S with derivatives and virial.
+"""Prints the benchmark tables: ms per evaluation of S with derivatives and virial.
 
-A jittered simple cubic lattice, rational 6/12, from host arrays, beside the figures of the peers,
-which were measured on one H200 with 16 CPU cores. With a GPU there is a second table for it.
+The system is a jittered simple cubic lattice, rational 6/12, from host arrays. The numbers of other
+programs were measured on one H200 with 16 CPU cores. With a GPU there is a second table for it.
 
 Usage: run.py BUILD_DIR [threads ...]; threads defaults to all cores.
 """
@@ -11,16 +11,17 @@ import os
 import subprocess
 import sys
 
-# (atoms, neighbors) -> {peer: ms}. PLUMED COORDINATION with linked cells, 16 threads.
+# (atoms, neighbors) -> {program: ms}. PLUMED COORDINATION with linked cells, 16 threads.
 PLUMED = {(10_000, 65): 8.7, (48_000, 65): 39, (10_000, 1122): 157, (48_000, 1122): 717}
-PLUMED_2_THREADS = {(10_000, 65): 28}    # the one figure there is
-# cudaCoord on the GPU
+PLUMED_2_THREADS = {(10_000, 65): 28}    # the only known number
+# cudaCoord on the GPU.
 CUDACOORD = {
     "mixed": {(10_000, 65): 1.3, (48_000, 65): 5.0, (250_000, 65): 28, (1_000_000, 65): 150,
               (10_000, 1122): 3.9, (48_000, 1122): 7.6, (250_000, 1122): 35, (1_000_000, 1122): 169},
     "double": {(10_000, 65): 1.6, (48_000, 65): 5.4, (250_000, 65): 29, (1_000_000, 65): 145},
 }
-# pairs a second that the H200 can do in float: evaluated with forces, with forces and virial; distances tested
+# Pairs per second that the H200 can process in float: evaluated with forces, with forces and
+# virial; distances tested.
 CEILING_FORCES, CEILING_VIRIAL, CEILING_TESTED = 1.17e12, 0.84e12, 2.0e12
 
 EDGES = {10_000: 22, 48_000: 36, 250_000: 63, 1_000_000: 100}

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Checks the layers of lib/gpucoord: which headers include which, that each header compiles alone, and that nothing
-there names LAMMPS, MPI or Kokkos.
+"""Checks the layers of lib/gpucoord: each header includes only headers of allowed folders and
+compiles alone, and no file names LAMMPS, MPI or Kokkos.
 
 usage: check-structure.py LEPTON_INCLUDE   folder of Lepton.h, the expression parser
-Headers that only nvcc can compile (.cuh) are left out, with a line, where there is none.
+Without nvcc, headers that only nvcc can compile (.cuh) are skipped, with a message.
 """
 import concurrent.futures
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 LIB = pathlib.Path(__file__).resolve().parent.parent / "lib/gpucoord"
-# Folders of src/ that every subject uses, each with those that it may include.
+# Folders of src/ that all subjects share, each with the folders that it may include.
 SHARED = {
     "core": {"core"},
     "gpu": {"core", "gpu"},
@@ -23,7 +23,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"box", "export", "types"},
+    "core": {"box", "counters", "export", "types"},
     "switching": {"switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
@@ -35,7 +35,7 @@ FOREIGN = re.compile(r"lammps|\bmpi\b|mpi_|kokkos", re.IGNORECASE)
 
 
 def folder_of(header):
-    """The folder of src/ to which a header belongs."""
+    """Return the folder of src/ that a header belongs to."""
     relative = header.relative_to(LIB).parts
     if relative[0] == "src":
         return relative[1]
@@ -70,7 +70,7 @@ def foreign_names(files):
 
 
 def needs_cuda(header, seen):
-    """Whether a header includes one of the CUDA Toolkit."""
+    """Return whether a header includes one of the CUDA Toolkit, directly or indirectly."""
     if header in seen:
         return False
     seen.add(header)

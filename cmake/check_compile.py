@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Compiles the LAMMPS styles of a configured build for other kinds of LAMMPS, without code generation.
+"""Checks that the LAMMPS styles of a configured build compile for other LAMMPS configurations.
 
-Usage: check_compile.py BUILD_DIR. The commands are those of BUILD_DIR/compile_commands.json, once with
-64-bit atom IDs (LAMMPS_BIGBIG) and once with the MPI stubs of a LAMMPS without MPI.
+Usage: check_compile.py BUILD_DIR. It runs the commands of BUILD_DIR/compile_commands.json without
+code generation, once with 64-bit atom IDs (LAMMPS_BIGBIG) and once with the MPI stubs of a LAMMPS
+without MPI.
 """
 
 import concurrent.futures
@@ -29,7 +30,7 @@ VARIANTS = {"64-bit atom IDs": ["-DLAMMPS_BIGBIG"], "MPI stubs": ["-DLAMMPS_SMAL
 
 
 def compile_one(variant, entry):
-    """Whether the file compiles, and the messages of the compiler."""
+    """Return whether the file compiles, and the messages of the compiler."""
     words = shlex.split(entry["command"])
     del words[words.index("-o"):words.index("-o") + 2]
     words = [word for word in words if word not in ("-DLAMMPS_SMALLBIG", "-DLAMMPS_BIGBIG")]
@@ -41,7 +42,7 @@ def compile_one(variant, entry):
 with open(os.path.join(build, "compile_commands.json")) as file:
     entries = {entry["file"]: entry for entry in json.load(file)}
 folders = tuple(os.path.join(top, "src", name, "") for name in ("GPUCOORD", "KOKKOS"))
-# nvcc has no -fsyntax-only
+# nvcc does not support -fsyntax-only.
 entries = [entry for name, entry in sorted(entries.items())
            if name.startswith(folders) and not re.search(r"(^|/)nvcc\S* ", entry["command"])]
 missing = set(glob.glob(os.path.join(folders[0], "*.cpp"))) - {entry["file"] for entry in entries}

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Copies the GPUCOORD package into a LAMMPS source tree, which then builds it with -D PKG_GPUCOORD=on.
+# Copies the GPUCOORD package into a LAMMPS source tree. LAMMPS then builds it with -D
+# PKG_GPUCOORD=on.
 # Usage: copy-to-lammps.sh LAMMPS_TREE
 set -euo pipefail
 here=$(cd "$(dirname "$0")/.." && pwd)
@@ -7,7 +8,8 @@ tree=${1:?usage: copy-to-lammps.sh LAMMPS_TREE}
 list=$tree/cmake/CMakeLists.txt
 [ -f "$list" ] || { echo "Error: $tree is no LAMMPS source tree: it has no cmake/CMakeLists.txt" >&2; exit 1; }
 
-# GPUCOORD in the list of packages, and in that of packages with a file in Packages/ that comes after KOKKOS
+# Adds GPUCOORD to the list of packages, and to the list of packages with a file in Packages/, after
+# KOKKOS.
 if grep -q GPUCOORD "$list"; then
   new_list=$(cat "$list")
 else
@@ -20,7 +22,7 @@ fi
   exit 1
 }
 
-# Files of an older version go first: CMake would compile those that this version has no more.
+# Remove files of an older version first: CMake would compile those that this version no longer has.
 rm -rf "$tree/src/GPUCOORD" "$tree/lib/gpucoord"
 mkdir -p "$tree/src/GPUCOORD" "$tree/src/KOKKOS" "$tree/lib/gpucoord"
 cp "$here"/src/GPUCOORD/* "$tree/src/GPUCOORD"

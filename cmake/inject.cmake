@@ -1,9 +1,9 @@
-# Builds GPUCOORD as a package of LAMMPS, from an untouched LAMMPS tree:
+# Builds GPUCOORD as a package of LAMMPS, from an unmodified LAMMPS tree:
 #   cmake -S lammps/cmake -B build -D CMAKE_PROJECT_lammps_INCLUDE=<gpucoord>/cmake/inject.cmake \
 #         -D PKG_GPUCOORD=on ...
-# With -D PKG_KOKKOS=on, its KOKKOS styles are in it too.
-# CMake includes this file at LAMMPS' project() command, before anything about packages. What must come
-# later waits for LAMMPS to set a variable: sources cannot be added before its target exists, and a
+# With -D PKG_KOKKOS=on, the build includes the KOKKOS styles.
+# CMake includes this file at LAMMPS' project() command, before LAMMPS handles packages. Later steps
+# run when LAMMPS sets a variable: sources cannot be added before LAMMPS' target exists, and a
 # deferred call at the end of its CMakeLists.txt may not add a subdirectory.
 cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH GPUCOORD_TOP_DIR)
 option(PKG_GPUCOORD "Build GPUCOORD Package" OFF)
@@ -11,8 +11,8 @@ if(PKG_GPUCOORD)
   include(${GPUCOORD_TOP_DIR}/lib/gpucoord/cmake/GpucoordCuda.cmake)
 endif()
 
-# LAMMPS' list of packages: with GPUCOORD in it, PKG_GPUCOORD counts as a package of LAMMPS
-# (lmp -h, lammps_has_package, ...).
+# Adds GPUCOORD to LAMMPS' list of packages, so that PKG_GPUCOORD counts as a package of LAMMPS (lmp
+# -h, lammps_has_package, ...).
 macro(gpucoord_is_a_package)
   if(NOT "GPUCOORD" IN_LIST STANDARD_PACKAGES)
     list(APPEND STANDARD_PACKAGES GPUCOORD)
@@ -20,11 +20,11 @@ macro(gpucoord_is_a_package)
 endmacro()
 variable_watch(STANDARD_PACKAGES gpucoord_is_a_package)
 
-# LAMMPS writes lists of style headers from these properties, one for the styles that are built in
-# and one (PKG...) to tell which package a missing style is in.
+# LAMMPS writes lists of style headers from these properties: one for the built-in styles, and one
+# (PKG...) to report the package of a missing style.
 foreach(style COMMAND COMPUTE FIX PAIR)
   string(TOLOWER ${style} prefix)
-  if(style STREQUAL "COMMAND")  # is named as it is
+  if(style STREQUAL "COMMAND")  # command headers have no prefix
     set(prefix *)
   endif()
   file(GLOB headers CONFIGURE_DEPENDS ${GPUCOORD_TOP_DIR}/src/GPUCOORD/${prefix}_*.h)
@@ -39,7 +39,7 @@ foreach(style COMMAND COMPUTE FIX PAIR)
   endforeach()
 endforeach()
 
-# The folder of those lists: set once, after all packages and before the lists are written.
+# LAMMPS sets the folder of these lists once, after all packages and before it writes the lists.
 function(gpucoord_add_to_lammps variable access)
   if(NOT access STREQUAL "MODIFIED_ACCESS")
     return()

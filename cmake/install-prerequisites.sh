@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs the system packages that the build and the tests need, and nothing when all are there.
+# Installs the system packages that the build and the tests need. Does nothing if all are installed.
 set -euo pipefail
 
 packages=(
@@ -11,7 +11,8 @@ packages=(
 )
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
-  # Not Debian or Ubuntu: the names differ, so go on and let the configure step say what is missing.
+  # On systems other than Debian and Ubuntu, package names differ: continue and let the configure
+  # step report missing packages.
   marker="${1:-}"
   if [ -z "$marker" ] || [ ! -e "$marker" ]; then
     echo "No apt-get here. These are needed, by their Debian names: ${packages[*]}"
@@ -19,7 +20,7 @@ if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
   exit 0
 fi
 
-# dpkg-query fails when a name is unknown, and still lists the others.
+# dpkg-query fails if a name is unknown, but still lists the others.
 installed=$(dpkg-query --show --showformat='${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null || true)
 missing=()
 for package in "${packages[@]}"; do
@@ -39,7 +40,7 @@ else
 fi
 
 echo "Installing system packages: ${missing[*]}"
-# Another apt-get may be running on a new machine: wait for its lock rather than fail.
+# Another apt-get may be running on a new machine: wait for its lock instead of failing.
 options=(-q -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3)
 "${sudo[@]}" apt-get "${options[@]}" update
 # shellcheck disable=SC2086  # $install is a list of words

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Builds LAMMPS once, in a cache that all clones share, and writes FILE, an initial cache for CMake
-# (cmake -C FILE) that says where its sources and its build are.
-# Usage: lammps-build.sh FILE [serial]. With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
-# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR,
-# KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Builds LAMMPS once, in a cache that all clones share. Writes FILE, an initial cache for CMake
+# (cmake -C FILE) with the folders of its sources and its build.
+# Usage: lammps-build.sh FILE [serial]
+# With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
+# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with
+# KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -12,15 +13,15 @@ here=$(cd "$(dirname "$0")" && pwd)
 result=$1
 variant=${2:-}
 
-# Few packages: what the examples and tests use. Everything that looks for a library of the system
-# is off, so that the same build results on every machine.
+# The packages that the examples and tests use. Options that search for system libraries are off, so
+# that all machines build the same LAMMPS.
 options=(
   -D CMAKE_BUILD_TYPE=Release -D BUILD_SHARED_LIBS=on -D BUILD_MPI=on -D BUILD_OMP=on
   -D FFT=KISS -D WITH_JPEG=off -D WITH_PNG=off -D WITH_FFMPEG=off -D WITH_CURL=off -D DOWNLOAD_POTENTIALS=off
 )
 packages=(MOLECULE KSPACE RIGID ASPHERE BODY DIPOLE COLVARS PLUGIN EXTRA-COMPUTE EXTRA-FIX EXTRA-PAIR OPENMP)
 minutes=10
-if [ "$variant" = serial ]; then    # the packages that GPUCOORD uses, and no optimization, which takes time
+if [ "$variant" = serial ]; then    # packages that GPUCOORD uses; optimization is slow
   options+=(-D BUILD_MPI=off -D BUILD_OMP=off -D LAMMPS_SIZES=bigbig -D CMAKE_BUILD_TYPE=None -D CMAKE_CXX_FLAGS=-O0)
   packages=(ASPHERE KSPACE PLUGIN)
   minutes=5
@@ -32,7 +33,8 @@ done
 
 die() { printf 'Error: %s\n' "$*" >&2; exit 1; }
 
-# The nvcc to build Kokkos with, or nothing: where there is a GPU, and GPUCOORD_CUDA, which CMake keeps, allows it.
+# Prints the nvcc to build Kokkos with, if this machine has a GPU and GPUCOORD_CUDA, which CMake
+# caches, allows it.
 nvcc_of_kokkos() {
   local wanted=${GPUCOORD_CUDA:-} nvcc
   [ -n "$wanted" ] || wanted=$(sed -n 's/^GPUCOORD_CUDA:STRING=//p' "$(dirname "$result")/CMakeCache.txt" 2>/dev/null)
@@ -64,7 +66,8 @@ if [ -n "${KOKKOS_SOURCE_DIR:-}" ]; then
   minutes=60
   kokkos_nvcc=$(nvcc_of_kokkos)
   if [ -n "$kokkos_nvcc" ]; then
-    # Kokkos' wrapper makes nvcc look like a C++ compiler. Kokkos itself finds out which GPU is here.
+    # Kokkos' wrapper makes nvcc accept the options of a C++ compiler. Kokkos itself detects the
+    # GPU.
     options+=(-D Kokkos_ENABLE_CUDA=on -D "CMAKE_CXX_COMPILER=$kokkos/bin/nvcc_wrapper")
     PATH=$(dirname "$kokkos_nvcc"):$PATH
     export PATH NVCC_WRAPPER_DEFAULT_COMPILER=${CXX:-g++}
@@ -76,13 +79,13 @@ cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd -P)
 
-# One at a time: a second make waits here and then finds the work done.
+# Only one build at a time: a second make waits here and then finds the result.
 exec 9>"$cache/lock"
 flock -n 9 || { echo "Another build of LAMMPS is running in $cache: waiting for it"; flock 9; }
 
 source_dir=$("$here/lammps-source.sh" "$cache" 9>&-)
 
-# LAMMPS takes Kokkos from lib/kokkos of its tree: in the cache, a link.
+# LAMMPS uses the Kokkos in lib/kokkos of its tree. In the cache this is a link.
 if [ -n "${kokkos:-}" ]; then
   place=$source_dir/lib/kokkos
   if [ -z "${LAMMPS_SOURCE_DIR:-}" ] && { [ -L "$place" ] || [ ! -e "$place" ]; }; then
@@ -93,7 +96,7 @@ if [ -n "${kokkos:-}" ]; then
     "give KOKKOS_SOURCE_DIR=$place."
 fi
 
-# What makes two builds differ; the hash of it names the folder.
+# A hash of all settings that distinguish two builds names the folder.
 key=$( { printf '%s\n' "${options[@]}" "$source_dir"; "${CXX:-c++}" --version; command -v "${CXX:-c++}" mpicxx
          mpicxx --version; mpirun --version || true
          [ -z "${kokkos:-}" ] || echo "$kokkos $kokkos_version"
@@ -102,7 +105,7 @@ key=$( { printf '%s\n' "${options[@]}" "$source_dir"; "${CXX:-c++}" --version; c
 build_dir=$cache/lammps-$LAMMPS_NUMBER-build-$key
 
 if [ ! -e "$build_dir/complete" ] || [ -n "${LAMMPS_SOURCE_DIR:-}" ]; then
-  # An interrupted build goes on where it stopped; a tree of the user's may have changed.
+  # An interrupted build continues; a user's source tree may have changed.
   mkdir -p "$build_dir"
   if [ ! -e "$build_dir/complete" ]; then
     echo "Building ${variant:+$variant }LAMMPS $LAMMPS_VERSION in $build_dir: once, about $minutes minutes on 2 cores"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Prints the folder of the LAMMPS source tree to build; messages go to standard error.
-# Usage: lammps-source.sh CACHE_DIR. In this order:
-#   1. LAMMPS_SOURCE_DIR      a tree of the user's, left as it is
+# Prints the folder of the LAMMPS source tree to build. Messages go to standard error.
+# Usage: lammps-source.sh CACHE_DIR. It takes the first of these sources that is available:
+#   1. LAMMPS_SOURCE_DIR      a user's tree, which stays unchanged
 #   2. a tree that an earlier run unpacked in CACHE_DIR
 #   3. LAMMPS_TARBALL         a local file
 #   4. the release tarball from the LAMMPS project
@@ -25,7 +25,7 @@ check_version() {  # TREE
     "Give such a tree, or leave LAMMPS_SOURCE_DIR empty to have it fetched."
 }
 
-check_hash() {  # FILE; true if it is the release, in either packing
+check_hash() {  # FILE; true if it is the release, in either packaging
   local sum
   sum=$(sha256sum "$1" | cut -d' ' -f1)
   [ "$sum" = "$LAMMPS_SHA256" ] || [ "$sum" = "$LAMMPS_DEBIAN_SHA256" ] || {
@@ -38,7 +38,8 @@ download_release() {  # FILE
   local host
   host=${LAMMPS_URL#https://}
   host=${host%%/*}
-  # libcurl waits five minutes for a host that never answers, and CMake has no option for that.
+  # libcurl waits five minutes for a host that never answers, and CMake has no option for this
+  # timeout.
   if [ -z "${https_proxy:-}${HTTPS_PROXY:-}${all_proxy:-}${ALL_PROXY:-}" ] \
     && ! timeout 10 bash -c ": </dev/tcp/$host/443" 2>/dev/null; then
     say "$host cannot be reached from here."
@@ -56,15 +57,15 @@ EOF
   cmake -P "$1.cmake" >&2
 }
 
-# In a subshell, with apt's lists, cache and sources in a folder of its own: nothing of the system's
-# changes, and the folder goes away at the end.
+# Runs in a subshell, with apt's lists, cache and sources in a temporary folder: the system's own
+# files stay unchanged.
 download_debian() (  # FILE
   command -v apt-get >/dev/null || { say "No apt-get here, so no Debian source package."; exit 1; }
   folder=$(mktemp -d "$cache/apt.XXXXXX")
   trap 'rm -rf "$folder"' EXIT
   mkdir -p "$folder/lists/partial" "$folder/cache/archives/partial"
-  # apt's sandbox user cannot enter a home folder, and the system's hooks are not for private lists.
-  # The age of the index does not matter, as the tarball is checked against a known hash.
+  # apt's sandbox user cannot enter a home folder, and the system's hooks do not support private
+  # lists. The age of the index does not matter, since the tarball is checked against a known hash.
   cat >"$folder/apt.conf" <<EOF
 Dir::State::Lists "$folder/lists";
 Dir::Cache "$folder/cache";
@@ -78,7 +79,7 @@ Acquire::Check-Date "false";
 #clear APT::Update::Post-Invoke-Success;
 EOF
 
-  # The system's lists name the repository. A new machine has none yet: then get private ones.
+  # The system's lists name the repository. A new machine has no lists yet and gets private ones.
   repository() {
     # shellcheck disable=SC2016  # $(REPO_URI) is apt's
     apt-get "$@" indextargets --format '$(REPO_URI)' \
@@ -117,10 +118,10 @@ unpack() {  # TARBALL TREE
   mkdir -p "$partial"
   tar -xzf "$1" -C "$partial" --no-same-owner
   top=$partial
-  # The project's tarball has one top folder, Debian's has none.
+  # The project's tarball has one top folder; Debian's has none.
   [ -f "$top/src/version.h" ] || top=$(echo "$partial"/*)
   check_version "$top"
-  mv "$top" "$2"      # in one step: a tree under its final name is complete
+  mv "$top" "$2"      # atomic: a tree under its final name is complete
   rm -rf "$partial"
 }
 

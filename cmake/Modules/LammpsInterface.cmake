@@ -1,10 +1,11 @@
-# Finds the LAMMPS that the plugin is for and defines
+# Finds the LAMMPS that the plugin is built for and defines the targets
 #   lammps_interface  include folders, definitions and libraries for sources that use LAMMPS' headers
 #   gpucoord_lepton   the expression library in LAMMPS' tree, for lib/gpucoord
-#   lammps_kokkos     the same for sources that use the headers of its KOKKOS package, where it has one that
-#                     they can be built for; otherwise LAMMPS_NO_KOKKOS says why not. With it
-#                     LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of lammps_config_accelerator(),
-#                     LAMMPS_KOKKOS_CXX_STANDARD and, where Kokkos uses CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
+#   lammps_kokkos     the same for sources that use headers of the KOKKOS package.
+#                     Defined if this LAMMPS has a supported one; otherwise LAMMPS_NO_KOKKOS has the
+#                     reason. Also sets LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of
+#                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
+#                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
@@ -28,7 +29,7 @@ if(NOT EXISTS "${LAMMPS_BUILD_DIR}/CMakeCache.txt")
     "or run make, which fetches and builds LAMMPS.")
 endif()
 
-# Settings of that build which change what its headers declare
+# Settings of LAMMPS' build that change declarations in its headers.
 load_cache("${LAMMPS_BUILD_DIR}" READ_WITH_PREFIX LAMMPS_HAS_
   CMAKE_HOME_DIRECTORY CMAKE_CXX_STANDARD LAMMPS_SIZES LAMMPS_LONGLONG_TO_LONG BUILD_MPI BUILD_OMP PKG_OPENMP PKG_PLUGIN
   PKG_KSPACE FFT_SINGLE FFT_USE_HEFFTE
@@ -47,7 +48,8 @@ endif()
 add_library(lammps_interface INTERFACE)
 target_include_directories(lammps_interface SYSTEM INTERFACE
   ${LAMMPS_SOURCE_DIR}/src ${LAMMPS_SOURCE_DIR}/third_party)
-# The one LAMMPS takes: from C++20 on its messages are formatted by the standard library, where that can.
+# The C++ standard of LAMMPS. From C++20 on, LAMMPS formats its messages with the standard library
+# if that supports it.
 set(standard 17)
 if(LAMMPS_HAS_PKG_KOKKOS)
   set(standard 20)
@@ -76,7 +78,7 @@ endif()
 if(LAMMPS_HAS_PKG_OPENMP)
   target_compile_definitions(lammps_interface INTERFACE LMP_OPENMP)
 endif()
-# Its Fourier transforms; with heFFTe their class has other members
+# LAMMPS' Fourier transforms. With heFFTe, their class has other members.
 if(LAMMPS_HAS_PKG_KSPACE AND NOT LAMMPS_HAS_FFT_USE_HEFFTE)
   target_compile_definitions(lammps_interface INTERFACE GPUCOORD_KSPACE)
   target_include_directories(lammps_interface SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/KSPACE)
@@ -85,8 +87,9 @@ if(LAMMPS_HAS_PKG_KSPACE AND NOT LAMMPS_HAS_FFT_USE_HEFFTE)
   endif()
 endif()
 
-# What LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself is never linked: it is in
-# liblammps, and a second copy would know nothing of the first one's memory.
+# The settings that LAMMPS' cmake/Modules/Packages/KOKKOS.cmake gives its own sources. Kokkos itself
+# is never linked: liblammps contains it, and a second copy would not know the memory of the first
+# one.
 set(LAMMPS_NO_KOKKOS "")
 if(NOT LAMMPS_HAS_PKG_KOKKOS)
   set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")
@@ -124,7 +127,7 @@ else()
     set(kokkos_${name} ${CMAKE_MATCH_1})
   endforeach()
 
-  # Info::has_accelerator_feature() of LAMMPS; Threads are pthreads there
+  # The names of Info::has_accelerator_feature() in LAMMPS, which calls Threads pthreads.
   string(TOLOWER "${kokkos_DEVICES}" LAMMPS_KOKKOS_APIS)
   list(TRANSFORM LAMMPS_KOKKOS_APIS REPLACE "^threads$" "pthreads")
   list(SORT LAMMPS_KOKKOS_APIS)
@@ -151,7 +154,7 @@ else()
     set(LAMMPS_KOKKOS_CXX_STANDARD ${kokkos_CXX_STANDARD})
     if("cuda" IN_LIST LAMMPS_KOKKOS_APIS)
       set(LAMMPS_KOKKOS_CUDA_ARCHITECTURES ${kokkos_CUDA_ARCHITECTURES})
-      # As nvcc_wrapper and LAMMPS have it
+      # The options of nvcc_wrapper and LAMMPS.
       foreach(option -extended-lambda -Wext-lambda-captures-this
           "SHELL:-Xcudafe --diag_suppress=unrecognized_pragma,--diag_suppress=128,--diag_suppress=186")
         target_compile_options(lammps_kokkos INTERFACE "$<$<COMPILE_LANGUAGE:CUDA>:${option}>")
@@ -164,7 +167,7 @@ else()
   endif()
 endif()
 
-# Without its just-in-time compiler, which would bring a second copy of asmjit into the process.
+# Lepton without its just-in-time compiler, which would add a second copy of asmjit to the process.
 file(GLOB lepton_sources CONFIGURE_DEPENDS ${LAMMPS_SOURCE_DIR}/lib/lepton/src/*.cpp)
 add_library(gpucoord_lepton STATIC ${lepton_sources})
 set_target_properties(gpucoord_lepton PROPERTIES

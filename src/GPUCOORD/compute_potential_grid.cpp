@@ -8,9 +8,9 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The grid is LAMMPS' Grid3d with its default rule: a rank has the points whose cell centers are in its part of the box. Then
-// fix ave/grid and dump grid, which make such grids of their own, have the same points on each rank, with align corner as well,
-// where the points themselves may be outside of the rank's part by half a cell.
+// The grid is a LAMMPS Grid3d with its default rule: a rank has the points whose cell centers are
+// in its part of the box. The grids of fix ave/grid and dump grid then have the same points on each
+// rank. With align corner, a point itself may be outside the rank's part by half a cell.
 
 #include "compute_potential_grid.h"
 
@@ -39,7 +39,7 @@
 
 using namespace LAMMPS_NS;
 
-// names of what other commands can ask for; there is one grid
+// Indices of the data that other commands can request. There is one grid.
 enum { PHI, FIELD, NEAR, FAR };
 
 /* ---------------------------------------------------------------------- */
@@ -99,21 +99,21 @@ void ComputePotentialGrid::init()
   if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Compute potential/grid {}: {}", id, why);
   check_box(Error::NOLASTLINE);
   if (!settings->is_direct()) {
-    // Neighbor and Comm take up their cutoffs after the computes
+    // Neighbor and Comm set their cutoffs after init() of the computes.
     double cutghost = comm->cutghostuser;
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
   }
   settings->map.tiny = coincidence_tolerance();
   check_distances(false);
-  evaluated_at = -1;    // a run may begin at the step of the last one
+  evaluated_at = -1;    // A run may begin at the last step of the previous run.
   if (!settings->reference.empty()) reference_region();
   is_set_up = has_warned_of_overflow = false;
   if (!potential_far) set_up();
 }
 
 /* ----------------------------------------------------------------------
-   when all is known. Collective.
+   Makes the backend after all options are known. Collective.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::set_up()
@@ -126,7 +126,7 @@ void ComputePotentialGrid::set_up()
 }
 
 /* ----------------------------------------------------------------------
-   distance between opposite faces of the box
+   Returns the distance between opposite faces of the box.
 ------------------------------------------------------------------------- */
 
 double ComputePotentialGrid::height_of_box(int axis) const
@@ -137,7 +137,7 @@ double ComputePotentialGrid::height_of_box(int axis) const
 }
 
 /* ----------------------------------------------------------------------
-   how far points of any rank are outside of its part of the box
+   Returns the largest distance of a point of any rank from the rank's part of the box.
 ------------------------------------------------------------------------- */
 
 double ComputePotentialGrid::protrusion() const
@@ -148,7 +148,8 @@ double ComputePotentialGrid::protrusion() const
 }
 
 /* ----------------------------------------------------------------------
-   once, and again where it has changed by more than alpha, which follows the box and the charges
+   Prints the setup. Prints it again only if something other than alpha has changed; alpha follows
+   from the box and the charges.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::print_setup()
@@ -189,7 +190,7 @@ std::string ComputePotentialGrid::data_path() const
 }
 
 /* ----------------------------------------------------------------------
-   of the points that tiles of a GPU would have
+   Returns the number of grid points over the number of points in a GPU's tiles that cover them.
 ------------------------------------------------------------------------- */
 
 double ComputePotentialGrid::share_of_tiles() const
@@ -210,7 +211,7 @@ std::string ComputePotentialGrid::mesh_in_words() const
 }
 
 /* ----------------------------------------------------------------------
-   of this rank, as fractions of an edge
+   Gets the bounds of this rank's part of the box, as fractions of the box edge.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::part_of_box(int axis, double &from, double &to) const
@@ -222,7 +223,7 @@ void ComputePotentialGrid::part_of_box(int axis, double &from, double &to) const
 }
 
 /* ----------------------------------------------------------------------
-   Collective
+   Collective.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::allocate_grid()
@@ -265,7 +266,7 @@ void ComputePotentialGrid::allocate_grid()
 }
 
 /* ----------------------------------------------------------------------
-   parts of the box have changed: load balancing
+   Load balancing has changed the ranks' parts of the box.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::reset_grid()
@@ -308,9 +309,9 @@ int ComputePotentialGrid::get_griddata_by_name(int igrid, const std::string &nam
 }
 
 /* ----------------------------------------------------------------------
-   fix ave/grid asks whether the compute was invoked, but never clears that
-   flag for the next step: without a look at the step it would average one
-   map over and over. All commands that read a grid do so on all ranks.
+   Fix ave/grid checks whether the compute was invoked, but never clears that flag for the next
+   step. Without this check of the step it would average one map repeatedly. All commands that read
+   a grid do so on all ranks.
 ------------------------------------------------------------------------- */
 
 void *ComputePotentialGrid::get_griddata_by_index(int index)
@@ -347,7 +348,8 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
     if (!on_gpu)
       refresh_ghosts();
     else if (domain->box_change)
-      comm->forward_comm();    // as there
+      // As in refresh_ghosts(): the ghost atoms may be those of the old box.
+      comm->forward_comm();
   }
   bigint bad;
   const Sums mine = on_gpu ? begin_on_gpu(bad) : select_charges(bad), sums = share_sums(mine, bad);
@@ -356,7 +358,8 @@ void ComputePotentialGrid::begin_evaluation(bool on_gpu)
 }
 
 /* ----------------------------------------------------------------------
-   of all ranks. bad: ID of an atom without a position or a charge, -1: without an ID, 0: there is none
+   Sums over all ranks. bad: ID of an atom whose position or charge is not finite; -1: the atom has
+   no ID; 0: there is no such atom.
 ------------------------------------------------------------------------- */
 
 ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_rank,
@@ -374,7 +377,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
                "they were set wrongly",
                id, any_bad > 0 ? fmt::format("atom ID {}", any_bad) : std::string("an atom"));
   }
-  // atoms of a dynamic group come and go
+  // A dynamic group may be empty on some steps.
   if (sums.charged == 0.0 && !group->dynamic[igroup])
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: no atom of group {} has a charge - set charges, or use "
@@ -384,7 +387,8 @@ ComputePotentialGrid::Sums ComputePotentialGrid::share_sums(const Sums &of_this_
 }
 
 /* ----------------------------------------------------------------------
-   those of the group, owned first; returns sums over the owned ones. bad: as of share_sums()
+   Selects the charges of the group, those of owned atoms first. Returns sums over the owned atoms.
+   bad: as in share_sums().
 ------------------------------------------------------------------------- */
 
 ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
@@ -415,7 +419,7 @@ ComputePotentialGrid::Sums ComputePotentialGrid::select_charges(bigint &bad)
 }
 
 /* ----------------------------------------------------------------------
-   of all ranks, in their order
+   Gathers the charges of all ranks, ordered by rank.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::gather_charges()
@@ -450,7 +454,7 @@ void ComputePotentialGrid::gather_charges()
 }
 
 /* ----------------------------------------------------------------------
-   this rank's points in the box of this moment
+   Returns this rank's points in the current box.
 ------------------------------------------------------------------------- */
 
 gpucoord::MapGrid ComputePotentialGrid::brick() const
@@ -546,7 +550,7 @@ void ComputePotentialGrid::compute_pergrid()
     return;
   }
   evaluate([this](const gpucoord::MapCharges &charges) {
-    if (is_empty) {    // alpha may not be known yet
+    if (is_empty) {    // alpha may be unknown then
       for (GridValues *const values : {&phi, &field, &near, &far})
         std::fill_n(values->data(), values->size(), 0.0);
       return;
@@ -577,7 +581,7 @@ Region *ComputePotentialGrid::reference_region() const
 }
 
 /* ----------------------------------------------------------------------
-   a periodic potential is known but for a constant
+   A periodic potential is defined up to a constant. The reference region sets this constant.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::set_reference()
@@ -609,25 +613,25 @@ void ComputePotentialGrid::set_reference()
 }
 
 /* ----------------------------------------------------------------------
-   at the atoms of the group, each without its own charge
+   Computes potentials at the atoms of the group. An atom's own charge is excluded.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::compute_peratom()
 {
   invoked_peratom = update->ntimestep;
-  if (potential_far && !force->newton)    // LAMMPS then has no room for what ghost atoms send back
+  // LAMMPS then allocates no buffer for reverse communication from ghost atoms.
+  if (potential_far && !force->newton)
     error->all(FLERR, Error::NOLASTLINE,
                "Compute potential/grid {}: with newton off LAMMPS brings nothing from ghost atoms "
-               "to their owners, which potentials at "
-               "atoms with far fft need - use newton on",
-               id);
+               "to their owners, which potentials at atoms with far fft need - use newton on{}",
+               id, lmp->kokkos ? ", with KOKKOS on a GPU package kokkos newton on neigh half" : "");
   if (atom->nmax > nmax) {
     memory->destroy(vector_atom);
     nmax = atom->nmax;
     memory->create(vector_atom, nmax, "potential/grid:vector_atom");
   }
   if (!settings->reference.empty() && evaluated_at != update->ntimestep)
-    compute_pergrid();    // it is a mean over the grid
+    compute_pergrid();    // the reference is a mean over the grid
   std::vector<double> at_atoms;
   evaluate([&](const gpucoord::MapCharges &charges) {
     const int n = static_cast<int>(owned.size());

@@ -50,11 +50,12 @@ class ComputePotentialGrid : public Compute {
   void unpack_reverse_comm(int, int *, double *) override;
   double memory_usage() override;
 
-  bool is_at_corners() const;      // where points are in their cells
-  int number_of_points() const;    // of this rank
+  bool is_at_corners() const;      // position of points in their cells
+  int number_of_points() const;    // on this rank
 
-  // For a fix that adds up maps: the sum of potentials, which stays where maps are made. Where parts of the box change the
-  // listener is told, before and after.
+  // For a fix that averages maps. The sum of potentials stays where the maps are computed, on the
+  // host or on the GPU. The listener is notified before and after load balancing changes the ranks'
+  // parts of the box.
   struct Listener {
     virtual void compute_is_gone() = 0;
     virtual void before_new_grid() = 0;
@@ -63,27 +64,29 @@ class ComputePotentialGrid : public Compute {
    protected:
     ~Listener() = default;
   };
-  // null: nobody wants a sum any longer
+  // null: no sum is needed
   virtual void set_listener(Listener *);
   const Listener *get_listener() const { return listener; }
   virtual void set_sum(const std::vector<double> &);
-  virtual void add_to_sum();    // the map of this step
+  virtual void add_to_sum();    // adds the map of this step
   virtual std::vector<double> get_sum();
 
  protected:
   struct Sums {
-    double charged = 0.0, bad = 0.0;           // atoms with a charge, and those that are nowhere
-    double q_sq = 0.0, q = 0.0, size = 0.0;    // of charges, and of their magnitudes
+    double charged = 0.0, bad = 0.0;    // numbers of charged atoms and of non-finite ones
+    // Sums of squared charges, charges and their magnitudes.
+    double q_sq = 0.0, q = 0.0, size = 0.0;
   };
   virtual void atoms_to_host() {}
-  virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms
-  // whether the map of this evaluation is made from atoms on a GPU, and stays there
+  virtual void atoms_changed_on_host() {}    // charges and groups of ghost atoms were changed
+  // True if this evaluation computes the map from atoms on the GPU and leaves the map there.
   virtual bool stays_on_gpu() const { return false; }
+  // Same results as select_charges().
   virtual Sums begin_on_gpu(bigint &bad)
   {
     bad = 0;
     return {};
-  }    // as select_charges()
+  }
   virtual gpucoord::MapOverflow map_on_gpu() { return {}; }
   virtual void fetch_from_gpu() {}
   virtual std::string data_path() const;
@@ -91,15 +94,15 @@ class ComputePotentialGrid : public Compute {
 
   gpucoord::MapGrid brick() const;
   void forward_positions();
-  // Collective. An exception of one rank stops all.
+  // Collective. An exception on one rank stops all ranks.
   void run_backend(const std::function<void()> &);
 
   std::unique_ptr<PotentialGridSettings> settings;
   std::unique_ptr<MapBackend> backend;
-  std::unique_ptr<PotentialFar> potential_far;    // null: none
+  std::unique_ptr<PotentialFar> potential_far;    // null: no far field
   GridValues phi, field;
-  bool is_fetched;        // phi and field are those of the last map
-  bigint evaluated_at;    // step of the last map; -1: none
+  bool is_fetched;        // phi and field hold the last map
+  bigint evaluated_at;    // step of the last map; -1: no map
 
  private:
   void part_of_box(int axis, double &from, double &to) const;
@@ -134,30 +137,31 @@ class ComputePotentialGrid : public Compute {
   void check_overflow(const gpucoord::MapOverflow &);
   double share_of_tiles() const;
 
-  bool is_set_up;    // in this run: alpha of a far field is known
+  bool is_set_up;    // set_up() was called in this run: alpha is known
   bool has_warned, has_warned_of_overflow;
-  bool is_empty;          // no charge at all in this evaluation
-  std::string printed;    // at set-up, but for alpha
+  bool is_empty;          // no charged atom in this evaluation
+  std::string printed;    // last setup text, without alpha
 
   std::unique_ptr<class Grid3d> grid;
-  int lo[3], hi[3];    // points of this rank, hi included
-  double outside
-      [3];    // how far points of any rank are from its part of the box, as a fraction of its edges
+  int lo[3], hi[3];    // bounds of this rank's points, hi included
+  // Largest distance of a point of any rank from the rank's part of the box, as a fraction of the
+  // box edges.
+  double outside[3];
   Listener *listener;            // or null
-  std::vector<double> sum;       // of phi, for it
-  GridValues near, far;          // of which phi is the sum, where there is a far field
-  double reference_value;        // that was taken from phi
-  std::vector<double> at_all;    // [nlocal + nghost] far field that this rank's points add at atoms
-  std::vector<char>
-      is_sent;      // [nlocal] atoms that other ranks or periodic images have ghost atoms of
-  int nreceived;    // ghost atoms that got charges
+  std::vector<double> sum;       // sum of phi for the listener
+  GridValues near, far;          // parts of phi if there is a far field
+  double reference_value;        // mean that was subtracted from phi
+  std::vector<double> at_all;    // [nlocal + nghost] far field at atoms from this rank's points
+  // [nlocal] true if another rank or a periodic image has a ghost copy of the atom.
+  std::vector<char> is_sent;
+  int nreceived;    // number of ghost atoms that received charges
   int nmax;
 
-  // of this evaluation: charges that this rank's points see, those of owned atoms first or, for kernel direct, from first_owned
-  // on
+  // Charges that this rank's points see in this evaluation. Charges of owned atoms are first; for
+  // kernel direct they begin at first_owned.
   std::vector<double> x, q;
   int first_owned;
-  std::vector<int> owned;    // rows of the atoms that these are
+  std::vector<int> owned;    // local indices of the owned charges' atoms
 };
 
 }    // namespace LAMMPS_NS

@@ -8,7 +8,7 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// Checks of compute potential/grid: whether the box, the memory and the distances allow it.
+// Checks of compute potential/grid: whether the box, the memory and the distances are supported.
 
 #include "compute_potential_grid.h"
 
@@ -27,8 +27,10 @@
 
 using namespace LAMMPS_NS;
 
-// A charge is on a point where it is nearer than this, over the cutoff or a cell of the grid, or over the longest edge of the box for
-// kernel direct: far more than float rounds distances by, and far less than distances that happen by chance.
+// A charge closer to a point than this is treated as coincident with it. The unit is the larger of
+// the cutoff and a cell of the grid, or the longest edge of the box for kernel direct. The value is
+// far larger than rounding of distances in float, and far smaller than distances that occur by
+// chance.
 static constexpr double ON_A_POINT = 1e-5;
 
 /* ---------------------------------------------------------------------- */
@@ -41,11 +43,11 @@ double ComputePotentialGrid::coincidence_tolerance() const
   for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
   return ON_A_POINT *
       MAX(settings->map.cutoff,
-          step);    // float rounds distances by a part of the size of tiles of points
+          step);    // rounding in float grows with the size of a tile of points
 }
 
 /* ----------------------------------------------------------------------
-   argument: of the command, to point at
+   argument: index of the command's argument that the error points at.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_box(int argument) const
@@ -68,8 +70,8 @@ void ComputePotentialGrid::check_box(int argument) const
 }
 
 /* ----------------------------------------------------------------------
-   A distance below 'tiny' counts as none, so neither cutoff nor radius may be shorter. With a far field such a cutoff needs a mesh
-   that is too large.
+   Distances below 'tiny' are treated as zero, so neither cutoff nor radius may be shorter. With a
+   far field, such a cutoff would need a mesh that is too large.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_distances(bool in_command) const
@@ -94,8 +96,8 @@ void ComputePotentialGrid::check_distances(bool in_command) const
 }
 
 /* ----------------------------------------------------------------------
-   Grid3d numbers the cells that atoms of a rank can be in, some of which are cut by faces of its part of the box. Its own error
-   would be of one rank, and leave it half made.
+   Grid3d numbers the cells that overlap this rank's part of the box, including those cut by its
+   faces. The error of Grid3d itself occurs on one rank and leaves the grid incomplete.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_size() const
@@ -117,8 +119,7 @@ void ComputePotentialGrid::check_size() const
 }
 
 /* ----------------------------------------------------------------------
-   Operating systems promise more memory than there is, and end a process
-   that uses it.
+   Operating systems promise more memory than there is, and kill a process that uses it.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_memory() const
@@ -126,7 +127,7 @@ void ComputePotentialGrid::check_memory() const
   constexpr double GIB = 1024.0 * 1024.0 * 1024.0;
   double npoints = 1.0;
   for (int c = 0; c < 3; ++c) npoints *= MAX(0, hi[c] - lo[c] + 1);
-  // with field three columns, and LAMMPS' pointers to them
+  // with field: phi, three columns of field, and LAMMPS' row pointers
   double bytes = npoints * sizeof(double) * (settings->field ? 5 : 1);
   std::string mesh, way_out;
   if (potential_far) {
@@ -144,7 +145,7 @@ void ComputePotentialGrid::check_memory() const
   MPI_Allreduce(&bytes, mine, 1, MPI_DOUBLE, MPI_SUM, machine);
   MPI_Comm_free(&machine);
 #endif
-  double worst[2];    // the most that the ranks of a machine need, and the least that one has
+  double worst[2];    // largest need of one machine, smallest memory (negated)
   MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
     error->all(FLERR, Error::NOLASTLINE,

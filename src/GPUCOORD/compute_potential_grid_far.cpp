@@ -8,8 +8,8 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The far field of compute potential/grid: what it adds at grid points and at atoms, less the charges that a point or an atom must
-// not see.
+// The far field of compute potential/grid: its contributions at grid points and at atoms, without
+// the charges that a point or an atom excludes.
 
 #include "compute_potential_grid.h"
 
@@ -29,14 +29,15 @@
 
 using namespace LAMMPS_NS;
 
-// of the sum of magnitudes: charges that are neutral but for rounding of what a user has set
+// Relative to the sum of magnitudes of charges. A smaller net charge is rounding of the charges
+// that a user sets.
 static constexpr double NEUTRAL = 1e-6;
 
 /* ---------------------------------------------------------------------- */
 
 void ComputePotentialGrid::begin_far(const Sums &sums)
 {
-  is_empty = sums.charged == 0.0;    // of a dynamic group
+  is_empty = sums.charged == 0.0;    // possible with a dynamic group
   if (is_empty) return;
   try {
     if (potential_far->prepare(sums.q_sq, sums.q) || !is_set_up) {
@@ -59,7 +60,7 @@ void ComputePotentialGrid::begin_far(const Sums &sums)
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS' transforms are collective themselves
+   The FFTs of LAMMPS are collective themselves, so this path needs no collective error check.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::run_far(const std::function<void()> &run)
@@ -83,7 +84,7 @@ void ComputePotentialGrid::add_far(const gpucoord::MapCharges &charges)
 }
 
 /* ----------------------------------------------------------------------
-   what the near field has left out of the sum of a point
+   Subtracts the far field of charges that the near field excludes from the sum of a point.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCharges &charges)
@@ -96,7 +97,7 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
       d[c] = charges.x[3 * static_cast<std::size_t>(k) + c] - points.origin[c];
     std::size_t point = 0;
     bool is_here = true;
-    for (int a = 2; a >= 0; --a) {    // step a has nothing beyond axis a
+    for (int a = 2; a >= 0; --a) {    // step vector a has no component beyond axis a
       const double nearest = std::round(d[a] / points.step[a][a]);
       is_here = is_here && nearest >= 0.0 && nearest < points.n[a];
       if (!is_here) break;
@@ -109,7 +110,8 @@ void ComputePotentialGrid::take_charges_from_their_points(const gpucoord::MapCha
 }
 
 /* ----------------------------------------------------------------------
-   Points of this rank add to the owned and ghost atoms near them, and what ghost atoms have got goes to those that they are of.
+   Points of this rank contribute to the owned and ghost atoms near them. Reverse communication adds
+   the contributions of ghost atoms to their owners.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
@@ -128,7 +130,8 @@ void ComputePotentialGrid::add_far_at_atoms(const gpucoord::MapCharges &charges,
 }
 
 /* ----------------------------------------------------------------------
-   the near field of an atom has left out others that are in its place, such as shells on their cores
+   The near field of an atom excludes other atoms at the same position, such as shells on their
+   cores. Subtracts their far field, too.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::take_charges_in_one_place(std::vector<double> &at_atoms) const

@@ -8,8 +8,8 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The ghost atoms that maps are made of: whether they are far enough around the rank's part of the box, and are as the owned atoms
-// are now.
+// Checks of the ghost atoms that maps use: whether they reach far enough around the rank's part of
+// the box, and whether they agree with the current owned atoms.
 
 #include "compute_potential_grid.h"
 
@@ -31,9 +31,9 @@
 using namespace LAMMPS_NS;
 
 /* ----------------------------------------------------------------------
-   every charge within the cutoff of a point must be an owned or ghost atom
-   of this rank, until atoms have moved by the skin. The shell of ghost atoms
-   is around the rank's part of the box, in which points are anywhere.
+   Every charge within the cutoff of a point must be an owned or ghost atom of this rank, until
+   atoms have moved by the skin. The shell of ghost atoms surrounds the rank's part of the box, and
+   points are anywhere in this part.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_ghost_shell(double cutghost) const
@@ -69,8 +69,9 @@ void ComputePotentialGrid::check_ghost_shell(double cutghost) const
 }
 
 /* ----------------------------------------------------------------------
-   Ghost atoms have charges and groups of when they were made, and commands may have changed those of owned atoms since. Where
-   atoms have come, gone or changed ranks, LAMMPS has no ghost atoms until the next run, or such that do not fit.
+   Ghost atoms have the charges and groups of the last reneighboring. Commands may have changed
+   those of the owned atoms since. After atoms were created, deleted or moved to other ranks, LAMMPS
+   has no valid ghost atoms until the next run.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::refresh_ghosts()
@@ -88,30 +89,31 @@ void ComputePotentialGrid::refresh_ghosts()
   MPI_Allreduce(&mine, &all, 1, MPI_LMP_BIGINT, MPI_SUM, world);
   is_sent.assign(atom->nlocal, 0);
   nreceived = 0;
-  if (all > 0) {    // lists of who sends what may not be there otherwise
+  if (all > 0) {    // the communication lists may not exist otherwise
     comm->forward_comm(this);
     atoms_changed_on_host();
   }
-  // in a run LAMMPS decides how far atoms may move until there are new ghost atoms
+  // In a run, LAMMPS decides how far atoms may move before it rebuilds the ghost atoms.
   const bool is_in_run = update->whichflag != 0;
   stop_if(nreceived != atom->nghost || ((all == 0 || !is_in_run) && is_without_ghosts()));
   if (all == 0) return;
   if (!is_in_run)
     stop_if(have_ghosts_jumped());
   else if (domain->box_change)
-    // fix deform and fix press/berendsen change the box and the owned atoms at the end of a step: ghost atoms are then those of
-    // the old box
+    // Fix deform and fix press/berendsen change the box and the owned atoms at the end of a step.
+    // The ghost atoms are then those of the old box.
     forward_positions();
 }
 
 void ComputePotentialGrid::forward_positions()
 {
   comm->forward_comm();
-  atoms_to_host();    // with KOKKOS they may have come to a GPU
+  atoms_to_host();    // with KOKKOS, the positions may be on the GPU
 }
 
 /* ----------------------------------------------------------------------
-   to where the owned atoms are now, by more than the skin allows
+   Copies the current positions to ghost atoms. Returns whether one moved farther than the skin
+   allows.
 ------------------------------------------------------------------------- */
 
 bool ComputePotentialGrid::have_ghosts_jumped()
@@ -150,7 +152,8 @@ void ComputePotentialGrid::unpack_forward_comm(int n, int first, double *buf)
 }
 
 /* ----------------------------------------------------------------------
-   whether an atom of the group is within the cutoff of a face of this rank's part of the box and is nobody's ghost atom
+   Returns whether an atom of the group is within the cutoff of a face of this rank's part of the
+   box but has no ghost copy.
 ------------------------------------------------------------------------- */
 
 bool ComputePotentialGrid::is_without_ghosts() const

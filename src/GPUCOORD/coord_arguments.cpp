@@ -124,7 +124,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position], why);
   }
 
-  // choices that contradict each other
+  // Contradicting options are errors.
 
   const bool has_end = table().has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;
@@ -171,7 +171,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
 /* ---------------------------------------------------------------------- */
 
-// types as pair_coeff takes them, then a function
+// Reads two ranges of atom types, as in pair_coeff, and a switching function.
 void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
 {
   if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu coeff", error);
@@ -181,7 +181,7 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
                "simulation box is "
                "defined - define the compute after the box");
   const auto range = [this, arg](int k, int &lo, int &hi) {
-    // what utils::bounds_typelabel() does, which does not point at the argument
+    // Like utils::bounds_typelabel(), but its error points at the argument.
     const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
     utils::bounds(FLERR, number ? number.get() : arg[k], 1, atom->ntypes, lo, hi, error, k);
   };
@@ -242,12 +242,12 @@ double CoordArguments::number(int iarg, const char *text, const std::string &wha
 }
 
 /* ----------------------------------------------------------------------
-   two atom IDs a line, # starts a comment
+   Reads two atom IDs per line; # starts a comment.
 ------------------------------------------------------------------------- */
 
 void CoordArguments::read_pairs_file(int iarg, const char *name)
 {
-  // read on one rank; its verdict, a message or none, is shared before any rank stops
+  // Rank 0 reads the file and shares its error message before any rank stops.
 
   std::string failure;
   std::vector<tagint> ids;

@@ -22,8 +22,8 @@
 
 namespace LAMMPS_NS {
 
-// What a user wrote after "compute ID group coord/gpu", checked as far as it can
-// be without the system.
+// Arguments of "compute ID group coord/gpu". They are checked as far as this is possible before
+// atoms exist.
 
 class CoordArguments : protected Pointers {
  public:
@@ -35,30 +35,29 @@ class CoordArguments : protected Pointers {
   CoordArguments(LAMMPS *, int narg, char **arg);
 
   Groups groups = Groups::SELF;
-  std::string group2;                                 // name of the second group of TWO and PAIRS
-  std::vector<std::pair<tagint, tagint>> id_pairs;    // of PAIRS_FILE
-  std::vector<tagint> pair_ids;                       // the atoms in them, sorted and each once
+  std::string group2;                                 // for TWO and PAIRS: name of the second group
+  std::vector<std::pair<tagint, tagint>> id_pairs;    // for PAIRS_FILE
+  std::vector<tagint> pair_ids;                       // sorted unique atom IDs of id_pairs
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
   Words::Device device = Words::Device::AUTO;
   int device_position = 0;    // argument to point at in an error
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
-  int check_every = 0;    // evaluations; 0: never
+  int check_every = 0;    // in evaluations; 0: never
   double check_tolerance = 0.0;
 
-  // that of switch, for all types, then that of each coeff
+  // Function of 'switch', for all types, then the function of each 'coeff'.
   struct Function {
     std::string words;         // 'switch' or 'coeff I J'
-    int ilo, ihi, jlo, jhi;    // types
+    int ilo, ihi, jlo, jhi;    // ranges of atom types
     gpucoord::SwitchOptions options;
-    int position = 0;    // argument to point at in an error: the name of the function
+    int position = 0;    // argument of the function's name, to point at in an error
   };
   std::vector<Function> functions;
-  gpucoord::SwitchTable table() const;    // the same functions in the same order
-  const Function &longest() const;        // that of the largest dmax, which is that of the variable
-  std::string
-  of_longest() const;    // ' of coeff I J', for errors; empty where there is one function
+  gpucoord::SwitchTable table() const;    // same functions, same order
+  const Function &longest() const;        // function with the largest dmax
+  std::string of_longest() const;    // ' of coeff I J' for errors; empty if there is one function
 
  private:
   void read_coeff(int &iarg, int narg, char **arg);

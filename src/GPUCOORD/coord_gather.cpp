@@ -68,7 +68,7 @@ void CoordGather::groups(int groupbit, int groupbit2)
   two = groupbit2 != 0;
   for (int side = 0; side < 2; ++side) {
     Group &g = side ? b : a;
-    g.x.clear();    // what they have allocated stays
+    g.x.clear();    // clear() keeps the allocated memory
     g.id.clear();
     g.row.clear();
     g.type.clear();
@@ -128,7 +128,7 @@ gpucoord::AllPairsInput CoordGather::allpairs(const gpucoord::Box &box) const
   if (two) {
     static const double nothing[3] = {0.0, 0.0, 0.0};
     in.b = b.view();
-    if (!in.b.x) in.b.x = nothing;    // an empty second group is not the same as none
+    if (!in.b.x) in.b.x = nothing;    // an empty second group differs from no second group
   }
   return in;
 }

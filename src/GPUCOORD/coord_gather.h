@@ -21,30 +21,30 @@
 
 namespace LAMMPS_NS {
 
-// Atoms of one or two groups gathered on every rank, for engine allpairs and pair
-// mode. The order is by rank, and within a rank by local index.
+// Gathers the atoms of one or two groups on every rank, for engine allpairs and pair mode. The
+// order is by rank, and within a rank by local index.
 
 class CoordGather : protected Pointers {
  public:
-  // owner: 'Compute coord/gpu ID', to begin errors with
+  // owner: 'Compute coord/gpu ID', the beginning of errors.
   CoordGather(LAMMPS *lmp, std::string owner_in) : Pointers(lmp), owner(std::move(owner_in)) {}
 
-  // Collective. Positions of atoms with a group bit of either group (0: none).
+  // Collective. Gathers positions of atoms with a group bit of either group (0: no group).
   void groups(int groupbit, int groupbit2);
-  // Collective. Positions of the atoms with these IDs, sorted and each once.
+  // Collective. Gathers positions of the atoms with these sorted unique IDs.
   void ids(const std::vector<tagint> &sorted_ids);
 
-  // ID (-1 without IDs) of a gathered atom whose position is not finite, or 0;
-  // the same on all ranks
+  // Returns the ID (-1 without IDs) of a gathered atom whose position is not finite, or 0. The
+  // result is the same on all ranks.
   bigint bad_atom() const;
 
   std::size_t natoms() const { return atoms.size(); }
 
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
-  // Pairs of the gathered atoms: of the two groups in the order of ID, or by ID.
-  // An error on all ranks where the groups differ in size, an atom meets itself or an
-  // ID does not exist.
+  // Return pairs of the gathered atoms: of the two groups in the order of ID, or by ID. Errors are
+  // raised on all ranks if the groups differ in size, an atom is paired with itself or an ID does
+  // not exist.
   gpucoord::PairsInput pairs_of_groups(const gpucoord::Box &);
   gpucoord::PairsInput pairs_of_ids(const gpucoord::Box &,
                                     const std::vector<std::pair<tagint, tagint>> &id_pairs,
@@ -53,7 +53,7 @@ class CoordGather : protected Pointers {
  private:
   struct Atom {
     double x[3];
-    tagint tag;    // 0 where atoms have no IDs
+    tagint tag;    // 0 if atoms have no IDs
     int member;    // bit 1: in the first group, bit 2: in the second
     int row;       // local index on its rank
     int type;
@@ -64,10 +64,10 @@ class CoordGather : protected Pointers {
 
   const std::string owner;
   std::vector<Atom> mine;     // owned by this rank
-  std::vector<Atom> atoms;    // of all ranks
+  std::vector<Atom> atoms;    // atoms of all ranks, ordered by rank
   int first_owned = 0, nowned = 0;
 
-  // the same as arrays for the library
+  // The same data as arrays for the library.
   struct Group {
     std::vector<double> x;
     std::vector<std::int64_t> id;    // index in atoms

@@ -41,7 +41,7 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
                "that, or another compute",
                compute_id);
   compute->set_listener(this);
-  if (compute->kokkosable) {    // it brings atoms to where it needs them by itself
+  if (compute->kokkosable) {    // the compute syncs atoms with the GPU itself
     kokkosable = 1;
     datamask_read = datamask_modify = EMPTY_MASK;
   }
@@ -51,7 +51,7 @@ FixAvePotentialGrid::FixAvePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
   scalar_flag = 1;
   global_freq = 1;
   extscalar = 0;
-  dynamic_group_allow = 1;    // it is not used
+  dynamic_group_allow = 1;    // the fix does not use its group
 }
 
 FixAvePotentialGrid::~FixAvePotentialGrid()
@@ -150,7 +150,7 @@ void FixAvePotentialGrid::make_mean()
 }
 
 /* ----------------------------------------------------------------------
-   load balancing: sums go to where their points are
+   Load balancing: moves the sums to the new owners of their points.
 ------------------------------------------------------------------------- */
 
 void FixAvePotentialGrid::before_new_grid()
@@ -173,7 +173,7 @@ void FixAvePotentialGrid::after_new_grid(Grid3d *old_grid, Grid3d *new_grid)
   arrived.clear();
 }
 
-// LAMMPS numbers the points of a rank with the ghost points around them
+// LAMMPS numbers the owned points of a rank among its owned and ghost points.
 
 FixAvePotentialGrid::PointsOfGrid::PointsOfGrid(Grid3d *grid)
 {

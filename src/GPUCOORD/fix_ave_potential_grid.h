@@ -27,7 +27,8 @@ FixStyle(ave/potential/grid,FixAvePotentialGrid);
 
 namespace LAMMPS_NS {
 
-// The running mean of the maps of a compute potential/grid, whose sum stays where the compute makes them.
+// Running mean of the maps of a compute potential/grid. The sum stays where the compute computes
+// the maps.
 
 class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
  public:
@@ -54,15 +55,15 @@ class FixAvePotentialGrid : public Fix, private ComputePotentialGrid::Listener {
   void make_mean();
 
   const std::string compute_id;
-  ComputePotentialGrid *compute;    // null: it has been deleted
-  bigint nmaps;                     // in the sum
+  ComputePotentialGrid *compute;    // null after the compute was deleted
+  bigint nmaps;                     // number of maps in the sum
   GridValues mean;
 
-  // while sums go from rank to rank
+  // Used while sums move between ranks.
   struct PointsOfGrid {
     PointsOfGrid() = default;
     explicit PointsOfGrid(class Grid3d *);
-    int among_owned(int number) const;    // of LAMMPS
+    int among_owned(int number) const;    // number: LAMMPS' index of the point
     int lo[3], hi[3], with_ghosts_lo[3], with_ghosts_hi[3];
   };
   PointsOfGrid old_points, new_points;

@@ -14,6 +14,7 @@
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
 
+#include "gpucoord/counters.h"
 #include "gpucoord/hills_file.h"
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/pairs.h"
@@ -507,6 +508,7 @@ std::string FixCoordBias::not_finite(double v) const
 
 void FixCoordBias::evaluate_restraints()
 {
+  GPUCOORD_COUNT(RESTRAINTS);
   energy = 0.0;
   for (std::size_t v = 0; v < states.size(); ++v)
     energy += restraint(v).evaluate(states[v].s, states[v].slope);

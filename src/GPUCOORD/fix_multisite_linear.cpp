@@ -8,8 +8,9 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// A linear molecule has no inertia about its axis. LAMMPS' ellipsoids have a tiny one there, and the least torque about the axis,
-// from rounding or from a thermostat, would make it spin. Here torque and angular momentum about the axis are taken away.
+// A linear molecule has no inertia about its axis. LAMMPS' ellipsoids have a tiny inertia there,
+// and the smallest torque about the axis, from rounding or from a thermostat, would make the
+// molecule spin. This fix removes torque and angular momentum about the axis.
 
 #include "fix_multisite_linear.h"
 
@@ -32,7 +33,7 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// Respa has no accessor
+// Respa has no accessor for sum_flevel_f().
 struct RespaLevels : public Respa {
   static void sum(Respa *respa) { (respa->*(&RespaLevels::sum_flevel_f))(); }
 };
@@ -88,7 +89,7 @@ void FixMultisiteLinear::init()
 }
 
 /* ----------------------------------------------------------------------
-   Function: of the atom and of its axis, in the frame of space
+   Calls function(i, axis) for each linear molecule of the group, with the axis in the space frame.
 ------------------------------------------------------------------------- */
 
 template <typename Function> void FixMultisiteLinear::for_each_molecule(Function function) const
@@ -115,8 +116,8 @@ void FixMultisiteLinear::take_away(Vectors which)
 /* ---------------------------------------------------------------------- */
 
 /* ----------------------------------------------------------------------
-   before the setup of any fix: the friction of a thermostat would be that of a body that spins about its axis with next to no
-   inertia
+   Runs before setup() of any fix: otherwise a thermostat computes the friction of a body that spins
+   about its axis with almost no inertia.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::setup_pre_neighbor()
@@ -133,8 +134,7 @@ void FixMultisiteLinear::setup(int vflag)
     post_force(vflag);
     return;
   }
-  for (int level = 0; level < respa->nlevels;
-       ++level) {    // each of them begins with its own torques
+  for (int level = 0; level < respa->nlevels; ++level) {    // each level has its own torques
     respa->copy_flevel_f(level);
     take_away(Vectors::TORQUES);
     respa->copy_f_flevel(level);
@@ -162,7 +162,7 @@ void FixMultisiteLinear::min_post_force(int vflag)
   post_force(vflag);
 }
 
-// what rounding has put there
+// Rounding adds angular momentum about the axis during integration.
 void FixMultisiteLinear::end_of_step()
 {
   if (!order_is_checked) check_order();
@@ -170,7 +170,7 @@ void FixMultisiteLinear::end_of_step()
 }
 
 /* ----------------------------------------------------------------------
-   fixes that come later may add torques after this one took them away
+   Fixes that are defined later may add torques after this fix removed them.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::check_order()
@@ -192,7 +192,7 @@ void FixMultisiteLinear::check_order()
 }
 
 /* ----------------------------------------------------------------------
-   linear molecules that are not in the group
+   Warns about linear molecules that are not in the group.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::check_group()

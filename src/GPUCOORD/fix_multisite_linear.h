@@ -38,11 +38,11 @@ class FixMultisiteLinear : public Fix {
 
  protected:
   enum class Vectors { TORQUES, ANGULAR_MOMENTA };
-  virtual void take_away(Vectors);    // what they have along the axes
-  virtual void atoms_to_host() {}     // before a check reads them there
+  virtual void take_away(Vectors);    // removes the components along the axes
+  virtual void atoms_to_host() {}     // before a check reads vectors on the host
 
-  std::vector<int> axis;     // [ntypes + 1] of linear molecules, -1: they are not
-  double rounding = 1e-9;    // part of a torque that may be left along the axis
+  std::vector<int> axis;     // [ntypes + 1] index of the axis of linear molecules; -1: not linear
+  double rounding = 1e-9;    // largest fraction of a torque that may remain along the axis
 
  private:
   template <typename Function> void for_each_molecule(Function) const;

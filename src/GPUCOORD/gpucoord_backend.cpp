@@ -24,7 +24,7 @@
 
 using namespace LAMMPS_NS;
 
-// The library takes this for the GPU that is current in the process.
+// The library takes this number for the current GPU of the process.
 static constexpr int CURRENT_DEVICE = -1;
 
 /* ---------------------------------------------------------------------- */
@@ -64,8 +64,8 @@ Words::Device DeviceChoice::restarted(LAMMPS *lmp, Words::Device stored, const s
 }
 
 /* ----------------------------------------------------------------------
-   replaces the text by that of the lowest rank where it is not empty and
-   returns that rank, or -1 where there is none. Collective.
+   Replaces the text on all ranks by that of the lowest rank whose text is not empty. Returns that
+   rank, or -1 if all texts are empty. Collective.
 ------------------------------------------------------------------------- */
 
 int DeviceChoice::share_first(std::string &text) const
@@ -79,12 +79,12 @@ int DeviceChoice::share_first(std::string &text) const
 }
 
 /* ----------------------------------------------------------------------
-   GPUs go round the ranks of a node. Collective.
+   Assigns GPUs round-robin to the ranks of a node. Collective.
 ------------------------------------------------------------------------- */
 
 void DeviceChoice::choose_device(int count)
 {
-  // KOKKOS for CUDA has chosen the GPU of this process, and its kernels rely on that
+  // KOKKOS for CUDA has chosen the GPU of this process, and its kernels rely on this choice.
   if (lmp->kokkos && Info::has_accelerator_feature("KOKKOS", "api", "cuda")) {
     device = CURRENT_DEVICE;
     return;
@@ -96,10 +96,10 @@ void DeviceChoice::choose_device(int count)
   MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, comm->me, MPI_INFO_NULL, &node);
   int local;
   MPI_Comm_rank(node, &local);
-  // partitions start at different GPUs: no one knows here which others are on this node
+  // Partitions start at different GPUs: a partition does not know which others are on this node.
   device = (universe->root_proc[universe->iworld] + local) % count;
 
-  // a launcher may show each rank a GPU of its own, with the same number
+  // A launcher may make a different GPU visible to each rank under the same number.
   const char *const visible = getenv("CUDA_VISIBLE_DEVICES");
   const auto key = std::hash<std::string>()(fmt::format("{} {}", device, visible ? visible : ""));
   MPI_Comm_split(node, static_cast<int>(key % MAXSMALLINT), local, &same);

@@ -12,8 +12,10 @@
 #define LMP_GPUCOORD_BACKEND_H
 
 #include "pointers.h"
+#include "update.h"
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord_words.h"
@@ -25,33 +27,34 @@
 
 namespace LAMMPS_NS {
 
-// Who computes, the host or a GPU: the choice, which is the same on all ranks, and errors
-// of one rank that must stop all.
+// Chooses the backend, host or GPU, with the same result on all ranks. Raises errors of one rank on
+// all ranks.
 
 class DeviceChoice : protected Pointers {
  public:
-  // Collective. An error where device cuda is asked for and a rank has no GPU, which begins with the name of the
-  // style and points at this argument of the command.
+  // Collective. Raises an error if device cuda is requested and a rank has no GPU. The error begins
+  // with the name of the style and points at this argument of the command.
   DeviceChoice(LAMMPS *, Words::Device, const std::string &style, int argument);
-  // Collective. The device for a style whose device is in a restart file. A file with device cuda can be read on machines
-  // without a GPU: rank 0 then prints that the style runs on the host.
+  // Collective. Returns the device of a style that is read from a restart file. A file with device
+  // cuda can be read on machines without a GPU: rank 0 then prints that the style runs on the host.
   static Words::Device restarted(LAMMPS *, Words::Device stored, const std::string &style);
 
   bool is_cuda() const { return cuda; }
-  // of this rank, as the library numbers them
+  // GPU of this rank, in the library's numbering.
   int device_number() const { return device; }
-  // backend and device of this rank, and for device auto why there is no GPU
+  // Backend and device of this rank; for device auto on the host, also why no GPU is used.
   std::string description() const;
 
  protected:
-  // Collective. Calls 'make' for this rank's device unless it was called for as many threads as now. False where that
-  // throws a DeviceError on any rank; failure then says why on those.
+  // Collective. Calls 'make' for this rank's device, unless the backend exists for the current
+  // number of threads. Returns false if 'make' throws a DeviceError on any rank; failure then has
+  // the message on those ranks.
   bool make_on_all(const std::string &owner, const std::function<void(int device)> &make,
                    std::string &failure);
-  // Collective. An error on all ranks, with the message of the lowest rank that has one.
+  // Collective. Raises an error on all ranks, with the message of the lowest rank that has one.
   [[noreturn]] void stop_all(std::string failure);
 
-  int nthreads = 0;    // of the backend; 0: it must be made
+  int nthreads = 0;    // number of threads of the backend; 0: there is no backend
 
  private:
   int share_first(std::string &text) const;
@@ -59,27 +62,31 @@ class DeviceChoice : protected Pointers {
 
   bool cuda = false;
   std::string why_host;
-  int device = 0, sharing = 1;    // number of the GPU, and of ranks that use it
+  int device = 0, sharing = 1;    // number of the GPU, number of ranks that share it
   std::string device_name;
 };
 
-// The backend of this rank.
+// Backend of this rank.
 
 template <class Computer> class BackendOf : public DeviceChoice {
  public:
   using DeviceChoice::DeviceChoice;
 
-  // Collective. The next init() makes the backend anew: for other functions.
+  // Collective. The next init() makes a new backend, for example for other functions.
   void reset() { nthreads = 0; }
 
-  Computer *operator->() const { return computer.get(); }
+  Computer *operator->() const
+  {
+    GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
+    return computer.get();
+  }
 
-  // Collective. Ends in an error on all ranks, with the message of the lowest rank that has
-  // one. The next init() makes the backend anew.
+  // Collective. Raises an error on all ranks, with the message of the lowest rank that has one. The
+  // next init() makes a new backend.
   [[noreturn]] void stop(std::string failure)
   {
     reset();
-    computer.reset();    // and its memory
+    computer.reset();    // frees its memory, too
     stop_all(std::move(failure));
   }
 
@@ -104,7 +111,7 @@ class Backend : public BackendOf<gpucoord::Coordination> {
  public:
   using BackendOf::BackendOf;
 
-  // Collective. Makes the backend, where it was not made for as many threads as now.
+  // Collective. Makes the backend, unless it exists for the current number of threads.
   void init(const gpucoord::SwitchTable &, gpucoord::Precision, const std::string &owner);
 };
 
@@ -112,7 +119,7 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
  public:
   using BackendOf::BackendOf;
 
-  // The same.
+  // Collective. Makes the backend, unless it exists for the current number of threads.
   void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
 };
 
@@ -120,7 +127,7 @@ class MapBackend : public BackendOf<gpucoord::PotentialMap> {
  public:
   using BackendOf::BackendOf;
 
-  // The same.
+  // Collective. Makes the backend, unless it exists for the current number of threads.
   void init(const gpucoord::MapOptions &, gpucoord::Precision, const gpucoord::MapBins &,
             const std::string &owner);
 };

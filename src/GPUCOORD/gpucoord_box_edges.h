@@ -15,7 +15,8 @@
 
 namespace LAMMPS_NS {
 
-// Vectors a, b and c along the edges of the simulation box of this moment, distance: a along x, b in the xy plane.
+// Gets the edge vectors a, b and c of the current simulation box, distance. a is along x, b is in
+// the xy plane.
 inline void get_box_edges(const Domain *domain, double (&edges)[3][3])
 {
   const bool tilted = domain->triclinic != 0;

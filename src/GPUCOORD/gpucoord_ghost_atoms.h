@@ -19,11 +19,11 @@
 
 namespace LAMMPS_NS {
 
-// What styles that need ghost atoms ask of LAMMPS.
+// Helpers for styles that need ghost atoms.
 
 namespace GhostAtoms {
 
-  // which group comm_modify group restricts ghost atoms to; Comm has no accessor
+  // Group of comm_modify group, which restricts ghost atoms. Comm has no accessor.
   struct CommGroup : public Comm {
     static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
   };
@@ -32,7 +32,7 @@ namespace GhostAtoms {
     return CommGroup::get(comm) != 0;
   }
 
-  // a range as advice: four digits that are enough when typed
+  // A range for advice in an error, rounded up to four digits so that it suffices when typed.
   inline std::string in_four_digits(double need)
   {
     const double digit = std::pow(10.0, std::floor(std::log10(need)) - 3.0);

@@ -25,20 +25,20 @@
 namespace LAMMPS_NS {
 namespace GhostRange {
 
-  // LAMMPS counts the atoms of a rank, ghosts included, and the exchanges that bring the ghosts in
-  // variables of type int, and checks neither. Where one overflows, ghost atoms are missing or MPI
-  // aborts. Returns why a range, distance, needs more than an int holds in the current box; empty
-  // if it does not. The verdict is the same on all ranks. For Pair::init_one() and init() of other
-  // styles, since LAMMPS sets up its communication after them.
+  // LAMMPS counts the atoms of a rank, ghosts included, and the exchanges of ghost atoms in
+  // variables of type int, and checks neither. After an overflow, ghost atoms are missing or MPI
+  // aborts. Returns why a range, distance, needs larger counts than int in the current box, or an
+  // empty string. The result is the same on all ranks. Pair::init_one() and init() of other styles
+  // call this function, since LAMMPS sets up its communication after them.
   inline std::string why_too_long(double range, const Atom *atom, const Comm *comm,
                                   const Domain *domain)
   {
     const double *const h = domain->h_inv;
-    // reciprocal heights of the box, as in CommBrick::setup()
+    // Reciprocal heights of the box, as in CommBrick::setup().
     const double per_length[3] = {std::sqrt(h[0] * h[0] + h[5] * h[5] + h[4] * h[4]),
                                   std::sqrt(h[1] * h[1] + h[3] * h[3]), h[2]};
-    // Mean over ranks of the atoms. Exchanges are counted before those across an open boundary are
-    // left out, as LAMMPS does.
+    // Mean number of atoms per rank. LAMMPS counts exchanges before it drops those across an open
+    // boundary.
     double natoms = static_cast<double>(atom->natoms), nexchanges = 0.0;
     for (int k = 0; k < domain->dimension; ++k) {
       const double part = 1.0 / comm->procgrid[k], reach = range * per_length[k];
@@ -54,8 +54,8 @@ namespace GhostRange {
         many_atoms ? "atoms per rank, ghosts included" : "exchanges of ghost atoms", LIMIT);
   }
 
-  // The same for the range of ghost atoms of a compute that needs them up to 'need', distance: names
-  // the command that sets the range, and the way out.
+  // The same check for the ghost atom range of a compute that needs ghost atoms up to 'need',
+  // distance. The text names the command that sets the range, and the way out.
   inline std::string why_ghosts_too_many(double range, double need, const Atom *atom,
                                          const Comm *comm, const Domain *domain, const Force *force)
   {
@@ -70,7 +70,7 @@ namespace GhostRange {
                        is_needed ? " and dmax, or engine allpairs with image minimum" : "");
   }
 
-  // The same for comm_modify cutoff, which also counts for styles that need less.
+  // The same check for comm_modify cutoff, which also applies to styles that need less.
   inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm,
                                               const Domain *domain, const Force *force)
   {

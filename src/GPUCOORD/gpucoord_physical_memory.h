@@ -13,7 +13,8 @@
 
 namespace LAMMPS_NS {
 
-// Bytes of memory of this machine, or infinity where the operating system does not tell.
+// Returns the physical memory of this machine in bytes, or infinity if the operating system does
+// not provide it.
 double physical_memory();
 
 }    // namespace LAMMPS_NS

@@ -21,7 +21,7 @@
 
 namespace LAMMPS_NS {
 
-// What a style writes into a restart file, on rank 0, and what all ranks read of it.
+// Rank 0 writes the data of a style into a restart file. All ranks read them.
 
 class RestartWriter {
  public:

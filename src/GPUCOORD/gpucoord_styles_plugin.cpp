@@ -8,7 +8,8 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The styles of the plugin; gpucoordplugin.cpp calls this after it has checked that they match LAMMPS.
+// The styles of the plugin. gpucoordplugin.cpp calls this file's entry after it has checked that
+// the styles match LAMMPS.
 
 #include "lammpsplugin.h"
 
@@ -31,7 +32,7 @@ using namespace LAMMPS_NS;
 
 namespace LAMMPS_NS {
 #if defined(GPUCOORD_KOKKOS)
-// in src/KOKKOS/gpucoord_kokkos_plugin.cpp, which alone is compiled with Kokkos
+// Defined in src/KOKKOS/gpucoord_kokkos_plugin.cpp, the only file that is compiled with Kokkos.
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
                               lammpsplugin_regfunc register_plugin);
 #endif
@@ -41,9 +42,10 @@ template <class Style> static Command *create_command(LAMMPS *lmp)
   return new Style(lmp);
 }
 
-// LAMMPS keeps its commands when it clears all else, and warns about each command of a plugin that it then restores. So commands
-// are not registered as styles are, but are put into the list of commands of each LAMMPS that loads the plugin or makes one of its
-// styles. Styles of KOKKOS call this, too.
+// The clear command of LAMMPS keeps commands, and LAMMPS warns about each plugin command that it
+// restores afterwards. Commands are therefore not registered like styles. They are added to the
+// command list of each LAMMPS instance that loads the plugin or creates one of its styles. KOKKOS
+// styles call this function, too.
 
 void gpucoord_add_commands(LAMMPS *lmp)
 {

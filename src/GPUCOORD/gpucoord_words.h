@@ -22,7 +22,7 @@
 
 namespace LAMMPS_NS {
 
-// Words that a user may choose from, and where in the input line a word stands.
+// Words that a user may choose from, and their positions in the input line.
 
 namespace Words {
 
@@ -56,8 +56,8 @@ namespace Words {
     return "";
   }
 
-  // Where a word stands in the command that LAMMPS reads, to point at it in an error. Words that come from
-  // elsewhere, such as a data file, have no place there.
+  // Returns the position of a word in the command that LAMMPS reads, to point at it in an error.
+  // Words from other sources, such as a data file, have no position.
   inline int position(const Input *input, const char *word)
   {
     for (int k = 0; k < input->narg; ++k)
@@ -65,7 +65,8 @@ namespace Words {
     return Error::NOLASTLINE;
   }
 
-  // the choice that the word after arg[iarg] names; command: 'compute coord/gpu engine'
+  // Returns the choice that the word after arg[iarg] names. command: for example 'compute coord/gpu
+  // engine'.
   template <typename Value>
   Value choose(const std::string &command, int iarg, int narg, char **arg,
                const std::vector<Choice<Value>> &choices, const Input *input, Error *error)

@@ -8,9 +8,9 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The library that `plugin load` opens. It needs no symbol of LAMMPS or MPI, so every LAMMPS can open it
-// and be told why it does not match. The styles are in gpucoord_styles.so next to it, which only the
-// LAMMPS that it was compiled for can open.
+// The library that `plugin load` opens. It needs no symbol of LAMMPS or MPI, so every LAMMPS can
+// open it and receive a message why it does not match. The styles are in gpucoord_styles.so in the
+// same folder; only the LAMMPS that they were compiled for can open them.
 
 #include "lammpsplugin.h"
 
@@ -30,7 +30,7 @@
 
 using namespace LAMMPS_NS;
 
-// The LAMMPS that this plugin was compiled for. Tests build it for one that does not exist.
+// The LAMMPS that this plugin is compiled for. Tests build it for a LAMMPS that does not exist.
 #ifndef GPUCOORD_EXPECT_VERSION
 #define GPUCOORD_EXPECT_VERSION 20260704
 #endif
@@ -50,35 +50,35 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// The C interface of the LAMMPS that loads the plugin: the only part of it that is the same in all releases.
+// The C interface of the LAMMPS that loads the plugin, the only interface that all releases share.
 class CInterface {
  public:
-  // of_lammps: address of a function of that LAMMPS
+  // of_lammps: address of a function of that LAMMPS.
   explicit CInterface(void *of_lammps)
   {
     Dl_info place;
     if (dladdr(of_lammps, &place)) file = place.dli_fname;
     library = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD);
-    if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is part of the program
+    if (!library) library = dlopen(nullptr, RTLD_LAZY);    // LAMMPS is linked into the program
   }
   ~CInterface() { dlclose(library); }
   CInterface(const CInterface &) = delete;
   CInterface &operator=(const CInterface &) = delete;
 
-  // The styles need the symbols of a liblammps that Python, say, has opened with RTLD_LOCAL.
+  // Python, for example, opens liblammps with RTLD_LOCAL. The styles need its symbols.
   void make_global() const
   {
     void *again = dlopen(file.c_str(), RTLD_LAZY | RTLD_NOLOAD | RTLD_GLOBAL);
     if (again) dlclose(again);
   }
 
-  // Returns null where this LAMMPS has no such function.
+  // Returns null if this LAMMPS has no such function.
   template <class Function> Function *find(const char *name) const
   {
     return reinterpret_cast<Function *>(dlsym(library, name));
   }
 
-  // Returns -1 where this LAMMPS has no such function.
+  // Returns -1 if this LAMMPS has no such function.
   template <class... Arguments> int call(const char *name, Arguments... arguments) const
   {
     const auto function = find<int(Arguments...)>(name);
@@ -95,7 +95,7 @@ std::string bits(int size)
   return std::to_string(8 * size) + "-bit";
 }
 
-// MPI_Comm is an int in MPICH and its relatives, and a pointer in Open MPI.
+// MPI_Comm is an int in MPICH and its derivatives, and a pointer in Open MPI.
 std::string mpi_of_size(int size)
 {
   return size == 0 ? "no MPI"
@@ -105,7 +105,7 @@ std::string mpi_of_size(int size)
 
 #if defined(GPUCOORD_KOKKOS)
 
-// Lists those of the settings that the KOKKOS package of this LAMMPS has.
+// Lists the given settings that the KOKKOS package of this LAMMPS has.
 std::string found_in_kokkos(const CInterface &lammps, const char *category,
                             std::initializer_list<const char *> settings)
 {
@@ -116,7 +116,7 @@ std::string found_in_kokkos(const CInterface &lammps, const char *category,
   return found;
 }
 
-// Precision and layout are in the types of the KOKKOS package, APIs in those of Kokkos.
+// Precision and layout are part of the KOKKOS package's types. The API is part of Kokkos' types.
 std::string kokkos_mismatch(const CInterface &lammps)
 {
   if (lammps.call("lammps_config_has_package", "KOKKOS") <= 0)
@@ -164,7 +164,7 @@ std::string mismatch(const CInterface &lammps, void *lmp)
       return "it was compiled for " + bits(type.size) + " " + type.setting +
           ", but this LAMMPS has " + bits(size) + " " + type.setting + " - " + BUILD_AGAIN;
   }
-  // LAMMPS answers with the size of MPI_Comm, 0 where it has no MPI
+  // LAMMPS returns the size of MPI_Comm, or 0 without MPI.
   const int found = lammps.call("lammps_config_has_mpi_support");
   if (found != GPUCOORD_EXPECT_MPI_SIZE)
     return "it was compiled for " + mpi_of_size(GPUCOORD_EXPECT_MPI_SIZE) +
@@ -176,8 +176,9 @@ std::string mismatch(const CInterface &lammps, void *lmp)
   return "";
 }
 
-// Ends all ranks, since LAMMPS would go on and fail where the input uses a style. lammps_error() ends the program, so the
-// message is on standard error as well, for programs that have switched LAMMPS' output off.
+// Stops all ranks, since LAMMPS would continue and fail when the input uses a style. lammps_error()
+// ends the program. The message is also printed on standard error for programs that have turned off
+// LAMMPS' output.
 void refuse(const CInterface &lammps, void *lmp, const std::string &message)
 {
   if (lammps.call("lammps_extract_setting", lmp, "world_rank") <= 0)
@@ -194,7 +195,7 @@ bool is_same_file(const std::string &one, const std::string &other)
       first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
 
-// File of the libgpucoord.so that is in this process, or empty.
+// File of the libgpucoord.so that this process has loaded, or empty.
 std::string loaded_kernels()
 {
   void *library = dlopen("libgpucoord.so", RTLD_LAZY | RTLD_NOLOAD);
@@ -205,7 +206,7 @@ std::string loaded_kernels()
   return file;
 }
 
-// Returns null and sets the reason, with the way out, where the styles cannot be opened.
+// Returns null if the styles cannot be opened, and sets the reason with the way out.
 lammpsplugin_initfunc open_styles(std::string &why)
 {
   Dl_info self;
@@ -222,14 +223,15 @@ lammpsplugin_initfunc open_styles(std::string &why)
           " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder";
       return nullptr;
     }
-  // The loader would give the styles a libgpucoord.so that is loaded already, whatever its folder.
+  // The loader reuses a libgpucoord.so that is already loaded, whatever its folder.
   const std::string loaded = loaded_kernels();
   if (!loaded.empty() && !is_same_file(loaded, kernels)) {
     why =
         "this program has loaded another build of GPUCOORD, " + loaded + " - load one of them only";
     return nullptr;
   }
-  // Open the kernels first and by their full name: LD_LIBRARY_PATH may lead to those of another build.
+  // Open the kernels first and by their full path: LD_LIBRARY_PATH may lead to those of another
+  // build.
   void *library = dlopen(kernels.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (library) library = dlopen(styles.c_str(), RTLD_NOW | RTLD_LOCAL);
   void *function = library ? dlsym(library, "gpucoord_register_styles") : nullptr;
@@ -241,7 +243,7 @@ lammpsplugin_initfunc open_styles(std::string &why)
 
 }    // namespace
 
-// The one symbol that LAMMPS looks up; everything else is hidden.
+// The only symbol that LAMMPS looks up. Everything else is hidden.
 extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *lmp, void *handle,
                                                                          void *regfunc)
 {

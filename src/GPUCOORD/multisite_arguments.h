@@ -18,19 +18,19 @@
 
 namespace LAMMPS_NS {
 
-// What pair_style multisite is given.
+// Arguments of pair_style multisite.
 
 struct MultisiteSettings {
-  // of shift and tail: as the keyword or as pair_modify says
+  // Source of shift and tail: the keyword (NO, YES) or pair_modify (PAIR).
   enum class Switched { NO, YES, PAIR };
 
   MultisiteSettings() = default;
-  // Errors point at the word. device_position: where the value of keyword device stands, if it is there.
+  // Errors point at the word. device_position: position of the value of keyword device, if given.
   MultisiteSettings(LAMMPS *, int narg, char **arg, int &device_position);
   explicit MultisiteSettings(RestartReader &);
   void write(RestartWriter &) const;
 
-  // of a command; 'what' begins the error where it is none
+  // Reads a number of a command. 'what' begins the error if the word is no number.
   static double number(LAMMPS *, const std::string &what, char *word);
 
   double cutoff = 0.0, cutoff_charge = 0.0;
@@ -39,7 +39,7 @@ struct MultisiteSettings {
   double reaction_field = 1.0;
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
   Words::Device device = Words::Device::AUTO;
-  int check_every = 0;    // 0: never
+  int check_every = 0;    // in evaluations; 0: never
   double check_tolerance = 0.0;
 };
 

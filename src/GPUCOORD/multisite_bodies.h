@@ -19,7 +19,7 @@
 
 namespace LAMMPS_NS {
 
-// Quaternions and moments of inertia of atoms of atom_style ellipsoid, also of its kind superellipsoid.
+// Quaternions and moments of inertia of atoms of atom_style ellipsoid, including superellipsoids.
 
 class MultisiteBodies {
  public:
@@ -28,12 +28,12 @@ class MultisiteBodies {
   {
   }
 
-  // none: there is no atom_style ellipsoid, and nothing else may be asked
+  // False if there is no atom_style ellipsoid. Other members must not be called then.
   explicit operator bool() const { return avec != nullptr; }
 
   bool has(int i) const { return atom->ellipsoid[i] >= 0; }
 
-  // w x y z of an atom that has an ellipsoid, owned or ghost
+  // Quaternion w x y z of an owned or ghost atom that has an ellipsoid.
   double *quaternion(int i) const
   {
     const int k = atom->ellipsoid[i];
@@ -45,7 +45,7 @@ class MultisiteBodies {
     return std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
   }
 
-  // about the axes of the ellipsoid, of an owned atom that has one
+  // Moments of inertia about the axes of the ellipsoid, for an owned atom that has one.
   std::array<double, 3> inertia(int i) const
   {
     const int k = atom->ellipsoid[i];
@@ -53,7 +53,7 @@ class MultisiteBodies {
       const double *const of_bonus = avec->bonus_super[k].inertia;
       return {of_bonus[0], of_bonus[1], of_bonus[2]};
     }
-    const double *const s = avec->bonus[k].shape;    // as LAMMPS' integrators have it
+    const double *const s = avec->bonus[k].shape;    // same formula as LAMMPS' integrators
     const double m = 0.2 * atom->rmass[i];
     return {m * (s[1] * s[1] + s[2] * s[2]), m * (s[0] * s[0] + s[2] * s[2]),
             m * (s[0] * s[0] + s[1] * s[1])};

@@ -25,7 +25,7 @@ using gpucoord::MultisiteSums;
 static constexpr const char *ADVICE =
     "use a larger tolerance or a higher precision, or report a bug";
 
-// Of a cutoff: rounding of positions in single precision is less than a tenth of it.
+// Relative to the cutoff. Rounding of positions in single precision is less than a tenth of this.
 static constexpr double AT_CUTOFF = 1e-5;
 
 MultisiteCheck::MultisiteCheck(LAMMPS *lmp, const gpucoord::MultisiteModel &model_in,
@@ -47,9 +47,9 @@ void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums 
                                    : gpucoord::reference_multisite(model, in, expected);
   const bool is_alike[2] = {compare_vectors("force", in, out.force, force.data(), ids),
                             compare_vectors("torque", in, out.torque, torque.data(), ids)};
-  if (!is_alike[0] || !is_alike[1]) return;    // sums have the same pairs
+  if (!is_alike[0] || !is_alike[1]) return;    // sums differ if their pairs differ
 
-  // sums may be small by cancellation: beside the magnitudes that are added
+  // Sums may be small by cancellation. They are compared with the sums of magnitudes.
   double size_energy = 0.0, size_virial = 0.0;
   for (const double e : energy) size_energy += std::fabs(e);
   for (const double w : virial) size_virial += std::fabs(w);
@@ -63,18 +63,18 @@ void MultisiteCheck::compare(const gpucoord::Molecules &in, const MultisiteSums 
 }
 
 /* ----------------------------------------------------------------------
-   Whether a molecule has a pair so near to a cutoff that rounding decides whether it is within, which may differ for the two
-   of the pair.
+   Checks whether a molecule has a pair so close to a cutoff that rounding decides whether the pair
+   counts. The decision may differ between the two molecules of the pair.
 ------------------------------------------------------------------------- */
 
 namespace {
 
 struct Place {
   std::array<double, 3> x;
-  bool has_center, has_pole;    // which cutoff it has
+  bool has_center, has_pole;    // selects the cutoffs
 };
 
-// of sites, or the center of mass of a molecule for all
+// Positions of the sites, or the center of mass of the molecule for all of them.
 std::vector<Place> places_of(const gpucoord::MultisiteModel &model, const gpucoord::Molecules &in,
                              int k)
 {
@@ -131,7 +131,8 @@ bool is_at_cutoff(const gpucoord::MultisiteModel &model, const gpucoord::Molecul
 }    // namespace
 
 /* ----------------------------------------------------------------------
-   vectors of molecules, by the largest one of all; false: some differ only for pairs at the cutoff
+   Compares vectors of molecules, relative to the largest vector of all ranks. Returns false if some
+   differ only because of pairs at the cutoff.
 ------------------------------------------------------------------------- */
 
 bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Molecules &in,
@@ -147,7 +148,7 @@ bool MultisiteCheck::compare_vectors(const std::string &what, const gpucoord::Mo
       difference_sq += (found[c] - expected[c]) * (found[c] - expected[c]);
     }
     largest_sq = MAX(largest_sq, square);
-    // a result that is not a number differs from everything
+    // A result that is not a number differs from everything.
     difference[k] = std::isfinite(difference_sq) ? std::sqrt(difference_sq) : HUGE_VAL;
   }
   largest_sq = std::sqrt(largest_sq);

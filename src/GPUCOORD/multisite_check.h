@@ -20,18 +20,18 @@
 
 namespace LAMMPS_NS {
 
-// Keyword check of pair_style multisite: the same once more in double, by the host's backend or, where that is what has
-// computed, by the library's plain loops.
+// Keyword check of pair_style multisite: computes the results again in double with the host
+// backend, or with the library's reference loops if the host backend computed the results.
 
 class MultisiteCheck : protected Pointers {
  public:
-  // host null: plain loops
+  // host: null for the reference loops.
   MultisiteCheck(LAMMPS *, const gpucoord::MultisiteModel &, gpucoord::Multisite *host,
                  gpucoord::Precision, double tolerance);
 
-  // Collective. The same error on all ranks where something differs; results are of this evaluation alone, ids of the
-  // owned molecules. In mixed and single a molecule may differ where it has a pair at the cutoff, to rounding; sums then are
-  // not compared.
+  // Collective. Raises the same error on all ranks if a result differs. Results are those of this
+  // evaluation alone; ids are those of the owned molecules. In mixed and single, a molecule may
+  // differ if rounding decides whether a pair is within a cutoff; sums are not compared then.
   void compare(const gpucoord::Molecules &, const gpucoord::MultisiteSums &,
                const gpucoord::MultisiteResults &, const std::vector<tagint> &ids) const;
 

@@ -27,7 +27,8 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// The words after each UNITS: in comments, the same once. LAMMPS itself looks at the first line of a potential file only.
+// Returns the different words after UNITS: in comments. LAMMPS itself reads only the first line of
+// a potential file.
 std::vector<std::string> units_of(const std::string &text)
 {
   std::vector<std::string> all;
@@ -38,7 +39,7 @@ std::vector<std::string> units_of(const std::string &text)
     for (std::string word; comment >> word;) {
       const std::size_t tag = word.find("UNITS:");
       if (tag == std::string::npos) continue;
-      std::string units = word.substr(tag + 6);    // also without a blank between
+      std::string units = word.substr(tag + 6);    // also without a blank after the colon
       if (units.empty()) comment >> units;
       units = utils::lowercase(units);
       bool is_new = true;
@@ -67,7 +68,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
       try {
         text.assign(std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>());
         if (in.bad()) failure = "it cannot be read";
-      } catch (const std::ios_base::failure &) {    // of a folder
+      } catch (const std::ios_base::failure &) {    // thrown for a folder
         failure = "it cannot be read - give a file";
       }
     }
@@ -106,7 +107,7 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
   } catch (const std::invalid_argument &e) {
     error->all(FLERR, argument, "{}: {}", style, e.what());
   }
-  for (auto &component : components)    // lengths, charges and masses are the same in both
+  for (auto &component : components)    // only energies differ between real and metal
     for (auto &site : component.centers) site.epsilon *= of_energy;
   return components;
 }

@@ -25,21 +25,21 @@ namespace LAMMPS_NS {
 
 namespace MultisiteComponents {
 
-  // Collective: rank 0 reads. Errors begin with the name of the style and point at this argument of the command.
-  // Files in units real and metal are converted to the other.
+  // Collective: rank 0 reads the file. Errors begin with the name of the style and point at this
+  // argument of the command. Files in units real and metal are converted to the other.
   std::vector<gpucoord::Component> read(LAMMPS *, const std::string &style, const std::string &file,
                                         int argument);
 
-  // in a restart file
+  // Write and read a component in a restart file.
   void write(RestartWriter &, const gpucoord::Component &);
   gpucoord::Component read(RestartReader &);
 
-  // of that name, or -1
+  // Returns the index of the component with this name, or -1.
   int find(const std::vector<gpucoord::Component> &, const std::string &name);
 
   std::string names(const std::vector<gpucoord::Component> &);
 
-  // Texts about components that are unlikely to be meant, for warnings of a pair style.
+  // Texts about components that are probably unintended, for warnings of a pair style.
   std::vector<std::string> warnings(const gpucoord::MultisiteModel &);
 
 }    // namespace MultisiteComponents

@@ -27,17 +27,18 @@
 
 using namespace LAMMPS_NS;
 
-// Data files have fewer digits than restart files, and an axis without length is given a thousandth of the longest.
+// Data files have fewer digits than restart files. An axis of zero length is set to a thousandth of
+// the longest.
 static constexpr double MASS_TOLERANCE = 1e-5, INERTIA_TOLERANCE = 1e-4;
 
 namespace {
 
-// what compute_modify extra/dof says; Compute has no accessor
+// Value of compute_modify extra/dof. Compute has no accessor.
 struct ExtraDof : public Compute {
   static double get(Compute *compute) { return compute->*(&ExtraDof::extra_dof); }
 };
 
-// whose kinetic energy a compute pressure counts; null: none
+// The temperature whose kinetic energy a compute pressure includes, or null.
 struct PressureOf : public ComputePressure {
   static const Compute *temperature(Compute *compute, const Modify *modify)
   {
@@ -74,14 +75,14 @@ std::vector<std::string> MultisiteMotion::warnings() const
 
 /* ---------------------------------------------------------------------- */
 
-// null: it is no molecule
+// null: the atom is no molecule
 const gpucoord::Component *MultisiteMotion::of_atom(int i) const
 {
   const int k = component_of[atom->type[i]];
   return k < 0 ? nullptr : &components[k];
 }
 
-// molecules of all ranks for which a function says yes
+// Number of molecules of all ranks for which the function returns true.
 bigint MultisiteMotion::count(const std::function<bool(int)> &is_one) const
 {
   bigint mine = 0, all;
@@ -117,7 +118,7 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     const auto &wanted = of_atom(i)->inertia;
     const double largest = *std::max_element(wanted.begin(), wanted.end());
     if (largest == 0.0 || !bodies.has(i))
-      return false;    // nothing turns, or there is nothing to compare with
+      return false;    // no rotation, or no ellipsoid to compare
     const auto moments = bodies.inertia(i);
     bool differs = false;
     for (int k = 0; k < 3; ++k)
@@ -137,13 +138,14 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   Compute temp/asphere, also that of a fix, counts three rotations of each molecule. Whether it counts translation as well,
-   and whether momentum is conserved, cannot be seen here: both numbers may be right.
+   Compute temp/asphere, also that of a fix, counts three rotations of each molecule. It may or may
+   not count translation, and momentum may or may not be conserved; neither is known here. The check
+   therefore accepts both numbers.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 {
-  if (domain->dimension == 2) return;    // there it counts one
+  if (domain->dimension == 2) return;    // temp/asphere counts one rotation in 2d
   for (Compute *const compute : modify->get_compute_by_style("^temp/asphere")) {
     const auto is_in_group = [&](int i) {
       return (atom->mask[i] & compute->groupbit) != 0;
@@ -170,7 +172,8 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   The virial is that of centers of mass, with which a kinetic energy of rotation makes no pressure.
+   The virial is that of centers of mass. The kinetic energy of rotation does not contribute to the
+   pressure.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
@@ -199,7 +202,8 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
   bigint spinning = 0;
   for (const auto *const fix : modify->get_fix_list()) {
     if (!fix->time_integrate) continue;
-    // fix move turns what it moves; nve/dotc/langevin turns ellipsoids as those for aspherical particles do
+    // Fix move rotates the atoms that it moves. Fix nve/dotc/langevin rotates ellipsoids as the
+    // fixes for aspherical particles do.
     const auto is = [fix](const char *pattern) {
       return utils::strmatch(fix->style, pattern);
     };

@@ -21,16 +21,17 @@
 
 namespace LAMMPS_NS {
 
-// Whether atoms have the masses and moments of inertia of their components, and whether what moves them turns them as
-// rigid molecules. Nothing here is an error: a user may want other masses.
+// Checks whether atoms have the masses and moments of inertia of their components, and whether the
+// fixes that move atoms rotate them as rigid molecules. These are warnings, not errors: a user may
+// want other masses.
 
 class MultisiteMotion : protected Pointers {
  public:
-  // component_of: [ntypes + 1], -1: none
+  // component_of: [ntypes + 1], -1: no molecule.
   MultisiteMotion(LAMMPS *, const std::vector<gpucoord::Component> &,
                   const std::vector<int> &component_of);
 
-  // Collective. Warnings for the run that is set up, one a line.
+  // Collective. Warnings for the run that is set up, one per line.
   std::vector<std::string> warnings() const;
 
  private:

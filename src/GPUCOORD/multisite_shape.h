@@ -20,16 +20,18 @@
 
 namespace LAMMPS_NS {
 
-// Moments of inertia of components, and ellipsoids of the same moments, which LAMMPS has in their place.
+// Moments of inertia of components, and LAMMPS ellipsoids with the same moments.
 
 namespace MultisiteShape {
 
-  // An axis of an ellipsoid must have a length; this part of the longest one adds a millionth to moments of inertia.
+  // An axis of an ellipsoid must have a length. This fraction of the longest axis adds a millionth
+  // to moments of inertia.
   constexpr double SHORTEST = 1e-3;
-  // An axis with less than this part of the largest moment has none.
+  // An axis with less than this fraction of the largest moment is treated as having no inertia.
   constexpr double NO_INERTIA = 1e-5;
 
-  // Half axes of the ellipsoid of the component's mass and moments of inertia. All 0: it has no moments.
+  // Half axes of the ellipsoid with the component's mass and moments of inertia. All are 0 if it
+  // has no moments.
   inline std::array<double, 3> half_axes(const gpucoord::Component &component)
   {
     const auto &moments = component.inertia;
@@ -42,7 +44,7 @@ namespace MultisiteShape {
     return axes;
   }
 
-  // The axis of a linear molecule, 0, 1 or 2; -1: it is not linear, or has no moments of inertia at all.
+  // Axis of a linear molecule, 0, 1 or 2; -1: it is not linear, or has no moments of inertia.
   inline int axis_of_linear(const gpucoord::Component &component)
   {
     const auto &moments = component.inertia;
@@ -51,8 +53,8 @@ namespace MultisiteShape {
     return *least < NO_INERTIA * largest ? static_cast<int>(least - moments.begin()) : -1;
   }
 
-  // Why a linear molecule feels torques about its axis, which nothing there can take up: a site beside it, or a dipole or
-  // quadrupole across it. Empty: it does not.
+  // Why a linear molecule feels a torque about its axis, where it has no inertia: a site off the
+  // axis, or a dipole or quadrupole across it. Empty if there is no such torque.
   inline std::string torque_about_axis(const gpucoord::Component &component)
   {
     constexpr double ON_AXIS = 1e-4;    // files have few digits
@@ -89,7 +91,8 @@ namespace MultisiteShape {
     return why;
   }
 
-  // Whether it may turn: a dipole, a quadrupole, or a site off the center of mass feels torques.
+  // Whether the molecule rotates: a dipole, a quadrupole, or a site off the center of mass feels
+  // torques.
   inline bool feels_torque(const gpucoord::Component &component)
   {
     const auto is_off = [](const auto &site) {

@@ -30,7 +30,7 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// PairHybrid has no accessor
+// PairHybrid has no accessor for its sub-styles.
 struct SubStyles : public PairHybrid {
   static std::vector<Pair *> get(PairHybrid *hybrid)
   {
@@ -59,7 +59,7 @@ std::vector<Pair *> MultisiteSurroundings::sub_styles(Pair *pair)
 
 void MultisiteSurroundings::check() const
 {
-  // a dump has no quaternions that rerun would read: molecules would stay turned as they are
+  // A dump has no quaternions for rerun to read: molecules would keep their orientations.
   if (input->command && strcmp(input->command, "rerun") == 0)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot be used in a rerun, which reads positions but no quaternions "
@@ -86,7 +86,7 @@ void MultisiteSurroundings::refuse(const std::string &what) const
 }
 
 /* ----------------------------------------------------------------------
-   cutoff bins hold all molecules: there is no neighbor list that could lack some
+   The cutoff bins hold all molecules. There is no neighbor list that could exclude pairs.
 ------------------------------------------------------------------------- */
 
 void MultisiteSurroundings::check_exclusions() const
@@ -96,7 +96,7 @@ void MultisiteSurroundings::check_exclusions() const
       refuse(fmt::format(
           "neigh_modify exclude type {} {} leaves some out - use neigh_modify exclude none",
           neighbor->ex1_type[k], neighbor->ex2_type[k]));
-  int mine = 0, groups;    // of molecules
+  int mine = 0, groups;    // union of the molecules' group masks
   for (int i = 0; i < atom->nlocal; ++i)
     if (is_ours(atom->type[i])) mine |= atom->mask[i];
   MPI_Allreduce(&mine, &groups, 1, MPI_INT, MPI_BOR, world);
@@ -118,7 +118,7 @@ void MultisiteSurroundings::check_exclusions() const
 }
 
 /* ----------------------------------------------------------------------
-   Bonded atoms of other styles may have any weights.
+   Atoms of other styles may be bonded with any special weights.
 ------------------------------------------------------------------------- */
 
 void MultisiteSurroundings::check_bonds() const
@@ -128,9 +128,9 @@ void MultisiteSurroundings::check_bonds() const
   for (int k = 1; k <= 3; ++k) is_weighted = is_weighted || lj[k] != 1.0 || coul[k] != 1.0;
   if (atom->molecular == Atom::ATOMIC || !is_weighted) return;
 
-  const auto count = [this](int i) {    // of atoms within three bonds
+  const auto count = [this](int i) {    // number of atoms within three bonds
     if (atom->molecular == Atom::MOLECULAR) return atom->nspecial[i][2];
-    const int molecule = atom->molindex[i];    // of atom_style template
+    const int molecule = atom->molindex[i];    // atom_style template
     if (molecule < 0) return 0;
     int **const nspecial = atom->avec->onemols[molecule]->nspecial;
     return nspecial ? nspecial[atom->molatom[i]][2] : 0;

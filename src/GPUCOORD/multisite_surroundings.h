@@ -18,17 +18,18 @@
 
 namespace LAMMPS_NS {
 
-// What other commands say that rigid molecules cannot go with: ghost atoms that lack some, pairs that are left out or weighed.
+// Checks for commands that rigid molecules do not support: incomplete ghost atoms, excluded pairs
+// and weighted pairs.
 
 class MultisiteSurroundings : protected Pointers {
  public:
-  // component_of: [ntypes + 1], -1: none
+  // component_of: [ntypes + 1], -1: no component.
   MultisiteSurroundings(LAMMPS *, const std::vector<int> &component_of);
 
-  // Collective. The same error on all ranks.
+  // Collective. Raises the same error on all ranks.
   void check() const;
 
-  // of pair_style hybrid and its kin; any other pair style alone
+  // Sub-styles of pair_style hybrid and its variants. Any other pair style is returned alone.
   static std::vector<class Pair *> sub_styles(class Pair *);
 
  private:

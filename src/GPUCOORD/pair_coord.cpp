@@ -43,10 +43,10 @@ using gpucoord::Window;
 using gpucoord::WINDOWED;
 using Words::position;
 
-// what is worth the start of threads
+// Smallest loop worth parallelizing.
 static constexpr int MANY = 4096;
 
-// 'neigh', not 'list': that is a pair style, and pair_style hybrid would take it for one
+// The name is 'neigh' because 'list' is a pair style, which pair_style hybrid would recognize.
 const std::vector<Words::Choice<PairCoord::Engine>> PairCoord::ENGINES = {
     {"auto", Engine::AUTO}, {"cells", Engine::CELLS}, {"neigh", Engine::NEIGH}};
 
@@ -56,7 +56,7 @@ PairCoord::PairCoord(LAMMPS *lmp) : Pair(lmp)
 {
   respa_enable = 1;
   writedata = 1;
-  // every owned atom sums over all its neighbors: ghost atoms get no forces
+  // Every owned atom sums over all its neighbors. Ghost atoms get no forces.
   no_virial_fdotr_compute = 1;
 }
 
@@ -91,7 +91,7 @@ void PairCoord::allocate()
 
 void PairCoord::settings(int narg, char **arg)
 {
-  // of this command; an error leaves those of an earlier one
+  // Values of this command. After an error the values of an earlier command remain.
   Engine new_engine = Engine::AUTO;
   auto new_precision = gpucoord::Precision::DOUBLE;
   auto new_device = Words::Device::AUTO;
@@ -195,20 +195,21 @@ void PairCoord::init_style()
                "Pair coord: engine cells cannot split forces into the levels inner, middle and "
                "outer of run_style respa - use engine neigh, or level pair");
   if (!by_cells) {
-    // LAMMPS derives half lists from any full one that knows the same pairs, but has no code for those that other
-    // styles of a hybrid have split into levels: a list with the neighbors of ghosts it leaves alone
+    // LAMMPS derives half lists from any full list with the same pairs, but has no code for half
+    // lists that other styles of a hybrid split into levels. It does not derive lists from one that
+    // includes neighbors of ghost atoms.
     const bool may_be_taken = has_levels && utils::strmatch(force->pair_style, "^hybrid");
     neighbor->add_request(this, NeighConst::REQ_FULL | (may_be_taken ? NeighConst::REQ_GHOST : 0));
   }
 
-  // init_one() says again which pairs of types this style has, and lists are new
+  // init_one() sets the pairs of types of this style again, and the neighbor lists are new.
   for (auto &one : coefficients) one.function.reset();
   changed = true;
 }
 
 /* ----------------------------------------------------------------------
-   cutoff bins hold all atoms, where neighbor lists lack or mark some pairs;
-   empty: there are none
+   Cutoff bins hold all atoms, but neighbor lists exclude or mark some pairs. Returns the
+   difference, or an empty string if there is none.
 ------------------------------------------------------------------------- */
 
 std::string PairCoord::why_cells_differ() const
@@ -238,13 +239,14 @@ double PairCoord::init_one(int i, int j)
   SwitchOptions options = c.options;
   options.shifted = offset_flag != 0;
   const std::string words = CoordSwitch::words(options) + (options.shifted ? " shifted" : "");
-  if (!c.function || c.words != words) {    // fix adapt comes here as well, and leaves the function
+  // Fix adapt also calls init_one() but keeps the function.
+  if (!c.function || c.words != words) {
     c.function = std::make_unique<gpucoord::SwitchEvaluator>(Switch(options));
     c.words = words;
   }
   const Switch &function = c.function->function;
   changed = true;
-  etail_ij = ptail_ij = 0.0;    // there is nothing beyond dmax
+  etail_ij = ptail_ij = 0.0;    // no tail: the function is 0 beyond dmax
   if (cut_respa && function.dmax() < cut_respa[3])
     error->all(FLERR, Error::NOLASTLINE,
                "Pair coord: dmax {:.10g} of types {} and {} is less than {:.10g}, where the last "
@@ -266,7 +268,7 @@ double PairCoord::init_one(int i, int j)
 }
 
 /* ----------------------------------------------------------------------
-   functions of one form mix: epsilon and lengths by the rules of pair_modify mix
+   Mixes functions of the same form: epsilon and lengths follow pair_modify mix.
 ------------------------------------------------------------------------- */
 
 void PairCoord::mix(int i, int j)
@@ -279,7 +281,7 @@ void PairCoord::mix(int i, int j)
   };
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
-  const auto form = [](SwitchOptions o) {    // all but lengths
+  const auto form = [](SwitchOptions o) {    // all options except lengths
     o.r0 = o.d0 = o.dmax = o.ref = o.beta = SwitchOptions::NOT_GIVEN;
     return CoordSwitch::words(o);
   };
@@ -293,7 +295,7 @@ void PairCoord::mix(int i, int j)
   const auto mix_lengths = [&](double SwitchOptions::*length) {
     if (std::isnan(a.*length) && std::isnan(b.*length)) return;
     mixed.*length = mix_distance(
-        fa.*length, fb.*length);    // where one is given, with the default of the other
+        fa.*length, fb.*length);    // if only one is given, mix it with the default of the other
   };
   mix_lengths(&SwitchOptions::r0);
   mix_lengths(&SwitchOptions::d0);
@@ -315,8 +317,8 @@ void PairCoord::mix(int i, int j)
 }
 
 /* ----------------------------------------------------------------------
-   the functions and weights of all pairs of types, once init_one() has seen them all;
-   fix adapt changes epsilon alone, which makes no new functions. Collective.
+   Makes the functions and weights of all pairs of types, after init_one() was called for all of
+   them. Fix adapt changes only epsilon, which requires no new functions. Collective.
 ------------------------------------------------------------------------- */
 
 void PairCoord::make_table()
@@ -327,7 +329,7 @@ void PairCoord::make_table()
   weight.assign(static_cast<std::size_t>(ntypes + 1) * (ntypes + 1), 0.0);
   interacts.assign(ntypes + 1, 0);
   std::string all_words = by_cells ? "cells\n" : "neigh\n";
-  std::map<std::string, int> numbers;    // functions by their words
+  std::map<std::string, int> numbers;    // numbers of functions by their words
   for (int i = 1; i <= ntypes; ++i)
     for (int j = i; j <= ntypes; ++j) {
       const auto &function = of_types(i, j).function;
@@ -340,11 +342,11 @@ void PairCoord::make_table()
       all_words += fmt::format("{} {} {}\n", i, j, words);
     }
   const bool is_new = all_words != table_words;
-  if (is_new)    // also for levels that only a later run may have
+  if (is_new)    // also levels that only a later run may use
     for (Level &level : levels) level.backend->reset();
   for (Level &level : levels)
     if (level.is_used) level.backend->init(*table, precision, "Pair coord");
-  table_words = all_words;    // where that did not end in an error
+  table_words = all_words;    // set only if init() raised no error
   if (comm->me != 0 || !update->setupflag) return;
   const std::string text = setup_text();
   if (text != printed) utils::logmesg(lmp, text);
@@ -363,7 +365,7 @@ std::string PairCoord::setup_text() const
   std::string mesg = fmt::format(
       "Pair coord: {}, precision {}, engine {}, {}\n", backend.description(),
       Words::name_of(precision, Words::PRECISIONS), by_cells ? "cells" : "neigh", data_path());
-  // what jumps at dmax costs energy: the worst pairs of types
+  // A jump at dmax violates energy conservation. Find the pairs of types with the largest jumps.
   struct {
     double size = 0.0;
     int i = 0, j = 0;
@@ -380,7 +382,7 @@ std::string PairCoord::setup_text() const
       const int number = table->number(i, j);
       if (number == SwitchTable::NONE) continue;
       const Switch &function = table->functions()[number];
-      // slopes of the order of rounding are none
+      // Derivatives of the order of rounding are treated as zero.
       const double slope = function.slope_at_dmax();
       if (fabs(slope) * function.dmax() > 1e-12) force_jump.meet(epsilon[i][j] * slope, i, j);
       if (fabs(function.value_at_dmax()) > 1e-12)
@@ -422,7 +424,8 @@ void PairCoord::check_positions() const
 void PairCoord::select_atoms()
 {
   const int nlocal = atom->nlocal, nall = nlocal + atom->nghost;
-  if (std::find(interacts.begin() + 1, interacts.end(), 0) == interacts.end()) {    // all types do
+  // All types interact.
+  if (std::find(interacts.begin() + 1, interacts.end(), 0) == interacts.end()) {
     nowned = nlocal;
     index.resize(nall);
 #pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY)
@@ -438,9 +441,9 @@ void PairCoord::select_atoms()
 }
 
 /* ----------------------------------------------------------------------
-   Neighbors that can come into range before LAMMPS makes its list anew. Since
-   it did, no atom has moved by more than half the skin, nor will until then: a
-   pair by no more than twice the skin from where it is now.
+   Selects the neighbors that can come into range before LAMMPS rebuilds its list. Until then each
+   atom moves by at most half the skin from its position at the last rebuild, so a pair distance
+   changes by at most twice the skin from its current value.
 ------------------------------------------------------------------------- */
 
 void PairCoord::shorten_list(Level &level, double range) const
@@ -466,7 +469,8 @@ void PairCoord::shorten_list(Level &level, double range) const
 }
 
 /* ----------------------------------------------------------------------
-   this rank's share of energy and virial; sums of its atoms are in 'sums'. Collective where coefficients changed.
+   Returns this rank's contribution to energy and virial. The sums of its atoms are in 'sums'.
+   Collective if coefficients changed.
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Window *window)
@@ -498,7 +502,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       in.neighmask = NEIGHMASK;
       in.version = level.list_version;
       in.types = {atom->type, weight.data()};
-      // 2: neighbors of that kind are marked, others are none or as all
+      // 2: neighbors of this kind are marked; other values exclude them or keep all.
       const int *const flag = neighbor->special_flag;
       if (atom->molecular != Atom::ATOMIC && (flag[1] == 2 || flag[2] == 2 || flag[3] == 2))
         in.special = force->special_lj;
@@ -506,7 +510,7 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       mine = (*level.backend)->list(in, want, sums.data());
     }
   } catch (const gpucoord::DeviceError &e) {
-    level.backend->reset();    // the next run makes it anew
+    level.backend->reset();    // the next run makes a new backend
     error->one(FLERR, Error::NOLASTLINE,
                "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, "
                "more GPUs or fewer "
@@ -538,7 +542,7 @@ void PairCoord::add_forces(unsigned want)
   }
 }
 
-// each of two atoms takes half of their energy and virial
+// Each atom of a pair takes half of the pair's energy and virial.
 void PairCoord::tally(unsigned want, const gpucoord::Contribution &mine)
 {
   if (eflag_global) eng_vdwl += mine.value;
@@ -565,13 +569,15 @@ void PairCoord::compute(int eflag, int vflag)
 }
 
 /* ----------------------------------------------------------------------
-   run_style respa: forces in windows of distance; all of the energy and virial in the outermost
+   run_style respa: forces are split into windows of distance. The outermost level computes all of
+   the energy and virial.
 ------------------------------------------------------------------------- */
 
 void PairCoord::compute_level(int number, const Window &window, double range)
 {
   Level &level = levels[number];
-  // Inner levels come here many times between two builds. The count of builds starts again in each setup.
+  // Inner levels are evaluated many times between two rebuilds. The count of rebuilds restarts in
+  // each setup.
   if (update->setupflag || level.list_built != neighbor->ncalls) {
     ++level.list_version;
     level.list_built = neighbor->ncalls;
@@ -626,7 +632,7 @@ double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
   double slope;
   const double s = (*of_types(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &slope);
   const double scale = factor_lj * epsilon[itype][jtype];
-  fforce = slope == 0.0 ? 0.0 : -scale * slope / r;    // also at r = 0
+  fforce = slope == 0.0 ? 0.0 : -scale * slope / r;    // also correct at r = 0
   return scale * s;
 }
 
@@ -658,7 +664,7 @@ void PairCoord::write_data_all(FILE *fp)
 
 namespace {
 
-// numbers of SwitchOptions in a restart file
+// Numbers of SwitchOptions in a restart file.
 constexpr double SwitchOptions::*NUMBERS[] = {
     &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
     &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,

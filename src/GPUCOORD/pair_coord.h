@@ -56,11 +56,11 @@ class PairCoord : public Pair {
   enum class Engine { AUTO, CELLS, NEIGH };
   static const std::vector<Words::Choice<Engine>> ENGINES;
 
-  // what pair_coeff says of a pair of types, and what comes of it
+  // Coefficients of a pair of types, and the results derived from them.
   struct Coefficients {
-    gpucoord::SwitchOptions options;    // as given or mixed
-    std::string words;                  // of the function
-    // of init_one(); none: the pair of types is not of this style
+    gpucoord::SwitchOptions options;    // given or mixed
+    std::string words;                  // text of the function
+    // Set by init_one(). Null: another style computes this pair of types.
     std::unique_ptr<gpucoord::SwitchEvaluator> function;
   };
   Coefficients &of_types(int i, int j)
@@ -68,12 +68,12 @@ class PairCoord : public Pair {
     return coefficients[static_cast<std::size_t>(i) * (ntypes + 1) + j];
   }
 
-  // One level of rRESPA, or the whole: who computes it from which neighbors.
+  // One level of rRESPA, or all pairs: its backend and its neighbors.
   struct Level {
     std::unique_ptr<Backend> backend;
     bool is_used = false;
     std::int64_t list_version = 0;
-    // a shorter list for an inner level, and LAMMPS' count of list builds when it was made
+    // Shorter list of an inner level, and LAMMPS' count of list builds at its creation.
     bigint list_built = 0;
     std::vector<int> neighbors, numneigh;
     std::vector<const int *> firstneigh;
@@ -104,11 +104,11 @@ class PairCoord : public Pair {
   gpucoord::Precision precision = gpucoord::Precision::DOUBLE;
   bool by_cells = false;
 
-  bool changed = true;    // the table must be made anew
-  int ntables = 0;        // that were made
+  bool changed = true;    // the table must be rebuilt
+  int ntables = 0;        // number of tables made so far
   std::string table_words, printed;
   std::unique_ptr<gpucoord::SwitchTable> table;
-  std::vector<double> weight;     // epsilon as the library takes it
+  std::vector<double> weight;     // epsilon in the library's layout
   std::vector<char> interacts;    // [ntypes + 1]
   Level levels[3];
   const double *cut_respa = nullptr;

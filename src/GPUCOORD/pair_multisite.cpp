@@ -46,7 +46,7 @@ using gpucoord::Precision;
 using Words::position;
 using Switched = MultisiteSettings::Switched;
 
-// what is worth the start of threads
+// Smallest loop worth parallelizing.
 static constexpr int MANY = 4096;
 
 /* ---------------------------------------------------------------------- */
@@ -54,10 +54,10 @@ static constexpr int MANY = 4096;
 PairMultisite::PairMultisite(LAMMPS *lmp) : Pair(lmp)
 {
   single_enable = 0;
-  reinitflag = 0;    // for fix adapt
-  // every owned molecule sums over all its neighbors: ghost atoms get no forces
+  reinitflag = 0;    // fix adapt is unsupported
+  // Every owned molecule sums over all its neighbors. Ghost atoms get no forces.
   no_virial_fdotr_compute = 1;
-  // forces are not along the vector between two centers of mass
+  // Forces are not along the vector between two centers of mass.
   centroidstressflag = CENTROID_NOTAVAIL;
   unit_convert_flag = utils::get_supported_conversions(utils::ENERGY);
 }
@@ -93,7 +93,7 @@ void PairMultisite::settings(int narg, char **arg)
 {
   int device_position = Error::NOLASTLINE;
   const MultisiteSettings wanted(lmp, narg, arg,
-                                 device_position);    // an error leaves those of before
+                                 device_position);    // after an error the earlier settings remain
   backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite",
                                                device_position);
   given = wanted;
@@ -102,7 +102,7 @@ void PairMultisite::settings(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Keywords shift and tail come before what pair_modify says, also later.
+   Keywords shift and tail take precedence over pair_modify, also over later ones.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::set_switched()
@@ -191,7 +191,7 @@ void PairMultisite::give_components(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   pair_coeff I J mix XI ETA: of unlike components
+   pair_coeff I J mix XI ETA, for unlike components
 ------------------------------------------------------------------------- */
 
 void PairMultisite::give_mixing(int narg, char **arg)
@@ -233,7 +233,8 @@ void PairMultisite::give_mixing(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   the model for settings, units and mixing of now; returns why there is none, and then leaves the one of before
+   Makes the model for the current settings, units and mixing. Returns why this fails, or an empty
+   string; the previous model remains after a failure.
 ------------------------------------------------------------------------- */
 
 std::string PairMultisite::make_model(std::vector<Component> components)
@@ -261,7 +262,7 @@ std::string PairMultisite::make_model(std::vector<Component> components)
 
 void PairMultisite::init_style()
 {
-  stage = Stage::CHANGED;    // also where an error ends this
+  stage = Stage::CHANGED;    // also if an error ends this function
   if (!backend)
     error->all(
         FLERR, Error::NOLASTLINE,
@@ -286,7 +287,7 @@ void PairMultisite::init_style()
   auto warnings = MultisiteMotion(lmp, the_model->components(), component_of).warnings();
   for (const auto &text : MultisiteComponents::warnings(*the_model))
     warnings.push_back("Pair multisite: " + text);
-  for (const auto &warning : warnings)    // once, not at each of many runs
+  for (const auto &warning : warnings)    // print each warning once, not in each of many runs
     if (comm->me == 0 && std::find(warned.begin(), warned.end(), warning) == warned.end())
       error->warning(FLERR, warning);
   warned = std::move(warnings);
@@ -308,13 +309,13 @@ void PairMultisite::check_precision() const
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS checks the same where this is no style of pair_style hybrid, before it comes here.
+   LAMMPS itself checks this before init_style() unless the style is part of pair_style hybrid.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::check_tail() const
 {
   if (force->pair !=
-      this)    // pair_style hybrid adds up corrections also of styles that have left theirs as they were
+      this)    // pair_style hybrid also adds up stale corrections of styles without tail
     for (Pair *const style : MultisiteSurroundings::sub_styles(force->pair))
       if (!style->tail_flag) style->etail_ij = style->ptail_ij = 0.0;
   if (!tail_flag) return;
@@ -327,7 +328,7 @@ void PairMultisite::check_tail() const
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
   if (force->pair != this) {
-    // of the whole, which adds up the corrections of those that have one
+    // The hybrid style adds up the corrections of its sub-styles that have one.
     if (!force->pair->tail_flag && domain->nonperiodic && comm->me == 0)
       error->warning(FLERR,
                      "Pair multisite: a long-range correction in a box that is not periodic");
@@ -348,7 +349,7 @@ void PairMultisite::count_types()
 double PairMultisite::init_one(int i, int j)
 {
   const int a = component_of[i], b = component_of[j];
-  if (a < 0 || b < 0)    // pair_style hybrid keeps what an earlier pair_coeff has said
+  if (a < 0 || b < 0)    // pair_style hybrid keeps the types of an earlier pair_coeff
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite: pair_style hybrid gives it types {} and {}, but the last "
                "pair_coeff gives type {} no "
@@ -377,7 +378,7 @@ double PairMultisite::init_one(int i, int j)
 }
 
 /* ----------------------------------------------------------------------
-   what must wait until init_one() has seen all pairs of types. Collective.
+   Completes the setup after init_one() was called for all pairs of types. Collective.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::begin_run()
@@ -448,7 +449,7 @@ std::string PairMultisite::setup_text() const
 }
 
 /* ----------------------------------------------------------------------
-   molecules of this rank and ghosts, which are atoms of types with components
+   Selects the molecules of this rank and its ghosts. These are the atoms of types with components.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::select_molecules()
@@ -547,7 +548,7 @@ void PairMultisite::compute(int eflag, int vflag)
   const bool is_checked = is_check_due();
   const Molecules in = gather();
 
-  // straight into LAMMPS' arrays where all atoms are molecules
+  // Write directly into LAMMPS' arrays if all atoms are molecules.
   const bool by_copies = !all_types || is_checked;
   const std::size_t n = in.nlocal;
   MultisiteResults out;
@@ -566,8 +567,8 @@ void PairMultisite::compute(int eflag, int vflag)
 
   const MultisiteSums sums = evaluate(in, want, out);
   if (is_checked && want == MultisiteWant::ALL) check(in, sums, out);
-  if (is_checked &&
-      want == MultisiteWant::FORCES) {    // another evaluation: 'check' changes no bits of a run
+  // A second evaluation, so that 'check' changes no bits of a run.
+  if (is_checked && want == MultisiteWant::FORCES) {
     std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0);
     check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}),
           out);
@@ -582,7 +583,7 @@ MultisiteSums PairMultisite::evaluate(const Molecules &in, MultisiteWant want,
   try {
     return (*backend)->evaluate(in, want, out);
   } catch (const gpucoord::DeviceError &e) {
-    backend->reset();    // the next run makes it anew
+    backend->reset();    // the next run makes a new backend
     error->one(FLERR, Error::NOLASTLINE,
                "Pair multisite: rank {} failed with {} owned and {} ghost molecules: {} - use "
                "device host, more GPUs or fewer "
@@ -646,7 +647,7 @@ bool PairMultisite::has_self_energy() const
 }
 
 /* ----------------------------------------------------------------------
-   components are in the restart file: the one they are from need not be there
+   The restart file holds the components. The component file need not exist when it is read.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::write_restart(FILE *fp)

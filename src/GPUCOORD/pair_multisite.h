@@ -45,8 +45,9 @@ class PairMultisite : public Pair {
   void read_restart_settings(FILE *) override;
   double memory_usage() override;
 
-  // Components of types, [ntypes + 1] null: none. Of pair_style multisite, or of the first sub-style of pair_style hybrid that
-  // has one; empty where no pair_coeff has given any.
+  // Components of types, [ntypes + 1]; null: the type has none. They belong to pair_style
+  // multisite, or to the first sub-style of pair_style hybrid with components. Empty before any
+  // pair_coeff.
   static std::vector<const gpucoord::Component *> components_of_types(LAMMPS *);
 
  protected:
@@ -55,16 +56,16 @@ class PairMultisite : public Pair {
   gpucoord::Molecules gather();
   [[noreturn]] void refuse_molecule(int bad) const;
   bool is_check_due() { return given.check_every && nevaluations++ % given.check_every == 0; }
-  // sums: also where the evaluation that is checked gave none
+  // sums: required even if the evaluation that is checked computed none.
   void check(const gpucoord::Molecules &, const gpucoord::MultisiteSums &sums,
              const gpucoord::MultisiteResults &) const;
   void tally(const gpucoord::MultisiteSums &);
-  bool has_self_energy() const;    // for which tally() reads types
+  bool has_self_energy() const;    // tally() then reads types
   int row(int molecule) const { return all_types ? molecule : index[molecule]; }
 
   MultisiteSettings given;
   std::unique_ptr<gpucoord::MultisiteModel> the_model;
-  std::vector<int> component_of;    // [ntypes + 1]; -1: none
+  std::vector<int> component_of;    // [ntypes + 1]; -1: no component
   std::unique_ptr<MultisiteBackend> backend;
 
  private:
@@ -85,25 +86,25 @@ class PairMultisite : public Pair {
   void add_copies(int n, const gpucoord::MultisiteResults &);
 
   int ntypes = 0;
-  int modified_shift = 0, modified_tail = 0;    // what pair_modify says
+  int modified_shift = 0, modified_tail = 0;    // values of pair_modify
   std::vector<gpucoord::Mixing> mixing;         // [components][components]
   std::vector<double> self_energy;              // [components] of this run
-  std::vector<double> ntype;                    // [ntypes + 1] atoms of a type
-  std::vector<char> has_pair;    // [ntypes + 1][ntypes + 1] init_one() was called for
+  std::vector<double> ntype;                    // [ntypes + 1] number of atoms of a type
+  std::vector<char> has_pair;    // [ntypes + 1][ntypes + 1] pairs that init_one() was called for
   bool all_types = false;        // every type has a component
 
-  std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check', where the backend is not that
+  std::unique_ptr<gpucoord::Multisite> host_double;    // for 'check' if the backend is another
   enum class Stage { CHANGED, SET_UP, READY };
-  Stage stage =
-      Stage::CHANGED;     // since init_style(): nothing runs, begin_run() must come, it has
-  std::string printed;    // setup_text() of the last run
+  // CHANGED: init_style() must run; SET_UP: begin_run() must run; READY: can compute.
+  Stage stage = Stage::CHANGED;
+  std::string printed;                // setup_text() of the last run
   std::vector<std::string> warned;    // warnings of the last run
-  bigint nevaluations = 0;            // of this run, also those of runs that go on with it
+  bigint nevaluations = 0;            // in this run and in runs that continue it
 
   std::vector<double> quaternion;    // [molecules][4]
   std::vector<int> component;        // [molecules]
-  // Where some atoms are of other styles: rows of molecules, owned first, and copies. Results are in copies where they
-  // are checked, as well.
+  // Used if some atoms belong to other styles: local indices of molecules, owned first, and copies
+  // of their data. Results that are checked are also written into copies.
   std::vector<int> index;
   int nowned = 0;
   std::vector<double> x_copy, results_copy;

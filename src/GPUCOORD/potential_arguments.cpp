@@ -45,7 +45,8 @@ const std::vector<Choice<bool>> BINS = {{"sorted", false}, {"fixed", true}};
 const std::vector<Choice<bool>> TAKERS = {{"device", false}, {"host", true}};
 const std::vector<Choice<bool>> SWITCHES = {{"yes", true}, {"no", false}};
 
-// Volt of a unit of energy over a unit of charge. These of 'real' are those of LAMMPS' own conversion of energies.
+// Volts per unit of energy over unit of charge. The value for 'real' matches LAMMPS' own conversion
+// of energies.
 const std::map<std::string, double> VOLT_OF_UNITS = {{"real", 1.0 / 23.060549},
                                                      {"metal", 1.0},
                                                      {"si", 1.0},
@@ -209,7 +210,7 @@ void PotentialGridSettings::read_grid(int narg, char **arg)
     n[k] = static_cast<int>(value);
     product *= n[k];
   }
-  // dump grid and fix ave/grid number points by an int
+  // Dump grid and fix ave/grid number points by an int.
   if (product > MAXSMALLINT)
     error->all(FLERR, 3,
                "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, and LAMMPS "
@@ -229,7 +230,7 @@ double PotentialGridSettings::positive(int iarg, const char *text, const std::st
 }
 
 /* ----------------------------------------------------------------------
-   a divisor of potentials
+   Reads a positive number that potentials are divided by.
 ------------------------------------------------------------------------- */
 
 double PotentialGridSettings::divisor(int iarg, const char *text, const std::string &what) const
@@ -308,7 +309,8 @@ std::string PotentialGridSettings::why_not_in(Units wanted) const
   return "";
 }
 
-// as LAMMPS measures errors of its kspace styles: by two elementary charges 1 Angstrom apart
+// LAMMPS also measures errors of its kspace styles relative to two elementary charges at 1
+// Angstrom.
 double PotentialGridSettings::far_error() const
 {
   return far_tolerance * force->qelectron / force->angstrom;

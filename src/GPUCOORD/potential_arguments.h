@@ -20,7 +20,7 @@
 
 namespace LAMMPS_NS {
 
-// What a user writes after compute ID group potential/grid, checked.
+// Checked arguments of "compute ID group potential/grid".
 
 class PotentialGridSettings : protected Pointers {
  public:
@@ -28,10 +28,10 @@ class PotentialGridSettings : protected Pointers {
 
   enum class Units { NATIVE, VOLT, KT };
 
-  double far_error() const;    // charge/distance in the units of now
-  // Of the units of now: what a sum of charge/distance is multiplied by.
+  double far_error() const;    // charge/distance in the current units
+  // Factor that converts a sum of charge/distance, in the current units.
   double scale() const;
-  // why maps cannot be had in these units, or ""
+  // Returns why maps in these units are unsupported, or "".
   std::string why_not_in(Units) const;
 
   bool is_direct() const { return map.kernel == gpucoord::MapKernel::DIRECT; }
@@ -42,19 +42,20 @@ class PotentialGridSettings : protected Pointers {
   std::string units_in_words() const;
 
   int n[3];                      // points along the edges of the box
-  gpucoord::MapOptions map;      // but for 'tiny' and alpha
+  gpucoord::MapOptions map;      // 'tiny' and alpha are set later
   double far_tolerance = 0.0;    // 0: no far field
-  int far_position = 0, cutoff_position = 0, overlap_position = 0;    // of keywords in the command
-  std::string reference;      // ID of the region of which the mean is 0; empty: none
-  bool at_corners = false;    // of cells, not at their centers
+  // Positions of keywords in the command.
+  int far_position = 0, cutoff_position = 0, overlap_position = 0;
+  std::string reference;      // ID of the region with zero mean; empty: none
+  bool at_corners = false;    // points at the corners of cells, not at their centers
   Units units = Units::NATIVE;
-  double temperature = 0.0;    // of KT
+  double temperature = 0.0;    // for KT
   double dielectric = 1.0;
   bool field = false;
   gpucoord::MapBins bins;
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   Words::Device device = Words::Device::AUTO;
-  int device_position = 0;    // of the word in the command
+  int device_position = 0;    // position of the word in the command
 
  private:
   void read_grid(int narg, char **arg);

@@ -15,8 +15,9 @@
 
 namespace LAMMPS_NS {
 
-// The element whose standard atomic weight is nearest to a mass in dalton, as its number; 0 where none is near, or above
-// plutonium. Weights are IUPAC's abridged ones of 2021, and mass numbers of the longest-lived isotopes without one.
+// Returns the atomic number of the element whose standard atomic weight is closest to a mass in
+// dalton, up to plutonium, or 0 if none is close. The weights are the abridged weights of IUPAC,
+// 2021. Elements without one have the mass number of the longest-lived isotope.
 
 inline int element_of_mass(double mass)
 {
@@ -30,7 +31,7 @@ inline int element_of_mass(double mass)
       164.93, 167.26, 168.93, 173.05, 174.97, 178.49, 180.95, 183.84, 186.21, 190.23, 192.22,
       195.08, 196.97, 200.59, 204.38, 207.2,  208.98, 209,    210,    222,    223,    226,
       227,    232.04, 231.04, 238.03, 237,    244};
-  constexpr double FAR = 0.1;    // from 35.5 of rounded masses to 35.45
+  constexpr double FAR = 0.1;    // larger than the rounding of 35.45 to 35.5
   int nearest = 0;
   double least = FAR;
   int number = 0;

@@ -32,17 +32,18 @@ using gpucoord::FarFactors;
 using gpucoord::MapCharges;
 using gpucoord::MeshBrick;
 
-// Changes of the box and of charges for which the same mesh and alpha will do: errors go with them.
+// Changes of the box and of charges up to which mesh and alpha are kept. Errors change accordingly.
 static constexpr double BOX_CHANGE = 0.01, CHARGE_CHANGE = 0.05;
 
-// Mesh points for each rank, some 10 GiB and 10 s for a map: cutoffs that are too small for their charges would take any
-// number. Grids have as many as they need.
+// Limits of mesh points, per rank and per grid point. The limit per rank corresponds to some 10 GiB
+// and 10 s for a map. Without it, cutoffs that are too small for their charges would need any
+// number of points. A mesh may always have MOST_OF_A_POINT points for each grid point.
 static constexpr double MOST_OF_A_RANK = 1 << 27, MOST_OF_A_POINT = 8;
 
 static constexpr double PI = 3.14159265358979323846;
 
 /* ----------------------------------------------------------------------
-   Of a mesh of which each rank has the same brick before and after
+   Fourier transform of a mesh. Each rank has the same brick before and after it.
 ------------------------------------------------------------------------- */
 
 class PotentialFar::Transform {
@@ -70,7 +71,7 @@ class PotentialFar::Transform {
     std::copy_n(work.begin(), 2 * n, spectrum.begin());
   }
 
-  // factor(point, real, imaginary): of the spectrum, changed
+  // factor(point, real, imaginary) modifies the spectrum.
   template <class Factor> void backward(const Factor &factor, std::vector<double> &potential)
   {
     for (std::size_t p = 0; p < n; ++p) {
@@ -151,14 +152,16 @@ FarBox PotentialFar::box_now() const
   return box;
 }
 
-// which of the mesh points of a grid cell is the point of the grid: with centers of cells the one in the middle
+// Index of the grid point among the mesh points of its cell: the middle one if grid points are at
+// centers of cells.
 int PotentialFar::place_in_fold(int axis) const
 {
   return at_corners ? 0 : fold(axis) / 2;
 }
 
-// The first mesh point that is not below a fraction of an edge, from which on they are of the next rank. It is between two
-// points of the grid, which know their ranks: the one with this number is the first of the next rank.
+// Returns the first mesh point that belongs to the next rank: the first at or above a fraction of
+// the edge. The boundary lies between two grid points whose ranks are fixed. The grid point with
+// this number is the first of the next rank.
 int PotentialFar::first_beyond(int axis, double fraction, int point) const
 {
   const double of_center = at_corners ? 0.0 : 0.5 * fold(axis);
@@ -178,7 +181,7 @@ MeshBrick PotentialFar::brick() const
     b.n[a] = first_beyond(a, to[a], hi[a] + 1) - b.lo[a];
     const double of_first = at_corners
         ? 0.0
-        : 0.5 * fold(a) - place_in_fold(a);    // steps of the mesh from the edge of the box
+        : 0.5 * fold(a) - place_in_fold(a);    // in mesh steps from the edge of the box
     for (int c = 0; c < 3; ++c) b.box.origin[c] += of_first * b.box.edge[a][c] / the_mesh.n[a];
   }
   return b;
@@ -186,8 +189,8 @@ MeshBrick PotentialFar::brick() const
 
 double PotentialFar::bytes(bool with_field) const
 {
-  // of a mesh point: its value, factor, spectrum and two copies that transforms take, waves of the field, and, as measured, what
-  // LAMMPS' transforms take to send
+  // Bytes of a mesh point: its value, factor, spectrum and two copies for transforms; the wave
+  // vectors of the field; and LAMMPS' send buffers for transforms, as measured.
   constexpr double OF_A_POINT = 64.0, OF_FIELD = 24.0, TO_SEND = 26.0;
   if (the_mesh.n[0] == 0 || on_gpu) return 0.0;
   const MeshBrick mine = brick();
@@ -214,7 +217,7 @@ bool PotentialFar::prepare(double sum_q_sq, double sum_q)
   return true;
 }
 
-// by rank 0: ranks on other machines might choose otherwise by rounding
+// Rank 0 chooses: rounding on ranks of other machines might lead to another choice.
 void PotentialFar::choose(const FarBox &box, double sum_q_sq)
 {
   struct {
@@ -223,12 +226,13 @@ void PotentialFar::choose(const FarBox &box, double sum_q_sq)
   } chosen;
   std::string failure;
   if (comm->me == 0) {
-    const double half = error_wanted / std::sqrt(2.0);    // near and far
+    // Near and far field have half of the variance each.
+    const double half = error_wanted / std::sqrt(2.0);
     constexpr double AT_ATOMS =
-        3.0;    // the error of the mesh comes twice there, and with it what a charge does to itself
+        3.0;    // at atoms the mesh error enters twice, and the self-interaction adds to it
     try {
       chosen.alpha = gpucoord::near_alpha(cutoff, sum_q_sq, box.volume(), half);
-      // charges are known as far as the cutoff, and the box may grow
+      // Charges are known up to the cutoff, and the box may grow.
       const double widest = cutoff / (0.5 * gpucoord::FAR_ORDER * (1.0 + 2.0 * BOX_CHANGE));
       const double of_grid = MOST_OF_A_POINT * points[0] * points[1] * points[2];
       const int most = static_cast<int>(
@@ -256,7 +260,7 @@ void PotentialFar::set_points(const int *lo_in, const int *hi_in, const double *
   transform.reset();
 }
 
-// how far from its place a charge is spread
+// Returns the largest distance over which a charge is spread.
 double PotentialFar::reach() const
 {
   const FarBox box = box_now();
@@ -278,7 +282,7 @@ double PotentialFar::of_itself() const
 
 /* ---------------------------------------------------------------------- */
 
-// After a failure nothing of it is left, and the next evaluation begins anew.
+// A failure discards the GPU's far field. The next evaluation makes a new one.
 template <class Use> void PotentialFar::by_gpu(const Use &use)
 {
   try {
@@ -358,7 +362,7 @@ void PotentialFar::on_grid(const MapCharges &charges, double *phi, bool with_fie
       },
       values);
   take(phi, 1);
-  for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx: times - i k
+  for (int c = 0; c < 3 && with_field; ++c) {    // - d phi/dx is a product with - i k
     transform->backward(
         [&](std::size_t p, double &re, double &im) {
           const double k = waves[3 * p + c] * of_wave[p], was = re;

@@ -22,37 +22,42 @@
 namespace LAMMPS_NS {
 class DeviceChoice;
 
-// The far field of compute potential/grid. Every rank has the mesh points in its part of the box, among them its points of the grid,
-// and spreads to them all charges that are near, ghost atoms being the periodic images: nothing is sent but by LAMMPS' Fourier
-// transforms. Where one rank has all points and a GPU, that does all of it.
+// Far field of compute potential/grid. Every rank has the mesh points in its part of the box, which
+// include its grid points. It spreads all charges near this part; ghost atoms serve as periodic
+// images. Only LAMMPS' Fourier transforms communicate. If one rank has all points and a GPU, the
+// GPU computes the far field.
 
 class PotentialFar : protected Pointers {
  public:
-  // error: root mean square of the potential, charge/distance. Throws std::runtime_error where there are no transforms.
+  // error: root mean square of the potential, charge/distance. Throws std::runtime_error if LAMMPS
+  // has no Fourier transforms.
   PotentialFar(LAMMPS *, const DeviceChoice &, double cutoff, double error, const int n[3],
                bool at_corners);
   ~PotentialFar() override;
 
-  // Collective. For the box and these charges: of the squares of all, and their sum. Whether alpha or the mesh are others
-  // than before. Throws std::invalid_argument, on all ranks.
+  // Collective. Prepares for the current box and these charges: the sum of their squares and their
+  // sum. Returns whether alpha or the mesh changed. Throws std::invalid_argument on all ranks.
   bool prepare(double sum_q_sq, double sum_q);
-  // Points of this rank, hi included, have changed, and its part of the box, as fractions of the edges. Collective.
+  // Collective. Sets new points of this rank, hi included, and its part of the box, as fractions of
+  // the edges.
   void set_points(const int *lo, const int *hi, const double *from, const double *to);
 
   double alpha() const { return the_alpha; }
   const gpucoord::FarMesh &mesh() const { return the_mesh; }
-  double
-  bytes(bool with_field) const;    // of the host that this rank needs; 0 before there is a mesh
-  // Then the two functions below throw gpucoord::DeviceError.
+  double bytes(bool with_field) const;    // on the host for this rank; 0 before a mesh is chosen
+  // If true, on_grid() and at_places() throw gpucoord::DeviceError.
   bool is_on_gpu() const { return on_gpu; }
 
-  // Collective. Of these charges at this rank's points. with_field: the same on all ranks
+  // Collective. Computes the far field of these charges at this rank's points. with_field: the same
+  // on all ranks.
   void on_grid(const gpucoord::MapCharges &, double *phi, bool with_field, double *field);
-  // Collective. What this rank's points add at n places, after on_grid() or alone: their sum over ranks is the potential.
+  // Collective. Computes the contributions of this rank's points at n positions, after on_grid() or
+  // alone. Their sum over ranks is the potential.
   void at_places(const gpucoord::MapCharges &, const double *x, int n, double *phi);
-  // The same everywhere: of the background that makes charges neutral, with the near field.
+  // Potential of the background that neutralizes the charges, near field included. It is constant
+  // in space.
   double background() const;
-  // What a charge of 1 adds in its own place.
+  // Potential of a charge of 1 at its own position.
   double of_itself() const;
 
  private:
@@ -60,7 +65,7 @@ class PotentialFar : protected Pointers {
   int fold(int axis) const
   {
     return the_mesh.n[axis] / points[axis];
-  }    // mesh points for a point of the grid
+  }    // mesh points per grid point
   int place_in_fold(int axis) const;
   int first_beyond(int axis, double fraction, int point) const;
   gpucoord::MeshBrick brick() const;
@@ -74,18 +79,18 @@ class PotentialFar : protected Pointers {
   const double cutoff, error_wanted;
   int points[3];
   const bool at_corners;
-  int lo[3], hi[3];         // of this rank, in points of the grid
+  int lo[3], hi[3];         // bounds of this rank's points of the grid
   double from[3], to[3];    // its part of the box
 
   double the_alpha = 0.0, charge = 0.0;
   double chosen_sum_q_sq = 0.0;
-  gpucoord::FarBox chosen_box;    // for which alpha and mesh were chosen
+  gpucoord::FarBox chosen_box;    // box for which alpha and mesh were chosen
   gpucoord::FarMesh the_mesh = {};
 
   class Transform;
   std::unique_ptr<Transform> transform;
   std::unique_ptr<gpucoord::FarField> of_gpu;
-  std::vector<double> values;    // of the mesh points of this rank
+  std::vector<double> values;    // at the mesh points of this rank
 };
 
 }    // namespace LAMMPS_NS

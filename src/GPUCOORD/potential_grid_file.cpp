@@ -8,11 +8,14 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// What readers ask of these formats, where it is more than the formats themselves:
-// VMD's reader of .dx takes a line of gridconnections for granted, and names the data by the line 'object "..." class field'.
-// PyMOL's compares the beginning of the line of gridpositions by its letters, and numbers may have 20 characters at most.
-// VMD's reader of .cube, which PyMOL has too, reads up to 255 characters of the first line, the name of the data. It takes a
-// number of atoms that is not positive for a file of several orbitals, 0 included.
+// Requirements of readers beyond the formats:
+// - VMD's .dx reader requires a line of gridconnections, and names the data by the line
+//   'object "..." class field'.
+// - PyMOL's .dx reader compares the beginning of the line of gridpositions letter by letter.
+//   Numbers may have 20 characters at most.
+// - VMD's .cube reader, which PyMOL uses too, reads up to 255 characters of the first line, the
+//   name of the data. It takes a number of atoms that is not positive, 0 included, for a file of
+//   several orbitals.
 
 #include "potential_grid_file.h"
 
@@ -103,7 +106,7 @@ void GridFile::begin_cube(const Header &header)
 }
 
 /* ----------------------------------------------------------------------
-   .dx: three values a line. .cube: six, and each row along z begins a line.
+   .dx: three values per line. .cube: six values per line, and each row along z begins a new line.
 ------------------------------------------------------------------------- */
 
 void GridFile::add(const double *values, std::size_t count)

@@ -18,11 +18,12 @@
 
 namespace LAMMPS_NS {
 
-// A file of numbers on a 3d grid, for programs that draw them. It is written as NAME.tmp and renamed when it is complete.
+// Writes a file of numbers on a 3d grid for visualization programs. The file is written as NAME.tmp
+// and renamed when it is complete.
 
 class GridFile {
  public:
-  enum class Format { DX, CUBE };    // of OpenDX, and of Gaussian
+  enum class Format { DX, CUBE };    // OpenDX and Gaussian formats
 
   struct Atom {
     int element;
@@ -31,8 +32,8 @@ class GridFile {
   struct Header {
     std::string title, length_unit;
     int n[3];
-    double origin[3];     // of point 0,0,0
-    double step[3][3];    // to the next point along each edge of the box
+    double origin[3];     // position of point 0,0,0
+    double step[3][3];    // vectors to the next point along each edge of the box
     std::vector<Atom> atoms;
   };
 
@@ -44,7 +45,7 @@ class GridFile {
   void begin(const Header &);
   void add(const double *values, std::size_t count);    // z changes fastest, x slowest
   void end();
-  // Why there is no such file, or "". After a failure nothing is done.
+  // Returns why writing failed, or "". After a failure all calls do nothing.
   const std::string &why_not() const { return why; }
 
  private:
@@ -56,7 +57,7 @@ class GridFile {
   const std::string name, partial;
   const Format format;
   std::FILE *file;
-  std::string text;    // to be written
+  std::string text;    // not yet written
   std::string title;
   std::size_t row;    // values along z
   std::size_t in_line, in_row;

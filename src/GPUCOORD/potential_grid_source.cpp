@@ -21,7 +21,8 @@
 
 using namespace LAMMPS_NS;
 
-// of data, which styles do not list but can be asked for: those of compute potential/grid, and those of LAMMPS
+// Names of per-grid data of compute potential/grid and of LAMMPS' own styles. Styles provide no
+// list of them.
 static const char *const NAMES[] = {"phi", "near", "far", "efield", "data", "count"};
 
 /* ---------------------------------------------------------------------- */
@@ -108,8 +109,9 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
 void PergridSource::evaluate()
 {
   if (compute) {
-    // As write_dump does: atoms may have changed since it was evaluated at this timestep. It stays marked as not evaluated,
-    // because fix ave/grid would take what is marked for values of its own step.
+    // write_dump evaluates the compute again, too: atoms may have changed since its evaluation in
+    // this timestep. The compute stays marked as not evaluated, because fix ave/grid would take a
+    // marked compute for values of its own step.
     modify->clearstep_compute();
     compute->compute_pergrid();
   }

@@ -17,16 +17,17 @@
 
 namespace LAMMPS_NS {
 
-// A number for each point of a 3d grid that a compute or fix has: what c_ID:grid:data[k] or f_ID:grid:data[k] stands for.
+// Per-grid data of a compute or fix, one number for each point, given as c_ID:grid:data[k] or
+// f_ID:grid:data[k].
 
 class PergridSource : protected Pointers {
  public:
   // The word is argument iarg of a command, whose name begins the errors.
   PergridSource(LAMMPS *, const std::string &command, const std::string &word, int iarg);
 
-  // A compute is evaluated for the atoms as they are. Collective.
+  // Collective. Evaluates a compute for the current atoms.
   void evaluate();
-  // After it: the grid, and the number of a point that this rank owns.
+  // Valid after evaluate(): the grid, and the value of a point that this rank owns.
   class Grid3d *grid() const;
   double value(int ix, int iy, int iz) const
   {
@@ -43,11 +44,11 @@ class PergridSource : protected Pointers {
 
   const std::string command;
   const int iarg;
-  class Compute *compute = nullptr;    // one of these
+  class Compute *compute = nullptr;    // the source is one of these
   class Fix *fix = nullptr;
   int igrid, idata;
   bool has_column;
-  int column = 0;    // from 1; or 0, of a number a point
+  int column = 0;    // from 1; 0: the data have one number per point
   double ***vector = nullptr;
   double ****array = nullptr;
 };

@@ -16,12 +16,13 @@
 
 namespace LAMMPS_NS {
 
-// Values on the grid points of one rank, which may be none, in the form in which LAMMPS' per-grid commands take them: pointers
-// that are indexed by the place of a point in the whole grid.
+// Values on the grid points of one rank, which may have none. LAMMPS' per-grid commands take them
+// as pointers that are indexed by the point's position in the whole grid.
 
 class GridValues {
  public:
-  // Points from lo to hi, hi included, of so many columns; 0: a number a point. Values are 0. Throws std::bad_alloc.
+  // Creates zero values for points from lo to hi, hi included. ncolumns 0: one number per point.
+  // Throws std::bad_alloc.
   void create(const int *lo, const int *hi, int ncolumns)
   {
     clear();
@@ -45,7 +46,7 @@ class GridValues {
 
   double *data() { return values.data(); }    // [nz][ny][nx][columns]
   std::size_t size() const { return values.size(); }
-  // double *** without columns, double **** with them; null where there is no point
+  // double *** without columns, double **** with columns; null if this rank has no points.
   void *for_lammps() const
   {
     return vector ? static_cast<void *>(vector) : static_cast<void *>(array);
@@ -70,7 +71,7 @@ class GridValues {
   }
 
   std::vector<double> values;
-  std::vector<double *> points;    // where there are columns
+  std::vector<double *> points;    // only with columns
   std::vector<double *> vector_rows;
   std::vector<double **> vector_planes, array_rows;
   std::vector<double ***> array_planes;

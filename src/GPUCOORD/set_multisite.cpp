@@ -27,7 +27,7 @@
 using namespace LAMMPS_NS;
 
 /* ----------------------------------------------------------------------
-   set_multisite GROUP: masses and shapes of molecules from their components
+   set_multisite GROUP: sets masses and shapes of molecules from their components.
 ------------------------------------------------------------------------- */
 
 void SetMultisite::command(int narg, char **arg)
@@ -56,7 +56,7 @@ void SetMultisite::command(int narg, char **arg)
                "Set_multisite needs pair_style multisite and its pair_coeff, which say what a "
                "molecule is - give them first");
 
-  std::vector<const gpucoord::Component *> components;    // each once
+  std::vector<const gpucoord::Component *> components;    // without duplicates
   std::vector<int> number(of_type.size(), -1);
   for (std::size_t type = 1; type < of_type.size(); ++type) {
     if (!of_type[type]) continue;
@@ -72,7 +72,7 @@ void SetMultisite::command(int narg, char **arg)
   MPI_Allreduce(mine.data(), count.data(), static_cast<int>(components.size()), MPI_LMP_BIGINT,
                 MPI_SUM, world);
 
-  // before any atom changes
+  // Check all components before any atom changes.
   bigint all = 0;
   for (std::size_t c = 0; c < components.size(); ++c) {
     all += count[c];
@@ -98,7 +98,8 @@ void SetMultisite::command(int narg, char **arg)
     if (!(atom->mask[i] & groupbit) || c < 0) continue;
     atom->rmass[i] = components[c]->mass;
     auto half = MultisiteShape::half_axes(*components[c]);
-    // a body of one site is a sphere of diameter 1, which nothing turns; LAMMPS has no ellipsoid of size 0
+    // A body of one site becomes a sphere of diameter 1, since LAMMPS has no ellipsoid of size 0.
+    // No torque acts on it.
     if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
     avec->set_shape(i, half[0], half[1], half[2]);
   }

@@ -8,13 +8,13 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// In these files planes of constant x follow each other, so rank 0 asks for one after the other: it holds one plane, and other
-// ranks their part of one. They send it by MPI_Ssend, which waits until it is received; other messages could all be on their
-// way to rank 0 at once.
+// Both formats store planes of constant x one after the other. Rank 0 requests the planes in turn
+// and holds one plane; other ranks hold their part of one. Ranks use MPI_Ssend, which waits until
+// the data are received: with other sends, all planes could be in flight to rank 0 at once.
 
 #include "write_grid.h"
 
-#if defined(MPI_STUBS)    // one rank, which sends nothing
+#if defined(MPI_STUBS)    // a single rank sends nothing
 #define MPI_Ssend MPI_Send
 #endif
 
@@ -44,7 +44,7 @@ static const std::vector<Words::Choice<bool>> PLACES = {{"center", false}, {"cor
 
 static constexpr double ANGSTROM_OF_BOHR = 0.529177210544;    // CODATA 2022
 
-// What the unit of mass is in dalton, where there is a unit of mass.
+// Unit of mass in dalton, for unit styles that have one.
 static const std::map<std::string, double> DALTON_OF_UNITS = {{"real", 1.0},
                                                               {"metal", 1.0},
                                                               {"electron", 1.0},
@@ -54,7 +54,7 @@ static const std::map<std::string, double> DALTON_OF_UNITS = {{"real", 1.0},
                                                               {"nano", 1.0 / 1.66053906892e-6}};
 
 namespace {
-// an atom on its way to rank 0
+// Data of an atom that are sent to rank 0.
 struct Sent {
   double id, mass, x[3];
 };
@@ -95,7 +95,7 @@ void WriteGrid::command(int narg, char **arg)
       error->all(FLERR, iarg, "Unknown write_grid keyword: {} - known are align, atoms", keyword);
   }
 
-  // before the compute, which may take long
+  // Open the file before the compute runs, which may take long.
   const std::string name = utils::star_subst(arg[1], update->ntimestep, 0);
   std::unique_ptr<GridFile> file;
   if (comm->me == 0) file = std::make_unique<GridFile>(name, format);
@@ -111,7 +111,7 @@ void WriteGrid::command(int narg, char **arg)
   if (format == GridFile::Format::DX) head.title += fmt::format(", lengths in units {}", units);
   head.length_unit = units == "lj" ? "sigma" : "Bohr";
   if (groupbit) head.atoms = gather_atoms(groupbit, unit);
-  if (head.atoms.empty())    // a file of 0 atoms is read as one of orbitals
+  if (head.atoms.empty())    // readers take 0 atoms for a file of orbitals
     head.atoms.push_back(
         {0, {unit * domain->boxlo[0], unit * domain->boxlo[1], unit * domain->boxlo[2]}});
   if (file) file->begin(head);
@@ -142,7 +142,7 @@ GridFile::Format WriteGrid::format_of(const std::string &name) const
 }
 
 /* ----------------------------------------------------------------------
-   file: of rank 0, or null. Collective.
+   file: on rank 0, else null. Collective.
 ------------------------------------------------------------------------- */
 
 void WriteGrid::stop_at(const GridFile *file, const std::string &name) const
@@ -153,7 +153,7 @@ void WriteGrid::stop_at(const GridFile *file, const std::string &name) const
 }
 
 /* ----------------------------------------------------------------------
-   the geometry only. unit: what LAMMPS' lengths are multiplied by
+   Returns the header without atoms. unit: factor for LAMMPS' lengths.
 ------------------------------------------------------------------------- */
 
 GridFile::Header WriteGrid::header(const PergridSource &source, bool at_corners, double unit) const
@@ -173,8 +173,7 @@ GridFile::Header WriteGrid::header(const PergridSource &source, bool at_corners,
 }
 
 /* ----------------------------------------------------------------------
-   those of a group, in the box if it is periodic, in the order of their IDs;
-   on rank 0
+   Returns, on rank 0, the atoms of a group in the order of their IDs, wrapped into a periodic box.
 ------------------------------------------------------------------------- */
 
 std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) const
@@ -219,7 +218,7 @@ std::vector<GridFile::Atom> WriteGrid::gather_atoms(int groupbit, double unit) c
 }
 
 /* ----------------------------------------------------------------------
-   file: of rank 0, or null. Returns, on rank 0, whether all values are 0.
+   file: on rank 0, else null. Returns, on rank 0, whether all values are 0.
 ------------------------------------------------------------------------- */
 
 bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
@@ -273,7 +272,7 @@ bool WriteGrid::gather_values(const PergridSource &source, GridFile *file) const
         std::copy_n(part.data() + (iy - brick.lo[1]) * along_z, along_z,
                     plane.data() + static_cast<std::size_t>(iy) * n[2] + brick.lo[2]);
     }
-    // a failure is for later: other ranks send on
+    // A write error is reported later, since other ranks continue to send.
     file->add(plane.data(), plane.size());
     is_zero = is_zero && std::all_of(plane.begin(), plane.end(), [](double v) {
                 return v == 0.0;

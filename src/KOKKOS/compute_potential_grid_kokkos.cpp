@@ -37,7 +37,8 @@ ComputePotentialGridKokkos<DeviceType>::ComputePotentialGridKokkos(LAMMPS *lmp, 
   if (uses_gpu) device = KokkosDevice::of(lmp);
 }
 
-// the far field, all charges of all ranks, the mean of a region and overflow for the host need arrays of the host
+// The far field, kernel direct, the mean over a region and overflow that the host handles need
+// arrays on the host.
 
 template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_stay() const
 {
@@ -45,7 +46,7 @@ template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::may_sta
       settings->reference.empty() && !settings->bins.on_host;
 }
 
-// Between runs ghost atoms are renewed on the host.
+// Between runs, ghost atoms are refreshed on the host.
 
 template <class DeviceType> bool ComputePotentialGridKokkos<DeviceType>::stays_on_gpu() const
 {
@@ -145,7 +146,7 @@ template <class DeviceType> void ComputePotentialGridKokkos<DeviceType>::add_to_
 {
   if (evaluated_at != update->ntimestep) compute_pergrid();
   if (!keeps_sum && on_device)
-    set_sum(ComputePotentialGrid::get_sum());    // it was made before the first run
+    set_sum(ComputePotentialGrid::get_sum());    // the sum may predate the first run
   if (keeps_sum)
     run_backend([&] {
       on_device->add_to_sum(device->stream());

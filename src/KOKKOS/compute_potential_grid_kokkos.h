@@ -26,7 +26,8 @@ ComputeStyle(potential/grid/kk/host,ComputePotentialGridKokkos<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-// Within runs, maps without a far field are made from atoms on the GPU, and stay there until they are asked for.
+// Within runs, maps without a far field are computed from atoms on the GPU and stay there until
+// they are requested.
 
 template <class DeviceType> class ComputePotentialGridKokkos : public ComputePotentialGrid {
  public:

@@ -28,9 +28,9 @@ FixMultisiteLinearKokkos<DeviceType>::FixMultisiteLinearKokkos(LAMMPS *lmp, int 
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
   if (coord_is_cuda<DeviceType>()) device = KokkosDevice::of(lmp);
-  if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques
+  if (std::is_same_v<KK_ACC_FLOAT, float>) rounding = 1e-4;    // LAMMPS' torques are float
   execution_space = Host;
-  datamask_read = EMPTY_MASK;    // done here, for what is on the GPU and what is not
+  datamask_read = EMPTY_MASK;    // this class syncs data of both host and GPU
   datamask_modify = EMPTY_MASK;
 }
 
@@ -46,8 +46,8 @@ template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::init()
 }
 
 /* ----------------------------------------------------------------------
-   What a data or restart file or a command has set on the host may not have been marked as such, as for LAMMPS' own fixes that
-   work there.
+   Data files, restart files and commands may change host data without marking them as modified, as
+   with LAMMPS' own fixes that run on the host.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> void FixMultisiteLinearKokkos<DeviceType>::setup_pre_neighbor()

@@ -17,12 +17,15 @@
 #include "error.h"
 #include "kokkos.h"
 #include "neighbor.h"
+#include "update.h"
+
+#include "gpucoord/counters.h"
 
 #include <cstddef>
 
 using namespace LAMMPS_NS;
 
-// one a LAMMPS, for as long as a style uses it
+// One per LAMMPS instance, for as long as a style uses it.
 static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> &all_devices()
 {
   static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> devices;
@@ -44,6 +47,7 @@ KokkosDevice::~KokkosDevice()
 
 gpucoord::DeviceStream KokkosDevice::stream() const
 {
+  GPUCOORD_COUNT_TIMESTEP(update->ntimestep);
 #if defined(KOKKOS_ENABLE_CUDA)
   return Kokkos::Cuda().cuda_stream();
 #else
@@ -66,7 +70,7 @@ gpucoord::DeviceAtoms KokkosDevice::atoms(bool with_mask, bool with_type) const
   return atoms;
 }
 
-// vectors of atoms
+// Vectors of atoms.
 template <class View> static gpucoord::DeviceForces vectors_of(const View &view)
 {
   gpucoord::DeviceForces vectors;

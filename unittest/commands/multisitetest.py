@@ -1,7 +1,8 @@
-"""What the tests of pair_style multisite share: components, systems of molecules in LAMMPS, and their energy by formulas.
+"""Shared code of the tests of pair_style multisite: components, systems of molecules in LAMMPS, and
+their energy.
 
-The energy is written from the published formulas (lines of the table in J. Chem. Theory Comput. 10, 4455), pair of sites by
-pair of sites, with numpy; not from GPUCOORD's code.
+The energy follows the published formulas (lines of the table in J. Chem. Theory Comput. 10, 4455)
+for each pair of sites with numpy, not GPUCOORD's code.
 """
 
 import itertools
@@ -16,12 +17,13 @@ if coordtest.PRECISION != "double":
     coordtest.skip("tests of rigid molecules compare to the rounding of double, but this LAMMPS has positions in single precision "
                    "(KOKKOS_PREC)")
 
-# The same sums in double, in another order; the largest terms cancel.
+# The same sums in double in another order; the largest terms cancel.
 DOUBLE = 1e-12
 
 
 def on_device(command):
-    """A LAMMPS command as it is on the device of these tests: pair_style multisite, also as a sub-style."""
+    """Return a LAMMPS command with the device of these tests: pair_style multisite, also as a
+    sub-style."""
     if not re.match(r"\s*pair_style\s", command) or re.search(r"\sdevice\s", command):
         return command
     number = r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?"
@@ -50,7 +52,8 @@ def commands(lmp, *lines):
 # ---------------------------------------------------------------- components
 
 class Component:
-    """Sites: centers (x, epsilon, sigma), charges (x, q), dipoles and quadrupoles (x, axis, moment)."""
+    """Sites: centers (x, epsilon, sigma), charges (x, q), dipoles and quadrupoles (x, axis,
+    moment)."""
 
     def __init__(self, name, mass=1.0, inertia=(0.0, 0.0, 0.0), centers=(), charges=(), dipoles=(), quadrupoles=()):
         self.name, self.mass, self.inertia = name, mass, inertia
@@ -87,7 +90,7 @@ MIX = {("all", "linear"): (0.9, 1.05), ("linear", "polar"): (0.8, 0.95)}
 
 
 def rotations(q):
-    """Matrices from the frames of molecules to that of space."""
+    """Return matrices from the frames of molecules to the frame of space."""
     w, x, y, z = np.asarray(q, float).T
     return np.moveaxis(np.array([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -96,7 +99,7 @@ def rotations(q):
 
 
 def turned(q, vector):
-    """Quaternions after a rotation of space by a vector."""
+    """Return quaternions after a rotation of space by a vector."""
     angle = np.linalg.norm(vector)
     a = np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) / angle * np.asarray(vector)])
     b = np.asarray(q, float)
@@ -104,7 +107,8 @@ def turned(q, vector):
 
 
 class Energies:
-    """Of molecules: Lennard-Jones, electrostatic and reaction field of pairs, self energy, and the energy of each."""
+    """Energies of molecules: Lennard-Jones, electrostatic and reaction field of pairs, self energy,
+    and the energy of each molecule."""
 
     def __init__(self, n):
         self.lj = self.es = self.rf = self.self = 0.0
@@ -130,7 +134,7 @@ class Model:
         return " ".join([*keywords, words]).strip()
 
     def coefficients(self, path, substyle=""):
-        """pair_coeff commands; writes the file of components"""
+        """Write the file of components and return pair_coeff commands."""
         names = [one.name for one in self.components]
         write_components(path, {one.name: one for one in self.components}.values())
         lines = [f"pair_coeff * * {substyle} {path} {' '.join(names)}"]
@@ -156,7 +160,7 @@ class Model:
         return -self.field() * moment @ moment / 2
 
     def energies(self, box, x, q, types):
-        """box: coordtest.Box; pairs of all periodic images"""
+        """Sum over pairs of all periodic images. box: coordtest.Box."""
         result = Energies(len(x))
         x, turn = box.wrap(np.asarray(x, float)), rotations(q)
         reach = max(one.reach() for one in self.components)
@@ -174,7 +178,7 @@ class Model:
 
     @staticmethod
     def pairs(box, x, far):
-        """Each pair of molecules and images once from either side, and x_i - x_j."""
+        """Return each pair of molecules and images once from either side, and x_i - x_j."""
         first, second, vectors = [], [], []
         for image in box.images(far):
             d = x[:, None] - x[None] - image
@@ -186,8 +190,8 @@ class Model:
         return np.concatenate(first), np.concatenate(second), np.concatenate(vectors)
 
     def away_from_cutoffs(self, molecules, width=0.15):
-        """With cutoffs in the widest gaps between distances near them: small changes then bring no pair into range or out of it,
-        where energies jump."""
+        """Set cutoffs in the middle of the widest gaps between distances near them: small changes
+        then move no pair across a cutoff, where energies jump."""
         turn, reach = rotations(molecules.q), max(one.reach() for one in self.components)
         far = max(self.cutoff, self.cutoff_charge) + width + 2 * reach
         i, j, d = self.pairs(molecules.box, molecules.box.wrap(molecules.x), far)
@@ -238,7 +242,7 @@ class Model:
             lj = lambda r: 4 * epsilon * ((sigma / r)**12 - (sigma / r)**6)
             result.lj += add(lj(r) - (lj(self.cutoff) if self.shift else 0.0), inside)
 
-        # of i, then of j; ci and cj: of axes with x_i - x_j
+        # Moments of i, then of j. ci and cj: cosines of axes with x_i - x_j.
         formulas = {
             ("charge", "charge"): lambda s, r, ci, cj, g: s / r,
             ("charge", "dipole"): lambda s, r, ci, cj, g: s * cj / r**2,
@@ -269,20 +273,21 @@ class Molecules:
 
     @classmethod
     def random(cls, box, spacing, ntypes, seed, jitter=0.12):
-        """Near the sites of a lattice of the box, in any orientation, some of them outside of a periodic box."""
+        """Return molecules near the sites of a lattice of the box, in random orientations, some of
+        them outside a periodic box."""
         rng = np.random.default_rng(seed)
         counts = np.maximum((np.diag(box.edges) / spacing).astype(int), 1)
         grid = np.indices(counts).reshape(3, -1).T
         x = box.lo + (grid + 0.5) / counts @ box.edges + jitter * spacing * rng.uniform(-1, 1, (len(grid), 3))
         if all(box.periodic):
-            x += 0.3 * np.array(box.edges.sum(axis=0))    # not in lines with the boundaries
+            x += 0.3 * np.array(box.edges.sum(axis=0))    # not aligned with the boundaries
             x = box.wrap(x)
         q = rng.normal(size=(len(x), 4))
         types = rng.permutation(np.arange(len(x)) % ntypes + 1)
         return cls(box, x, q / np.linalg.norm(q, axis=1)[:, None], types)
 
     def write(self, path, shapes=None, ntypes=None):
-        """A data file of atom_style ellipsoid. shapes: diameters by type"""
+        """Write a data file of atom_style ellipsoid. shapes: diameters by type."""
         n, hi = len(self.x), self.box.lo + np.diag(self.box.edges)
         text = [f"molecules\n\n{n} atoms\n{n} ellipsoids\n{ntypes or self.types.max()} atom types\n"]
         text += [f"{float(lo)!r} {float(top)!r} {axis}lo {axis}hi" for axis, lo, top in zip("xyz", self.box.lo, hi)]
@@ -305,7 +310,7 @@ COMPUTES = ["compute p all pressure NULL pair", "compute e all pe/atom pair", "c
 
 
 def setup_commands(molecules, first=(), units="lj", skin=0.3, ntypes=None):
-    """Commands up to the pair style"""
+    """Return commands up to the pair style."""
     path = molecules.write(f"{coordtest.folder()}/molecules", ntypes=ntypes)
     boundary = " ".join("p" if p else "f" for p in molecules.box.periodic)
     return [f"units {units}", *first, "atom_style ellipsoid", "atom_modify map array", f"boundary {boundary}",
@@ -332,7 +337,7 @@ def state_of(lmp, run="run 0 post no"):
 
 
 class MultisiteTest(unittest.TestCase):
-    """Compares numbers, and prints the worst error of each test."""
+    """Compares numbers, and prints the largest error of each test."""
 
     maxDiff = None
 
@@ -344,7 +349,7 @@ class MultisiteTest(unittest.TestCase):
             print(f"worst error {self.worst:.1e} ", end="")
 
     def check(self, what, found, expected, tolerance, magnitude=None):
-        """Differences by the largest magnitude of what is expected."""
+        """Compare differences relative to the largest expected magnitude."""
         found, expected = np.asarray(found, float), np.asarray(expected, float)
         self.assertEqual(found.shape, expected.shape, what)
         magnitude = magnitude or np.abs(expected).max()
@@ -361,6 +366,6 @@ class MultisiteTest(unittest.TestCase):
         return lmp
 
     def system(self, model, molecules, words="", first=(), **arguments):
-        """LAMMPS with these molecules and the pair style"""
+        """Return LAMMPS with these molecules and the pair style."""
         return self.start(*setup_commands(molecules, first, ntypes=len(model.components), **arguments), *model.commands(words),
                           *COMPUTES)

@@ -1,4 +1,5 @@
-"""What the tests of pair_style coord share: systems of several types, and what a pair style gives for them."""
+"""Shared code of the tests of pair_style coord: systems of several types, and results of a pair
+style."""
 
 import itertools
 import unittest
@@ -8,7 +9,7 @@ import numpy as np
 import coordtest
 from coordtest import Switch
 
-# One of each kind, and one that jumps at dmax. None reaches farther than 2.5.
+# One function of each kind, and one with a jump at dmax. All ranges are at most 2.5.
 KINDS = {
     "rational": Switch("rational", 0.9, n=6, m=10, d0=0.1, dmax=2.3),
     "exp": Switch("exp", 0.7, dmax=2.4),
@@ -24,16 +25,17 @@ KINDS = {
 }
 
 
-PAIRS = list(itertools.combinations_with_replacement((1, 2, 3, 4), 2))    # of four types
+PAIRS = list(itertools.combinations_with_replacement((1, 2, 3, 4), 2))    # pairs of four types
 
 
 def words(switch, epsilon):
-    """epsilon and function, as pair_coeff takes them."""
+    """Return epsilon and function in the form of pair_coeff."""
     return f"{epsilon!r} " + switch.keywords.replace("switch ", "", 1)
 
 
 class Potential:
-    """Functions and epsilons by pairs of types (i, j), i <= j; no pair given: no interaction."""
+    """Functions and epsilons by pairs of types (i, j), i <= j. Pairs that are not given do not
+    interact."""
 
     def __init__(self, functions, epsilons):
         self.functions, self.epsilons = dict(functions), dict(epsilons)
@@ -56,19 +58,21 @@ class Potential:
     @staticmethod
     def total(parts):
         total = lambda value: sum(epsilon * value(part) for epsilon, part in parts)
-        # a pair gives half of its energy to each of its atoms
+        # Each atom of a pair gets half of its energy.
         return State(total(lambda p: p.value), total(lambda p: -p.atoms[:, 1:]), total(lambda p: p.virial),
                      total(lambda p: p.atoms[:, 0] / 2), total(lambda p: p.atom_virials))
 
 
 def all_kinds():
-    """The pairs of four types, each with a function of another kind; epsilon of either sign."""
+    """Return the pairs of four types, each with another kind of function and with epsilon of either
+    sign."""
     return Potential(zip(PAIRS, KINDS.values()), zip(PAIRS, (1.5, -0.8, 2.2, 0.7, -1.1, 3.0, 0.6, 1.2, -0.4, 0.9)))
 
 
 def gaussians(pairs, rng, jumps=True):
-    """Coefficients of the same potential for pair styles coord and gauss, each pair with a range of its own. jumps: not
-    small at the end, so that in runs a pair must cross it at the same step."""
+    """Return coefficients of the same potential for pair styles coord and gauss, with a different
+    range for each pair. jumps: the potential is not small at its end, so in runs a pair must cross
+    it at the same step."""
     coord, gauss = [], []
     for i, j in pairs:
         epsilon, r0, dmax = rng.uniform(-2, 3), rng.uniform(0.5, 0.9), rng.uniform(1.3, 2.4)
@@ -80,7 +84,7 @@ def gaussians(pairs, rng, jumps=True):
 
 
 def coefficients(lines, substyle=""):
-    """pair_coeff of such lines; with a sub-style after the types"""
+    """Return pair_coeff commands for these lines, with a sub-style after the types."""
     return ["pair_coeff {} {} {} {}".format(*line.split()[:2], substyle, " ".join(line.split()[2:])) for line in lines]
 
 
@@ -88,11 +92,11 @@ class State:
     def __init__(self, energy, forces, virial, atom_energies, atom_virials, centroid=None):
         self.energy, self.forces, self.virial = energy, forces, virial
         self.atom_energies, self.atom_virials, self.centroid = atom_energies, atom_virials, centroid
-        self.spread = None    # as that of coordtest.Result
+        self.spread = None    # like that of coordtest.Result
 
 
 class PairTest(unittest.TestCase):
-    """Compares numbers, and prints the worst error of each test."""
+    """Compares numbers, and prints the largest error of each test."""
 
     def setUp(self):
         self.worst = 0.0
@@ -112,12 +116,13 @@ class PairTest(unittest.TestCase):
             wanted = getattr(expected, name)
             if wanted is not None:
                 spread = np.abs(getattr(expected.spread, name)) if expected.spread else 0.0
-                # of which hybrid styles make the virial
+                # hybrid styles compute the virial from forces
                 rounding = coordtest.FORCES if name in ("forces", "virial") else 0.0
                 self.check(f"{what}: {name}", getattr(found, name), wanted, tolerance + rounding, spread)
 
     def system(self, box, x, types, first=(), skin=0.3):
-        """LAMMPS with atoms and computes, and no forces yet. first: commands before there is a box"""
+        """Return LAMMPS with atoms and computes, without forces. first: commands before the box is
+        created."""
         lmp = self.start(setup_commands(box, first, skin, max(types)))
         n = len(x)
         assert lmp.create_atoms(n, list(range(1, n + 1)), list(types), np.asarray(x, float).ravel().tolist()) == n
@@ -137,7 +142,8 @@ COMPUTES = ("compute p all pressure NULL virial", "compute e all pe/atom pair",
 
 
 def setup_commands(box, first=(), skin=0.3, ntypes=1, data=None):
-    """Commands up to a pair style without forces, which decides how far ghost atoms reach. data: a file of atoms"""
+    """Return commands up to a pair style without forces, which determines the range of ghost atoms.
+    data: a file of atoms."""
     lines = [line for line in coordtest.setup_commands(box, 0.0, skin, ntypes) if not line.startswith("comm_modify")]
     if data:
         made = [lines.index(line) for line in lines if line.startswith(("region", "create_box"))]
@@ -151,14 +157,14 @@ def commands(lmp, *lines):
 
 
 def state_of(lmp, *lines, run="run 0 post no"):
-    """What comes of some more commands."""
+    """Return the results after some more commands."""
     commands(lmp, *lines)
     x = lmp.gather_atoms("x", 1, 3) if coordtest.POSITION_ROUNDOFF and lmp.get_natoms() else []
     lmp.command(run)
     of_atoms = lambda ident, kind: coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute(ident, 1, kind))
-    # LAMMPS gives the stress of atoms with the other sign
+    # LAMMPS defines the stress of atoms with the opposite sign.
     state = State(lmp.get_thermo("pe"), coordtest.forces_of(lmp), coordtest.virial_of(lmp, "p") * lmp.get_thermo("vol"),
                   of_atoms("e", 1), -of_atoms("s", 2), -of_atoms("c", 2))
-    if len(x):    # each set-up would round them once more
+    if len(x):    # each setup would round the positions again
         coordtest.move_to(lmp, x)
     return state

@@ -1,4 +1,4 @@
-"""What the tests of references for LAMMPS' own testers share."""
+"""Shared code of the tests of references for LAMMPS' own testers."""
 
 import os
 import re
@@ -11,7 +11,7 @@ INPUT = os.path.join(os.path.dirname(lammps.__file__), "../../unittest/force-sty
 
 
 def read_reference(path):
-    """Blocks and values by their keys."""
+    """Return blocks and values by their keys."""
     with open(path) as file:
         entries = re.findall(r"^(\w+):(.*\n(?:[ ].*\n)*)", file.read(), re.MULTILINE)
     return {key: re.sub(r"^ *\|[-\d]*\n", "", text) for key, text in entries}

@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. The backend that a test program runs on: the same tests for all of them.
+// Part of GPUCOORD, GPL-2.0. The backend of a test program: all backends run the same tests.
 //
-// The environment variable GPUCOORD_TEST_BACKEND names it: host (the default), or auto, warp or block,
-// CUDA with this processor of engine cells.
+// The environment variable GPUCOORD_TEST_BACKEND names the backend: host (the default), or auto,
+// warp or block for CUDA with this processor of engine cells.
 
 #ifndef GPUCOORD_TEST_BACKENDS_H
 #define GPUCOORD_TEST_BACKENDS_H
@@ -53,7 +53,7 @@ make_backend(const gpucoord::SwitchTable &table, gpucoord::Precision precision, 
                               ", which this build has not");
 }
 
-// any processor: maps have one
+// Any processor: the map kernels have only one.
 inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptions &options,
                                                         gpucoord::Precision precision, int nthreads)
 {
@@ -61,7 +61,7 @@ inline std::unique_ptr<gpucoord::PotentialMap> make_map(const gpucoord::MapOptio
                    : gpucoord::make_cuda_potential_map(options, precision, 0, nthreads);
 }
 
-// Not at the start of main: tests can be listed without a GPU.
+// Checked in SetUp(), not at the start of main: tests can be listed without a GPU.
 class NeedBackend : public testing::Environment {
  public:
   void SetUp() override

@@ -11,7 +11,7 @@
 
 namespace gpucoord {
 
-// the series that PLUMED's driver was given, through its READ
+// The series that PLUMED's driver read with READ.
 inline double series(int k)
 {
   return 5.0 + 2.2 * std::sin(0.7 * k) + 0.9 * std::cos(1.9 * k);
@@ -39,7 +39,7 @@ inline MetadynamicsOptions options(int n, double biasfactor, bool grid)
   return o;
 }
 
-// hills at random places, of random heights
+// Adds hills at random positions with random heights.
 inline std::vector<Hill> fill(Metadynamics &metad, int n, int nhills, unsigned seed)
 {
   std::vector<Hill> hills;

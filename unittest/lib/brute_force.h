@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. S, its derivatives and its virial by plain loops, for the tests only.
+// Part of GPUCOORD, GPL-2.0. S, its derivatives and its virial by brute force, for the tests only.
 //
-// Every sum is in long double and over every atom given, images included. Beside each result
-// stands its scale: what one relative rounding of the displacements and of the pair terms can
-// change it by, so that tolerances can be a few roundings whatever the system.
+// Sums are in long double and include every given atom and its images. Each result has a scale: the
+// largest change from one relative rounding of the displacements and of the pair terms. Tolerances
+// are therefore a few roundings for every system.
 
 #ifndef GPUCOORD_TEST_BRUTE_FORCE_H
 #define GPUCOORD_TEST_BRUTE_FORCE_H
@@ -23,7 +23,8 @@ namespace brute {
 using Real = long double;
 using Vector = std::array<Real, 3>;
 
-constexpr int COLUMNS = 10;    // of peratom: s_i, dS/dx, and the virial of the atom as in Sums
+// Columns of peratom: s_i, dS/dx, and the virial of the atom as in Sums.
+constexpr int COLUMNS = 10;
 
 struct Sums {
   explicit Sums(int nlocal) :
@@ -31,7 +32,7 @@ struct Sums {
   {
   }
   Real value = 0, value_scale = 0,
-       value_size = 0;    // size: the sum of what is added, without signs
+       value_size = 0;    // value_size: sum of the magnitudes of the terms
   std::array<Real, 6> virial = {}, virial_scale = {};
   std::vector<Real> peratom, peratom_scale;
   long npairs = 0;               // terms in the value
@@ -40,14 +41,14 @@ struct Sums {
 
 class PairTerms {
  public:
-  // extent: the largest distance that a coordinate is rounded at, which is at most 3 ranges; window: of the
-  // derivatives, which are then all there is
+  // extent: largest magnitude at which a coordinate is rounded, limited to 3 ranges. window:
+  // applies to the derivatives, which are then the only output.
   PairTerms(const gpucoord::SwitchOptions &formula, double extent_in,
             const gpucoord::Window *window_in = nullptr) :
       PairTerms(formula, extent_in, formula.dmax, window_in)
   {
   }
-  // range: the largest of all functions that are used together
+  // range: the largest of all functions that are used together.
   PairTerms(const gpucoord::SwitchOptions &formula, double extent_in, double range,
             const gpucoord::Window *window_in) :
       function(formula),
@@ -56,8 +57,8 @@ class PairTerms {
       window(window_in ? *window_in : gpucoord::Window())
   {
   }
-  // One pair as atom i sees it, d = x_j - x_i; counted: its share in S; sign -1 is the view from j; weight: of
-  // all its terms.
+  // Adds one pair as atom i sees it, with d = x_j - x_i. counted: its contribution to S. sign: -1
+  // is the view from j. weight: factor of all its terms.
   void add(const Vector &d, Real counted, int row, Sums &sums, Real sign = 1, Real weight = 1) const
   {
     const Real r = sqrtl(d[0] * d[0] + d[1] * d[1] + d[2] * d[2]);
@@ -117,12 +118,12 @@ class PairTerms {
   const gpucoord::Window window;
 };
 
-// Which terms two types have, and their weight.
+// Terms and weight of each pair of types.
 struct TypePairs {
   static constexpr int NONE = -1;
   std::vector<PairTerms> terms;
-  std::vector<std::vector<int>> number;       // [ntypes + 1][ntypes + 1] of the terms, or NONE
-  std::vector<std::vector<double>> weight;    // likewise
+  std::vector<std::vector<int>> number;       // [ntypes + 1][ntypes + 1] index in terms, or NONE
+  std::vector<std::vector<double>> weight;    // [ntypes + 1][ntypes + 1]
   void add(int type_i, int type_j, const Vector &d, Real counted, int row, Sums &sums,
            Real sign = 1, Real further_weight = 1) const
   {
@@ -132,7 +133,7 @@ struct TypePairs {
   }
 };
 
-// The definition of S for owned atoms 0..nlocal-1 among nall, bit 1 of member: in a, bit 2: in b.
+// The definition of S for owned atoms 0..nlocal-1 among nall. Bit 1 of member: in a, bit 2: in b.
 // add(i, j, x_j - x_i, counted, sums) adds a pair as atom i sees it.
 template <class Add>
 Sums all_atoms(const std::vector<double> &x, int nlocal, const std::vector<unsigned char> &member,
@@ -168,7 +169,7 @@ struct Cell {
   bool periodic[3] = {false, false, false};
 };
 
-// every image of d with coefficients up to reach
+// Visits every image of d with coefficients up to reach.
 template <class Visit> void for_images(const Cell &cell, const Vector &d, int reach, Visit visit)
 {
   int range[3];

@@ -1,9 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. The switching functions written a second time, for the tests only.
+// Part of GPUCOORD, GPL-2.0. A second implementation of the switching functions, for the tests
+// only.
 //
-// Nothing here is taken from lib/gpucoord: the textbook formulas as they stand,
-// in long double or in 113 bits (glibc's _Float128), where their cancellations do
-// not matter. The one exception is the removable singularity of rational, where
-// the textbook formula is 0/0: there the binomial series about x = 1 is summed.
+// It shares no code with lib/gpucoord. It evaluates the textbook formulas in long double or in 113
+// bits (glibc's _Float128), where their cancellation does not matter. The one exception is the
+// removable singularity of rational, where the textbook formula is 0/0: there it sums the binomial
+// series about x = 1.
 
 #ifndef GPUCOORD_TEST_CLOSED_FORMS_H
 #define GPUCOORD_TEST_CLOSED_FORMS_H
@@ -81,7 +82,7 @@ template <class T> struct Pair {
   T s, ds;
 };
 
-// x^e by plain multiplication where e is a small integer: exact enough and quick
+// x^e by multiplication if e is a small integer: sufficiently accurate and fast.
 template <class T> T to_the(T x, double e)
 {
   if (e >= 0 && e <= 200 && e == std::floor(e)) {
@@ -92,7 +93,7 @@ template <class T> T to_the(T x, double e)
   return power(x, T(e));
 }
 
-// sum over k of C(e, k+1) t^k = ((1+t)^e - 1)/t and its derivative in t
+// Sum over k of C(e, k+1) t^k = ((1+t)^e - 1)/t, and its derivative in t.
 template <class T> Pair<T> binomial_quotient(double e, T t)
 {
   Pair<T> p = {0, 0};
@@ -107,7 +108,7 @@ template <class T> Pair<T> binomial_quotient(double e, T t)
   return p;
 }
 
-// s'(x) and ds'/dx of the table in reference/coordination.md, x > 0
+// s'(x) and ds'/dx from the table in reference/coordination.md, x > 0.
 template <class T> Pair<T> rational(double n, double m, T x)
 {
   const T t = x - T(1);
@@ -115,7 +116,7 @@ template <class T> Pair<T> rational(double n, double m, T x)
     const Pair<T> top = binomial_quotient(n, t), bottom = binomial_quotient(m, t);
     return {top.s / bottom.s, (top.ds * bottom.s - top.s * bottom.ds) / (bottom.s * bottom.s)};
   }
-  if (x > T(1)) {    // multiplied through by x^-m, so that nothing overflows
+  if (x > T(1)) {    // multiplied by x^-m to avoid overflow
     const T y = T(1) / x, ym = to_the(y, m), yq = power(y, T(m) - T(n));
     const T bottom = ym - T(1);
     return {(ym - yq) / bottom,
@@ -126,7 +127,7 @@ template <class T> Pair<T> rational(double n, double m, T x)
   return {top / bottom, (-T(n) * xn / x * bottom + T(m) * xm / x * top) / (bottom * bottom)};
 }
 
-// r is read by q only
+// Only q uses r.
 template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
 {
   using gpucoord::SwitchKind;
@@ -148,13 +149,13 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
     case SwitchKind::CUBIC:
       return {1 - 3 * x * x + 2 * x * x * x, 6 * x * x - 6 * x};
     case SwitchKind::TANH: {
-      // 1 - tanh x loses all digits at large x even in 113 bits: 1 - tanh x = 2 e^-2x/(1 + e^-2x)
+      // 1 - tanh x loses all digits at large x even in 113 bits: 1 - tanh x = 2 e^-2x/(1 + e^-2x).
       const T e = exponential(T(-2) * x);
       if (x > T(10)) return {2 * e / (1 + e), -4 * e / ((1 + e) * (1 + e))};
       const T t = tangent_h(x);
       return {1 - t, -(1 - t) * (1 + t)};
     }
-    case SwitchKind::COSINUS:    // dmax is never beyond x = 1
+    case SwitchKind::COSINUS:    // dmax never exceeds x = 1
       return {(cosine(pi<T>() * x) + 1) / 2, -pi<T>() * sine(pi<T>() * x) / 2};
     case SwitchKind::Q: {
       const T beta = o.beta, t = beta * (r - T(o.lambda) * T(o.ref));
@@ -171,9 +172,9 @@ template <class T> Pair<T> shape(const gpucoord::SwitchOptions &o, T x, T r)
   return {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::quiet_NaN()};
 }
 
-// The whole function, cutoff and stretch or shift included. Options as the user gives them,
-// but dmax: that is Switch::dmax(), which has a test of its own. CUSTOM stands for
-// no formula: give the options of the built-in function that the expression equals.
+// The whole function, including cutoff and stretch or shift. Options are those of the user, except
+// dmax, which is Switch::dmax() and has a separate test. CUSTOM has no formula here: pass the
+// options of the built-in function that the expression equals.
 template <class T> class Function {
  public:
   explicit Function(const gpucoord::SwitchOptions &options) : o(options)
@@ -189,10 +190,10 @@ template <class T> class Function {
       if (shifted) top = T(1) - at_end;
     }
   }
-  // the largest number in s = s' factor - s'(dmax) factor: rounding errors come in units of it
+  // Largest number in s = s' factor - s'(dmax) factor, the unit of rounding errors.
   double amplification() const { return static_cast<double>(factor * (T(1) + at_end)); }
 
-  // stretched, but without the two ends: the smooth function that runs on beyond them
+  // Stretched function without cuts at d0 and dmax: the smooth function that continues beyond them.
   Pair<T> smooth(T r) const
   {
     const Pair<T> p = raw(r);
@@ -215,7 +216,7 @@ template <class T> class Function {
   T r0 = 1, at_zero = 1, at_end = 0, factor = 1, top = 1;
 };
 
-// 3 x^2 - 2 x^3 from 0 to 1 between two distances
+// 3 x^2 - 2 x^3, from 0 to 1 between two distances.
 template <class T> T step(double begin, double end, T r)
 {
   if (r <= T(begin)) return 0;
@@ -224,7 +225,7 @@ template <class T> T step(double begin, double end, T r)
   return 3 * x * x - 2 * x * x * x;
 }
 
-// the share of a pair at distance r that a window leaves
+// Fraction of a pair at distance r that a window keeps.
 template <class T> T window(const gpucoord::Window &w, T r)
 {
   return step(w.rise_begin, w.rise_end, r) * (1 - step(w.fall_begin, w.fall_end, r));

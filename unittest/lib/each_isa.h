@@ -1,10 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. Kernels of the host are compiled once for each instruction set, in a namespace of its name; tests call
-// each that this processor can run.
+// Part of GPUCOORD, GPL-2.0. Host kernels are compiled once for each instruction set, in a
+// namespace with its name. Tests call all that this processor supports.
 
 #ifndef GPUCOORD_TEST_EACH_ISA_H
 #define GPUCOORD_TEST_EACH_ISA_H
 
-// Puts declarations into each of these namespaces; to be used within namespace gpucoord.
+// Puts declarations into each of these namespaces. Use it within namespace gpucoord.
 #ifdef __x86_64__
 #define GPUCOORD_TEST_DECLARE_IN_EACH_ISA(...) \
   namespace isa_baseline {                     \

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Systems of atoms, and the engines run on them.
+// Part of GPUCOORD, GPL-2.0. Systems of atoms, and functions that run the engines on them.
 
 #ifndef GPUCOORD_TEST_ENGINES_H
 #define GPUCOORD_TEST_ENGINES_H
@@ -33,11 +33,11 @@ using gpucoord::SwitchOptions;
 using gpucoord::VALUE;
 using gpucoord::VIRIAL;
 
-// all that there is, and both forms of the per-atom output with the virial
+// All outputs, and both forms of the per-atom output with the virial.
 constexpr unsigned EVERYTHING = DERIVATIVES | VIRIAL | ATOM_VIRIAL;
 const unsigned BOTH_FORMS[] = {DERIVATIVES | VIRIAL, EVERYTHING};
 
-// what a column of the per-atom output is; 0: s_i, 1: dS/dx, 2: the virial of the atom
+// Kind of a column of the per-atom output. 0: s_i, 1: dS/dx, 2: virial of the atom.
 inline int kind_of(int column)
 {
   return column == 0 ? 0 : column < 4 ? 1 : 2;
@@ -68,7 +68,8 @@ struct System {
   int nall() const { return static_cast<int>(x.size() / 3); }
 };
 
-enum class Groups { ONE, DISJOINT, OVERLAPPING, IDENTICAL, TINY };    // TINY: few atoms and all
+// TINY: both groups have few atoms.
+enum class Groups { ONE, DISJOINT, OVERLAPPING, IDENTICAL, TINY };
 const Groups ALL_GROUPS[] = {Groups::ONE, Groups::DISJOINT, Groups::OVERLAPPING, Groups::IDENTICAL};
 
 inline unsigned char membership(Groups groups, std::uint64_t random)
@@ -98,7 +99,7 @@ inline std::vector<double> random_points(int n, double lx, double ly, double lz,
   return x;
 }
 
-// the last of the points are ghosts
+// The last points are ghosts.
 inline System make_system(const std::vector<double> &x, Groups groups, int nghosts = 0,
                           unsigned seed = 1)
 {
@@ -136,7 +137,7 @@ struct Rows {
   AtomList list_a, list_b;
 };
 
-// atoms of a group in a scrambled order, owned ones first
+// Lists the atoms of a group in random order, owned ones first.
 inline void fill_list(const System &s, unsigned char bit, unsigned seed, std::vector<int> &rows,
                       AtomList &list)
 {
@@ -150,7 +151,7 @@ inline void fill_list(const System &s, unsigned char bit, unsigned seed, std::ve
   list.nowned = static_cast<int>(rows.size());
   rows.insert(rows.end(), ghosts.begin(), ghosts.end());
   list.n = static_cast<int>(rows.size());
-  rows.push_back(-1);    // an empty group has a list, too: b.index null would say 'within a'
+  rows.push_back(-1);    // an empty group still has a list: b.index null would mean 'within a'
   list.index = rows.data();
 }
 
@@ -167,7 +168,7 @@ struct Result {
   std::vector<double> peratom;    // [nlocal][peratom_columns(want)]
 };
 
-// valid as long as s and rows are
+// Valid as long as s and rows exist.
 inline CellsInput cells_input(const System &s, const Rows &rows)
 {
   CellsInput in;
@@ -177,7 +178,7 @@ inline CellsInput cells_input(const System &s, const Rows &rows)
   return in;
 }
 
-// the engine that takes this input
+// Run the engine that accepts this input.
 inline Contribution evaluate(Coordination &c, const CellsInput &in, unsigned want, double *out)
 {
   return c.cells(in, want, out);
@@ -195,7 +196,7 @@ inline Contribution evaluate(Coordination &c, const PairsInput &in, unsigned wan
   return c.pairs(in, want, out);
 }
 
-// evaluate(peratom) gives the sum
+// evaluate(peratom) returns the sum.
 template <class Evaluate> Result result_of(int nlocal, unsigned want, Evaluate evaluate)
 {
   Result r;
@@ -217,7 +218,7 @@ inline Result run_cells(Coordination &c, const System &s, unsigned want)
   return run_input(c, cells_input(s, *rows), s.nlocal, want);
 }
 
-// full lists out to 1.3 dmax, with the two highest bits set as LAMMPS does for special neighbors
+// Full lists out to 1.3 dmax, with the two highest bits set as in LAMMPS for special neighbors.
 struct Neighbors {
   static unsigned special_of(int i, int j) { return static_cast<unsigned>(i + j) % 4; }
   Neighbors(const System &s, double dmax)
@@ -243,7 +244,7 @@ struct Neighbors {
   std::vector<const int *> first;
 };
 
-// valid as long as s, rows and neighbors are
+// Valid as long as s, rows and neighbors exist.
 inline ListInput list_input(const System &s, const Rows &rows, const Neighbors &neighbors)
 {
   ListInput in;
@@ -264,7 +265,7 @@ inline Result run_list(Coordination &c, const System &s, double dmax, unsigned w
   return run_input(c, list_input(s, *rows, neighbors), s.nlocal, want);
 }
 
-// the owned atoms of rank 'rank' of 'nranks', as gathered from all
+// Atoms that rank 'rank' of 'nranks' owns, as gathered from all ranks.
 struct Gathered {
   Gathered(const System &s, const brute::Cell &cell, int rank = 0, int nranks = 1)
   {

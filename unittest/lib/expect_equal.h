@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Results of a backend (backends.h) against brute force (brute_force.h).
+// Part of GPUCOORD, GPL-2.0. Comparison of a backend's results (backends.h) with brute force
+// (brute_force.h).
 
 #ifndef GPUCOORD_TEST_EXPECT_EQUAL_H
 #define GPUCOORD_TEST_EXPECT_EQUAL_H
@@ -14,16 +15,17 @@
 #include <cmath>
 #include <string>
 
-// Errors are counted in roundings of the scale that brute_force.h keeps for each result.
-// Worst found in the engines: double 3.8 (S in a lattice, where all terms are equal), mixed 1.4, single 1.6.
+// Errors are measured in roundings of the scale that brute_force.h keeps for each result. Largest
+// error in the engines: double 3.8 (S in a lattice, where all terms are equal), mixed 1.4, single
+// 1.6.
 constexpr double ROUNDINGS = 4.0;
-// The reference loops add one term after the other: n equal terms lose up to n roundings, here
-// 0.06 n at worst (lattices, where all terms of a shell are equal).
+// The reference loops add terms one by one: n equal terms lose up to n roundings, here at most 0.06
+// n (lattices, where all terms of a shell are equal).
 constexpr double ROUNDINGS_PER_SUMMAND = 0.1;
-// So does a thread of CUDA with the partners of its atom; in mixed up to 512, before it goes on in
-// double. The host's formulas lost 0.01 n in the engines, so added.
+// A CUDA thread also adds the terms of its atom one by one; in mixed up to 512 terms before it
+// continues in double. With this order of sums, the host's formulas lost 0.01 n in the engines.
 constexpr double CUDA_ROUNDINGS_PER_SUMMAND = 0.02;
-// plain relative errors of S, whatever the system; worst found 5e-13 (a reference loop) and 3.4e-7
+// Relative errors of S for every system. Largest values: 5e-13 (a reference loop) and 3.4e-7.
 constexpr double RELATIVE_DOUBLE = 2e-12;
 constexpr double RELATIVE_FLOAT = 2e-6;
 
@@ -50,7 +52,7 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
                                 << testing::PrintToString(static_cast<double>(expected));
   };
   check(r.sum.value, exact.value, exact.value_scale, "S");
-  if (exact.value_size > 1) {    // S itself, unless there are negative weights
+  if (exact.value_size > 1) {    // S itself, unless weights are negative
     const double relative =
         static_cast<double>(fabsl(r.sum.value - exact.value) / exact.value_size);
     w.relative_s = std::max(w.relative_s, relative);
@@ -65,7 +67,7 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
       continue;
     }
     check(r.sum.virial[k], exact.virial[k], exact.virial_scale[k], axes[k]);
-    if (largest > 1e-3 * exact.virial_scale[0])    // not where all of it cancels
+    if (largest > 1e-3 * exact.virial_scale[0])    // skipped if nearly all of it cancels
       w.relative_virial =
           std::max(w.relative_virial,
                    static_cast<double>(fabsl(r.sum.virial[k] - exact.virial[k]) / largest));
@@ -102,7 +104,7 @@ inline void expect_equal(const Result &r, const brute::Sums &exact, Precision pr
 inline testing::Environment *const print_worst = testing::AddGlobalTestEnvironment(
     new PrintWorst("errors against brute force, " + backend_name(), "roundings"));
 
-// what brute_force.h takes coordinates to be rounded at
+// Extent of a system, at which brute_force.h assumes that coordinates are rounded.
 inline double extent_of(const System &s)
 {
   double lo = INF, hi = -INF;

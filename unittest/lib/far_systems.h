@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Charges in periodic boxes, and their far field on a mesh by a Fourier transform by its definition.
+// Part of GPUCOORD, GPL-2.0. Charges in periodic boxes, and their far field on a mesh with a
+// Fourier transform by its definition.
 
 #ifndef GPUCOORD_TEST_FAR_SYSTEMS_H
 #define GPUCOORD_TEST_FAR_SYSTEMS_H
@@ -18,7 +19,7 @@ using Complex = std::complex<double>;
 
 const double PI = std::acos(-1.0);
 
-// along one axis after the other; sign: of the exponent
+// Transforms along one axis after the other. sign: sign of the exponent.
 inline std::vector<Complex> transformed(std::vector<Complex> values, const int n[3], double sign)
 {
   int stride = 1;
@@ -55,7 +56,7 @@ inline FarBox box_of(const double (&lengths)[3], double xy = 0.0, double xz = 0.
 struct Charges {
   std::vector<double> x, q;
 
-  // with their images around the box, which charges near its faces need
+  // Adds images around the box, which charges near its faces need.
   Charges with_images(const FarBox &box) const
   {
     Charges all;
@@ -99,7 +100,8 @@ inline std::vector<FarBox> boxes()
           box_of({5.0, 9.0, 7.0}, -2.4, 2.0, -4.0)};
 }
 
-// potential and field at the points of a mesh, and the potential at the places of charges, to which each place of an image adds
+// Potential and field at the points of a mesh, and the potential at the charges. Contributions at
+// images are added to their charges.
 struct OnMesh {
   std::vector<double> values[4], at_images, at_charges;
 

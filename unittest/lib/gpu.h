@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What a test that needs a GPU does where there is none.
+// Part of GPUCOORD, GPL-2.0. Skips tests that need a GPU on machines without one.
 
 #ifndef GPUCOORD_TEST_GPU_H
 #define GPUCOORD_TEST_GPU_H
@@ -8,8 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 
-// Where there are not n GPUs, ends the process as skipped, which ctest knows by 77, or as failed if GPUCOORD_REQUIRE_GPU is
-// n or more.
+// With fewer than n GPUs, ends the process as skipped (exit code 77, which ctest recognizes), or as
+// failed if GPUCOORD_REQUIRE_GPU is n or more.
 inline void need_gpu(int n = 1)
 {
   const gpucoord::CudaDevices devices = gpucoord::find_cuda_devices();

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. For programs all of whose tests need a GPU.
+// Part of GPUCOORD, GPL-2.0. For programs in which all tests need a GPU.
 
 #ifndef GPUCOORD_TEST_GPU_TESTS_H
 #define GPUCOORD_TEST_GPU_TESTS_H
@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-// Not at the start of main: tests can be listed without a GPU.
+// Checked in SetUp(), not at the start of main: tests can be listed without a GPU.
 class NeedGpu : public testing::Environment {
  public:
   void SetUp() override { need_gpu(); }

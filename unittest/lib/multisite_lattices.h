@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules on lattices, for tests of GPUs, and comparisons of their results.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on lattices, for GPU tests, and comparisons of their
+// results.
 
 #ifndef GPUCOORD_TEST_MULTISITE_LATTICES_H
 #define GPUCOORD_TEST_MULTISITE_LATTICES_H
@@ -17,9 +18,10 @@
 #include <string>
 #include <vector>
 
-// Relative to the largest force, torque, energy and so on of a molecule. Seen on an H200: 2e-14 and 1.2e-5.
+// Relative to the largest force, torque, energy and so on of a molecule. Measured on an H200: 2e-14
+// and 1.2e-5.
 constexpr double TOLERANCE_DOUBLE = 1e-12, TOLERANCE_FLOAT = 4e-5;
-constexpr double SPACING = 1.5;    // of molecules, in units of sigma
+constexpr double SPACING = 1.5;    // between molecules, in units of sigma
 
 inline gpucoord::Component component(const std::string &name, int ncenters, int ncharges,
                                      int ndipoles, int nquadrupoles)
@@ -46,7 +48,8 @@ struct System {
   std::vector<int> kind;
   int nlocal = 0;
 
-  // n molecules of these many components on a lattice, none too near to another, of which every fourth is a ghost
+  // n molecules with ncomponents components on a lattice. No two are too close. Every fourth
+  // molecule is a ghost.
   System(int n, int ncomponents)
   {
     std::mt19937 random(n);
@@ -118,7 +121,7 @@ inline void expect_close(const std::vector<double> &found, const std::vector<dou
   double worst = 0.0;
   for (std::size_t k = 0; k < found.size(); ++k) {
     const double error = std::fabs(found[k] - expected[k]);
-    worst = error <= worst ? worst : error;    // also of what is no number
+    worst = error <= worst ? worst : error;    // this also keeps NaN
   }
   EXPECT_TRUE(worst <= tolerance * scale) << what << ": " << worst << " of " << scale;
   double &all =

@@ -12,7 +12,7 @@
 
 struct Result {
   gpucoord::MultisiteSums sums;
-  std::vector<double> force, torque, energy, virial;    // of each molecule
+  std::vector<double> force, torque, energy, virial;    // for each molecule
 
   explicit Result(int nlocal) :
       force(3 * nlocal), torque(3 * nlocal), energy(nlocal), virial(6 * nlocal)
@@ -40,7 +40,7 @@ struct System {
   {
     return {x.data(), q.data(), component.data(), nlocal, static_cast<int>(component.size())};
   }
-  // by plain loops
+  // Uses the reference loops.
   Result evaluate(const gpucoord::MultisiteModel &model) const
   {
     Result result(nlocal);
@@ -69,7 +69,7 @@ inline std::array<double, 3> rotated(const double *q, const std::array<double, 3
   return r;
 }
 
-// a small rotation about an axis of space, of angle a
+// Rotates a quaternion by a small angle a about an axis of space.
 inline void rotate(double *q, int axis, double a)
 {
   const double c = std::cos(0.5 * a), s = std::sin(0.5 * a);
@@ -116,7 +116,8 @@ inline gpucoord::MultisiteOptions options(double cutoff)
   return o;
 }
 
-// Is a pair of sites of molecules i and j nearer to the cutoff between sites than a part of it? There sums jump.
+// Whether a pair of sites of molecules i and j is within a fraction of the cutoff between sites,
+// where sums jump.
 inline bool is_at_the_cutoff(const gpucoord::MultisiteModel &model, const System &s, int i, int j,
                              double part)
 {

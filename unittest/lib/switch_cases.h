@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The switching functions that the tests run through.
+// Part of GPUCOORD, GPL-2.0. The switching functions that the tests use.
 
 #ifndef GPUCOORD_TEST_SWITCH_CASES_H
 #define GPUCOORD_TEST_SWITCH_CASES_H
@@ -12,7 +12,7 @@
 
 struct SwitchCase {
   std::string name;
-  gpucoord::SwitchOptions options;    // what is given to the library
+  gpucoord::SwitchOptions options;    // options for the library
   gpucoord::SwitchOptions formula;    // for closed_forms.h; differs for CUSTOM only
 };
 
@@ -88,7 +88,7 @@ inline std::vector<SwitchCase> switch_cases()
   const auto add = [&cases](const std::string &name, const gpucoord::SwitchOptions &o) {
     cases.push_back({name, o, o});
   };
-  // every path of the rational: in r^2 or not, m = 2n or not, integer or not
+  // Every code path of rational: in r^2 or not, m = 2n or not, integer or not.
   add("rational 6/12", rational(6, none, 1.5));
   add("rational 6/12 no end", rational(6, none, 1.5, 0.0, INF));
   add("rational 6/12 dmax 3.7 nostretch", rational(6, 12, 1.5, 0.0, 3.7, false));
@@ -107,7 +107,7 @@ inline std::vector<SwitchCase> switch_cases()
   add("rational 6/7", rational(6, 7, 1.5, 0.0, 8.0));
   add("rational 30/100", rational(30, 100, 1.5));
   add("rational 31/100 d0", rational(31, 100, 1.5, 0.4));
-  // either side of where exponents stop being integers
+  // Both sides of the limit of integer exponents.
   add("rational 127/254 d0", rational(127, 254, 1.5, 0.4));
   add("rational 128/256", rational(128, 256, 1.5, 0.0, 2.5));
   add("rational 130/260", rational(130, 260, 1.5, 0.0, 2.5));

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Bias potentials: against PLUMED's figures, closed forms and differences.
+// Part of GPUCOORD, GPL-2.0. Bias potentials: comparison with PLUMED's numbers, closed forms and
+// finite differences.
 
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/restraint.h"
@@ -32,7 +33,7 @@ Restraint restraint(Restraint::Kind kind, double k, double s0, double exponent =
   return r;
 }
 
-// PLUMED 2.11, RESTRAINT, UPPER_WALLS and LOWER_WALLS at three values of a variable, EXP 2, 3.5, 4
+// PLUMED 2.11, RESTRAINT, UPPER_WALLS and LOWER_WALLS at three values of a variable, EXP 2, 3.5, 4.
 TEST(Restraint, equals_plumed)
 {
   double slope;
@@ -72,7 +73,8 @@ struct Last {
   Hill hill;
 };
 
-// steps 1 to 400 with a hill every 5; of step 400, the bias before its hill, as PLUMED reports it
+// Runs steps 1 to 400 with a hill every 5 steps. Returns the bias of step 400 before its hill, as
+// PLUMED reports it.
 Last run_series(Metadynamics &metad)
 {
   Last last;
@@ -94,8 +96,8 @@ struct PlumedCase {
   double biasfactor;
   bool grid, interval;
   double bias, force[2], work, last_height;
-  double rct, maxbias;    // after the last hill; 0: PLUMED has none without a grid
-  double tolerance;       // PLUMED drops small slopes at grid points, and has no mixed derivatives
+  double rct, maxbias;    // after the last hill; 0: PLUMED has no such value without a grid
+  double tolerance;       // PLUMED drops small derivatives at grid points, and has no mixed ones
 };
 
 void PrintTo(const PlumedCase &c, std::ostream *out)
@@ -105,7 +107,7 @@ void PrintTo(const PlumedCase &c, std::ostream *out)
 
 class EqualsPlumed : public testing::TestWithParam<PlumedCase> {};
 
-// PLUMED 2.11, METAD with SIGMA=0.2(,0.15) HEIGHT=0.3 PACE=5 TEMP=1 UNITS NATURAL
+// PLUMED 2.11, METAD with SIGMA=0.2(,0.15) HEIGHT=0.3 PACE=5 TEMP=1 UNITS NATURAL.
 TEST_P(EqualsPlumed, bias_force_work_height)
 {
   const auto &c = GetParam();
@@ -222,7 +224,7 @@ INSTANTIATE_TEST_SUITE_P(
                                0,
                                0,
                                1e-13},
-                    // PLUMED interpolates the jump of the slope at the limits over a bin
+                    // PLUMED interpolates the jump of the derivative at the limits over a bin
                     PlumedCase{"interval_grid",
                                1,
                                8,
@@ -239,7 +241,7 @@ INSTANTIATE_TEST_SUITE_P(
       return std::string(info.param.name);
     });
 
-// the surface that sum_hills makes of the hills file: -gamma/(gamma - 1) V
+// sum_hills computes this surface from the hills file: -gamma/(gamma - 1) V.
 TEST(Metadynamics, equals_sum_hills)
 {
   double slope[2];
@@ -273,7 +275,7 @@ TEST(Metadynamics, equals_sum_hills)
 
 class Surface : public testing::TestWithParam<std::tuple<int, bool>> {};
 
-// on a grid, too: forces are derivatives of the interpolated bias, so that energy is conserved
+// Also on a grid, forces are derivatives of the interpolated bias, so that energy is conserved.
 TEST_P(Surface, slope_is_the_derivative)
 {
   const auto [n, grid] = GetParam();
@@ -319,7 +321,8 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
     worst = std::max(worst, std::fabs(on_grid.evaluate(s, slope) - v));
     most = std::max(most, v);
   }
-  // bins are sigma/4 and sigma/3, or half of it: the kink at the ends of hills, 0.034 h/sigma, is what remains
+  // Bins are sigma/4 and sigma/3, or half of these. The remaining error is the kink at the ends of
+  // hills, 0.034 h/sigma.
   EXPECT_LT(worst, (fine ? 5e-4 : 1.5e-3) * most);
   EXPECT_GT(worst, 0.0);
 }
@@ -327,7 +330,7 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
 INSTANTIATE_TEST_SUITE_P(Bias, Surface,
                          testing::Combine(testing::Values(1, 2, 3), testing::Bool()));
 
-// the bias and its slope are continuous over the points of a grid
+// The bias and its derivative are continuous across the points of a grid.
 TEST(Metadynamics, grid_is_smooth)
 {
   Metadynamics metad(options(2, -1, true));
@@ -353,7 +356,7 @@ TEST(Metadynamics, ends_of_the_grid)
   hill.sigma[0] = 0.2;
   hill.height = 1.0;
   metad.add(hill);
-  hill.center[0] = 1e300;    // nothing of it is on the grid
+  hill.center[0] = 1e300;    // no part of it is on the grid
   metad.add(hill);
   const double end = 10.0;
   EXPECT_DOUBLE_EQ(metad.evaluate(&end, &slope), 1.0);

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Hills files: read back, damaged, altered, and those of PLUMED.
+// Part of GPUCOORD, GPL-2.0. Hills files: read back, damaged, altered, and written by PLUMED.
 
 #include "bias_files.h"
 
@@ -25,7 +25,7 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
   EXPECT_EQ(found.other_biasfactor, 0.0);
 }
 
-// PLUMED 2.11 wrote these lines
+// PLUMED 2.11 wrote these lines.
 TEST_F(Files, reads_plumed)
 {
   std::ofstream(path)
@@ -74,7 +74,7 @@ TEST_F(Files, later_hills_move_to_a_backup)
   EXPECT_EQ(read(path).hills.size(), 4u);
 }
 
-// a run that was killed may have written any part of its last line
+// A killed run may have written any part of its last line.
 TEST_F(Files, every_cut_of_the_last_line_is_repaired)
 {
   write(3);
@@ -182,7 +182,7 @@ TEST_F(Files, units_of_another_simulation_are_an_error)
             "hills file FILE, line 4: its times and heights are in units lj, but this simulation "
             "has units "
             "test - convert them and this line, or give another file");
-  // the rest of the comment has no effect
+  // The rest of the comment has no effect.
   std::ofstream(path, std::ios::binary)
       << std::regex_replace(good, std::regex("units test.*\n"), "units test: mine\n");
   EXPECT_TRUE(read(path).names_units);
@@ -208,7 +208,7 @@ TEST_F(Files, lines_may_end_as_on_windows)
   for (int h = 0; h < 3; ++h) EXPECT_EQ(found.hills[h].height, expected[h].height);
 }
 
-// An error at the next hill, which saves all hills: from the file, or from memory where their text is
+// The next hill raises an error and saves all hills: from the file, or from memory if their text is
 // lost. Later hills repeat the error and save nothing again.
 TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
 {
@@ -301,7 +301,7 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
       }
 }
 
-// A hill that was read may have another biasfactor, of which only the height in the bias is known.
+// A hill that was read may have another biasfactor. Only its height in the bias is known then.
 TEST_F(Files, hills_saved_from_memory_keep_their_height)
 {
   HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
@@ -315,7 +315,7 @@ TEST_F(Files, hills_saved_from_memory_keep_their_height)
   for (int h = 0; h < 3; ++h) EXPECT_EQ(found.hills[h].height, known[h].height);
 }
 
-// The path is that of the folder in which the file was opened.
+// The path is relative to the working directory at the time the file was opened.
 TEST_F(Files, directory_may_change_during_the_run)
 {
   const auto before = std::filesystem::current_path();
@@ -344,7 +344,7 @@ TEST_F(Files, directory_may_change_during_the_run)
   EXPECT_TRUE(std::filesystem::is_empty(folder / "sub"));
 }
 
-// The file stays open, so the next hill saves them where that has become possible.
+// The file stays open. The next hill saves all hills if that has become possible.
 TEST_F(Files, hills_that_cannot_be_saved_are_kept)
 {
   const std::string home = (folder / "home").string(), name = home + "/HILLS";
@@ -385,7 +385,8 @@ TEST_F(Files, devices_are_not_compared)
   EXPECT_FALSE(std::filesystem::exists(folder / "bck.0.HILLS"));
 }
 
-// The file may be intact where its path cannot be looked up: nothing is blamed and nothing is saved.
+// The file may be intact when its path cannot be looked up: the message blames nothing, and nothing
+// is saved.
 TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
 {
   const std::string aside = (folder / "aside").string();
@@ -396,7 +397,7 @@ TEST_F(Files, paths_that_cannot_be_looked_up_are_errors)
   file.create();
   file.append(0.5, hills(1)[0]);
   std::filesystem::rename(path, aside);
-  std::filesystem::create_symlink("HILLS", path);    // leads to itself
+  std::filesystem::create_symlink("HILLS", path);    // links to itself
   std::string message;
   try {
     file.append(0.5, hills(2)[1]);

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Files of the grid of metadynamics: read back, altered, and those of earlier versions.
+// Part of GPUCOORD, GPL-2.0. Grid files of metadynamics: read back, altered, and written by earlier
+// versions.
 
 #include "bias_files.h"
 
@@ -26,12 +27,13 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
       EXPECT_EQ(metad.evaluate(s, slope), copy.evaluate(s, slope_of_copy));
       for (int k = 0; k < n; ++k) EXPECT_EQ(slope[k], slope_of_copy[k]);
     }
-    hills.pop_back();    // fewer than are in the grid
+    hills.pop_back();    // fewer hills than in the grid
     EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);
   }
 }
 
-// the lines of a grid file of an earlier version: no checksums, and columns for mixed derivatives
+// The lines of a grid file of an earlier version, without checksums and with columns for mixed
+// derivatives.
 std::string of_earlier_version(const std::string &text, int n)
 {
   std::string result;
@@ -61,7 +63,7 @@ TEST_F(Files, grids_of_earlier_versions_are_compared_with_the_hills)
     EXPECT_FALSE(copy.read_grid(path, hills));
     EXPECT_EQ(copy.grid_values(), metad.grid_values());
     EXPECT_EQ(copy.hills_checksum(), metad.hills_checksum());
-    hills[11].center[0] += 1e-6;    // is in the file in 17 digits
+    hills[11].center[0] += 1e-6;    // the file has 17 digits of it
     EXPECT_THROW(later.read_grid(path, hills), std::runtime_error);
   }
 }
@@ -135,7 +137,7 @@ TEST_F(Files, grid_file_that_an_earlier_version_wrote)
   EXPECT_EQ(copy.nhills(), 5);
   for (const auto &hill : of_grid) sum.add(hill);
   EXPECT_EQ(copy.hills_checksum(), sum.hills_checksum());
-  // V and derivatives at c = 2, d = 2
+  // V and derivatives at c = 2, d = 2.
   const double expected[] = {0.44977332267622205, -0.083159535662433268, -0.18865925372038156,
                              0.10362466522423956};
   for (int k = 0; k < 4; ++k) EXPECT_EQ(copy.grid_values()[4 * 5 + k], expected[k]);
@@ -153,7 +155,7 @@ TEST_F(Files, grid_file_that_an_earlier_version_wrote)
   }
 }
 
-// Altered are single numbers of the grid or of its hills, at random places.
+// Alters single numbers of the grid or of its hills, at random positions.
 TEST_F(Files, altered_grids_and_hills_are_refused)
 {
   for (const int n : {1, 2, 3})
@@ -178,7 +180,7 @@ TEST_F(Files, altered_grids_and_hills_are_refused)
           copy.read_grid(path, of_file);
         } catch (const std::runtime_error &e) {
           EXPECT_EQ(copy.nhills(), 0);
-          EXPECT_EQ(copy.maximum(), 0.0);    // nothing of the file is in the bias
+          EXPECT_EQ(copy.maximum(), 0.0);    // the bias has no data of the file
           return std::string(e.what());
         }
         return std::string();

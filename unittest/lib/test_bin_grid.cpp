@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The bins of the CUDA backend as they are chosen on the host: needs no GPU.
+// Part of GPUCOORD, GPL-2.0. The bins of the CUDA backend, which the host chooses: these tests need
+// no GPU.
 
 #include "../../lib/gpucoord/src/gpu/bins.h"
 
@@ -15,7 +16,7 @@ using gpucoord::Neighborhood;
 namespace {
 
 const double RANGES[] = {1e-10, 0.7, 2.5, 30.0, 1e9};
-// atoms in a cube of the range: from a vacuum to far more than fit into the narrowest columns
+// Atoms in a cube with the edge 'range': from a vacuum to far more than the narrowest columns hold.
 const double ATOMS_IN_RANGE[] = {1e-9,   0.01,   1.0,    10.0,   65.0, 500.0,
                                  3000.0, 5990.0, 6000.0, 6010.0, 1e5,  1e12};
 
@@ -75,7 +76,7 @@ TEST(Columns, hold_every_point_within_the_bounds)
         const std::int64_t cell = grid.coordinate(axis, x);
         EXPECT_GE(cell, last);
         EXPECT_LT(cell, grid.n[axis]);
-        // inside its cell but for rounding
+        // Inside its cell, up to rounding.
         EXPECT_NEAR((x - grid.lo[axis]) / grid.size[axis], cell + 0.5, 0.5 + 1e-6);
         last = cell;
       }

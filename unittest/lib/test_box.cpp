@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Nearest images against a search over many images.
+// Part of GPUCOORD, GPL-2.0. Nearest images, compared with a search over many images.
 
 #include "../../lib/gpucoord/src/core/minimum_image.h"
 #include "gpucoord/box.h"
@@ -35,7 +35,7 @@ Vector nearest(const Box &box, Vector d)
   return d;
 }
 
-// shortest distance among the images with coefficients from -reach to reach
+// Shortest distance among the images with coefficients from -reach to reach.
 long double brute_distance(const Cell &cell, const Vector &d, int reach)
 {
   long double best = std::numeric_limits<long double>::infinity();
@@ -55,7 +55,7 @@ long double brute_distance(const Cell &cell, const Vector &d, int reach)
   return sqrtl(best);
 }
 
-// shortest non-zero lattice vector
+// Shortest nonzero lattice vector.
 long double brute_shortest(const Cell &cell, int reach)
 {
   long double best = std::numeric_limits<long double>::infinity();
@@ -81,10 +81,12 @@ double length(const Vector &v)
   return std::sqrt(v[0] * v[0] + v[1] * v[1] + v[2] * v[2]);
 }
 
-// how far v is from a sum of integer multiples of the periodic edges, in units of the edges
+// Distance of v from the closest sum of integer multiples of the periodic edges, in units of the
+// edges.
 double distance_from_lattice(const Cell &cell, const Vector &v)
 {
-  // least squares by the normal equations in long double: exact enough for edges of order 1 to 100
+  // Least squares by the normal equations in long double: sufficiently accurate for edges from 1 to
+  // 100.
   long double g[3][4] = {};
   std::vector<int> axes;
   for (int k = 0; k < 3; ++k)
@@ -111,7 +113,8 @@ double distance_from_lattice(const Cell &cell, const Vector &v)
   return static_cast<double>(sqrtl(rest[0] * rest[0] + rest[1] * rest[1] + rest[2] * rest[2]));
 }
 
-// how many images of d are no further than d itself, which is exact for small binary fractions
+// Number of images of d that are no farther than d itself. The count is exact for small binary
+// fractions.
 int images_as_near_as(const Cell &cell, const Vector &d)
 {
   int count = 0;
@@ -127,7 +130,7 @@ int images_as_near_as(const Cell &cell, const Vector &d)
   return count;
 }
 
-// a LAMMPS cell: edges (lx,0,0), (xy,ly,0), (xz,yz,lz), then turned if asked for
+// A LAMMPS cell: edges (lx,0,0), (xy,ly,0), (xz,yz,lz).
 Cell lammps_cell(double lx, double ly, double lz, double xy, double xz, double yz)
 {
   return {{{lx, 0, 0}, {xy, ly, 0}, {xz, yz, lz}}, {true, true, true}};
@@ -139,7 +142,7 @@ void check(const Cell &cell, std::mt19937_64 &random, int points, int reach)
   double largest = 0.0;
   for (int k = 0; k < 3; ++k)
     for (int c = 0; c < 3; ++c) largest = std::max(largest, std::fabs(cell.edges[k][c]));
-  // sums of a few edges in double
+  // Sums of a few edges in double.
   const double tolerance = 1e-14 * 10 * largest;
   if (box.nperiodic) {
     const double shortest = static_cast<double>(brute_shortest(cell, reach));
@@ -157,7 +160,7 @@ void check(const Cell &cell, std::mt19937_64 &random, int points, int reach)
     const double expected = static_cast<double>(brute_distance(cell, d, reach));
     ASSERT_NEAR(length(found), expected, tolerance)
         << "d = " << d[0] << " " << d[1] << " " << d[2] << " point " << p;
-    // it is an image: it differs from d by a lattice vector
+    // The result is an image: it differs from d by a lattice vector.
     ASSERT_LT(distance_from_lattice(cell, {d[0] - found[0], d[1] - found[1], d[2] - found[2]}),
               tolerance);
     const Vector opposite = nearest(box, minus(d));
@@ -180,8 +183,8 @@ TEST(MinimumImage, is_the_nearest_of_729_images_in_random_cells)
 
 TEST(MinimumImage, is_the_nearest_image_in_cells_of_any_orientation_and_strong_tilt)
 {
-  // Three random edges: mostly far from reduced, so the search takes more images. Cells whose
-  // shortest edges are still beyond its reach are left out.
+  // Three random edges. Most cells are far from reduced, so the search visits more images. Cells
+  // with shortest edges still beyond its reach are skipped.
   std::mt19937_64 random(12);
   std::normal_distribution<double> gauss(0.0, 1.0);
   int tested = 0;
@@ -204,7 +207,8 @@ TEST(MinimumImage, is_the_nearest_image_in_cells_of_any_orientation_and_strong_t
 
 TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
 {
-  // the same lattice as an upright cell, given by edges 3, 7 and 40 cells off: search the upright one
+  // The same lattice as an upright cell, given by edges 3, 7 and 40 cells away. Brute force
+  // searches the upright cell.
   std::mt19937_64 random(13);
   std::uniform_real_distribution<double> fraction(-0.5, 0.5);
   for (const int turns : {1, 3, 7, 40}) {
@@ -224,7 +228,7 @@ TEST(MinimumImage, is_the_nearest_image_where_tilts_are_many_edges)
       }
       ASSERT_NEAR(length(nearest(box, d)), static_cast<double>(brute_distance(upright, d, 4)),
                   1e-11);
-      // far out: 50 cells away, where 1e-11 is a few roundings of the coordinates
+      // 50 cells away, where 1e-11 is a few roundings of the coordinates.
       for (int c = 0; c < 3; ++c) d[c] += 50 * tilted.edges[2][c];
       Vector near = d;
       for (int c = 0; c < 3; ++c) near[c] -= 50 * tilted.edges[2][c];
@@ -255,7 +259,7 @@ TEST(MinimumImage, of_lammps_largest_tilts_and_special_lattices)
 
 TEST(MinimumImage, is_antisymmetric_where_images_are_exactly_as_far)
 {
-  // all numbers are multiples of 1/8: distances and ties are exact
+  // All numbers are multiples of 1/8: distances and ties are exact.
   std::vector<Cell> cells = {lammps_cell(2, 2, 2, 0, 0, 0),
                              lammps_cell(2, 2, 2, 1, 0, 0),
                              lammps_cell(2, 2, 2, 1, 1, 1),
@@ -276,7 +280,7 @@ TEST(MinimumImage, is_antisymmetric_where_images_are_exactly_as_far)
             if (mask == 7 && i % 4 == 0) ties += images_as_near_as(cell, one) > 1;
           }
       if (mask == 7) {
-        EXPECT_GT(ties, 0);    // else this would test nothing
+        EXPECT_GT(ties, 0);    // otherwise the test would check nothing
       }
     }
 }

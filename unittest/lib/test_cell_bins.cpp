@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Cutoff bins against their definition.
+// Part of GPUCOORD, GPL-2.0. Cutoff bins, compared with their definition.
 
 #include "../../lib/gpucoord/src/pairs/cell_bins_host.h"
 
@@ -65,7 +65,7 @@ std::vector<Cloud> clouds()
   list.push_back({"lattice_of_the_range", 1.0, lattice});
   for (double &x : lattice) x *= 0.1;
   list.push_back({"lattice_of_tenths", 0.3, lattice});
-  for (auto &cloud : list)    // rows in any order
+  for (auto &cloud : list)    // atoms in random order
     for (std::size_t k = cloud.x.size() / 3; k > 1; --k) {
       const std::size_t other = random() % k;
       for (int c = 0; c < 3; ++c) std::swap(cloud.x[3 * (k - 1) + c], cloud.x[3 * other + c]);
@@ -234,11 +234,11 @@ TEST(Grid, spans_the_atoms_of_both_lists)
 
 TEST(Grid, pairs_in_range_are_within_reach_from_just_below_a_cell_boundary)
 {
-  // the worst place: the first atom at the end of its cell, the second a full range further
+  // The worst case: the first atom is at the end of its cell, the second a full range farther.
   for (const double range : {1.0, 0.3, 1.6, 1e-3, 1e3})
     for (const double at : {0.0, -7.7, 1e4})
       for (const int natoms :
-           {2, 200000}) {    // few atoms: cells of the range; many: of half of it
+           {2, 200000}) {    // few atoms: cells have the size of the range; many: half of it
         std::vector<double> x = {at, at, at, at + 40 * range, at + 30 * range, at + 20 * range};
         std::vector<int> index(natoms, 0);
         index[1] = 1;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The engines of every backend (backends.h) and the reference loops
-// against brute force that shares no code with them.
+// Part of GPUCOORD, GPL-2.0. The engines of every backend (backends.h) and the reference loops,
+// compared with brute force that shares no code with them.
 
 #include "backends.h"
 #include "brute_force.h"
@@ -24,7 +24,7 @@
 
 namespace {
 
-// every engine that knows no box, and the reference loop, in every precision
+// Checks every engine without a box, and the reference loop, in every precision.
 void check_engines(const SwitchCase &c, const System &s, const std::string &what,
                    std::initializer_list<Precision> precisions = {
                        Precision::DOUBLE, Precision::MIXED, Precision::SINGLE})
@@ -120,7 +120,7 @@ TEST_P(EngineFunctions, equal_brute_force)
 {
   const SwitchCase &c = GetParam();
   if (c.formula.kind == SwitchKind::RATIONAL && c.formula.m < 1.1 * c.formula.n && c.formula.m != 7)
-    return;    // nearly equal exponents: brute force in long double is not good enough
+    return;    // exponents nearly equal: brute force in long double is too inaccurate
   const Switch function(c.options);
   const double reach = function.has_end() ? function.dmax() : 4.0;
   for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
@@ -159,7 +159,7 @@ TEST(Shapes, coincident_atoms_count_1_and_have_no_direction)
   for (const auto &o : functions)
     for (const Groups groups : ALL_GROUPS)
       check_engines(built_in(o), make_system(x, groups), "coincident");
-  // 10 atoms at one point: 45 pairs
+  // 10 atoms at one point: 45 pairs.
   System ten = make_system(std::vector<double>(30, -3.7), Groups::ONE);
   std::fill(ten.member.begin(), ten.member.end(), 1);
   for (const Precision p : PRECISIONS) {
@@ -193,7 +193,7 @@ TEST(Shapes, droplets_a_million_apart)
     std::vector<double> x =
         joined(random_points(200, 2, 2, 2, 0, 12), random_points(150, 2, 2, 2, distance, 13));
     for (const Groups groups : {Groups::ONE, Groups::OVERLAPPING})
-      // extent: no pair spans the gap, and positions are made relative before they are rounded
+      // extent: no pair spans the gap, and positions are made relative before they are rounded.
       check_engines(built_in(DEFAULT), make_system(x, groups), "droplets",
                     {Precision::DOUBLE, Precision::MIXED});
   }
@@ -253,11 +253,11 @@ System one_group(const std::vector<double> &x)
 
 TEST(EndOfRange, a_pair_at_exactly_dmax_is_inside)
 {
-  // integers and squares of integers: every distance is exact, in float too
+  // Integers and squares of integers: every distance is exact, in float too.
   const System s = one_group(cubic_lattice(8, 1.0, -3.0));
   for (const double dmax : {1.0, 2.0, 3.0, 5.0})
     check_engines(built_in(rational(6, 12, 2.0, 0.0, dmax, false)), s, "r = dmax");
-  // the number of pairs itself: 3 n^2 (n - 1) nearest neighbors, each s = 1/2
+  // The number of pairs itself: 3 n^2 (n - 1) nearest neighbors, each with s = 1/2.
   for (const Precision p : PRECISIONS) {
     const auto backend = make_backend(Switch(rational(6, 12, 1.0, 0.0, 1.0, false)), p, 2);
     EXPECT_EQ(run_cells(*backend, s, VALUE).sum.value, 0.5 * 3 * 64 * 7);
@@ -268,8 +268,8 @@ TEST(EndOfRange, a_pair_at_exactly_dmax_is_inside)
 
 TEST(EndOfRange, no_pair_is_lost_inside_or_kept_outside_where_cells_are_aligned_with_the_lattice)
 {
-  // Not stretched: each pair at the end counts s(dmax) > 0. margin: well above the roundings of
-  // coordinates (a few ulp of the extent), so which side a pair is on is no matter of luck.
+  // Not stretched: each pair at the end contributes s(dmax) > 0. margin is far larger than the
+  // rounding of coordinates (a few ulp of the extent), so the side of each pair is well defined.
   for (const double spacing : {1.0, 0.1, 0.7, 1.0 / 3.0})
     for (const double at : {0.0, -2.3, 0.05})
       for (const double multiple : {1.0, 3.0})
@@ -286,7 +286,7 @@ TEST(EndOfRange, no_pair_is_lost_inside_or_kept_outside_where_cells_are_aligned_
 
 TEST(EndOfRange, atoms_on_cell_boundaries_are_found)
 {
-  // cells are range (1 + 1e-6) or half of it: a lattice of just that spacing
+  // Cells have the size range (1 + 1e-6) or half of it. The lattice has the same spacing.
   for (const double factor : {1.0, 0.5})
     for (const double nudge : {-1e-15, 0.0, 1e-15}) {
       const double spacing = factor * 1.6 * (1.0 + 1e-6) * (1.0 + nudge);
@@ -325,8 +325,8 @@ std::vector<double> points_in(const brute::Cell &cell, int n, unsigned seed)
   return x;
 }
 
-// ghosts as LAMMPS makes them: all images near enough to matter. With nranks 2 the atoms whose first
-// coordinate is below (rank 0) or above (rank 1) the median are owned, all others become ghosts.
+// Ghosts as in LAMMPS: all images that can be in range. With nranks 2, rank 0 owns the atoms with
+// first coordinate below the median, rank 1 those above; all others become ghosts.
 System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dmax, int rank,
                    int nranks, std::vector<int> &owned)
 {
@@ -364,7 +364,8 @@ System with_ghosts(const System &cell_atoms, const brute::Cell &cell, double dma
   return s;
 }
 
-// the definition: all images of j around i, an atom with its own images but not with itself
+// The definition: all images of j around i. An atom interacts with its own images but not with
+// itself.
 brute::Sums all_images(const brute::PairTerms &terms, const System &s, const brute::Cell &cell)
 {
   brute::Sums sums(s.nlocal);
@@ -385,7 +386,7 @@ brute::Sums all_images(const brute::PairTerms &terms, const System &s, const bru
 
 TEST(Periodic, engines_with_ghosts_give_all_images_on_one_rank_and_on_two)
 {
-  // dmax below and far above the cell: own images count
+  // dmax below and far above the cell size: an atom's own images count.
   for (const double dmax : {0.9, 3.1})
     for (const double tilt : {0.0, 0.45})
       for (const Groups groups : ALL_GROUPS) {
@@ -455,7 +456,7 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
           brute::Cell cell = triclinic(2.0, tilt);
           for (int k = 0; k < 3; ++k) cell.periodic[k] = mask >> k & 1;
           System s = make_system(points_in(cell, 70, 23), groups);
-          // not wrapped into the cell: some atoms are far out
+          // Not wrapped into the cell: some atoms are far outside.
           for (int k = 0; k < s.nall(); k += 3)
             for (int e = 0; e < 3; ++e)
               if (cell.periodic[e])
@@ -509,7 +510,7 @@ TEST(Periodic, allpairs_and_its_reference_give_nearest_images_on_any_number_of_r
 
 TEST(AllPairs, takes_more_atoms_than_one_chunk)
 {
-  // 1024 at a time: the atom itself is in the first or a later chunk
+  // Chunks have 1024 atoms: the atom itself is in the first or a later chunk.
   check_engines(built_in(rational(6, 12, 0.5, 0.0, 2.0)),
                 make_system(random_points(1500, 6, 6, 6, 0, 24), Groups::IDENTICAL), "1500 atoms",
                 {Precision::DOUBLE});
@@ -567,7 +568,7 @@ TEST(Pairs, and_its_reference_equal_brute_force)
       }
 }
 
-// ---- what is wanted, and how it is given
+// ---- requested outputs and their form
 
 System mixed_system(Groups groups)
 {
@@ -591,7 +592,7 @@ TEST(Wants, value_and_virial_are_the_same_whatever_else_is_wanted)
           const Result all = run(DERIVATIVES | VIRIAL);
           for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL)}) {
             const Result some = run(want);
-            // the order of sums in a vector loop may differ: sums of S terms of order 1
+            // The order of sums in a vector loop may differ: sums of S terms of order 1.
             EXPECT_NEAR(some.sum.value, all.sum.value, 4 * eps_of(precision) * all.sum.value);
             for (int k = 0; k < 6; ++k) {
               const double expected = want & VIRIAL ? all.sum.virial[k] : 0.0;
@@ -641,15 +642,15 @@ TEST(Wants, the_sum_of_s_i_is_twice_S_and_gradients_sum_to_zero)
             size += std::fabs(r.peratom[4 * k + 1 + e]);
           }
         }
-        // both ends of a pair are computed apart, each with its own rounding: a few eps a pair,
-        // which sharp functions (30/100, q, cubic from 2.9 to 3.5) amplify 50-fold
+        // The two sides of a pair are computed separately with separate rounding: a few eps per
+        // pair, which sharp functions (30/100, q, cubic from 2.9 to 3.5) amplify 50-fold.
         const double tolerance = 200 * eps_of(precision) * (function.stretch() - function.shift());
         EXPECT_NEAR(si, 2 * r.sum.value, tolerance * (1 + r.sum.value)) << c.name;
         for (const double g : gradient) EXPECT_NEAR(g, 0.0, tolerance * (1e-3 + size)) << c.name;
       }
 }
 
-// One system on which every engine and every reference loop runs, of atoms that this rank owns.
+// One system on which every engine and every reference loop runs. This rank owns all its atoms.
 class EveryEngine {
  public:
   struct Run {
@@ -711,7 +712,8 @@ class EveryEngine {
   PairsInput pairs;
 };
 
-// visit(evaluate, EveryEngine, its run, precision, what); evaluate(want, peratom) gives the sum
+// Calls visit(evaluate, EveryEngine, its run, precision, text). evaluate(want, peratom) returns the
+// sum.
 template <class Visit> void for_every_engine(Visit visit)
 {
   for (const Groups groups : ALL_GROUPS)
@@ -748,7 +750,7 @@ TEST(Wants, the_virials_of_the_atoms_add_up_to_twice_W)
         size += std::fabs(r.peratom[10 * i + 4 + k]);
       }
       EXPECT_GT(size, 0.1) << what;
-      // both ends of a pair are computed apart, each with its own rounding
+      // The two sides of a pair are computed separately with separate rounding.
       EXPECT_NEAR(0.5 * sum, r.sum.virial[k], 20 * eps_of(precision) * size)
           << what << " component " << k;
     }
@@ -778,7 +780,7 @@ TEST(Wants, the_virial_of_atoms_changes_no_other_result)
   });
 }
 
-// so that forces do not depend on when the virial is wanted
+// Forces must not depend on whether the virial is requested.
 TEST(Wants, derivatives_have_the_same_bits_whatever_else_is_wanted)
 {
   for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &,
@@ -803,11 +805,11 @@ TEST(Wants, nothing_is_written_but_the_columns_that_are_wanted_of_atoms_that_tak
 {
   for_every_engine([](const auto &evaluate, const EveryEngine &every, const EveryEngine::Run &run,
                       Precision, const std::string &what) {
-    constexpr double there = 1000.0;    // results are added to it and lose 1e-13
+    constexpr double there = 1000.0;    // initial values, which cost 1e-13 of accuracy
     for (const unsigned want : {unsigned(VALUE), unsigned(DERIVATIVES), unsigned(VIRIAL),
                                 DERIVATIVES | VIRIAL, EVERYTHING}) {
       const int columns = want & ATOM_VIRIAL ? 10 : want & DERIVATIVES ? 4 : 0;
-      // wider than is needed
+      // More columns than necessary.
       std::vector<double> from_0(11 * every.nlocal(), 0.0), out(11 * every.nlocal(), there);
       evaluate(want, from_0.data());
       evaluate(want, out.data());
@@ -830,7 +832,7 @@ TEST(Wants, cells_and_list_refuse_a_range_without_end)
   EXPECT_THROW(backend->list(ListInput(), VALUE, nullptr), std::invalid_argument);
 }
 
-// ---- the same bits
+// ---- bitwise reproducibility
 
 TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
 {
@@ -855,7 +857,7 @@ TEST(Bits, are_the_same_for_any_number_of_threads_and_run_after_run)
         pairs.xb = s.x.data() + 3 * 350;
         pairs.row_a = row_a.data();
         pairs.row_b = row_b.data();
-        // pairs of VALUE run on all threads
+        // Pairs with VALUE run on all threads.
         std::vector<std::function<Result(Coordination &)>> runs = {[&](Coordination &b) {
           return run_input(b, pairs, 200, VALUE);
         }};

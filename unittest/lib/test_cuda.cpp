@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. The CUDA backend against the host backend in double, which
-// test_coordination.cpp holds against brute force: sizes and shapes that are too large for that,
-// and what only a device has, such as copies of lists, launch shapes and memory of its own.
+// Part of GPUCOORD, GPL-2.0. The CUDA backend, compared with the host backend in double.
+// test_coordination.cpp compares the host backend with brute force. These tests cover systems that
+// are too large for brute force, and properties of devices, such as copies of lists, launch shapes
+// and device memory.
 
 #include "closed_forms.h"
 #include "engines.h"
@@ -31,17 +32,18 @@ using Processor = gpucoord::CudaTuning::Processor;
 
 namespace {
 
-// Errors are counted in roundings of what one rounding of the positions and of the pair terms does
-// at most (PairSizes) times the number of pairs. One thread adds the terms of an atom one after the
-// other: n of them may lose more, most where all are nearly equal. On the host's formulas, so added,
-// the worst was 0.0008 n.
+// Unit of errors: the largest effect of one rounding of the positions and of the pair terms
+// (PairSizes), times the number of pairs. One thread adds the terms of an atom one by one: n terms
+// may lose more, most if they are nearly equal. With this order of sums, the host's formulas lost
+// at most 0.0008 n.
 constexpr double ROUNDINGS = 1.0;
 constexpr double ROUNDINGS_PER_SUMMAND = 0.002;
-// and S relative to itself, as in test_coordination.cpp
+// Relative errors of S, as in test_coordination.cpp.
 constexpr double RELATIVE_DOUBLE = 2e-12;
 constexpr double RELATIVE_FLOAT = 2e-6;
-// a custom expression, in roundings of s and of ds/dr with what rounding r does to them: functions of
-// CUDA's and of the host's mathematical library are a few roundings apart, and up to four are nested
+// Custom expressions, in roundings of s and of ds/dr including the effect of rounding r. The
+// mathematical functions of CUDA and of the host differ by a few roundings, and up to four are
+// nested.
 constexpr double UNITS_CUSTOM = 16.0;
 
 const Processor PROCESSORS[] = {Processor::AUTO, Processor::WARP, Processor::BLOCK};
@@ -70,8 +72,8 @@ int all_cores()
 
 using Run = std::function<Result(Coordination &, unsigned want)>;
 
-// What one pair contributes to the scale of errors (brute_force.h), at its worst distance, and the jump of
-// s and ds/dr at dmax.
+// Contribution of one pair to the scale of errors (brute_force.h), at its worst distance, and the
+// jump of s and ds/dr at dmax.
 struct PairSizes {
   double s = 0, gradient = 0, virial = 0;
   double s_end = 0, slope_end = 0, dmax = 0;
@@ -81,7 +83,7 @@ PairSizes sizes_of(const Switch &function)
 {
   const SwitchOptions &o = function.options();
   const closed::Function<long double> exact(o);
-  // beyond 20 r0 there is nothing left of s, and no system here is wider than three times that
+  // s vanishes beyond 20 r0, and no system here is wider than three times this distance.
   const double a = exact.amplification(), reach = std::min(o.dmax, 20 * o.r0), extent = 3 * reach;
   PairSizes sizes;
   for (int k = 1; k <= 2000; ++k) {
@@ -103,8 +105,8 @@ PairSizes sizes_of(const Switch &function)
   return sizes;
 }
 
-// The host's results, and for each the number of pairs in it and of those so near to dmax that rounding
-// decides whether they are in range.
+// Results of the host. Each has its number of pairs, and the number of pairs so close to dmax that
+// rounding decides whether they are in range.
 struct HostTruth {
   HostTruth(const Switch &function, const Run &run) : sizes(sizes_of(function))
   {
@@ -114,13 +116,13 @@ struct HostTruth {
     pairs[1] = count(function, run, 2e-6);
   }
   struct Pairs {
-    Result all, certain;    // up to a little beyond dmax, and up to a little before
+    Result all, certain;    // pairs up to slightly beyond dmax, and up to slightly below
   };
   static Pairs count(const Switch &function, const Run &run, double margin)
   {
     const double dmax = function.dmax();
     const auto counted = [&](double range) {
-      // s = 1/(1 + 1e-36) = 1 at any distance that occurs
+      // s = 1/(1 + 1e-36) = 1 at any distance that occurs.
       const double r0 = 1e6 * (function.has_end() ? dmax : 1e6);
       const Switch one(rational(6, 12, r0, 0.0, range, false));
       return run(*gpucoord::make_host_coordination(one, Precision::DOUBLE, all_cores()),
@@ -146,7 +148,7 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
   for (std::size_t k = 0; k < all.peratom.size(); k += 4)
     largest_partners = std::max(largest_partners, all.peratom[k]);
   std::string where;
-  // error of one number over its limit, less what pairs at dmax may change
+  // Error of one number relative to its limit, without possible changes from pairs at dmax.
   const auto check = [&](double got, double value, double npairs, double ndoubtful, double partners,
                          double size, double jump, const char *name, std::size_t row) {
     const double error = std::fabs(got - value) - ndoubtful * jump;
@@ -198,7 +200,8 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
         const double got = r.peratom[columns * row + column],
                      value = expected.peratom[expected_columns * row + column];
         const int kind = kind_of(column);
-        // without partners both numbers must be the same, 0: any difference is an infinite number of roundings
+        // Without partners both numbers must be exactly 0: any difference counts as infinitely many
+        // roundings.
         check(got, value, partners, doubtful, partners, size_of_kind[kind], jump_of_kind[kind],
               name_of_kind[kind], row);
         if (npairs <= 1000 || doubtful > 0) continue;
@@ -214,10 +217,10 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
 testing::Environment *const print_worst =
     testing::AddGlobalTestEnvironment(new PrintWorst("CUDA errors", "of the limit"));
 
-// s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range shows
+// s(dmax) is 1/65, not 0: a pair that is lost or kept at the end of the range becomes visible.
 const SwitchOptions FUNCTION = rational(6, 12, 0.8, 0.0, 1.6, false);
 
-// CUDA backends of one function in each precision and with each processor, kept from one input to the next
+// CUDA backends of one function in each precision and with each processor, reused for all inputs.
 class Backends {
  public:
   explicit Backends(const SwitchOptions &o) : function(o)
@@ -257,7 +260,7 @@ Run cells_of(const System &s)
   };
 }
 
-// cells, and by their cost list and allpairs, too
+// Checks cells. Checks list and allpairs only for small systems because of their cost.
 void check_engines(Backends &backends, const System &s, const std::string &what,
                    const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
 {
@@ -315,7 +318,7 @@ TEST(Shapes, dense_clusters_in_an_empty_space)
   for (const int n : {4000, 12000})
     check_engines(backends, make_system(random_points(n, 0.8, 0.8, 0.8, 3.0, 41), Groups::ONE),
                   "one cluster");
-  // clusters of thousands within one range, and a thin gas around them
+  // Clusters of thousands of atoms within one range, and a thin gas around them.
   std::vector<double> x = random_points(3000, 90, 90, 90, 0, 42);
   for (const double at : {7.0, 30.0, 31.0, 80.0})
     x = joined(x, random_points(2500, 0.9, 0.9, 0.9, at, 43));
@@ -337,7 +340,7 @@ TEST(Shapes, droplets_far_apart)
                     "droplets " + std::to_string(distance) + " apart");
       check_engines(backends, make_system(x, Groups::DISJOINT, n / 2), "droplets, one of ghosts");
     }
-  // a stray atom so far away that columns are as wide as the droplet
+  // A stray atom so far away that columns are as wide as the droplet.
   const double side = 30.0;
   check_engines(backends,
                 make_system(joined(random_points(20000, side, side, side, 0, 44), {3e7, 3e7, 3e7}),
@@ -375,7 +378,7 @@ TEST(Shapes, every_atom_in_range_of_every_other)
     check_engines(backends,
                   make_system(random_points(6000, 9, 9, 9, -3, 51), Groups::OVERLAPPING, 1000),
                   "long range");
-    // more than are taken unsorted, in the narrowest columns
+    // More atoms than are accepted unsorted, in the narrowest columns.
     check_engines(backends, make_system(random_points(20000, 9, 9, 9, -3, 51), Groups::ONE),
                   "long range, sorted");
   }
@@ -397,7 +400,7 @@ TEST(AllPairs, in_a_tilted_box_equal_the_host)
               return run_allpairs(c, s, cell, want);
             },
             std::to_string(n) + " atoms in a tilted box", ALL_WANTS);
-        // the share of the middle one of three ranks
+        // The contribution of the middle one of three ranks.
         const Gathered middle(s, cell, 1, 3);
         backends.check(
             [&](Coordination &c, unsigned want) {
@@ -442,11 +445,12 @@ TEST(Pairs, of_any_number_equal_the_host)
   }
 }
 
-// ---- lists, of which the device keeps a copy
+// ---- lists, which the device copies
 
 class Lists : public testing::Test {
  protected:
-  // what the list engine gives is what the host gives for 'in', whose version it does not read
+  // The list engine must give the host's result for 'in'. The host does not read the version of
+  // 'in'.
   void expect_host(const Result &found, const ListInput &in, const std::string &what)
   {
     const HostTruth truth(function, [&](Coordination &c, unsigned want) {
@@ -476,7 +480,7 @@ TEST_F(Lists, of_one_version_are_read_once_and_positions_every_time)
   System moved = s;
   std::mt19937_64 random(62);
   for (double &v : moved.x) v += std::uniform_real_distribution<double>(-0.05, 0.05)(random);
-  // the lists of the first evaluation hold, whatever is given with their version
+  // The lists of the first evaluation remain valid, whatever lists are given with their version.
   expect_host(run(input(moved, *rows, nearest, 7)), input(moved, *rows, neighbors, 0), "moved");
   expect_host(run(input(s, *rows, nearest, 7)), input(s, *rows, neighbors, 0), "moved back");
 }
@@ -512,7 +516,7 @@ TEST_F(Lists, without_a_version_are_read_every_time)
               "the version again");
 }
 
-// atoms whose lists were not needed before come into the groups
+// Atoms enter the groups that did not need their lists before.
 TEST_F(Lists, of_one_version_serve_any_groups)
 {
   run(input(s, *rows, neighbors, 7));
@@ -531,9 +535,9 @@ TEST_F(Lists, of_one_version_serve_any_groups)
               "the first groups again");
 }
 
-// ---- the same bits
+// ---- bitwise reproducibility
 
-// runs of every engine, on systems that are sorted and that are not
+// Runs of every engine, on sorted and unsorted systems.
 struct Inputs {
   Inputs()
   {
@@ -621,7 +625,7 @@ TEST(Bits, do_not_depend_on_what_was_computed_before_nor_on_other_objects)
 
 // ---- expressions
 
-// Every function that Lepton knows; arguments that change the result if they are swapped.
+// Every function of Lepton, with arguments that change the result if they are swapped.
 const char *const EXPRESSIONS[] = {"1",
                                    "x",
                                    "2-x",
@@ -691,7 +695,7 @@ TEST(Expressions, equal_the_host)
     const Switch function(o);
     std::vector<double> at, origin;
     std::vector<int> rows, not_owned;
-    for (int k = 0; k <= 97; ++k) {    // 1/32 apart: exact in float, and x = 1 is one of them
+    for (int k = 0; k <= 97; ++k) {    // 1/32 apart: exact in float, and x = 1 is included
       at.insert(at.end(), {k / 32.0, 0.0, 0.0});
       rows.push_back(k);
     }
@@ -763,18 +767,19 @@ TEST(Devices, have_names_and_others_are_errors)
         run_cells(*none, s, VALUE);
       },
       DeviceError);
-  // and the others still work
+  // The other devices still work.
   const Switch function(FUNCTION);
   const auto cuda = gpucoord::make_cuda_coordination(function, Precision::DOUBLE, count - 1, 1);
   expect_equal(run_cells(*cuda, s, DERIVATIVES | VIRIAL), HostTruth(function, cells_of(s)),
                Precision::DOUBLE, DERIVATIVES | VIRIAL, "the last device");
 }
 
-// ---- what needs the whole GPU or all cores: not beside other tests, and not under compute-sanitizer
+// ---- tests that need the whole GPU or all cores: not in parallel with other tests, and not under
+// compute-sanitizer
 
 TEST(WholeGpu, four_million_atoms_equal_the_host)
 {
-  // 60 neighbors within dmax
+  // 60 neighbors within dmax.
   const int n = 4000000;
   const double side = std::cbrt(n / 60.0 * 4.0 / 3.0 * 3.14159265358979) * FUNCTION.dmax;
   const System s =
@@ -789,7 +794,7 @@ TEST(WholeGpu, four_million_atoms_equal_the_host)
             std::string("4,000,000 atoms ") + name_of(precision) + " " + label_of(processor));
 }
 
-// all the memory of the GPU, but a little
+// Allocates nearly all memory of the GPU.
 class Hog {
  public:
   explicit Hog(std::size_t leave)
@@ -819,12 +824,12 @@ TEST(WholeGpu, memory_that_is_exhausted_is_an_error_after_which_the_object_works
 {
   const Switch function(FUNCTION);
   const System small = make_system(random_points(5000, 9, 9, 9, 0, 92), Groups::ONE);
-  // too thin for many pairs, and 48 MB of positions alone
+  // Too dilute for many pairs, but with 48 MB of positions.
   const System large = make_system(random_points(2000000, 400, 400, 400, 0, 93), Groups::ONE);
   for (const Processor processor : PROCESSORS) {
     const auto cuda = make_cuda(function, Precision::DOUBLE, processor);
     const Result expected_small =
-        run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // loads the kernels, too
+        run_cells(*cuda, small, DERIVATIVES | VIRIAL);    // also loads the kernels
     const Result expected_large =
         run_cells(*make_cuda(function, Precision::DOUBLE, processor), large, DERIVATIVES | VIRIAL);
     {

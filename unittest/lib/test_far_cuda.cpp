@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field on a GPU against the splines and factors of the host with Fourier transforms by their
-// definition, which test_map_far.cpp holds against sums over wave vectors.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field on a GPU, compared with the host's splines and
+// factors with Fourier transforms by their definition. test_map_far.cpp compares those with sums
+// over wave vectors.
 
 #include "far_systems.h"
 #include "gpu.h"
@@ -19,7 +20,7 @@ using namespace gpucoord;
 
 namespace {
 
-constexpr double DOUBLE = 1e-12;    // of the largest value
+constexpr double DOUBLE = 1e-12;    // relative to the largest value
 
 class NeedGpu : public testing::Environment {
  public:
@@ -36,7 +37,8 @@ testing::Environment *const need = testing::AddGlobalTestEnvironment(new NeedGpu
 struct Values {
   std::vector<double> phi, field, at;
 
-  // At every fold-th mesh point from the middle of a fold on, and at the charges; without a field where that is so.
+  // Values at every fold-th mesh point, from the middle of a fold on, and at the charges.
+  // with_field false: no field.
   Values(FarField &far, const EwaldMesh &mesh, const int *fold, const Charges &charges,
          int threads = 2, bool with_field = true)
   {
@@ -86,7 +88,7 @@ double largest_difference(const std::vector<double> &found, const std::vector<do
   return worst;
 }
 
-// of each row of three numbers one
+// Selects one of each row of three numbers.
 std::vector<double> column(const std::vector<double> &rows, int c)
 {
   std::vector<double> one;
@@ -106,7 +108,7 @@ std::vector<double> every(const std::vector<double> &values, const int *n, const
 
 }    // namespace
 
-// powers of two, even and odd numbers of points, flat and very small meshes, one after the other by the same object
+// Powers of two, even and odd numbers of points, flat and very small meshes, all with one object.
 TEST(FarOnGpu, EqualsTheHost)
 {
   struct Case {
@@ -156,7 +158,8 @@ TEST(FarOnGpu, EqualsTheHost)
       worst[0], worst[1], worst[2]);
 }
 
-// Whoever adds first: whole numbers do not mind. Nor do other threads that copy, a field besides or what was there before.
+// The order of contributions must not matter, since sums are in integers. Other numbers of copying
+// threads, an additional field and earlier results must not matter either.
 TEST(FarOnGpu, SameBits)
 {
   const FarBox box = boxes()[1];
@@ -183,7 +186,8 @@ TEST(FarOnGpu, SameBits)
   EXPECT_TRUE(turned == expected);
 }
 
-// Sums of charges of one sign in one place, the most that whole numbers have to hold, of none, of charges of 0 and of tiny ones.
+// Sums of charges of one sign at one position, the largest values that the integers must hold; no
+// charges; charges of 0; and tiny charges.
 TEST(FarOnGpu, SizesOfCharges)
 {
   const FarBox box = boxes()[0];
@@ -229,6 +233,7 @@ TEST(FarOnGpu, SaysWhenThereIsNoMemory)
   } catch (const DeviceError &e) {
     EXPECT_NE(std::string(e.what()).find("no memory"), std::string::npos) << e.what();
   }
-  EXPECT_TRUE(Values(*far, mesh_of(box, few, 1.0), few, charges) == expected);    // and goes on
+  // Works after the failure.
+  EXPECT_TRUE(Values(*far, mesh_of(box, few, 1.0), few, charges) == expected);
   cudaFree(taken);
 }

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The pair kernels of every instruction set against plain loops.
+// Part of GPUCOORD, GPL-2.0. The pair kernels of every instruction set, compared with brute force.
 
 #include "brute_force.h"
 #include "instruction_sets.h"
@@ -25,7 +25,7 @@ template <class T> class Kernels : public testing::Test {
 using Reals = testing::Types<float, double>;
 TYPED_TEST_SUITE(Kernels, Reals);
 
-// roundings of the scale of brute_force.h; worst found 1.5
+// Roundings of the scale of brute_force.h. Largest value: 1.5.
 constexpr double ROUNDINGS = 4.0;
 
 TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
@@ -44,7 +44,7 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
     const brute::PairTerms terms(formula, 4.0);
     for (const Precision precision : {Precision::MIXED, Precision::SINGLE})
       for (const auto &set : instruction_sets<Real>(function, precision))
-        // vectors of 4, 8 and 16 and chunks of 256, each with one more and one less
+        // Vectors of 4, 8 and 16 and chunks of 256, each also with one more and one less.
         for (const int n :
              {0, 1, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 255, 256, 257, 511, 513, 700})
           for (const int self : {-1, 0, n / 2, n - 1, 255, 256}) {
@@ -67,11 +67,11 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
                           1, 0, exact);
             for (unsigned want = 0; want < 4; ++want) {
               double sums[gpucoord::NSUMS];
-              for (double &s : sums) s = 1000.0;    // it adds to what is there
+              for (double &s : sums) s = 1000.0;    // kernels add to existing sums
               set.kernels.gather[want](constants, evaluator.get(), n, x.data(), y.data(), z.data(),
                                        at[0], at[1], at[2], self, sums);
               const auto check = [&](int k, long double expected, long double scale) {
-                // 1000 + sum is rounded to double: 1e-13
+                // 1000 + sum is rounded to double: 1e-13.
                 EXPECT_NEAR(sums[k] - 1000.0, static_cast<double>(expected),
                             ROUNDINGS * eps * static_cast<double>(scale) + 1e-12)
                     << set.name << " " << c.name << " n " << n << " self " << self << " sum " << k;
@@ -86,7 +86,7 @@ TYPED_TEST(Kernels, gather_sums_all_partners_in_range_but_the_atom_itself)
   }
 }
 
-// so that forces do not depend on when the virial is wanted: every formula, every instruction set
+// Forces must not depend on whether the virial is requested: every formula, every instruction set.
 TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
 {
   using Real = TypeParam;
@@ -162,10 +162,10 @@ TYPED_TEST(Kernels, keep_near_box_keeps_just_the_points_near_the_box_in_their_or
       for (const int nranges : {1, 2, 5}) {
         std::vector<double> p[3];
         for (int k = 0; k < n; ++k)
-          // multiples of 1/16: points at exactly the range are kept, and sums of squares are exact
+          // Multiples of 1/16: points at exactly the range are kept, and sums of squares are exact.
           for (int c = 0; c < 3; ++c)
             p[c].push_back(origin[c] + (static_cast<int>(random() % 49) - 24) / 16.0);
-        std::vector<gpucoord::PointRange> ranges;    // of any order and length, which may be 0
+        std::vector<gpucoord::PointRange> ranges;    // in any order, of any length including 0
         std::vector<int> kept, first_kept;
         for (int r = 0; r < nranges; ++r) {
           const int begin = nranges == 1 ? 0 : static_cast<int>(random() % (n + 1));

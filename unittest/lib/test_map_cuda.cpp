@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps on a GPU against the host backend in double, which test_potential_map.cpp holds
-// against published formulas, closed forms and finite differences; that program runs on a GPU, too.
+// Part of GPUCOORD, GPL-2.0. Potential maps on a GPU, compared with the host backend in double.
+// test_potential_map.cpp compares the host backend with published formulas, closed forms and finite
+// differences, and also runs on a GPU.
 
 #include "gpu_tests.h"
 
@@ -27,7 +28,7 @@ constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::T
 constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
 const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
 
-// of the largest value; more of fields, of which steep terms cancel
+// Relative to the largest value. Fields have a larger tolerance, since steep terms cancel.
 constexpr double DOUBLE = 1e-12, DOUBLE_FIELD = 4e-12, FLOAT = 1e-4;
 
 struct System {
@@ -87,7 +88,7 @@ MapOptions options_of(MapKernel kernel, MapOverlap overlap, double cutoff)
   return o;
 }
 
-// largest difference over the largest value
+// Largest difference over the largest value.
 double difference(const std::vector<double> &found, const std::vector<double> &expected)
 {
   double worst = 0.0, largest = 1e-300;
@@ -99,7 +100,7 @@ double difference(const std::vector<double> &found, const std::vector<double> &e
   return worst / largest;
 }
 
-// At a jump of the kernel rounding in float decides whether a charge counts.
+// At a jump of the kernel, rounding in float decides whether a charge counts.
 bool jumps(MapKernel kernel)
 {
   return kernel == MapKernel::CUT;
@@ -107,7 +108,8 @@ bool jumps(MapKernel kernel)
 
 }    // namespace
 
-// all kernels; grids of less than a tile, of many, long and flat ones; none, one and many charges
+// All kernels; grids of less than one tile, of many tiles, long and flat ones; zero, one and many
+// charges.
 TEST(MapOnGpu, EqualsTheHost)
 {
   struct Case {
@@ -132,7 +134,8 @@ TEST(MapOnGpu, EqualsTheHost)
                      std::to_string(static_cast<int>(overlap)) + ", " + std::to_string(c.n[0]) +
                      " points along x, " + std::to_string(c.charges) + " charges");
         MapOptions o = options_of(kernel, overlap, c.cutoff);
-        // in float there are two ways, of which this takes the other, and the first at the end of its range
+        // Float has two code paths for ewald. These values of alpha use the second path, and the
+        // first at the end of its range.
         if (c.tilt != 0.0) o.alpha = (c.tilt > 0.0 ? 5.0 : 3.499) / c.cutoff;
         const MapGrid grid = grid_of(c.n, c.length, c.tilt);
         const System s(c.charges, c.length, ++seed);
@@ -170,7 +173,7 @@ TEST(MapOnGpu, EqualsTheHost)
       worst_phi[0], worst_field[0], worst_phi[1], worst_field[1]);
 }
 
-// A crystal whose ions are all on points of the grid, the first of them at the origin.
+// A crystal with all ions on grid points, the first of them at the origin.
 TEST(MapOnGpu, ChargesOnPoints)
 {
   const int edge = 12, n[3] = {2 * edge, 2 * edge, 2 * edge};
@@ -198,7 +201,8 @@ TEST(MapOnGpu, ChargesOnPoints)
   }
 }
 
-// Points so far from each other that few charges near to a tile of them are near to any: none is lost by rounding.
+// Points are so far apart that few charges near a tile are near any of its points. Rounding must
+// lose none.
 TEST(MapOnGpu, PointsFarApart)
 {
   const int n[3] = {9, 5, 6};
@@ -221,12 +225,13 @@ TEST(MapOnGpu, PointsFarApart)
     make_host_potential_map(o, Precision::DOUBLE, 2)->on_grid(grid, s.charges(), expected.out());
     make_cuda_potential_map(o, Precision::DOUBLE, 0, 1)->on_grid(grid, s.charges(), found.out());
     EXPECT_LT(difference(found.phi, expected.phi),
-              1e-9);    // positions of 1e3 have 12 digits behind the point
+              1e-9);    // positions of 1e3 have 12 decimal places
     EXPECT_LT(difference(found.field, expected.field), 1e-9);
   }
 }
 
-// more points than one launch takes, whose layers come back one after the other; and what was there before is forgotten
+// More points than one launch handles, copied back layer by layer. Earlier results must be
+// overwritten.
 TEST(MapOnGpu, ManyLaunches)
 {
   const int n[3] = {160, 150, 140}, few[3] = {5, 5, 5};
@@ -245,8 +250,8 @@ TEST(MapOnGpu, ManyLaunches)
   }
 }
 
-// Both kinds of bins agree, with hardly any and with much overflow, taken by the GPU or by the host, which has the same charges in
-// its bins.
+// Both kinds of bins agree, with little and with much overflow. The GPU or the host handles the
+// overflow; the host's bins hold the same charges.
 TEST(MapOnGpu, FixedBins)
 {
   const int n[3] = {150, 90, 95};
@@ -295,7 +300,7 @@ template <class T> class OnGpu {
   T *place = nullptr;
 };
 
-// of atoms in device memory, in double and float, a group of them, and the sum of maps
+// Atoms in device memory, in double and float, a group of them, and the sum of maps.
 template <class Real> void check_device_map(const MapBins &bins)
 {
   const int n[3] = {21, 19, 30}, few[3] = {3, 3, 3}, nlocal = 700;
@@ -398,7 +403,7 @@ TEST(MapOnGpu, SaysWhenThereIsNoMemory)
   } catch (const DeviceError &e) {
     EXPECT_NE(std::string(e.what()).find("no memory for"), std::string::npos) << e.what();
   }
-  const int few[3] = {4, 4, 4};    // and goes on
+  const int few[3] = {4, 4, 4};    // works after the failure
   const MapGrid grid = grid_of(few, length, 0.0);
   Values found(size_of(grid));
   map->on_grid(grid, s.charges(), found.out());

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh, with a Fourier transform by its definition, against sums over wave
-// vectors and potentials of crystals.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh, with a Fourier transform by its
+// definition, compared with sums over wave vectors and potentials of crystals.
 
 #include "far_systems.h"
 
@@ -18,9 +18,9 @@ using namespace gpucoord;
 namespace {
 
 constexpr double NO_LIMIT = std::numeric_limits<double>::infinity();
-constexpr int MOST = std::numeric_limits<int>::max();    // points of a mesh
+constexpr int MOST = std::numeric_limits<int>::max();    // mesh points
 
-// the sum over wave vectors until nothing is added: potential and field
+// Potential and field from the converged sum over wave vectors.
 std::vector<double> exact(const FarBox &box, const Charges &charges, double alpha, const double *at)
 {
   double reciprocal[3][3];
@@ -69,7 +69,8 @@ std::vector<double> place(const FarBox &box, const int n[3], std::size_t p)
 
 }    // namespace
 
-// for every tolerance errors are at most what was asked for, and about what is said; the field is that of the potential
+// For every tolerance, errors are within the requested limit and close to the estimate. The field
+// is the derivative of the potential.
 TEST(MapFar, ErrorsAreThoseThatAreChosen)
 {
   for (const FarBox &box : boxes())
@@ -109,7 +110,8 @@ TEST(MapFar, ErrorsAreThoseThatAreChosen)
     }
 }
 
-// A box of four times the edges, of which a part of the wave numbers is looked at, has the errors of the small one.
+// A box with four times the edges, for which only part of the wave numbers is sampled, has the
+// errors of the small box.
 TEST(MapFar, ErrorsOfLargeMeshes)
 {
   const double alpha = 0.9;
@@ -152,7 +154,7 @@ TEST(MapFar, NoMesh)
                std::invalid_argument);
 }
 
-// the mean over a box of charges far from neutral is 0 as well
+// The mean over a box is 0, even for charges that are far from neutral.
 TEST(MapFar, NoMean)
 {
   const FarBox box = boxes()[1];
@@ -167,7 +169,7 @@ TEST(MapFar, NoMean)
   EXPECT_LT(std::fabs(sum), 1e-14 * size);
 }
 
-// at the ions of rock salt, without themselves, the potential is Madelung's
+// At the ions of rock salt, without self-interaction, the potential is Madelung's.
 TEST(MapFar, Madelung)
 {
   const double distance = 2.0, alpha = 1.1;
@@ -190,10 +192,10 @@ TEST(MapFar, Madelung)
       }
   const double total = near + found.at_charges[0] - 2.0 * alpha / std::sqrt(PI);
   EXPECT_NEAR(total * distance, -1.7475645946331822,
-              1e-9);    // its errors add up: places of ions are not random
+              1e-9);    // errors add up, since the ions' positions are not random
 }
 
-// so that transforms of real numbers, which know one of two opposite waves, give the same
+// Transforms of real numbers, which store one of two opposite waves, must give the same result.
 TEST(MapFar, OppositeWaves)
 {
   for (const FarBox &box : boxes()) {
@@ -218,7 +220,8 @@ TEST(MapFar, AlphaOfTheNearField)
     const double alpha = near_alpha(cutoff, sum_q_sq, volume, error);
     EXPECT_GT(alpha, last);
     last = alpha;
-    // the root mean square of charges beyond the cutoff: the integral of erfc(alpha r)^2 over space, by a sum
+    // Root mean square contribution of charges beyond the cutoff: the integral of erfc(alpha r)^2
+    // over space, as a sum.
     double sum = 0.0;
     const double step = 1e-4;
     for (double r = cutoff + 0.5 * step; r < 3.0 * cutoff; r += step)
@@ -230,7 +233,7 @@ TEST(MapFar, AlphaOfTheNearField)
   EXPECT_THROW(near_alpha(cutoff, sum_q_sq, volume, 1e-19), std::invalid_argument);
 }
 
-// parts of a mesh are those of the whole, to the last bit, with any number of threads
+// Parts of a mesh have the same bits as the whole, with any number of threads.
 TEST(MapFar, Bricks)
 {
   const FarBox box = boxes()[2];

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules: each interaction against sums over point charges, forces and torques against
-// finite differences, and what ls1-MarDyn computes.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: interactions compared with sums over point charges,
+// forces and torques compared with finite differences, and all compared with results of ls1-MarDyn.
 
 #include "gpucoord/multisite.h"
 #include "multisite_systems.h"
@@ -24,7 +24,8 @@ using namespace gpucoord;
 
 namespace {
 
-// A dipole or quadrupole as the limit of charges: of distance h, which must be small and not so small that differences round.
+// A dipole or quadrupole as the limit of charges at distance h. h must be small, but large enough
+// that differences do not round.
 void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool quadrupole, double h)
 {
   const double length = std::sqrt(site.axis[0] * site.axis[0] + site.axis[1] * site.axis[1] +
@@ -46,7 +47,7 @@ void add_charges(std::vector<ChargeSite> &charges, const AxialSite &site, bool q
   }
 }
 
-// q q / r in long double, summed over charges
+// q q / r in long double, summed over charges.
 long double energy_of_charges(const Component *kinds, const System &s)
 {
   long double u = 0;
@@ -75,7 +76,7 @@ TEST(Multisite, PolesAreLimitsOfCharges)
       for (int round = 0; round < 20; ++round) {
         Component kinds[2], of_charges[2];
         const int kind[2] = {kind_a, kind_b};
-        // the error of a limit is of h^2: two h give it
+        // The error of the limit is of order h^2: two values of h eliminate it.
         const System s = two_molecules(random, 5.0);
         double limit[2];
         for (int fine = 0; fine < 2; ++fine) {
@@ -96,7 +97,7 @@ TEST(Multisite, PolesAreLimitsOfCharges)
       }
 }
 
-// one center each: mixing and shift
+// One center each: mixing and shift.
 TEST(Multisite, LennardJonesOfUnlikeCenters)
 {
   Component kinds[2];
@@ -116,7 +117,7 @@ TEST(Multisite, LennardJonesOfUnlikeCenters)
       const double epsilon = 0.8, sigma = 1.05 * 1.2;    // 0.8 sqrt(0.5 * 2)
       EXPECT_NEAR(s.evaluate(model).total(),
                   lj(epsilon, sigma, r) - (shift ? lj(epsilon, sigma, 3.0) : 0.0), 1e-12);
-      s.component = {1, 1};    // no mixing parameters between molecules of one kind
+      s.component = {1, 1};    // molecules of one kind have no mixing parameters
       EXPECT_NEAR(s.evaluate(model).total(), lj(2.0, 1.4, r) - (shift ? lj(2.0, 1.4, 3.0) : 0.0),
                   1e-9);
     }
@@ -275,7 +276,7 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
   }
   std::mt19937 random(2);
   for (int round = 0; round < 40; ++round) {
-    // within a cutoff between centers, or some pairs of sites within one between sites
+    // Within a cutoff between centers, or with some pairs of sites within a cutoff between sites.
     MultisiteOptions o = options(round < 20 ? 9.0 : 2.5);
     o.site_cutoff = round >= 20;
     o.cutoff_charge = round < 30 ? o.cutoff : 2.7;
@@ -309,7 +310,7 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
         EXPECT_NEAR(r.force[3 * i + c], force, 1e-8 * std::max(1.0, std::fabs(force)));
         EXPECT_NEAR(r.torque[3 * i + c], torque, 1e-8 * std::max(1.0, std::fabs(torque)));
       }
-    // molecules that come closer by a strain that leaves their sites as they are: xx yy zz xy xz yz
+    // A strain that moves molecules but not their sites relative to them: xx yy zz xy xz yz.
     const int along[] = {0, 1, 2, 1, 2, 2}, with[] = {0, 1, 2, 0, 0, 1};
     for (int k = 0; k < 6; ++k) {
       const double w = -slope([&](System &m, double step) {
@@ -366,7 +367,7 @@ Ls1 read_ls1(const std::string &folder, const std::string &name, const std::stri
     AxialSite site;
     in >> site.position[0] >> site.position[1] >> site.position[2] >> site.axis[0] >>
         site.axis[1] >> site.axis[2] >> site.moment;
-    site.moment = -site.moment;    // ls1 has charge-dipole with the other sign
+    site.moment = -site.moment;    // ls1 defines charge-dipole with the opposite sign
     c.dipoles.push_back(site);
   }
   EXPECT_TRUE(in);
@@ -426,7 +427,7 @@ TEST(Multisite, Ls1)
       const double w =
           r.sums.virial[0] + r.sums.virial[1] + r.sums.virial[2] + 3.0 * r.sums.reaction_field;
       EXPECT_NEAR(w, ls1.w, 1e-10 * std::max(std::fabs(ls1.w), std::fabs(ls1.u))) << name;
-      // forces of F0 vanish: of the order of terms that cancel
+      // Forces of F0 vanish: they are compared with the size of the terms that cancel.
       double most_force = std::fabs(ls1.u) / ls1.s.nlocal / std::stod(rc), most_torque = most_force;
       for (const double f : ls1.force) most_force = std::max(most_force, std::fabs(f));
       for (const double t : ls1.torque) most_torque = std::max(most_torque, std::fabs(t));

@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules on a GPU against plain loops and the host backend in double, which
-// test_multisite.cpp holds against closed forms, finite differences and ls1-MarDyn.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on a GPU, compared with the reference loops and the
+// host backend in double. test_multisite.cpp compares those with closed forms, finite differences
+// and ls1-MarDyn.
 
 #include "gpu.h"
 #include "multisite_lattices.h"
@@ -27,7 +28,7 @@ MultisiteTuning tuning(Processor processor, bool any_sites = false)
 
 }    // namespace
 
-// every number of sites that has kernels of its own and others, mixtures, both processors, cutoffs of both kinds
+// All specialized numbers of sites and others, mixtures, both processors, both kinds of cutoffs.
 TEST_F(Multisites, EqualPlainLoops)
 {
   for (const auto &kinds : kinds_of_components())
@@ -65,7 +66,8 @@ TEST_F(Multisites, EqualPlainLoops)
       }
 }
 
-// sizes from where partners of a molecule are shared out to many warps to where they are not
+// Sizes for which the partners of a molecule are distributed over many warps, and for which they
+// are not.
 TEST_F(Multisites, EqualTheHost)
 {
   const auto all = kinds_of_components();
@@ -85,7 +87,7 @@ TEST_F(Multisites, EqualTheHost)
     }
 }
 
-// nothing is left over from an evaluation of another size, and the same input gives the same bits
+// An evaluation of another size leaves no data behind, and equal input gives equal bits.
 TEST_F(Multisites, AgainAndAgain)
 {
   const auto kinds = kinds_of_components()[10];
@@ -108,7 +110,8 @@ TEST_F(Multisites, AgainAndAgain)
     }
 }
 
-// molecules far apart, in one place, with ghosts alone, and without one of the components
+// Molecules that are far apart or at one position, with ghosts only, and without one of the
+// components.
 TEST_F(Multisites, Crowds)
 {
   const auto kinds = kinds_of_components()[10];
@@ -120,7 +123,7 @@ TEST_F(Multisites, Crowds)
     System few(900, 3);
     for (std::size_t k = 0; k < few.kind.size(); ++k) few.kind[k] = 2 * (k % 2);
     for (std::size_t k = 0; k < few.x.size(); k += 3)
-      if (k % 2) few.x[k] += 1e5;                                      // two places
+      if (k % 2) few.x[k] += 1e5;                                      // two positions
     expect_close(evaluate(*cuda, few), evaluate(*host, few), 1e-9);    // coordinates are large
     System ghosts(600, 3);
     ghosts.nlocal = 0;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules by the host backend against plain loops, which test_multisite.cpp holds against
-// closed forms, finite differences and ls1-MarDyn.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules in the host backend, compared with the reference
+// loops. test_multisite.cpp compares those with closed forms, finite differences and ls1-MarDyn.
 
 #include "each_isa.h"
 
@@ -27,7 +27,7 @@ namespace {
 const Traversal TRAVERSALS[] = {Traversal::TWICE, Traversal::ONCE};
 const Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
 
-// all kinds of sites
+// All kinds of sites.
 std::vector<Component> three_components()
 {
   std::vector<Component> kinds(3);
@@ -40,9 +40,10 @@ std::vector<Component> three_components()
   return kinds;
 }
 
-constexpr double SPACING = 1.9;    // sites of different molecules do not meet
+constexpr double SPACING = 1.9;    // sites of different molecules do not overlap
 
-// On a jittered lattice, none with a pair of sites where float and double could differ in who is within the cutoff.
+// A jittered lattice. It has no pair of sites for which float and double could disagree on the
+// cutoff.
 System lattice(const MultisiteModel &model, int n, int along_x, int along_y)
 {
   System s;
@@ -115,7 +116,7 @@ void expect_molecules_add_up(const Result &r)
 
 }    // namespace
 
-// mixtures and single components, some of whose molecules are ghosts, with cutoffs that differ
+// Mixtures and single components, with some ghost molecules and different cutoffs.
 TEST(MultisiteHost, IsAsPlainLoops)
 {
   struct Case {
@@ -149,7 +150,7 @@ TEST(MultisiteHost, IsAsPlainLoops)
           for (const Precision precision : PRECISIONS) {
             const auto host = make_host_multisite(model, precision, 2, traversal);
             const double tolerance =
-                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsions
+                precision == Precision::DOUBLE ? 1e-12 : 1e-5;    // float: of steep repulsion
             const std::string where = std::to_string(n) + " molecules, components " +
                 std::to_string(ncomponents) +
                 (traversal == Traversal::ONCE ? ", once" : ", twice") +
@@ -157,7 +158,7 @@ TEST(MultisiteHost, IsAsPlainLoops)
             const Result found = s.evaluate(*host);
             expect_same(found, expected, tolerance, where);
             expect_molecules_add_up(found);
-            // what is not wanted is left as it is
+            // Outputs that are not requested stay unchanged.
             const Result forces = s.evaluate(*host, MultisiteWant::FORCES);
             expect_near(forces.force, expected.force, tolerance, "force alone");
             expect_near(forces.torque, expected.torque, tolerance, "torque alone");
@@ -167,7 +168,7 @@ TEST(MultisiteHost, IsAsPlainLoops)
       }
 }
 
-// a periodic box with its images as ghosts: what molecules give each other adds up to nothing
+// A periodic box with its images as ghosts: forces between molecules add up to zero.
 TEST(MultisiteHost, PeriodicImages)
 {
   for (const bool site_cutoff : {false, true}) {
@@ -199,7 +200,7 @@ TEST(MultisiteHost, PeriodicImages)
   }
 }
 
-// in a long box, whose rows of cells have many pieces
+// A long box, in which rows of cells have many parts.
 TEST(MultisiteHost, BitsDoNotDependOnThreads)
 {
   MultisiteOptions o = options(2.5);
@@ -223,7 +224,8 @@ TEST(MultisiteHost, BitsDoNotDependOnThreads)
     }
 }
 
-// Molecules at the cutoff are partners, in every precision and wherever they are; farther ones are not.
+// Molecules at the cutoff are partners, in every precision and at every position. Molecules beyond
+// it are not.
 TEST(MultisiteHost, AtTheCutoff)
 {
   Component c;
@@ -237,7 +239,8 @@ TEST(MultisiteHost, AtTheCutoff)
     for (const bool is_outside : {false, true}) {
       System s;
       s.add(origin, q, 0);
-      // 1.5 and 2 are the sides of 2.5, which the third one makes longer by less than the last digit of a float
+      // 1.5 and 2 give the distance 2.5. The third coordinate increases it by less than the last
+      // digit of a float.
       const double other[3] = {origin[0] + 1.5, origin[1] - 2.0,
                                origin[2] + (is_outside ? 1e-6 : 0.0)};
       s.add(other, q, 0);
@@ -272,12 +275,12 @@ TEST(MultisiteHost, NobodyToMeet)
       System s;
       expect_nothing(kinds, s);
       s.add(x, q, 0);
-      expect_nothing(kinds, s);    // a ghost alone
+      expect_nothing(kinds, s);    // only a ghost
       s.nlocal = 1;
       expect_nothing(kinds, s);
       s.add(near, q, 1);
       expect_nothing({center, charge}, s);
-      // pointers that are not wanted
+      // Null pointers for outputs that are not requested.
       double force[3] = {}, torque[3] = {};
       const auto host = make_host_multisite(MultisiteModel({center, center}, options(2.5)),
                                             precision, 1, traversal);
@@ -288,7 +291,7 @@ TEST(MultisiteHost, NobodyToMeet)
 
 namespace {
 
-// every build of the kernels that this processor can run
+// Every build of the kernels that this processor supports.
 template <class Real> std::vector<SiteKernels<Real>> all_kernels()
 {
   std::vector<SiteKernels<Real>> all(1);
@@ -304,7 +307,7 @@ template <class Real> void expect_kept_points()
 {
   std::mt19937 random(5);
   std::uniform_int_distribution<int> place(-8,
-                                           8);    // their distances are exact in every precision
+                                           8);    // distances are exact in every precision
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
     for (int n = 0; n < 70; ++n) {
       const std::size_t room = n + KEPT_MARGIN;
@@ -334,7 +337,7 @@ template <class Real> void expect_kept_points()
     }
 }
 
-// record r has the numbers 100 r, 100 r + 1 and so on
+// Record r has the numbers 100 r, 100 r + 1 and so on.
 template <class Real> void expect_records()
 {
   for (const SiteKernels<Real> &kernels : all_kernels<Real>())
@@ -369,7 +372,8 @@ TEST(MultisiteHost, RecordsThatAreTaken)
   expect_records<float>();
 }
 
-// The instruction sets, the newest of which the tests above are of: each gives what the oldest gives, but for rounding.
+// All instruction sets give the results of the oldest one, up to rounding. The tests above use the
+// newest one.
 TEST(MultisiteHost, InstructionSets)
 {
   const int n = 37;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules: what pairs beyond the cutoff add, a molecule alone in its reaction field, and how
-// far molecules see each other.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: tail corrections, the self-energy in the reaction
+// field, and interaction ranges.
 
 #include "gpucoord/multisite.h"
 #include "multisite_systems.h"
@@ -20,7 +20,7 @@ namespace {
 
 constexpr double PI = 3.14159265358979323846;
 
-// Gauss-Legendre, on [-1, 1]
+// Gauss-Legendre nodes and weights on [-1, 1].
 std::vector<std::pair<double, double>> nodes(int n)
 {
   std::vector<std::pair<double, double>> all;
@@ -49,7 +49,8 @@ double lj(double epsilon, double sigma, double r)
   return 4.0 * epsilon * (s6 * s6 - s6);
 }
 
-// Over all orientations of arms t1 and t2 at the ends of R: the second arm meets what the first one leaves.
+// Mean over all orientations of arms t1 and t2 at the ends of R. The second arm averages over the
+// distances that remain after the first.
 double mean_over_orientations(const std::function<double(double)> &u, double R, double t1,
                               double t2)
 {
@@ -62,7 +63,8 @@ double mean_over_orientations(const std::function<double(double)> &u, double R, 
   return sum;
 }
 
-// of a pair of sites: half the integrals of 4 pi R^2 <u> and of -4 pi R^2 R/3 d<u>/dR from rc on, with R = rc / s
+// Tail correction of a pair of sites: half the integrals of 4 pi R^2 <u> and of -4 pi R^2 R/3
+// d<u>/dR from rc on, with R = rc / s.
 TailCorrection integrated(double epsilon, double sigma, double rc, double t1, double t2)
 {
   const auto u = [&](double r) {
@@ -92,7 +94,7 @@ Component of_centers(const std::vector<LennardJonesSite> &centers)
 
 }    // namespace
 
-// pair_style lj/cut: etail and ptail of one type
+// etail and ptail of pair_style lj/cut for one type.
 TEST(MultisiteModel, TailOfSingleSites)
 {
   const double epsilon = 0.7, sigma = 1.3, rc = 3.1, s6 = std::pow(sigma, 6), rc6 = std::pow(rc, 6),
@@ -107,7 +109,7 @@ TEST(MultisiteModel, TailOfSingleSites)
   }
 }
 
-// where sites see each other, arms do not matter, and pairs of sites add up
+// With a cutoff between sites, arms do not matter, and pairs of sites add up.
 TEST(MultisiteModel, TailOfACutoffBetweenSites)
 {
   const double rc = 3.0;
@@ -137,7 +139,7 @@ TEST(MultisiteModel, TailOfSitesOffTheCenter)
           << t1 << " " << t2;
     }
   }
-  // pairs of sites add up, mixed as sites of one component are
+  // Pairs of sites add up, mixed like sites of one component.
   const LennardJonesSite first = {{0, 0.5, 0}, 0.7, 1.1}, second = {{0, 0, -0.8}, 1.9, 1.3};
   const auto tail = MultisiteModel({of_centers({first, second})}, options(rc)).tail(0, 0);
   const auto ff = integrated(0.7, 1.1, rc, 0.5, 0.5),
@@ -159,7 +161,7 @@ TEST(MultisiteModel, TailOfMoleculesThatReachTooFar)
                  "the long-range "
                  "correction needs a longer cutoff, or one between sites");
   }
-  // just longer: sites that meet repel each other without bound
+  // Slightly longer: sites at the same position repel each other without bound.
   const auto tail = MultisiteModel({a}, options(3.0 * (1.0 + 1e-12))).tail(0, 0);
   EXPECT_TRUE(std::isfinite(tail.energy) && tail.energy > 1e6);
 }
@@ -192,7 +194,7 @@ TEST(MultisiteModel, ReachAndRange)
   EXPECT_DOUBLE_EQ(by_center.reach(0), 1.2);
   EXPECT_DOUBLE_EQ(by_center.reach(2), 0.5);
   EXPECT_DOUBLE_EQ(by_center.range(0, 0), 4.0);
-  EXPECT_DOUBLE_EQ(by_center.range(0, 1), 3.0);    // by Lennard-Jones sites alone
+  EXPECT_DOUBLE_EQ(by_center.range(0, 1), 3.0);    // from Lennard-Jones sites alone
   EXPECT_DOUBLE_EQ(by_center.range(1, 2), 0.0);
   EXPECT_DOUBLE_EQ(by_center.range(), 4.0);
   o.site_cutoff = true;
@@ -202,7 +204,8 @@ TEST(MultisiteModel, ReachAndRange)
   EXPECT_DOUBLE_EQ(by_site.range(), 4.0 + 2.4);
 }
 
-// products of moments in SI and cgs are beyond single precision, those of usual units are not
+// Products of moments in SI and cgs exceed the range of single precision. Those in usual units do
+// not.
 TEST(MultisiteModel, WhatFloatHolds)
 {
   Component c;
@@ -227,8 +230,8 @@ TEST(MultisiteModel, WhatFloatHolds)
   o.coulomb = 332.06371;
   EXPECT_EQ(why(o), "");
   c.dipoles.clear();
-  c.quadrupoles = {
-      {{0, 0, 0}, {0, 0, 1}, 2e-14}};    // a quadrupole whose square float holds, but not its force
+  c.quadrupoles = {// Float holds the square of this quadrupole, but not its force.
+                   {{0, 0, 0}, {0, 0, 1}, 2e-14}};
   o = options(1e2);
   EXPECT_EQ(why(o),
             "component polar: an electrostatic force at the cutoff is 4e-40, and single precision "
@@ -242,7 +245,7 @@ TEST(MultisiteModel, WhatFloatHolds)
       "component polar: sigma squared is 1.156e-31, and single precision holds 1e-30 to 1e+30");
 }
 
-// Powers of sigma/cutoff that lennard_jones() forms must be within the range of float.
+// lennard_jones() computes powers of sigma/cutoff, which must be within the range of float.
 TEST(MultisiteModel, SigmaThatFloatHolds)
 {
   const auto why = [&](const LennardJonesSite &site, double cutoff,

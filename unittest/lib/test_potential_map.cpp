@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps against sums in long double by the published formulas, closed forms and finite
-// differences.
+// Part of GPUCOORD, GPL-2.0. Potential maps, compared with sums in long double of the published
+// formulas, closed forms and finite differences.
 
 #include "backends.h"
 #include "each_isa.h"
@@ -37,9 +37,9 @@ constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverla
 const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
 const char *const OVERLAP_NAMES[] = {"skip", "zero", "soft"};
 
-// Of sums of |q/r| terms: what pair terms in float may lose.
+// Rounding of pair terms in float, relative to sums of |q/r| terms.
 constexpr double FLOAT = 3e-6;
-// and in double, where sums run in another order
+// The same in double, where the order of sums differs.
 constexpr double DOUBLE = 2e-14;
 
 struct System {
@@ -75,7 +75,7 @@ System random_system(int n, double length, unsigned seed)
   return s;
 }
 
-// in restricted triclinic form
+// A grid in restricted triclinic form.
 MapGrid grid_of(int nx, int ny, int nz, double step, double tilt)
 {
   MapGrid grid;
@@ -100,11 +100,12 @@ void place(const MapGrid &grid, std::size_t p, double *x)
     x[c] = grid.origin[c] + i * grid.step[0][c] + j * grid.step[1][c] + k * grid.step[2][c];
 }
 
-// K(r) of a unit charge, as potential-map pages and papers print it, and its derivative by the same
+// K(r) of a unit charge as in the documentation of compute potential/grid and in papers, and its
+// derivative from the same formula.
 struct Term {
   Long value, slope;
-  Long bare,
-      bare_slope;    // of the charge alone: kernels that take something from it lose digits of that
+  // For the charge alone: kernels that subtract from it lose digits relative to these.
+  Long bare, bare_slope;
 };
 
 Term term_of(const MapOptions &o, Long r)
@@ -143,8 +144,8 @@ Term term_of(const MapOptions &o, Long r)
 
 struct Sums {
   Long phi = 0, field[3] = {}, size = 0,
-       field_size = 0;       // sizes: of the terms of bare charges without signs
-  bool at_a_jump = false;    // a charge is where rounding decides what it adds
+       field_size = 0;       // sums of magnitudes of the bare charges' terms
+  bool at_a_jump = false;    // rounding decides the contribution of a charge
 };
 
 Sums sum_at(const MapOptions &o, const System &s, const double *x, int self, bool on_grid)
@@ -176,7 +177,7 @@ Sums sum_at(const MapOptions &o, const System &s, const double *x, int self, boo
   return sums;
 }
 
-// the largest error over the size of terms, of potentials and fields
+// Largest errors of potentials and fields, relative to the size of terms.
 struct Worst {
   double phi = 0.0, field = 0.0;
   int compared = 0;
@@ -230,7 +231,8 @@ std::string name_of(const MapOptions &o)
 
 }    // namespace
 
-// every kernel and overlap, orthogonal and tilted grids, sizes that fill no tile, by plain loops and by the backend
+// Every kernel and overlap, orthogonal and tilted grids, sizes that fill no tile, for the reference
+// loops and the backend.
 TEST(PotentialMap, IsTheSumOfThePublishedTerms)
 {
   struct Size {
@@ -244,12 +246,13 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
     for (const MapKernel kernel : KERNELS)
       for (const MapOverlap overlap : OVERLAPS) {
         MapOptions o = options_of(kernel, overlap);
-        // in float there are two ways, of which this takes the other, and the first at the end of its range
+        // Float has two code paths for ewald. These values of alpha use the second path, and the
+        // first at the end of its range.
         if (size.tilt != 0.0) o.alpha = size.tilt > 0.0 ? 2.0 : 3.5 / o.cutoff;
         SCOPED_TRACE(name_of(o) + " " + std::to_string(size.nx));
         const MapGrid grid = grid_of(size.nx, size.ny, size.nz, 0.75, size.tilt);
         System s = random_system(300, 7.0, ++seed);
-        double on_point[3];    // and one on a point
+        double on_point[3];    // adds a charge on a point
         place(grid, size_of(grid) / 2, on_point);
         s.add(on_point[0], on_point[1], on_point[2], 0.7);
         const auto points = points_of(grid);
@@ -282,7 +285,7 @@ TEST(PotentialMap, IsTheSumOfThePublishedTerms)
                 worst_field[static_cast<int>(precision)]);
 }
 
-// potentials at the charges themselves, and anywhere
+// Potentials at the charges themselves, and anywhere.
 TEST(PotentialMap, AtPoints)
 {
   for (const MapKernel kernel : KERNELS)
@@ -307,7 +310,7 @@ TEST(PotentialMap, AtPoints)
         EXPECT_LT(std::max(worst.phi, worst.field),
                   precision == Precision::DOUBLE ? DOUBLE : FLOAT);
       }
-      // null: no charge is left out
+      // null: no charge is excluded.
       Values with_self(1), skipped(1);
       const MapPoints one = {points.data(), nullptr, 1}, without = {points.data(), self.data(), 1};
       const auto map = make_map(o, Precision::DOUBLE, 1);
@@ -315,7 +318,7 @@ TEST(PotentialMap, AtPoints)
       map->at_points(without, s.charges(), skipped.out());
       if (overlap == MapOverlap::SOFT)
         EXPECT_GT(std::fabs(with_self.phi[0] - skipped.phi[0]), 0.1 * std::fabs(s.q[0]));
-      else    // it is on the point
+      else    // the charge is on the point
         EXPECT_NEAR(with_self.phi[0], skipped.phi[0], DOUBLE * std::fabs(skipped.phi[0]));
     }
 }
@@ -348,7 +351,8 @@ TEST(PotentialMap, OneCharge)
   }
 }
 
-// Cutoffs far shorter than a cell of the grid take no longer: points have the q/r of the charge beside them, or nothing.
+// Cutoffs far shorter than a cell of the grid take no longer. A point has the q/r of the charge
+// next to it, or 0.
 TEST(PotentialMap, ShortCutoff)
 {
   constexpr int N = 8;
@@ -359,7 +363,7 @@ TEST(PotentialMap, ShortCutoff)
     grid.origin[c] = 0.75;
   }
   const std::size_t points[] = {0, 7, 100, 511};
-  // Cells as small as the last of these cutoffs would take days.
+  // With cells as small as the shortest cutoff, the test would take days.
   for (const double cutoff : {0.1, 3e-4, 1e-6}) {
     System s = random_system(40, 12.0, 3);
     for (const std::size_t p : points) {
@@ -374,14 +378,14 @@ TEST(PotentialMap, ShortCutoff)
     for (const std::size_t p : points) expected[p] = 2.0 / (0.5 * cutoff);
     Values found(size_of(grid));
     make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), found.out());
-    const double rounding =
-        16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;    // of positions, relative
+    // Relative rounding of positions.
+    const double rounding = 16.0 * 12.0 * std::numeric_limits<double>::epsilon() / cutoff;
     for (std::size_t p = 0; p < size_of(grid); ++p)
       EXPECT_NEAR(found.phi[p], expected[p], rounding * expected[p]) << cutoff;
   }
 }
 
-// the erfc behind kernel ewald, over all its range
+// The erfc of kernel ewald, over its whole range.
 TEST(PotentialMap, ScaledErfc)
 {
   double worst = 0.0, worst_float = 0.0;
@@ -399,7 +403,7 @@ TEST(PotentialMap, ScaledErfc)
   EXPECT_LT(worst_float, 6e-7);
 }
 
-// E = -grad phi, by differences of shifted grids; where no charge crosses a jump
+// E = -grad phi, by differences of shifted grids, if no charge crosses a jump.
 TEST(PotentialMap, FieldIsMinusTheGradient)
 {
   const double h = 1e-3;
@@ -429,7 +433,7 @@ TEST(PotentialMap, FieldIsMinusTheGradient)
           const double slope = (8 * (shifted[2].phi[p] - shifted[1].phi[p]) -
                                 (shifted[3].phi[p] - shifted[0].phi[p])) /
               (12 * h);
-          // the second derivative of a ball of charge jumps at its surface
+          // The second derivative of a ball of charge jumps at its surface.
           EXPECT_NEAR(at.field[3 * p + c], -slope,
                       (overlap == MapOverlap::SOFT ? 1e-3 : 1e-6) * largest);
         }
@@ -437,7 +441,8 @@ TEST(PotentialMap, FieldIsMinusTheGradient)
     }
 }
 
-// value and slope of a soft charge at its radius, and of those kernels that end smoothly at the cutoff
+// Value and derivative are continuous at the radius of a soft charge, and at the cutoff for kernels
+// that end smoothly.
 TEST(PotentialMap, IsContinuous)
 {
   const double step = 1e-9;
@@ -461,7 +466,7 @@ TEST(PotentialMap, IsContinuous)
   }
 }
 
-// in a map of many tiles
+// A map of many tiles.
 TEST(PotentialMap, BitsDoNotDependOnThreads)
 {
   const System s = random_system(2000, 20.0, 3);
@@ -489,7 +494,7 @@ TEST(PotentialMap, BitsDoNotDependOnThreads)
     }
 }
 
-// A point has the same value whatever grid it is in: cut into bricks as ranks have them.
+// A point has the same value in every grid: the grid is cut into bricks like those of ranks.
 TEST(PotentialMap, BricksOfAGrid)
 {
   const System s = random_system(500, 9.0, 13);
@@ -539,13 +544,14 @@ TEST(PotentialMap, NothingThere)
   }
 }
 
-// charges far from the origin, and far from each other
+// Charges far from the origin, and far from each other.
 TEST(PotentialMap, FarFromTheOrigin)
 {
   const System s = random_system(300, 7.0, 21);
   System far = s;
   MapGrid grid = grid_of(9, 7, 6, 0.75, 0.3), far_grid = grid;
-  const double shift[3] = {65536.0, -131072.0, 32768.0};    // exact sums of multiples of 2^-30
+  // Sums with multiples of 2^-30 are exact.
+  const double shift[3] = {65536.0, -131072.0, 32768.0};
   for (double &x : far.x) x = std::round(x * 1073741824.0) / 1073741824.0;
   System near = far;
   for (int c = 0; c < 3; ++c) {
@@ -576,7 +582,7 @@ TEST(PotentialMap, InstructionSetsAgree)
     for (const MapOverlap overlap : {MapOverlap::SKIP, MapOverlap::SOFT}) {
       cases.push_back(options_of(kernel, overlap));
       if (kernel == MapKernel::EWALD) cases.push_back(cases.back());
-      if (kernel == MapKernel::EWALD) cases.back().alpha = 2.0;    // the other of two ways in float
+      if (kernel == MapKernel::EWALD) cases.back().alpha = 2.0;    // second code path in float
     }
   for (const MapOptions &o : cases) {
     SCOPED_TRACE(name_of(o));
@@ -629,7 +635,7 @@ TEST(PotentialMap, InstructionSetsAgree)
   }
 }
 
-// What overflows, counted by hand: three bins with 4, 1 and 2 charges.
+// Overflow counted by hand: three bins with 4, 1 and 2 charges.
 TEST(PotentialMap, FixedBins)
 {
   System s;
@@ -687,7 +693,7 @@ TEST(PotentialMap, RefusesBadBins)
   EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58),
             "bins of size 0.001 with room for 3 charges each have 1.490");
 #ifdef GPUCOORD_HAS_CUDA
-  // also on a machine without a GPU
+  // Also on a machine without a GPU.
   const MapBins bins = {true, 0.0, 3, false};
   EXPECT_THROW(make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins), std::invalid_argument);
 #endif

@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Coordination numbers and biases of atoms whose data lie on the GPU, against the host
-// backend in double, which test_coordination.cpp holds against brute force, and the host's biases.
+// Part of GPUCOORD, GPL-2.0. Coordination numbers and biases of atoms that are resident on the GPU,
+// compared with the host's biases and with the host backend in double, which test_coordination.cpp
+// compares with brute force.
 
 #include "gpu_tests.h"
 #include "on_gpu.h"
@@ -39,7 +40,7 @@ SwitchOptions options(SwitchKind kind, double dmax)
   return o;
 }
 
-// Atoms of two groups, bits 2 and 4, owned and ghosts alike; types 1 to 3.
+// Atoms of two groups, bits 2 and 4, both owned and ghost; types 1 to 3.
 struct System {
   std::vector<double> x;
   std::vector<int> mask, type;
@@ -147,7 +148,8 @@ double largest(const std::vector<double> &values, int columns, int first, int la
   return most;
 }
 
-// Differences over the largest magnitude. A pair that rounding puts beyond dmax takes the jumps there with it.
+// Compares differences relative to the largest magnitude. A pair that rounding moves beyond dmax
+// contributes its jumps there.
 void expect_near(const Result &found, const Result &expected, unsigned want, double tolerance,
                  double jump, const std::string &what)
 {
@@ -211,14 +213,15 @@ std::string label(const char *what, int n, int precision, unsigned want)
 
 }    // namespace
 
-// Pairs are found by tests of all, and by bins, also where the groups are 0.8 and 0.5 of so many atoms.
+// Numbers of atoms for which pairs are found by testing all pairs, and by bins, also if the groups
+// contain fractions of 0.8 and 0.5 of them.
 constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
-// So dense that partners within a range of 1 are not listed, even those of one type of three.
+// A density at which partners within a range of 1 are not listed, even those of one type of three.
 constexpr double CROWD = 1500.0;
 static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 
-// sizes from none to those that fill the GPU, sparse and dense: one to 32 threads share an atom
+// From no atoms to sizes that fill the GPU, sparse and dense: 1 to 32 threads share an atom.
 TEST(ResidentCoordination, OneGroup)
 {
   const Switch function(options(SwitchKind::RATIONAL, 1.0));
@@ -268,7 +271,7 @@ TEST(ResidentCoordination, EveryFunction)
     }
 }
 
-// overlapping groups, of which one may be empty, small or without owned atoms near the other
+// Overlapping groups. One may be empty, small, or without owned atoms near the other.
 TEST(ResidentCoordination, TwoGroups)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -289,11 +292,12 @@ TEST(ResidentCoordination, TwoGroups)
     }
 }
 
-// A few ions in much solvent, whose atoms have at most a few ions in reach: rows of very different lengths.
+// A few ions in much solvent, whose atoms have at most a few ions in range: rows differ much in
+// length.
 TEST(ResidentCoordination, FewAmongMany)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
-  for (const int n : {40000, 400000}) {    // pairs: on both sides of the limit
+  for (const int n : {40000, 400000}) {    // numbers of pairs on both sides of the limit
     System s(n, n / 3, 10.0, 61, 0.0, 1.0);
     for (int i = 0; i < s.nall; i += n / 100) s.mask[i] = 1 | 2;
     const Loaded loaded(s, false);
@@ -309,7 +313,8 @@ TEST(ResidentCoordination, FewAmongMany)
   }
 }
 
-// pairs from a neighbor list of the caller instead of a search, atom by atom or neighbor by neighbor, also after moves
+// Pairs from a neighbor list of the caller instead of a search, in both layouts of lists, also
+// after moves.
 TEST(ResidentCoordination, NeighborList)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -324,11 +329,11 @@ TEST(ResidentCoordination, NeighborList)
           for (int c = 0; c < 3; ++c)
             r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
           if (j != i && r_sq < 1.25 * 1.25)
-            lists[i].push_back(j);    // a little farther than is needed
+            lists[i].push_back(j);    // slightly farther than necessary
         }
         most = std::max(most, static_cast<int>(lists[i].size()));
       }
-      const int capacity = most + 7;    // what is beyond the neighbors is nothing that may be read
+      const int capacity = most + 7;    // entries beyond the neighbors must not be read
       for (const bool by_atom : {true, false}) {
         std::vector<int> neighbor(static_cast<std::size_t>(std::max(1, n)) * capacity, -1000000000),
             count(n);
@@ -364,7 +369,7 @@ TEST(ResidentCoordination, NeighborList)
               tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
           device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
           for (const bool packed :
-               {true, false}) {    // of an atom, or of an axis, one after the other
+               {true, false}) {    // forces of an atom, or of an axis, are contiguous
             const std::vector<double> before(3 * s.nall, 0.5);
             OnGpu<double> f(before);
             OnGpu<float> f_float(std::vector<float>(before.begin(), before.end()));
@@ -393,7 +398,7 @@ TEST(ResidentCoordination, NeighborList)
     }
 }
 
-// Atoms, owned ones and ghosts for themselves, in the order of cells of this size, along x first.
+// Sorts the atoms by cells of this size, x fastest. Owned atoms and ghosts are sorted separately.
 void sort_in_cells(System &s, double size)
 {
   std::vector<int> order(s.nall);
@@ -415,7 +420,7 @@ void sort_in_cells(System &s, double size)
   }
 }
 
-// Neighbors within range of the owned atoms, atom by atom or neighbor by neighbor.
+// Neighbors within range of the owned atoms, in both layouts.
 struct HostList {
   std::vector<int> neighbor, count;
 
@@ -450,8 +455,8 @@ struct HostList {
   }
 };
 
-// So many rows that, where the order of atoms is that of space, the points of partners are kept in shared memory. Where
-// it is not, or too many atoms are in one place, lists are as above.
+// So many rows that the partners' points are kept in shared memory if the order of atoms follows
+// space. Otherwise, or with too many atoms at one position, lists are as in the tests above.
 TEST(ResidentCoordination, BlocksOfRows)
 {
   const Switch functions[] = {Switch(options(SwitchKind::RATIONAL, 1.0)),
@@ -471,11 +476,11 @@ TEST(ResidentCoordination, BlocksOfRows)
                by_atom = a.kind == VAPOUR;
     System s(a.n, a.n / 10, a.density, 5, 1.0, 0.0, -15.0);
     if (a.kind ==
-        VAPOUR)    // thinner and thinner along x, to none within reach, over more than 256 ranges
+        VAPOUR)    // density decreases along x down to no partners, over more than 256 ranges
       for (int i = 0; i < s.nall; ++i)
         if (double &x = s.x[3 * i]; x > 0.0) x *= 1.0 + 0.007 * x * x * x;
     if (a.kind != UNSORTED) sort_in_cells(s, 0.6);
-    if (a.kind == CROWD) {    // in a cube, atoms that are not neighbors in memory
+    if (a.kind == CROWD) {    // atoms in a cube that are not contiguous in memory
       System crowd(5000, 0, 5000 / (6.0 * 6.0 * 6.0), 8, 1.0, 0.0, -3.0);
       for (int k = 0; k < crowd.nall; ++k)
         std::copy_n(crowd.x.data() + 3 * k, 3, s.x.data() + 3 * (5 * k));
@@ -501,7 +506,7 @@ TEST(ResidentCoordination, BlocksOfRows)
         const auto pairs = make_resident_pairs(function, precision, nullptr);
         const auto device = make_resident_coordination(function, precision, pairs);
         device->rebuild(loaded.atoms, chosen, 0, nullptr);
-        // lists take 2 bytes a partner there, and 4 elsewhere
+        // Lists take 2 bytes per partner in this layout, and 4 in others.
         const std::size_t of_lists = static_cast<std::size_t>(a.n) * capacity,
                           of_points = 64 * static_cast<std::size_t>(s.nall);
         if (in_blocks && precision != Precision::DOUBLE)
@@ -554,7 +559,8 @@ TEST(ResidentCoordination, BlocksOfRows)
   }
 }
 
-// One atom has far more partners than the others: memory is what all partners need, not that of as many rows as long.
+// One atom has far more partners than the others. The memory depends on the total number of
+// partners, not on the longest row times the number of rows.
 TEST(ResidentCoordination, CrowdedAtom)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -580,7 +586,8 @@ TEST(ResidentCoordination, CrowdedAtom)
   }
 }
 
-// lists that stay where they are found, of one thread an atom and many partners, made again for other atoms
+// Lists that are used as the search writes them, with one thread per atom and many partners,
+// rebuilt for other atoms.
 TEST(ResidentCoordination, ManyPartners)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -598,7 +605,7 @@ TEST(ResidentCoordination, ManyPartners)
     }
 }
 
-// more rows than all blocks take at once, and the same bits from lists that are made twice
+// More rows than all blocks process at once. Lists that are rebuilt give equal bits.
 TEST(ResidentCoordination, ManyRows)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -618,7 +625,7 @@ TEST(ResidentCoordination, ManyRows)
   }
 }
 
-// lists hold until atoms have moved by half the skin, and then that is said
+// Lists are valid until atoms have moved by half the skin. Then the result reports it.
 TEST(ResidentCoordination, MovedAtoms)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -631,7 +638,7 @@ TEST(ResidentCoordination, MovedAtoms)
       for (const bool two : {false, true}) {
         device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
         if (density == CROWD)
-          EXPECT_LT(device->bytes(), 64u << 20);    // lists would be ten times that
+          EXPECT_LT(device->bytes(), 64u << 20);    // lists would take ten times this
         System moved = s;
         moved.move(0.149, 3);
         loaded.x.set(moved.x);
@@ -645,13 +652,13 @@ TEST(ResidentCoordination, MovedAtoms)
         loaded.x.set(moved.x);
         device->evaluate(loaded.atoms, VALUE, 0, nullptr);
         EXPECT_TRUE(device->result(nullptr).moved);
-        EXPECT_FALSE(device->result(nullptr).moved);    // said once
+        EXPECT_FALSE(device->result(nullptr).moved);    // reported once
         loaded.x.set(s.x);
       }
     }
 }
 
-// a version is found once, and positions of a number are read once
+// Pairs of a version are searched once, and positions with a number are read once.
 TEST(ResidentCoordination, SharedPairs)
 {
   const Switch one(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::GAUSSIAN, 1.0));
@@ -667,13 +674,13 @@ TEST(ResidentCoordination, SharedPairs)
   b->rebuild(loaded.atoms, chosen, 1, nullptr);
   a->evaluate(loaded.atoms, VALUE, 1, nullptr);
   loaded.x.set(later.x);
-  b->evaluate(loaded.atoms, VALUE, 1, nullptr);    // still those of a
+  b->evaluate(loaded.atoms, VALUE, 1, nullptr);    // still the positions that a has read
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, s, false, VALUE).sums.value, 1e-7);
   b->evaluate(loaded.atoms, VALUE, 2, nullptr);
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, later, false, VALUE).sums.value, 1e-7);
 }
 
-// far from the origin, sparse in a large space, and positions in float
+// Atoms far from the origin, sparse atoms in a large space, and positions in float.
 TEST(ResidentCoordination, WhereAtomsAre)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -722,7 +729,7 @@ TEST(ResidentCoordination, BadPositions)
       }
 }
 
-// functions and weights of pairs of types: as a coordination number, and as an energy whose forces are added
+// Functions and weights of pairs of types: as a coordination number, and as an energy with forces.
 TEST(ResidentCoordination, TypesAndForces)
 {
   SwitchTable table(3);
@@ -753,7 +760,7 @@ TEST(ResidentCoordination, TypesAndForces)
       const Result expected = on_host(table, s, two, want, weight.data());
       expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want, tolerance_of(precision),
                   precision == Precision::DOUBLE ? 0.0 : 5.0, "types");
-      // in both layouts of LAMMPS
+      // Both force layouts of LAMMPS.
       for (const bool in_rows : {true, false}) {
         if (two) continue;
         OnGpu<double> f(std::vector<double>(3 * s.nall, 1.0));
@@ -776,7 +783,7 @@ TEST(ResidentCoordination, TypesAndForces)
   }
 }
 
-// a pair of types that has no atoms for a while
+// A pair of types that temporarily has no atoms.
 TEST(ResidentCoordination, PairsOfTypesComeAndGo)
 {
   SwitchTable table(2);
@@ -800,7 +807,7 @@ TEST(ResidentCoordination, PairsOfTypesComeAndGo)
   }
 }
 
-// an atom of both groups gets the forces of both, always in the same order
+// An atom of both groups gets the forces of both, always in the same order.
 TEST(ResidentCoordination, AddedForces)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -809,7 +816,7 @@ TEST(ResidentCoordination, AddedForces)
     const System s(9000, 3000, density, 41, 0.8, 0.7);
     const Loaded loaded(s, false);
     const Result expected = on_host(function, s, two, DERIVATIVES);
-    for (const Precision precision : PRECISIONS) {    // derivatives that never leave the GPU
+    for (const Precision precision : PRECISIONS) {    // derivatives stay on the GPU
       const auto device = make(function, precision);
       device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
       OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
@@ -833,7 +840,7 @@ TEST(ResidentCoordination, AddedForces)
       OnGpu<float> f(std::vector<float>(3 * s.nall, 0.5f));
       OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
       device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-      device->result(nullptr);    // which waits: a slope may be that of no bias then
+      device->result(nullptr);    // waits: otherwise the factor may not come from the bias
       device->add_forces({f.data(), true, 3, 1}, {2.0, slope.data()}, nullptr);
       device->add_forces({g.data(), false, 3, 1}, {0.5}, nullptr);
       const auto in_float = f.get();
@@ -950,7 +957,7 @@ struct LinearBias {
   }
 };
 
-// The host gets the bias that is not finite, for its message, and the atoms no force.
+// The host gets the nonfinite bias for its message, and the atoms get no force.
 TEST(ResidentBias, BiasThatIsNotFinite)
 {
   LinearBias linear(10.0);
@@ -965,7 +972,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
   }
 }
 
-// V and dV/dS are finite, but the force of a bias with stride is strength times as large.
+// V and dV/dS are finite, but with stride the force of the bias is 'strength' times as large.
 TEST(ResidentBias, ForceThatIsNotFinite)
 {
   LinearBias linear(1e305);

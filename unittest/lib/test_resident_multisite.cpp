@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules whose data lie on the GPU, against plain loops, which test_multisite.cpp holds
-// against closed forms, finite differences and ls1-MarDyn.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules that are resident on the GPU, compared with the
+// reference loops. test_multisite.cpp compares those with closed forms, finite differences and
+// ls1-MarDyn.
 
 #include "gpu.h"
 #include "multisite_lattices.h"
@@ -22,23 +23,24 @@ using namespace gpucoord;
 
 namespace {
 
-// as LAMMPS has it
+// The layout of LAMMPS.
 struct Body {
   double shape[3], quaternion[4];
   int of;
 };
 
-// Atoms on the GPU: the molecules of a system, and among them others. Types are components + 1, or one more for the others;
-// bodies stand in another order than atoms. Real: of positions and of forces.
+// Atoms on the GPU: the molecules of a system, mixed with other atoms. Types are components + 1;
+// other atoms have the next type. Bodies are in another order than atoms. Real: type of positions
+// and forces.
 template <class Real> class Atoms {
  public:
   std::vector<Real> x;
-  std::vector<int> type, mask, body, molecule;    // molecule: of the system, -1: none
+  std::vector<int> type, mask, body, molecule;    // molecule: index in the system, -1: none
   std::vector<Body> bodies;
   std::vector<int> component_of;
   int nlocal = 0;
 
-  // every third atom is no molecule, if 'mixed'. by_axis: forces are [3][atoms]
+  // mixed: every third atom is no molecule. by_axis: forces are [3][atoms].
   Atoms(const System &s, int ncomponents, bool mixed, bool by_axis_in) : by_axis(by_axis_in)
   {
     component_of.push_back(-1);
@@ -93,7 +95,7 @@ template <class Real> class Atoms {
     return {body_there->data(), first + offsetof(Body, quaternion), sizeof(Body)};
   }
 
-  // vectors of owned atoms
+  // Vectors of owned atoms.
   OnGpu<Real> vectors(double value) const
   {
     return OnGpu<Real>(std::vector<Real>(3 * nlocal, static_cast<Real>(value)));
@@ -115,16 +117,16 @@ template <class Real> class Atoms {
   std::unique_ptr<OnGpu<Body>> bodies_there;
 };
 
-// what float holds exactly: sums of them differ by precision alone
+// Rounds positions to float, so that sums differ only by precision.
 System rounded(System s)
 {
   for (double &c : s.x) c = static_cast<float>(c);
   return s;
 }
 
-constexpr double BEFORE = 0.25;    // in forces and torques before
+constexpr double BEFORE = 0.25;    // initial value of forces and torques
 
-// forces and torques that were added, and what rows of others have
+// Checks the added forces and torques, and that rows of other atoms are unchanged.
 template <class Real>
 void expect_added(const Atoms<Real> &a, const OnGpu<Real> &force, const OnGpu<Real> &torque,
                   const Result &expected, double tolerance)
@@ -165,7 +167,7 @@ void compare(const MultisiteModel &model, const System &s, Precision precision, 
     expect_added(a, force, torque, expected, tolerance);
     if (want == MultisiteWant::FORCES) continue;
 
-    on_device.evaluate(a.atoms(), a.turned(), want, nullptr);    // once more, added to nothing
+    on_device.evaluate(a.atoms(), a.turned(), want, nullptr);    // again, without adding to forces
     expect_added(a, force, torque, expected, tolerance);
     std::vector<double> f(3 * a.nlocal), t(3 * a.nlocal), e(a.nlocal), w(6 * a.nlocal);
     on_device.add_to({f.data(), t.data(), e.data(), w.data()}, nullptr);
@@ -182,7 +184,7 @@ void compare(const MultisiteModel &model, const System &s, Precision precision, 
       std::copy_n(&w[6 * i], 6, &by_row.virial[6 * k]);
       by_row.energy[k] = e[i];
     }
-    // sums in double, where forces are float
+    // Sums are in double, forces in float.
     expect_close(by_row, expected,
                  precision == Precision::DOUBLE ? TOLERANCE_DOUBLE : TOLERANCE_FLOAT);
   }
@@ -203,7 +205,7 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
       for (int c = 0; c < static_cast<int>(kinds.size()); ++c) component_of.push_back(c);
       component_of.push_back(-1);
       const auto on_device = make_resident_multisite(model, component_of, precision);
-      for (const int n : {400, 1, 2, 3000, 33, 0, 500})    // nothing is left over
+      for (const int n : {400, 1, 2, 3000, 33, 0, 500})    // no data of an earlier size remain
         for (const bool mixed : {false, true})
           for (const bool by_axis : {false, true}) {
             SCOPED_TRACE(kinds[0].name + ", " + std::to_string(n) + " molecules" +
@@ -215,7 +217,7 @@ TEST_F(DeviceMultisites, EqualPlainLoops)
     }
 }
 
-// positions may go anywhere without a rebuild, as long as atoms keep their numbers
+// Positions may change without a rebuild, as long as atoms keep their indices.
 TEST_F(DeviceMultisites, MoveWithoutARebuild)
 {
   const auto kinds = kinds_of_components()[10];
@@ -242,7 +244,8 @@ TEST_F(DeviceMultisites, MoveWithoutARebuild)
   }
 }
 
-// the lowest row of those that are bad, until the next rebuild; and atoms that are no molecules may be so
+// Reports the lowest invalid row, until the next rebuild. Atoms that are no molecules may be
+// invalid.
 TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
 {
   const auto kinds = kinds_of_components()[10];
@@ -270,13 +273,13 @@ TEST_F(DeviceMultisites, FindWhatIsNoMolecule)
     if (kind % 3 == 2) a.body[bad] = -1;
     EXPECT_EQ(bad_atom_of(a), bad);
     Atoms<double> good(s, 3, true, false);
-    EXPECT_EQ(bad_atom_of(good), bad);    // not forgotten
+    EXPECT_EQ(bad_atom_of(good), bad);    // still reported
     EXPECT_EQ(on_device->rebuild(good.atoms(), nullptr).bad_atom, bad);
     EXPECT_EQ(bad_atom_of(good), -1);
   }
 }
 
-// of those that were molecules at the rebuild
+// Checks the types of atoms that were molecules at the rebuild.
 TEST_F(DeviceMultisites, FindTypesThatChange)
 {
   const auto kinds = kinds_of_components()[10];
@@ -292,13 +295,14 @@ TEST_F(DeviceMultisites, FindTypesThatChange)
     a.send();
     on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, nullptr);
     EXPECT_TRUE(on_device->result(nullptr).types_changed);
-    EXPECT_TRUE(on_device->rebuild(a.atoms(), nullptr).types_changed);    // until now
+    // Reported until this rebuild.
+    EXPECT_TRUE(on_device->rebuild(a.atoms(), nullptr).types_changed);
     on_device->evaluate(a.atoms(), a.turned(), MultisiteWant::FORCES, nullptr);
     EXPECT_FALSE(on_device->result(nullptr).types_changed);
   }
 }
 
-// what is left is across the axis, the rest is as it was, and other atoms keep theirs
+// The result is perpendicular to the axis, and other atoms keep their vectors.
 template <class Real> void take_away(bool by_axis, double tolerance)
 {
   System s(700, 3);
@@ -318,7 +322,7 @@ template <class Real> void take_away(bool by_axis, double tolerance)
       const int kind = a.molecule[i] < 0 ? -1 : s.kind[a.molecule[i]];
       double along[3] = {};
       if (kind > 0 && a.mask[i] == 6) {
-        // the unit vector of the frame, turned: v + 2 w (u x v) + 2 u x (u x v)
+        // The unit vector of the frame, rotated: v + 2 w (u x v) + 2 u x (u x v).
         const double *const q = &s.q[4 * a.molecule[i]];
         double e[3] = {}, u[3] = {q[1], q[2], q[3]};
         e[kind == 1 ? axis : (axis + 1) % 3] = 1.0;

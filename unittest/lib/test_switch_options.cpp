@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What a switching function accepts, its defaults and its two ends.
+// Part of GPUCOORD, GPL-2.0. Options of switching functions: accepted values, defaults and behavior
+// at d0 and dmax.
 
 #include "closed_forms.h"
 #include "switch_cases.h"
@@ -31,13 +32,13 @@ SwitchOptions expression(const std::string &text, double dmax = INF)
   return o;
 }
 
-// ---- what is refused
+// ---- rejected options
 
 struct BadOption {
   std::string name;
   SwitchOptions options;
   std::string field;
-  std::vector<std::string> text;    // all of these stand in the message
+  std::vector<std::string> text;    // the message contains all of these
 };
 
 void PrintTo(const BadOption &bad, std::ostream *out)
@@ -256,7 +257,7 @@ std::vector<BadOption> bad_options()
   custom("custom_unknown_variable", "exp(-x*k)", INF, "expression", {"unknown variable 'k'"});
   custom("custom_r_instead_of_x", "exp(-r)", INF, "expression",
          {"unknown variable 'r'", "x = (r - d0)/r0"});
-  // Lepton's simplification of these does not end
+  // Lepton's simplification of these expressions does not terminate.
   const std::vector<std::string> not_a_number = {"0/0",
                                                  "sqrt(-1)",
                                                  "log(-1)",
@@ -273,7 +274,7 @@ std::vector<BadOption> bad_options()
             "1/(1+x^6)"});
   custom("custom_derivative_not_a_number", "(-2)^x", INF, "expression",
          {"'(-2)^x'", "in its derivative a constant part of it is not a number"});
-  // these can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution
+  // These can be parsed, but s(0) = 1 and s(dmax) = 0 have no solution.
   custom("custom_constant_cannot_be_stretched", "1", 4.0, "dmax",
          {"cannot be stretched", "nostretch"});
   custom("custom_periodic_cannot_be_stretched", "0*x+0.5", 4.0, "dmax", {"cannot be stretched"});
@@ -284,7 +285,7 @@ std::vector<BadOption> bad_options()
   custom("custom_logarithm_cannot_be_stretched", "log(x)", 4.0, "expression", {"at x = 0"});
   custom("custom_not_a_number_at_0_cannot_be_stretched", "sqrt(x-1)", 4.0, "expression",
          {"at x = 0"});
-  // dmax so near d0 that s is still 1 there
+  // dmax is so close to d0 that s is still 1 there.
   for (const double r0 : {1e10, 4e12}) {
     SwitchOptions o = plain(SwitchKind::TANH, r0, 0.0, 5.0);
     if (r0 == 1e10) o.kind = SwitchKind::RATIONAL;
@@ -322,14 +323,14 @@ TEST(Defaults, range_of_rational_is_where_x_to_the_n_minus_m_is_1e_minus_5)
     for (const double d0 : {0.0, 2.1}) {
       const Switch function(rational(e[0], e[1], 1.5, d0));
       const long double expected = d0 + 1.5L * powl(1e-5L, 1.0L / ((long double) e[0] - e[1]));
-      // 1/(n - m) is rounded before it becomes the exponent of 1e-5: ln(1e5)/(m - n) roundings
+      // 1/(n - m) is rounded before it becomes the exponent of 1e-5: ln(1e5)/(m - n) roundings.
       EXPECT_NEAR(function.dmax(), static_cast<double>(expected),
                   16 * EPS * static_cast<double>(expected))
           << e[0] << "/" << e[1];
       EXPECT_TRUE(function.has_end());
     }
   EXPECT_NEAR(Switch(rational(6, NONE, 1.0)).dmax(), 6.8129,
-              1e-4);    // as reference/coordination.md has it
+              1e-4);    // value in reference/coordination.md
 }
 
 TEST(Defaults, m_is_twice_n)
@@ -361,7 +362,7 @@ TEST(Defaults, cubic_takes_r0_from_its_ends)
   EXPECT_EQ(Switch(plain(SwitchKind::CUBIC, NONE, 2.5, 3.25)).options().r0, 0.75);
 }
 
-// ---- the two ends
+// ---- d0 and dmax
 
 class Ends : public testing::TestWithParam<SwitchCase> {
  protected:
@@ -374,7 +375,7 @@ TEST_P(Ends, s_is_1_and_flat_up_to_d0)
 {
   for (const auto precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
     const double tolerance = precision == Precision::DOUBLE ? EPS : EPS_FLOAT;
-    // factor and shift are rounded each, and cancel where the exponents are all but equal
+    // Factor and shift are rounded separately, and cancel if the exponents are nearly equal.
     const double amplification = function.stretch() - function.shift();
     for (const double fraction : {0.0, 1e-30, 0.25, 0.5, 0.9999}) {
       double slope;
@@ -398,7 +399,7 @@ TEST_P(Ends, s_is_0_at_dmax_where_stretched_and_exactly_0_beyond)
     return;
   }
   if (function.options().stretch) {
-    // s' stretch + shift, of which each is rounded
+    // s' stretch + shift, each rounded.
     EXPECT_NEAR(function.evaluate(dmax), 0.0, EPS * function.stretch());
     EXPECT_NEAR(function.evaluate(dmax * (1.0 - 2 * EPS_FLOAT), nullptr, Precision::SINGLE), 0.0,
                 8 * EPS_FLOAT * function.stretch());
@@ -423,10 +424,10 @@ TEST_P(Ends, numbers_at_dmax_are_those_of_the_closed_form)
   const auto end = exact(closed::Quad(dmax));
   const double s = static_cast<double>(end.s), slope = static_cast<double>(end.ds);
   const double amplification = exact.amplification();
-  // of the sizes |ds/dr| dmax (r rounded) and amplification (sum of rounded terms), 8 roundings
+  // 8 roundings of the sizes |ds/dr| dmax (r rounded) and amplification (sum of rounded terms).
   EXPECT_NEAR(function.value_at_dmax(), s, 8 * EPS * (amplification + dmax * std::fabs(slope)));
-  // the slope of cubic and cosinus goes through 0 there: roundings of r times the curvature,
-  // which is at most 6 amplification/r0^2; rational 6/6.001 is the worst at 1e-10
+  // The derivatives of cubic and cosinus pass through 0 there: roundings of r times the curvature,
+  // which is at most 6 amplification/r0^2. The worst case is rational 6/6.001 at 1e-10.
   const double r0 = function.options().r0;
   EXPECT_NEAR(function.slope_at_dmax(), slope,
               8 * EPS * amplification * (amplification * std::fabs(slope) + 6 * dmax / (r0 * r0)));
@@ -441,7 +442,7 @@ INSTANTIATE_TEST_SUITE_P(switching, Ends, testing::ValuesIn(switch_cases()), [](
 
 TEST(Range, far_tails_are_finite_and_fall_to_0)
 {
-  // 1e6 r0 to beyond where r^2 overflows; an infinite r^2 may come from a stray atom
+  // From 1e6 r0 to beyond the overflow of r^2. A stray atom may cause an infinite r^2.
   std::vector<SwitchOptions> list = {rational(6, 12, 1.5, 0, INF),
                                      rational(2, 4, 1.5, 0, INF),
                                      rational(8, 16, 1.5, 0, INF),
@@ -469,7 +470,7 @@ TEST(Range, far_tails_are_finite_and_fall_to_0)
 
 TEST(Range, smap_with_a_long_tail_keeps_it_in_float)
 {
-  // a/b = 24: x^a is beyond float from x = 415 on, where s = 2^(-1+...) x^-b is 0.02
+  // a/b = 24: x^a exceeds float from x = 415 on, where s = 2^(-1+...) x^-b is 0.02.
   SwitchOptions o = smap(12, 0.5, 1.0, 0.0, INF);
   const Switch function(o);
   for (const double r : {10.0, 100.0, 300.0, 500.0, 1000.0}) {
@@ -484,7 +485,7 @@ TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
   for (const auto &e : exponents) {
     const Switch function(rational(e[0], e[1], 1.0, 1.0, 4.0, false));
     double slope;
-    // n/m and n (n - m)/(2 m) at x = 1; sums of m terms round up to m times
+    // n/m and n (n - m)/(2 m) at x = 1. Sums of m terms round up to m times.
     EXPECT_NEAR(function.evaluate(2.0, &slope), e[0] / e[1], e[1] * EPS);
     const double exact = e[0] * (e[0] - e[1]) / (2 * e[1]);
     EXPECT_NEAR(slope, exact, e[1] * EPS * std::fabs(exact)) << e[0] << "/" << e[1];
@@ -498,8 +499,8 @@ TEST(Range, q_is_a_function_of_the_distance_itself_whatever_d0)
                 1e-15);    // r = lambda ref
 }
 
-// COORDINATION GROUPA=1 GROUPB=2 NOPBC SWITCH={Q REF=0.3 BETA=5 LAMBDA=1.8 R_0=1.0 D_0=0.15 D_MAX=1.0
-// NOSTRETCH} of PLUMED 2.11-dev, printed by plumed driver, lengths in nm: r, s and ds/dr
+// r, s and ds/dr printed by plumed driver of PLUMED 2.11-dev, lengths in nm: COORDINATION GROUPA=1
+// GROUPB=2 NOPBC SWITCH={Q REF=0.3 BETA=5 LAMBDA=1.8 R_0=1.0 D_0=0.15 D_MAX=1.0 NOSTRETCH}.
 TEST(Range, q_with_d0_equals_that_of_PLUMED)
 {
   const double plumed[][3] = {{0.0005, 1.0, 0.0},
@@ -517,8 +518,8 @@ TEST(Range, q_with_d0_equals_that_of_PLUMED)
     EXPECT_NEAR(Switch(o).evaluate(p[0], &slope), p[1], 2e-15) << p[0];    // 15 decimals are known
     EXPECT_NEAR(slope, p[2], 2e-15) << p[0];
   }
-  // PLUMED's stretch is the same, except that it takes 1 for s'(0): it has 0.504700874399710 at
-  // r = 0.5, and jumps at d0
+  // PLUMED's stretch is the same, except that it uses 1 for s'(0): it gives 0.504700874399710 at r
+  // = 0.5, and jumps at d0.
   o.stretch = true;
   const Switch stretched(o);
   const double at_d0 = 1.0 / (1.0 + std::exp(5.0 * (0.15 - 0.54)));
@@ -548,10 +549,11 @@ TEST(Description, has_the_formula_with_its_numbers)
             "custom \"1/(1+x^6)\" r0 1.5 d0 0 dmax 4 stretched");
 }
 
-// ---- what the stretch costs
+// ---- rounding errors of the stretch
 
-// s'(0) - s'(dmax) is small where r0 is far above dmax, and the stretch makes rounding errors large
-// by as much. The stated bound holds, and no function is refused whose errors are 100 times smaller.
+// s'(0) - s'(dmax) is small if r0 is far above dmax. The stretch then amplifies rounding errors by
+// its inverse. Errors stay within the stated bound, and no function with errors 100 times smaller
+// is rejected.
 TEST(Stretch, rounding_is_within_the_bound_and_near_it)
 {
   std::vector<SwitchOptions> list;
@@ -581,7 +583,7 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
         worst = std::max(worst, std::fabs(error));
       }
       const double bound = function.rounding(Precision::MIXED);
-      // a formula rounds a few times, and so does r
+      // A formula rounds a few times, and r is rounded, too.
       EXPECT_LE(worst, 4 * bound) << function.description();
       if (worst > 0.1 * bound) ++near_the_bound;
       const bool is_refused = !function.why_imprecise(Precision::MIXED).empty();
@@ -602,7 +604,7 @@ TEST(Stretch, rounding_is_within_the_bound_and_near_it)
 TEST(Stretch, ordinary_functions_are_not_refused)
 {
   for (const auto &c : switch_cases())
-    if (c.name.find("6/6.001") == std::string::npos)    // whose s'(dmax) is 0.999
+    if (c.name.find("6/6.001") == std::string::npos)    // its s'(dmax) is 0.999
       EXPECT_EQ(Switch(c.options).why_imprecise(Precision::SINGLE), "") << c.name;
 }
 
@@ -615,16 +617,18 @@ TEST(Stretch, refusal_names_the_precision_the_value_the_limit_and_the_way_out)
             "precision mixed makes s wrong by about 0.3, more than 1e-05; use precision double, "
             "another dmax, or "
             "nostretch");
-  // in double it keeps its digits
+  // Double keeps the digits.
   const closed::Function<closed::Quad> exact(plain(SwitchKind::TANH, 1e7, 0.0, 3.9));
   for (double r = 0.1; r < 3.9; r += 0.1)
     EXPECT_NEAR(function.evaluate(r), static_cast<double>(exact(r).s), 1e-8);
 }
 
-// The stretch makes s' near 1e-40 finite in double, while float rounds it to 0 and the factor to infinity.
+// s' near 1e-40: the stretch works in double, while float rounds s' to 0 and the factor to
+// infinity.
 TEST(Stretch, float_cannot_hold_large_factors)
 {
-  // s' = exp(-50 (r - 0.36)), as exp(-92) is nothing next to 1: 1.1e-40 at d0, and after the stretch exp(-50 (r - d0))
+  // s' = exp(-50 (r - 0.36)), since exp(-92) is negligible compared with 1: 1.1e-40 at d0, and
+  // after the stretch exp(-50 (r - d0)).
   const Switch contacts(native(50.0, 1.8, 0.2, 4.4, true, 2.2));
   const Switch tiny(expression("1e-40*exp(-x)", 4.4));
   for (const double x : {0.01, 0.1, 0.3}) {
@@ -643,7 +647,7 @@ TEST(Stretch, float_cannot_hold_large_factors)
             "precision double, another dmax, or nostretch");
     EXPECT_NE(contacts.why_imprecise(p), "");
     EXPECT_EQ(Switch(expression("1e-30*exp(-x)", 4.4)).why_imprecise(p), "");
-    // s is as it should be, and ds/dr = (ds'/dx) stretch/r0 is infinite
+    // s is correct, but ds/dr = (ds'/dx) stretch/r0 is infinite.
     SwitchOptions o = expression("1e-30*exp(-x)", 4.4e-10);
     o.r0 = 1.5e-10;
     EXPECT_EQ(Switch(o).why_imprecise(p),
@@ -654,7 +658,7 @@ TEST(Stretch, float_cannot_hold_large_factors)
                   "more than 3.4e+38; use precision double, another dmax, or nostretch");
   }
   EXPECT_EQ(contacts.why_imprecise(Precision::DOUBLE), "");
-  // a function that rises from 0 keeps its digits
+  // A function that rises from 0 keeps its digits.
   EXPECT_EQ(Switch(expression("x", 4.4)).why_imprecise(Precision::SINGLE), "");
 }
 

@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. Functions by pairs of atom types, weights, special weights, windows and shifted
-// functions: the engines of every backend (backends.h) against brute force that shares no code with them.
+// Part of GPUCOORD, GPL-2.0. Functions of pairs of atom types, weights, special weights, windows
+// and shifted functions: the engines of every backend (backends.h), compared with brute force that
+// shares no code with them.
 
 #include "../../lib/gpucoord/src/switching/type_classes.h"
 #include "backends.h"
@@ -39,7 +40,7 @@ SwitchCase shifted(SwitchCase c)
   return c;
 }
 
-// all kinds, with ranges that differ
+// All kinds, with different ranges.
 std::vector<SwitchCase> all_kinds()
 {
   return {built_in(rational(6, 12, 0.5, 0.0, 1.6)),
@@ -54,8 +55,8 @@ std::vector<SwitchCase> all_kinds()
           shifted(built_in(rational(5, 11, 0.5, 0.0, 1.4)))};
 }
 
-// A table with weights, and the same for brute force. The two are filled side by side: brute force asks
-// nothing of the library's.
+// A table with weights, and the same table for brute force. Both are filled separately: brute force
+// does not use the library's table.
 struct Table {
   Table(int ntypes_in, const std::vector<SwitchCase> &functions_in) :
       ntypes(ntypes_in), functions(functions_in), library(ntypes),
@@ -95,7 +96,7 @@ struct Table {
   std::vector<std::vector<double>> weight;
 };
 
-// Types i and i + nkinds do not differ. A fifth of the pairs are NONE, a fifth have no weight.
+// Types i and i + nkinds are equal. A fifth of the pairs are NONE, a fifth have zero weight.
 Table random_table(int ntypes, int nkinds, unsigned seed)
 {
   Table table(ntypes, all_kinds());
@@ -131,7 +132,7 @@ double special_weight(int i, int j)
   return SPECIAL[Neighbors::special_of(i, j)];
 }
 
-// further_weight(i, j) of a pair, as atom i sees it
+// further_weight(i, j): weight of a pair as atom i sees it.
 template <class Weight>
 brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std::vector<int> &type,
                        Weight further_weight)
@@ -151,7 +152,8 @@ brute::Sums brute_sums(const System &s, const brute::TypePairs &pairs, const std
 
 const unsigned ALL_WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL, EVERYTHING};
 
-// engines cells and list with weights, allpairs and the reference loops, of a table with types
+// Checks engines cells and list with weights, allpairs and the reference loops, for a table with
+// types.
 void check_engines(const Table &table, const System &s, const std::vector<int> &type,
                    const std::string &what, int nthreads = 1)
 {
@@ -274,7 +276,7 @@ TEST(Types, ranges_may_differ_twentyfold)
 
 TEST(Types, pairs_equal_brute_force)
 {
-  const brute::Cell cell;    // images are tested in test_coordination
+  const brute::Cell cell;    // test_coordination tests images
   for (const int n : {0, 1, 64, 1000})
     for (int ntypes = 1; ntypes <= 5; ++ntypes) {
       const int nlocal = 60;
@@ -320,7 +322,7 @@ TEST(Types, pairs_equal_brute_force)
 
 // ---- bits
 
-// cells, list, allpairs and pairs over one system of owned atoms, with types or without
+// cells, list, allpairs and pairs over one system of owned atoms, with or without types.
 class EveryEngine {
  public:
   EveryEngine(Groups groups, const std::vector<int> *type, const double *weight, double dmax) :
@@ -411,11 +413,11 @@ TEST(Bits, of_a_table_with_one_function_for_all_types_are_those_of_the_function)
   }
 }
 
-// ---- what changes between evaluations by one backend, which may keep lists and buffers
+// ---- changes between evaluations of one backend, which may keep lists and buffers
 
 class Changes : public testing::Test {
  protected:
-  // the list has the version, whatever else changes
+  // The list has this version, whatever else changes.
   void check(const Table &table, const System &s, const std::vector<int> &type,
              std::int64_t version, Coordination &backend, const std::string &what,
              unsigned want = EVERYTHING, bool special = false)
@@ -447,7 +449,7 @@ TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
     std::vector<int> type = random_types(300, 3, 152);
     check(table, s, type, 7, *backend, "first");
     check(table, s, type, 7, *backend, "again");
-    for (const int row : {0, 219, 299})    // one owned atom, the last of them, the last ghost
+    for (const int row : {0, 219, 299})    // one owned atom, the last owned atom, the last ghost
       for (const unsigned want : {unsigned(VALUE), EVERYTHING}) {
         type[row] = 1 + type[row] % 3;
         check(table, s, type, 7, *backend, "row " + std::to_string(row) + " changed", want);
@@ -460,11 +462,11 @@ TEST_F(Changes, of_types_with_the_same_version_of_lists_are_noticed)
   }
 }
 
-// The last rows are ghosts that have no partners as yet, and so are in no list by class.
+// The last rows are ghosts without partners, which are therefore in no list by class.
 TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
-  table.set(1, 1, 0);    // 2 has no part in S
+  table.set(1, 1, 0);    // type 2 does not contribute to S
   const System s = dense_system(100, Groups::ONE, 60, 154);
   std::vector<int> type(100, 1);
   std::fill(type.end() - 40, type.end(), 2);
@@ -474,7 +476,8 @@ TEST_F(Changes, of_the_type_of_a_ghost_that_did_not_interact_are_noticed)
   check(table, s, type, 3, *backend, "ghosts with partners");
 }
 
-// The atoms of b have partners far from those of a, which an evaluation of the value alone does not ask for.
+// The atoms of b have partners far from those of a. An evaluation of the value alone does not need
+// them.
 TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_alone)
 {
   Table table(2, {built_in(rational(6, 12, 0.5, 0.0, 1.6))});
@@ -484,7 +487,7 @@ TEST_F(Changes, of_the_type_of_a_partner_of_group_b_are_noticed_after_the_value_
   System s = make_system(x, Groups::DISJOINT, 20);
   for (int k = 0; k < 100; ++k) s.member[k] = k < 60 ? 1 + k % 2 : k < 80 ? 2 : 1;
   std::vector<int> type(100, 1);
-  type[0] = 2;    // so that types differ
+  type[0] = 2;    // makes the types differ
   const auto backend = make_backend(table.library, Precision::DOUBLE, 1);
   check(table, s, type, 3, *backend, "all");
   check(table, s, type, 3, *backend, "value", VALUE);
@@ -596,7 +599,7 @@ class Windows : public testing::Test {
     int k = 0;
     for (int i = 1; i <= 3; ++i)
       for (int j = 1; j <= i; ++j)
-        table.set(i, j, k++ + 3, 0.5 * (i + j) - 2);    // cubic, q and custom among them
+        table.set(i, j, k++ + 3, 0.5 * (i + j) - 2);    // includes cubic, q and custom
   }
   Result run(const System &s, Precision precision, const Window &w,
              unsigned want = DERIVATIVES | WINDOWED)
@@ -640,7 +643,7 @@ TEST_F(Windows, of_three_levels_add_up_to_the_whole_derivative)
           double sum = 0;
           for (const Result &p : part) sum += p.peratom[4 * k + c];
           largest = std::max(largest, std::fabs(whole.peratom[4 * k + c]));
-          // some ten terms of order 1
+          // About ten terms of order 1.
           EXPECT_NEAR(sum, whole.peratom[4 * k + c], 40 * eps_of(precision)) << name_of(precision);
         }
       EXPECT_GT(largest, 1.0);
@@ -744,7 +747,7 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
                     table.number[i][j] != brute::TypePairs::NONE && weight(i, j) != 0.0);
         }
       }
-      EXPECT_EQ(classes.size(), largest + 1);    // none is empty
+      EXPECT_EQ(classes.size(), largest + 1);    // no class is empty
     }
   }
 }

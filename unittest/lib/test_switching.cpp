@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The switching functions against their closed forms.
+// Part of GPUCOORD, GPL-2.0. The switching functions, compared with their closed forms.
 
 #include "backends.h"
 #include "closed_forms.h"
@@ -32,15 +32,15 @@ namespace {
 constexpr double EPS_DOUBLE = std::numeric_limits<double>::epsilon();
 constexpr double EPS_FLOAT = std::numeric_limits<float>::epsilon();
 
-// Errors of s are counted in units of eps (A + r |ds/dr|), those of ds/dr in units of
-// eps (A |ds/dr| + r |d2s/dr2|): what rounding r (or d0 or r0) by one unit does, plus one
-// rounding of numbers of size A, the largest number in s = s' stretch + shift. A formula
-// without cancellation is worth a few units anywhere, a tail of 1e-12 included.
-// Worst found: 2.7 and 2.7 in double, 3.6 and 4.4 in float, both for rational 31/100, whose sums
-// of 100 terms round 100 times.
+// Errors of s are measured in units of eps (A + r |ds/dr|), errors of ds/dr in units of eps (A
+// |ds/dr| + r |d2s/dr2|). This is the effect of rounding r (or d0 or r0) by one unit, plus one
+// rounding of numbers of size A, the largest number in s = s' stretch + shift. A formula without
+// cancellation has errors of a few units everywhere, including a tail of 1e-12. Largest errors: 2.7
+// and 2.7 in double, 3.6 and 4.4 in float, both for rational 31/100, whose sums of 100 terms round
+// 100 times.
 constexpr double UNITS_S = 6.0;
 constexpr double UNITS_SLOPE = 6.0;
-// below this the derivative, relative to its largest value, has underflowed in float
+// Below this value, relative to its largest value, the derivative has underflowed in float.
 constexpr double UNDERFLOW_DOUBLE = 1e-250;
 constexpr double UNDERFLOW_FLOAT = 1e-25;
 
@@ -50,7 +50,7 @@ SwitchOptions with_dmax(SwitchOptions o, const Switch &function)
   return o;
 }
 
-// points where something happens, their neighbors on both sides, and grids
+// Special points, their neighbors on both sides, and grids.
 std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula, bool few)
 {
   const double d0 = formula.d0, dmax = function.dmax();
@@ -68,7 +68,7 @@ std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula
       grid.push_back(below_float = std::nextafterf(below_float, 0.0f));
       grid.push_back(above_float = std::nextafterf(above_float, INFINITY));
     }
-    // to within rounding of it, from both sides
+    // Distances down to rounding from it, on both sides.
     for (double t = 1e-15; t < 0.5; t *= 1.7) {
       grid.push_back(r * (1.0 - t));
       grid.push_back(r * (1.0 + t));
@@ -94,7 +94,7 @@ std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula
 
 struct Truth {
   double r;
-  Quad s, slope, curvature;    // as the definition has it, cut off at both ends
+  Quad s, slope, curvature;    // from the definition, cut off at d0 and dmax
 };
 
 struct TrueFunction {
@@ -116,20 +116,20 @@ struct TrueFunction {
     const auto p = exact(Quad(r));
     return {r, p.s, p.ds, p.ds == 0 ? Quad(0) : curvature(r)};
   }
-  // in steps relative to x, which may be tiny: it only sets the unit of errors
+  // The step is relative to x, which may be tiny. The result only sets the unit of errors.
   Quad curvature(Quad r) const
   {
     const Quad h = (r - Quad(d0)) * Quad(1e-8);
     return (exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h);
   }
-  // x^n with a real exponent may be taken as exp(n ln x), which loses the digits that n ln x has
-  // before the point: relevant for x far from 1 only, where little is left of ds/dr
+  // x^n with a real exponent may be computed as exp(n ln x), which loses the digits of n ln x
+  // before the point. This matters only for x far from 1, where ds/dr is small.
   double logarithm(double r) const
   {
     if (real_exponent == 0.0 || r <= d0) return 0.0;
     return std::fabs(real_exponent * std::log((r - d0) / r0));
   }
-  // s and its derivatives at an end, as if there were none
+  // s and its derivatives at d0 or dmax, as if the function continued beyond.
   Truth limit(Quad r) const
   {
     const Quad inside = r > Quad(d0) ? r : Quad(d0) + Quad(1e-9) * Quad(d0 > 0 ? d0 : 1.0);
@@ -139,8 +139,8 @@ struct TrueFunction {
   closed::Function<Quad> exact;
   double amplification, d0;
   double real_exponent = 0.0, r0;
-  double center = 0.0;    // lambda ref of q, which is rounded as r is
-  bool expression;        // user's own text: digits that it loses are not the library's
+  double center = 0.0;    // lambda ref of q, which is rounded like r
+  bool expression;        // a user's text: digits that it loses do not count as the library's
   double largest_slope = 0.0;
   std::vector<Truth> points;
 };
@@ -148,15 +148,15 @@ struct TrueFunction {
 struct Worst {
   double s = 0.0;                 // largest error of s
   double slope = 0.0;             // largest error of ds/dr over the largest ds/dr
-  double slope_relative = 0.0;    // largest relative error of ds/dr, where that is well-conditioned
+  double slope_relative = 0.0;    // largest relative error of ds/dr if it is well-conditioned
   double units_s = 0.0, units_slope = 0.0;
-  double r_s = 0.0, r_slope = 0.0;    // where the units are worst
+  double r_s = 0.0, r_slope = 0.0;    // positions of the largest errors
 };
 
-// ways to compute s and ds/dr at r
+// Computes s and ds/dr at r.
 using Evaluator = std::function<void(double r, double &s, double &slope)>;
 
-// In float, r within two roundings of an end may fall on either side of it.
+// In float, r within two roundings of d0 or dmax may be on either side of it.
 Worst worst_errors(const Switch &function, const TrueFunction &truth, bool single,
                    const Evaluator &evaluate)
 {
@@ -249,7 +249,7 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
     EXPECT_LE(w.units_slope, UNITS_SLOPE)
         << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
   }
-  // the tests of one function share it, where they run in one process
+  // The tests of one function share it if they run in one process.
   static const TrueFunction &truth_of(const Switch &function, const SwitchCase &c)
   {
     static std::map<std::string, TrueFunction> known;
@@ -261,7 +261,7 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
   const TrueFunction &truth;
 };
 
-// the closed form of the derivative, which all else is measured by, is right itself
+// Checks the closed form of the derivative, the reference for all other tests.
 TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_form)
 {
   for (const Truth &p : truth.points) {
@@ -269,9 +269,9 @@ TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_f
     const Quad r = p.r, d0 = truth.d0;
     const Quad h = (r - d0) * Quad(1e-10);
     const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
-    // truncation is h^2 s'''/6, below 1e-16 of the slope for exponents up to 100 and for tails
-    // exp(-x^2/2) with x up to 40, and 1e-18 of the largest slope where the slope goes through 0;
-    // rounding of s in 113 bits (1e-34) is divided by h
+    // Truncation is h^2 s'''/6, below 1e-16 of the derivative for exponents up to 100 and for tails
+    // exp(-x^2/2) with x up to 40, and below 1e-18 of the largest derivative where the derivative
+    // passes through 0. Rounding of s in 113 bits (1e-34) is divided by h.
     const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
         1e-18 * truth.largest_slope +
         static_cast<double>(Quad(1e-31) * Quad(truth.amplification) / h);
@@ -301,12 +301,13 @@ TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
 {
   for (const Truth &p : truth.points) {
     const double x = p.r - truth.d0;
-    if (p.slope == 0 || x < 1e-3) continue;    // nearer to d0 the relative step loses the slope
+    // Closer to d0 the relative step loses the derivative.
+    if (p.slope == 0 || x < 1e-3) continue;
     const Quad r = p.r, h = Quad(x) * Quad(1e-10);
     const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
     double slope;
     function.evaluate(p.r, &slope);
-    // 1e-13 of the slope and 20 roundings of the largest, which r near d0 or dmax is subject to
+    // 1e-13 of the derivative, and 20 roundings of the largest one, from r near d0 or dmax.
     const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
         20 * EPS_DOUBLE * truth.amplification *
             (truth.largest_slope + p.r * std::fabs(static_cast<double>(p.curvature)));
@@ -314,8 +315,8 @@ TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
   }
 }
 
-// the kernels of every instruction set, one partner alone (the end of a vector loop) and
-// many copies of it (the loop itself)
+// Kernels of every instruction set with one partner (the end of a vector loop) and with many copies
+// of it (the loop itself).
 template <class Real>
 void check_kernels(const Switch &function, const TrueFunction &truth, const std::string &name)
 {
@@ -324,7 +325,8 @@ void check_kernels(const Switch &function, const TrueFunction &truth, const std:
   const bool single = sizeof(Real) == 4;
   for (const auto &set : instruction_sets<Real>(function, Precision::MIXED))
     for (const int copies : {1, 16}) {
-      // copies of one number summed in Real: 16 s has the relative error of s and a few roundings
+      // Copies of one number are summed in Real: 16 s has the relative error of s and a few
+      // roundings.
       const std::vector<Real> zero(copies, Real(0));
       std::vector<Real> x(copies);
       const Worst w =
@@ -353,7 +355,7 @@ TEST_P(EveryFunction, kernels_of_every_instruction_set_equal_the_closed_form_in_
   check_kernels<float>(function, truth, "float");
 }
 
-// ---- the backend of backends.h, by pair mode: one pair at each distance
+// ---- the backend of backends.h in pair mode: one pair at each distance
 
 void check_backend(const Switch &function, const TrueFunction &truth, const std::string &name,
                    Precision precision)

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The worst errors over all tests of a program, printed at its end.
+// Part of GPUCOORD, GPL-2.0. Largest errors over all tests of a program, printed at its end.
 
 #ifndef GPUCOORD_TEST_WORST_ERRORS_H
 #define GPUCOORD_TEST_WORST_ERRORS_H
@@ -13,10 +13,10 @@
 struct Worst {
   double relative_s = 0.0, relative_si = 0.0, relative_gradient = 0.0, relative_virial = 0.0,
          relative_atom_virial = 0.0;
-  double measure = 0.0;    // what the program limits
+  double measure = 0.0;    // the quantity that the program limits
 };
 
-// by what is in the first column of the table
+// Indexed by the first column of the table.
 inline std::map<std::string, Worst> &worst_of_all()
 {
   static std::map<std::string, Worst> worst;

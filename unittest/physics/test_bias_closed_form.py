@@ -1,7 +1,9 @@
-"""Distributions of S under fix coord/bias against their closed form, with the input of examples/bias/closed_form.
+"""Distributions of S with fix coord/bias, compared with their closed form, with the input of
+examples/bias/closed_form.
 
-A fixed atom and four atoms on springs: S has a density in closed form (analyze.py of the example). Seeds are fixed;
-tolerances are several of the standard errors that runs with other seeds had, since rounding differs between machines.
+A fixed atom and four atoms on springs: the density of S has a closed form (analyze.py of the
+example). Seeds are fixed. Tolerances are several times the standard error of runs with other seeds,
+since rounding differs between machines.
 """
 
 import importlib.util
@@ -20,7 +22,7 @@ spec = importlib.util.spec_from_file_location("analyze", os.path.join(EXAMPLE, "
 analyze = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(analyze)
 
-# F(S) - F(1.05) in kT by bins of 0.1, by another program than analyze.py
+# F(S) - F(1.05) in kT in bins of 0.1, from another program than analyze.py.
 REFERENCE = {0.15: 0.370, 0.55: 0.444, 1.55: 0.736, 2.05: 1.219, 2.55: 2.500, 3.05: 4.004, 3.55: 5.775, 3.75: 6.535}
 
 
@@ -36,7 +38,7 @@ def run_example(name, **variables):
 
 
 def gaussians(s, center, sigma):
-    """Stretched Gaussians of height 1: of each s (rows) and center (columns)."""
+    """Return stretched Gaussians of height 1 for each s (rows) and center (columns)."""
     u = (np.asarray(s)[:, None] - center)**2 / (2 * np.asarray(sigma)**2)
     return np.where(u < 6.25, (np.exp(-u) - np.exp(-6.25)) / (1 - np.exp(-6.25)), 0)
 
@@ -55,7 +57,8 @@ class ClosedForm(unittest.TestCase):
         self.assertAlmostEqual(deviation, 0.6489, delta=1e-4)
 
     def test_windows(self):
-        """Mean and standard deviation in harmonic windows: 10% in k or in the force change each by 0.012 to 0.025."""
+        """Mean and standard deviation in harmonic windows: 10% in k or in the force changes each by
+        0.012 to 0.025."""
         windows = 2.8, 4.0
         done = run_example("in.umbrella", s0=windows, steps=1200000)
         for s0 in windows:
@@ -68,7 +71,7 @@ class ClosedForm(unittest.TestCase):
             self.assertAlmostEqual(samples.std(), deviation, delta=0.01)    # the same
 
     def test_fixed_hills(self):
-        """The bias of a hills file that is given: 10% of its height are up to 0.4 kT."""
+        """The bias of a given hills file: 10% of its height is up to 0.4 kT."""
         biasfactor = 4.0
         center, sigma, height = [0.3, 1.0, 1.7], [0.4, 0.4, 0.5], [4.0, 3.0, 3.0]
         path = os.path.join(coordtest.folder(), "HILLS")
@@ -91,10 +94,11 @@ run 1600000""")
         found, _ = np.histogram(samples, edges)
         difference = -np.log(found / found.sum() * expected.sum() / expected)
         print("fixed hills: differences of F", difference.round(3))
-        self.assertLess(np.abs(difference).max(), 0.2)    # found with five seeds: up to 0.09
+        self.assertLess(np.abs(difference).max(), 0.2)    # largest value of five seeds: 0.09
 
     def test_metadynamics(self):
-        """Heights are those of well-tempered hills, and the free energy of hills and weights is the closed form."""
+        """Heights are those of well-tempered hills, and the free energy from hills and from weights
+        is the closed form."""
         biasfactor, walker = 3, 1
         done = run_example("in.metad", walker=walker, steps=2500000, biasfactor=biasfactor)
         _, center, sigma, height, _ = np.loadtxt(done.path(f"HILLS.{walker}"))[:3000].T
@@ -102,11 +106,13 @@ run 1600000""")
         expected = 0.03 * biasfactor / (biasfactor - 1) * np.exp(-bias / (biasfactor - 1))
         error = np.abs(height / expected - 1).max()
         print(f"metadynamics: heights to {error:.1e}")
-        self.assertLess(error, 5e-4)    # the grid interpolates; 10% in kT or V change them by 20%
+        # The grid interpolates; 10% in kT or V changes heights by 20%.
+        self.assertLess(error, 5e-4)
         self.assertGreater(bias.max(), 2.0)
 
         part = slice(1, 28)    # 0.15 to 2.75
-        # Slopes had standard deviations of 0.03 and 0.02 over seeds. 10% in the force change that of hills by 0.1.
+        # Fitted slopes had standard deviations of 0.03 and 0.02 over seeds. 10% in the force
+        # changes the slope of hills by 0.1.
         for name, f, tolerance in (("hills", analyze.from_hills(done.path(f"HILLS.{walker}")), 0.08),
                                    ("weights", analyze.from_reweighting(done.path(f"metad.{walker}")), 0.06)):
             slope, _ = np.polyfit(self.f[part], f[part], 1)

@@ -1,4 +1,4 @@
-"""Dynamics and minimization under fix coord/bias: what is conserved, where the system goes, and at what volume."""
+"""Dynamics and minimization with fix coord/bias: conserved quantities, final states and volumes."""
 
 import os
 import sys
@@ -10,10 +10,11 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import coordtest
 from coordtest import Switch, brute_force
 
-# S of cubic is smooth in first derivatives, and so is this pair style: what is left is the error of Verlet
+# S of cubic has smooth first derivatives, as does this pair style: the remaining error is that of
+# Verlet integration.
 CUBIC = Switch("cubic", d0=1.2, dmax=2.2)
 MEAN = f"compute c all coord/gpu {CUBIC.keywords} norm mean precision double"
-# S starts at 8.89
+# S starts at 8.89.
 METAD = "metad sigma 0.1 height 3.0 pace {pace} file HILLS"
 KINDS = {
     "harmonic": "c_c harmonic k 400 s0 8.5",
@@ -46,13 +47,14 @@ LJ = ["pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0"]
 
 class ConstantEnergy(unittest.TestCase):
     DURATION = 0.8
-    # with the shortest the error of Verlet would be that of rounding to float
+    # With the shortest timestep, the error of Verlet integration would equal that of rounding to
+    # float.
     TIMESTEPS = (0.004, 0.002) if coordtest.POSITION_ROUNDOFF else (0.004, 0.002, 0.001)
-    # velocities of a few, rounded in some hundred steps
+    # Velocities of order 1 to 10, rounded in some hundred steps.
     MOMENTUM = coordtest.rounded(1e-14, growth=100)
 
     def run_at(self, dt, bias, stride):
-        """Thermo table of a run, and the work at its steps."""
+        """Return the thermo table of a run, and the work at its steps."""
         words = bias.format(steps=round(self.DURATION / dt), pace=round(0.08 / dt))
         at = 9 if "c_d" in words else 5
         script = crystal() + LJ + [
@@ -99,7 +101,8 @@ class ConstantEnergy(unittest.TestCase):
 
 
 class PairPotential(unittest.TestCase):
-    """k S of all atoms with switch cosinus is pair style soft with A = k/2: the same system by other code."""
+    """k S of all atoms with switch cosinus is pair style soft with A = k/2: the same system
+    computed by other code."""
 
     K, END = 0.6, 2.1
     POTENTIALS = {
@@ -125,7 +128,8 @@ class PairPotential(unittest.TestCase):
             self.assertGreater(abs(neither[name][row] / soft[name][row] - 1), 0.03, f"the bias does nothing to {name}")
 
     def test_trajectories(self):
-        """Langevin's random forces are in the order of the atoms, so the same in all runs."""
+        """Random forces of fix langevin follow the order of the atoms, so they are equal in all
+        runs."""
         for what, commands in {
                 "npt iso": [f"{self.MOVE} iso 3.0 3.0 0.6"],
                 "npt tri": ["change_box all triclinic", f"{self.MOVE} tri 3.0 3.0 0.8"],
@@ -146,11 +150,12 @@ class PairPotential(unittest.TestCase):
         self.assertGreater(abs(mean["neither"] - mean["soft"]), 2 * apart, "the volume shows nothing")
 
     def test_box_relax(self):
-        """The cell at zero temperature, and all steps on the way."""
+        """The cell at zero temperature, and all steps of the relaxation."""
         tables = [self.run_with(p, ["fix relax all box/relax aniso 3.0 vmax 0.005", "min_style cg",
                                     "minimize 0 1e-8 500 5000"], "pe press lx ly lz vol", every=1)[0]
                   for p in self.POTENTIALS]
-        # the last digits may stop a line search earlier, and with positions in float all of it
+        # Rounding may end a line search earlier, and with positions in float it affects the whole
+        # search.
         third = min(10, min(len(table["Step"]) for table in tables) - 1)
         some = [{name: column[[0, 3, third, -1]] for name, column in table.items()} for table in tables]
         self.compare("box/relax", *some)
@@ -158,7 +163,8 @@ class PairPotential(unittest.TestCase):
 
 class Minimization(unittest.TestCase):
     K, S0 = 60.0, 5.0
-    # The way downhill ends where its energy is lost in rounding, and that is as the square of the forces.
+    # Minimization ends when rounding hides changes of the energy, which depends on the square of
+    # the forces.
     TOLERANCE = coordtest.rounded(1e-16, growth=2e5)**0.5
 
     def test_force_on_pairs_and_bias_cancel(self):
@@ -166,7 +172,8 @@ class Minimization(unittest.TestCase):
         left, right = np.arange(50), np.arange(40, 108)
         energies = []
         fire = [] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else [("fire", 1e-4)]
-        for style, tolerance in [("cg", self.TOLERANCE), *fire]:    # the last digits take fire very long
+        # Fire takes very long for the last digits.
+        for style, tolerance in [("cg", self.TOLERANCE), *fire]:
             run = coordtest.run_lammps(crystal() + LJ + [
                 "group left id 1:50", "group right id 41:108",
                 f"compute c left coord/gpu {CUBIC.keywords} group2 right norm mean precision double",
@@ -176,7 +183,7 @@ class Minimization(unittest.TestCase):
                 "unfix b", *thermo("pe fnorm", 1), "run 0"])
             (path, alone), frame = run.tables, coordtest.read_dump(run.path("dump"))[-1]
             self.assertLess(path["Fnorm"][-1], tolerance)
-            if style == "cg":    # other minimizers do not promise it
+            if style == "cg":    # other minimizers do not guarantee this
                 self.assertLess(np.diff(path["PotEng"]).max(), coordtest.rounded(1e-10))
             variable = brute_force(frame.box, frame.x(), CUBIC, left, right, norm="mean")
             v = self.K / 2 * (variable.value - self.S0)**2

@@ -1,6 +1,7 @@
-"""Runs in which the box shrinks and grows past twice dmax: image minimum changes its engine on the way.
+"""Runs in which the box shrinks and grows past twice dmax: image minimum changes its engine during
+the run.
 
-Every step is compared with brute force on the dumped positions, on both sides of the crossing.
+Every step is compared with brute force for the dumped positions, on both sides of the crossing.
 """
 
 import os
@@ -13,7 +14,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.p
 import coordtest
 from coordtest import Box, Switch, brute_force
 
-SWITCH = Switch("rational", 2.0, dmax=3.0, stretch=False)    # far from 0 at dmax: each further image counts
+# Far from 0 at dmax: each additional image counts.
+SWITCH = Switch("rational", 2.0, dmax=3.0, stretch=False)
 N = 150
 
 
@@ -59,12 +61,12 @@ class ChangingBox(unittest.TestCase):
         return sides
 
     def test_compression(self):
-        """NPT under high pressure: dmax starts within half the box and ends beyond."""
+        """NPT at high pressure: dmax starts within half the box and ends beyond it."""
         sides = self.check(Box((6.7,) * 3), ["fix move all npt temp 1.5 1.5 0.3 iso 20.0 20.0 0.15"], ranks=2)
         self.assertTrue(not sides[0] and sides[-1])
 
     def test_expansion(self):
-        """NPT without pressure, tilted: starts beyond half the shortest period."""
+        """NPT at zero pressure, tilted: dmax starts beyond half the shortest period."""
         sides = self.check(Box((5.9, 5.9, 6.3), tilt=(1.0, -1.5, 2.0)),
                            ["fix move all npt temp 1.5 1.5 0.3 aniso 0.0 0.0 0.15"], ranks=2)
         self.assertTrue(sides[0] and not sides[-1])

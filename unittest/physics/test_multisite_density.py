@@ -1,10 +1,14 @@
-"""Densities of liquids at constant temperature and pressure, beside published ones of the same models.
+"""Densities of liquids at constant temperature and pressure, compared with published values of the
+same models.
 
-TraPPE-UA ethane: two Lennard-Jones centers; by Monte Carlo 469.4 kg/m^3 at 236 K and 1.1 MPa, 434.42 at 256 K and 1.8 MPa (FEASST
-tutorials, cutoff 14 Angstrom with long-range correction, as here).
-Two centers and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of its critical temperature: by the correlation
-of J. Stoll, J. Vrabec, H. Hasse and J. Fischer, Fluid Phase Equilib. 179, 339 (2001), of their simulations of 30 such fluids,
-T* = 2.2368, rho* = 0.5340, p* = 0.01255. The same correlation gives 469.3 and 434.1 kg/m^3 for the ethane above.
+TraPPE-UA ethane: two Lennard-Jones centers; Monte Carlo gives 469.4 kg/m^3 at 236 K and 1.1 MPa,
+and 434.42 at 256 K and 1.8 MPa (FEASST tutorials, cutoff 14 Angstrom with long-range correction, as
+here).
+
+Two centers and a point quadrupole, L* = 0.505 and Q*^2 = 4, saturated at 0.7 of the critical
+temperature: the correlation of J. Stoll, J. Vrabec, H. Hasse and J. Fischer, Fluid Phase Equilib.
+179, 339 (2001), for their simulations of 30 such fluids gives T* = 2.2368, rho* = 0.5340, p* =
+0.01255. The same correlation gives 469.3 and 434.1 kg/m^3 for the ethane above.
 """
 
 import os
@@ -24,7 +28,7 @@ inertia 17.82791 17.82791 0
 center 0 0 0.77 0.194746 3.75
 center 0 0 -0.77 0.194746 3.75
 """
-# of reduced units
+# In reduced units.
 QUADRUPOLAR = """# UNITS: lj
 component 2CLJQ
 mass 1
@@ -39,10 +43,11 @@ BLOCKS = 8
 
 
 class Liquid:
-    """A run with fix npt/asphere: means of density, temperatures and pressure with standard errors by blocks."""
+    """A run with fix npt/asphere: means of density, temperatures and pressure with standard errors
+    from blocks."""
 
     def __init__(self, components, name, spacing, temperature, pressure, per_edge, cutoff, steps, timestep, seed):
-        """Lengths, temperatures, pressures and times in the units of the components."""
+        """Lengths, temperatures, pressures and times are in the units of the components."""
         path = os.path.join(coordtest.folder(), "density.multisite")
         with open(path, "w") as file:
             file.write(components)
@@ -57,7 +62,7 @@ class Liquid:
             f"pair_coeff * * {path} {name}", "set_multisite all", f"set group all quat/random {seed}",
             f"neighbor {0.4 if reduced else 1.5} bin",
             "neigh_modify every 1 delay 0 check yes", f"velocity all create {temperature} {seed}", f"timestep {timestep / 5}",
-            # what overlaps goes apart, and what turns gets its heat
+            # Separate overlapping molecules, and equilibrate rotations.
             "fix move all nve/asphere", f"fix heat all langevin {heat} {10 * timestep} {seed} angmom 3.333",
             "fix linear all multisite/linear",
             "run 2000 post no", "unfix linear", "unfix heat", "unfix move", f"timestep {timestep}",
@@ -71,8 +76,9 @@ class Liquid:
         columns[0] *= 1 if reduced else 1000    # kg/m^3
         means = np.array([part.mean(axis=1) for part in np.array_split(columns, BLOCKS, axis=1)])
         self.mean, self.error = means.mean(axis=0), means.std(axis=0, ddof=1) / np.sqrt(BLOCKS)
-        # fix npt/asphere has all kinetic energy for that of translation in a term that is one part in the number of
-        # molecules: pressures come out lower by 2/3 kT/V where molecules have two rotations
+        # In a term of relative size 1/(number of molecules), fix npt/asphere uses all kinetic
+        # energy for that of translation: pressures are too low by 2/3 kT/V for molecules with two
+        # rotations.
         boltzmann = 1.0 if reduced else 0.0019872067 * KCAL
         self.pressure = pressure - 2 / 3 * boltzmann * temperature / table["Volume"].mean()
         self.temperature, self.text = temperature, f"{name}, temperature {temperature}, pressure {pressure:.5g}"

@@ -1,8 +1,9 @@
 """S/N = 1/2 integral 4 pi r^2 rho g(r) s(r) dr, on a small Lennard-Jones fluid with compute rdf.
 
-With one group S counts a pair once, hence the half. compute rdf counts the pairs of each bin exactly, so the
-integral is the sum over bins of (pairs in the bin) times s at its middle. Lost are s'' h^2/24 a pair and, because
-the pairs of a bin of width h do not sit at its middle, s' h/sqrt(12) at random. Finer bins must bring it closer.
+With one group S counts a pair once, hence the factor 1/2. compute rdf counts the pairs of each bin
+exactly, so the integral is the sum over bins of (pairs in the bin) times s at the middle of the
+bin. The error per pair is s'' h^2/24 and, because pairs in a bin of width h are not at its middle,
+a random s' h/sqrt(12). Finer bins must reduce the error.
 """
 
 import os
@@ -17,8 +18,8 @@ from coordtest import Switch
 
 RANGE = 2.4
 SWITCH = Switch("cubic", d0=1.0, dmax=RANGE)
-# With h = 1e-3, s' up to 1.1 and 1500 pairs: 1.1 * 1e-3 / sqrt(12 * 1500) = 8e-6 of the sum of s per pair, and
-# s'' h^2/24 = 1e-7. Measured: 6e-8 and 4e-6. Three times the first.
+# With h = 1e-3, s' up to 1.1 and 1500 pairs: 1.1 * 1e-3 / sqrt(12 * 1500) = 8e-6 of the sum of s
+# per pair, and s'' h^2/24 = 1e-7. Measured: 6e-8 and 4e-6. The tolerance is three times the first.
 TOLERANCE = 2.5e-5
 
 
@@ -46,7 +47,8 @@ class PairDistribution(unittest.TestCase):
                 r, g, g12 = table[:, 0], table[:, 1], table[:, 3]
                 h = RANGE / bins
                 s = np.asarray(SWITCH(r)[0], float)
-                # rdf normalizes by the exact volume of the shell, and g by the number of other atoms
+                # rdf normalizes by the exact volume of the shell, and g by the number of other
+                # atoms.
                 shell = 4 / 3 * np.pi * ((r + h / 2)**3 - (r - h / 2)**3)
                 integral = 0.5 * (shell * (n - 1) / volume * g * s).sum()
                 integral12 = (shell * n_two / volume * g12 * s).sum()

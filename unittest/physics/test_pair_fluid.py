@@ -1,19 +1,22 @@
-"""The fluid of pair_style coord with a gaussian, the Gaussian core model phi(r) = eps exp(-(r/sigma)^2) of F. H.
-Stillinger, J. Chem. Phys. 65, 3968 (1976): its pressure and energy against closed forms and published theories, and
-against pair_style table with the same function.
+"""The fluid of pair_style coord with a gaussian, the Gaussian core model phi(r) = eps
+exp(-(r/sigma)^2) of F. H. Stillinger, J. Chem. Phys. 65, 3968 (1976). Pressure and energy are
+compared with closed forms, published theories, and pair_style table with the same function.
 
-Here eps = sigma = kT = 1. What is exact, and how good a theory is, as parts of the excess pressure:
+Here eps = sigma = kT = 1. Exact results and accuracy of the theories, relative to the excess
+pressure:
 
-dilute, rho = 0.06: the virial series. Mayer's f is a series of Gaussians, so every diagram is a sum of determinants.
-    B3 makes 2.6 % and B4 0.3 %; what is left out is 0.02 % by HNC.
-dense, rho = 1 and 4: the hypernetted chain (HNC), nearly exact in this fluid by A. Lang, C. N. Likos, M. Watzlawek and
-    H. Loewen, J. Phys.: Condens. Matter 12, 5087 (2000). Its error shows in its pressures by the virial and by the
-    compressibility, which differ by 0.18 % and 0.05 %.
-    The mean field beta P/rho = 1 + pi^1.5/2 beta eps rho is approached as the density grows: it is too high by 3.4 %
-    and 0.8 %. With the correlations of the random phase approximation (RPA; A. A. Louis, P. G. Bolhuis and J. P.
-    Hansen, Phys. Rev. E 62, 7961 (2000)) 0.1 % and less than 0.05 % are left.
-everywhere: pi^1.5/2 rho - 1/2 <= U/N <= pi^1.5/2 rho. The first holds for each configuration, since the Fourier
-    transform of phi is nowhere negative, the second for the mean, by Gibbs and Bogoliubov.
+dilute, rho = 0.06: the virial series. Mayer's f is a series of Gaussians, so every diagram is a sum
+    of determinants. B3 contributes 2.6 % and B4 0.3 %; higher terms are 0.02 % according to HNC.
+dense, rho = 1 and 4: the hypernetted chain (HNC), nearly exact in this fluid according to A. Lang,
+    C. N. Likos, M. Watzlawek and H. Loewen, J. Phys.: Condens. Matter 12, 5087 (2000). Its error
+    shows in its pressures from the virial and from the compressibility, which differ by 0.18 % and
+    0.05 %. As the density grows, the pressure approaches the mean field
+    beta P/rho = 1 + pi^1.5/2 beta eps rho, which is too high by 3.4 % and 0.8 %. With the
+    correlations of the random phase approximation (RPA; A. A. Louis, P. G. Bolhuis and J. P.
+    Hansen, Phys. Rev. E 62, 7961 (2000)), the error is 0.1 % and less than 0.05 %.
+everywhere: pi^1.5/2 rho - 1/2 <= U/N <= pi^1.5/2 rho. The first bound holds for each configuration,
+    since the Fourier transform of phi is nowhere negative, the second for the mean, according to
+    Gibbs and Bogoliubov.
 """
 
 import math
@@ -26,16 +29,17 @@ import numpy as np
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "commands"))
 import coordtest
 
-DMAX = 4.0    # to be stretched to 0 there costs 1e-5 of the mean field's energy and pressure
+DMAX = 4.0    # the stretch to 0 there costs 1e-5 of the mean field's energy and pressure
 INTEGRAL = math.pi**1.5
 
 # ---------------------------------------------------------------- theory
 
 
 def diagram(edges, nodes, most):
-    """The integral over all nodes but one of the product of f = exp(-beta phi) - 1 over edges, and its derivative by
-    beta, at beta = 1: a sum over orders k of each f's series. That of Gaussians exp(-k r^2) is (pi^(nodes - 1)/det)^1.5
-    with the determinant of the graph's Laplacian."""
+    """Return the integral over all nodes but one of the product of f = exp(-beta phi) - 1 over
+    edges, and its derivative with respect to beta, at beta = 1: a sum over orders k of the series
+    of each f. The integral of Gaussians exp(-k r^2) is (pi^(nodes - 1)/det)^1.5 with the
+    determinant of the graph's Laplacian."""
     k = np.indices((most,) * len(edges)).reshape(len(edges), -1) + 1
     laplacian = np.zeros((k.shape[1], nodes, nodes))
     for weight, (i, j) in zip(k, edges):
@@ -48,7 +52,7 @@ def diagram(edges, nodes, most):
 
 
 def virial_series(rho):
-    """beta P/rho - 1 and U/N up to B4."""
+    """Return beta P/rho - 1 and U/N up to B4."""
     ring = [(0, 1), (1, 2), (2, 3), (3, 0)]
     coefficients = [-diagram([(0, 1)], 2, 30) / 2, -diagram([(0, 1), (1, 2), (2, 0)], 3, 16) / 3,
                     -(3 * diagram(ring, 4, 9) + 6 * diagram(ring + [(0, 2)], 4, 8) +
@@ -71,7 +75,7 @@ class Closure:
             return k[0] / (2 * math.pi**2) / r * (sines.T @ (k * f))
 
         phi, gamma = np.exp(-r**2), np.zeros_like(r)
-        for _ in range(200):    # Picard's iteration, half a step each
+        for _ in range(200):    # Picard iteration with half steps
             c = np.exp(gamma - phi) - 1 - gamma if hnc else -phi
             transformed = forward(c)
             change = back(rho * transformed**2 / (1 - rho * transformed)) - gamma
@@ -84,18 +88,18 @@ class Closure:
 
 
 def excess_by_compressibility(rho):
-    """Of HNC: the integral of d(beta P)/d rho."""
+    """Return the integral of d(beta P)/d rho of HNC."""
     nodes, weights = np.polynomial.legendre.leggauss(6)
     return sum(w / 2 * Closure(rho * (1 + x) / 2).stiffness for x, w in zip(nodes, weights)) - 1
 
 
 # ---------------------------------------------------------------- simulation
 
-# density: number of atoms, steps to forget the start, steps of the means, skin of neighbor lists
+# density: number of atoms, steps of equilibration, steps of the means, skin of neighbor lists
 SIZES = {0.06: (5000, 80, 2800, 1.6), 1.0: (2000, 80, 600, 1.0), 4.0: (2000, 60, 200, 0.7)}
 TIMESTEP = 0.04
 BLOCKS = 10
-MEANINGFUL = 0.003    # standard error of the mean, as a part of it
+MEANINGFUL = 0.003    # standard error relative to the mean
 APART = 4             # standard errors
 
 
@@ -111,7 +115,8 @@ def write_table():
 
 
 def simulate(rho, seed, style, *others):
-    """Excess pressure and energy in a run, and of its last configuration with the other styles."""
+    """Return excess pressure and energy in a run, and those of its last configuration with the
+    other styles."""
     atoms, warmup, steps, skin = SIZES[rho]
     edge = (atoms / rho)**(1 / 3)
     run = coordtest.run_lammps([
@@ -136,14 +141,14 @@ class Fluid(unittest.TestCase):
                           "table": simulate(rho, 2, table, cells, neigh)} for rho in SIZES}
 
     def means(self, rho, style):
-        """Of the pressure and energy, with their standard errors by blocks."""
+        """Return means of the pressure and energy, with their standard errors from blocks."""
         blocks = self.runs[rho][style][0][:, 1:].reshape(2, BLOCKS, -1).mean(axis=2)
         mean, error = blocks.mean(axis=1), blocks.std(axis=1, ddof=1) / math.sqrt(BLOCKS)
         self.assertLess((error / mean).max(), MEANINGFUL)
         return mean, error
 
     def compare(self, rho, theory, what, uncertain=0.0):
-        """uncertain: what the theory may be wrong by, as a part."""
+        """uncertain: relative error of the theory."""
         theory = np.array(theory)
         for style in "coord", "table":
             mean, error = self.means(rho, style)
@@ -153,7 +158,7 @@ class Fluid(unittest.TestCase):
             self.assertTrue((abs(mean - theory) <= APART * error + uncertain * theory).all())
 
     def test_dilute(self):
-        """By orders up to B4."""
+        """Compare with orders up to B4."""
         self.compare(0.06, virial_series(0.06), "virial series")
 
     def test_dense(self):
@@ -175,7 +180,8 @@ class Fluid(unittest.TestCase):
                 self.assertLess(energies[1:].mean(), INTEGRAL / 2 * rho)
 
     def test_styles_agree(self):
-        """Means within statistics, and the same configuration but for the table."""
+        """Means agree within statistics, and equal configurations agree up to the error of the
+        table."""
         for rho, runs in self.runs.items():
             (first, error), (second, other) = (self.means(rho, style) for style in runs)
             self.assertTrue((abs(first - second) <= APART * np.hypot(error, other)).all())

@@ -1,5 +1,6 @@
-"""All styles in a LAMMPS without MPI and with 64-bit atom IDs: results in closed form, which are also those of the LAMMPS
-with MPI on one rank. For make check-serial, which sets GPUCOORD_LMP and GPUCOORD_SERIAL_LMP."""
+"""All styles in a LAMMPS without MPI and with 64-bit atom IDs: closed-form results, equal to those
+of a LAMMPS with MPI on one rank. For make check-serial, which sets GPUCOORD_LMP and
+GPUCOORD_SERIAL_LMP."""
 
 import functools
 import math
@@ -9,16 +10,16 @@ import subprocess
 import tempfile
 import unittest
 
-# Sums of a few terms of order 1, whose order is the same in both programs
+# Sums of a few terms of order 1, in the same order in both programs.
 ROUNDING = 1e-13
-# and after 20 steps of two molecules, where rounding grows
+# After 20 steps of two molecules, in which rounding grows.
 TRAJECTORY = 1e-10
 
 R = 1.3                                # distance of two atoms
-K, S0 = 2.0, 0.5                       # of the harmonic bias
-HEIGHT, SIGMA, HILLS = 0.3, 0.2, 4     # of metadynamics
-EPSILON, SIGMA_LJ = 0.8, 1.1           # of sites
-MADELUNG = -1.7475645946331822         # of rock salt, at an ion, by distance of neighbors
+K, S0 = 2.0, 0.5                       # harmonic bias
+HEIGHT, SIGMA, HILLS = 0.3, 0.2, 4     # metadynamics
+EPSILON, SIGMA_LJ = 0.8, 1.1           # sites
+MADELUNG = -1.7475645946331822         # rock salt, at an ion, in units of the neighbor distance
 
 PAIR = """
 clear
@@ -193,7 +194,8 @@ WRITTEN = "mean.dx", "map.cube", "HILLS"
 
 
 def run(program, script, **inputs):
-    """Exit status, output, and the text of files that it left. inputs: texts of files, by name."""
+    """Return exit status, output, and the text of files that the run wrote. inputs: texts of files,
+    by name."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in inputs.items():
             with open(os.path.join(folder, name), "w") as file:
@@ -210,14 +212,14 @@ def run(program, script, **inputs):
 
 @functools.lru_cache(None)
 def results(program, section):
-    """The numbers that a section prints, by name, and the text of its files."""
+    """Return the numbers that a section prints, by name, and the text of its files."""
     code, text, files = run(program, SECTIONS[section].format(**WORDS), sites=SITES)
     assert code == 0, f"{section}, {program}:\n{text}"
     return {name: float(value) for name, value in re.findall(r"^value (\S+) (\S+)$", text, re.MULTILINE)}, files
 
 
 def cubic(r):
-    """s and ds/dr of cubic d0 1.0 dmax 2.0"""
+    """Return s and ds/dr of cubic d0 1.0 dmax 2.0."""
     y = r - 1.0
     return (y - 1)**2 * (1 + 2 * y), 6 * y * (y - 1)
 
@@ -250,7 +252,7 @@ class Serial(unittest.TestCase):
         self.check(found["force"], abs(K * (s - S0) * slope))
 
     def test_metad(self):
-        """Atoms are at rest, so all hills are at one place."""
+        """Atoms are at rest, so all hills are at one position."""
         found, files = results("serial", "fix coord/bias metad")
         self.check(found["energy"], HILLS * HEIGHT)
         hills = [line.split() for line in files["HILLS"].splitlines() if not line.startswith("#")]
@@ -265,8 +267,8 @@ class Serial(unittest.TestCase):
         self.check(found["force"], abs(-2.0 * slope))
 
     def test_potential(self):
-        """On a point: 1.5 / r - 0.5 / r' of two charges, also as the mean of maps of atoms at rest; points are at multiples
-        of 2, the last coordinate changes fastest."""
+        """On a grid point: 1.5 / r - 0.5 / r' of two charges, also as the mean of maps of atoms at
+        rest. Points are at multiples of 2; the last coordinate changes fastest."""
         found, files = results("serial", "compute potential/grid direct, write_grid")
         self.assertEqual(found["maps"], 3)
         dx = files["mean.dx"]
@@ -292,7 +294,7 @@ class Serial(unittest.TestCase):
         self.check(found["mass"], 5.0)
 
     def test_linear(self):
-        """The angular momentum about the axis of a rod, z, is taken away, and the energy stays."""
+        """The angular momentum of a rod about its axis, z, is removed, and its energy is conserved."""
         found = self.values("fix multisite/linear")
         self.check(found["across"], 0.1)
         self.check(found["along"], 0.0)

@@ -1,12 +1,13 @@
-# The GPUCOORD package in a build of LAMMPS, in the form of LAMMPS' own cmake/Modules/Packages. It needs nothing outside
-# lib/gpucoord and the sources of the styles, so that it works in a LAMMPS tree (cmake/copy-to-lammps.sh) and, by
-# cmake/inject.cmake, next to one.
-# GPUCOORD_LIB_SOURCE_DIR is set where the library lies outside the LAMMPS tree.
+# The GPUCOORD package in a build of LAMMPS, in the form of LAMMPS' own cmake/Modules/Packages. It
+# needs only lib/gpucoord and the sources of the styles. It therefore works in a LAMMPS tree
+# (cmake/copy-to-lammps.sh) and, with cmake/inject.cmake, next to one. GPUCOORD_LIB_SOURCE_DIR is
+# set if the library is outside the LAMMPS tree.
 if(NOT GPUCOORD_LIB_SOURCE_DIR)
   set(GPUCOORD_LIB_SOURCE_DIR ${LAMMPS_LIB_SOURCE_DIR}/gpucoord)
 endif()
 
-# inject.cmake has included it already: CUDA cannot be enabled in the function that it includes this file from
+# inject.cmake has already included it: CUDA cannot be enabled in the function from which
+# inject.cmake includes this file.
 if(NOT DEFINED GPUCOORD_USE_CUDA)
   include(${GPUCOORD_LIB_SOURCE_DIR}/cmake/GpucoordCuda.cmake)
 endif()
@@ -19,7 +20,8 @@ set(GPUCOORD_LEPTON_TARGET lepton)
 add_subdirectory(${GPUCOORD_LIB_SOURCE_DIR} ${CMAKE_BINARY_DIR}/gpucoord)
 target_link_libraries(lammps PRIVATE gpucoord)
 
-# far fields of compute potential/grid take LAMMPS' Fourier transforms; with heFFTe their class has other members
+# Far fields of compute potential/grid use LAMMPS' Fourier transforms. With heFFTe, their class has
+# other members.
 if(PKG_KSPACE AND NOT FFT_USE_HEFFTE)
   target_compile_definitions(lammps PRIVATE GPUCOORD_KSPACE)
 endif()
@@ -31,7 +33,7 @@ elseif(Kokkos_ENABLE_CUDA AND NOT GPUCOORD_USE_CUDA)
   set(GPUCOORD_NO_KOKKOS "Kokkos is for CUDA, and GPUCOORD is built without")
 endif()
 if(PKG_KOKKOS AND NOT GPUCOORD_TOP_DIR)
-  # in the LAMMPS tree, where Packages/KOKKOS.cmake takes all styles that it finds in src/KOKKOS
+  # In the LAMMPS tree, Packages/KOKKOS.cmake builds all styles that it finds in src/KOKKOS.
   if(GPUCOORD_NO_KOKKOS)
     message(FATAL_ERROR "GPUCOORD: ${GPUCOORD_NO_KOKKOS}. Build without PKG_GPUCOORD, or change that.")
   endif()

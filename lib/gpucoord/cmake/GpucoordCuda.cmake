@@ -1,13 +1,14 @@
-# Enables CUDA where there is nvcc, for lib/gpucoord; without it the library has its host backend alone.
-# To be included at the top of a project, as enable_language() demands.
-#   GPUCOORD_CUDA                AUTO: where a usable nvcc is found; ON: an error without; OFF
-#   GPUCOORD_CUDA_ARCHITECTURES  as CMAKE_CUDA_ARCHITECTURES; empty: the GPUs that are present, or common ones
+# Enables CUDA for lib/gpucoord if nvcc is found. Without CUDA, the library has only its host
+# backend. enable_language() requires that a project includes this file at its top level.
+#   GPUCOORD_CUDA                AUTO: CUDA if nvcc is usable; ON: an error without nvcc; OFF
+#   GPUCOORD_CUDA_ARCHITECTURES  like CMAKE_CUDA_ARCHITECTURES; empty: those of the GPUs of this
+#                                machine, or common ones
 set(GPUCOORD_CUDA AUTO CACHE STRING "Build the CUDA backend: AUTO (where nvcc is found), ON or OFF")
 set_property(CACHE GPUCOORD_CUDA PROPERTY STRINGS AUTO ON OFF)
 set(GPUCOORD_CUDA_ARCHITECTURES "" CACHE STRING "GPU architectures to build for; empty: of the GPUs that are present, or common ones")
 set(GPUCOORD_OLDEST_CUDA 12.0)
 
-# Architectures of the GPUs here that nvcc knows, or common ones where there is no GPU.
+# Architectures of this machine's GPUs that nvcc knows, or common ones without a GPU.
 function(gpucoord_choose_architectures nvcc result)
   execute_process(COMMAND ${nvcc} --list-gpu-arch OUTPUT_VARIABLE known ERROR_QUIET)
   execute_process(COMMAND nvidia-smi --query-gpu=compute_cap --format=csv,noheader
@@ -31,14 +32,15 @@ function(gpucoord_choose_architectures nvcc result)
   set(${result} "${chosen}" PARENT_SCOPE)
 endfunction()
 
-# Why there is no CUDA backend, or empty. A macro, because CUDA is enabled where it is called.
+# Sets the reason why there is no CUDA backend, or an empty string. This is a macro because CUDA is
+# enabled in the scope of the caller.
 macro(gpucoord_enable_cuda reason)
   set(${reason} "")
   include(CheckLanguage)
   if(GPUCOORD_CUDA_ARCHITECTURES)
     set(CMAKE_CUDA_ARCHITECTURES ${GPUCOORD_CUDA_ARCHITECTURES})
   endif()
-  # A search that failed is made again: nvcc may have come since.
+  # Repeat a search that failed: nvcc may have been installed in the meantime.
   if(NOT CMAKE_CUDA_COMPILER)
     unset(CMAKE_CUDA_COMPILER CACHE)
     unset(GPUCOORD_NVCC CACHE)

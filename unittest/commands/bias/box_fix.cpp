@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. A plugin for commands/bias/test_bias_errors.py with a fix that says that it
-// changes the size of the box, as a barostat does that fix coord/bias does not know by name.
+// Part of GPUCOORD, GPL-2.0. A plugin for commands/bias/test_bias_errors.py with a fix that reports
+// changes of the box size, like a barostat that fix coord/bias does not know by name.
 
 #include "lammpsplugin.h"
 

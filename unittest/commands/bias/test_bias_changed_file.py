@@ -1,4 +1,5 @@
-"""Another program changes the hills file of fix coord/bias during a run, or the run changes its directory."""
+"""Another program changes the hills file of fix coord/bias during a run, or the run changes its
+directory."""
 
 import os
 import re
@@ -49,8 +50,8 @@ class ChangedFile(unittest.TestCase):
                 os.remove(name)
 
     def test_changed_in_the_run(self):
-        """Noticed at the next hill, which no bias has, and the hills are saved. Then the run goes on as the message
-        says."""
+        """The next hill detects the change. No bias includes this hill, and the hills are saved.
+        The run then continues as the message says."""
         truncated = "has 10 bytes in place of the {} that were written"
         for change, what, grid, note in (("rm H", "was deleted", GRID, ""),
                                          ("sed -i 5d H", "was replaced by another file", GRID, ""),
@@ -89,7 +90,7 @@ class ChangedFile(unittest.TestCase):
         lmp.close()
 
     def test_change_of_directory(self):
-        """The run goes on with its file, and a change of that file is noticed."""
+        """The run continues with its file, and detects a change of that file."""
         os.mkdir("sub")
         for ranks in 1, 2:
             with self.subTest(ranks=ranks):
@@ -103,7 +104,7 @@ class ChangedFile(unittest.TestCase):
                 self.assertEqual(os.listdir("sub"), [])
 
     def test_device(self):
-        """A device has no size: it is not compared."""
+        """A device has no size to compare."""
         os.symlink("/dev/null", "H")
         code, output = run_script(f"{BEGIN}\nrun 3\nrun 3\n", 1)
         self.assertEqual(code, 0, output)
@@ -111,7 +112,7 @@ class ChangedFile(unittest.TestCase):
 
 
 def tearDownModule():
-    start().finalize()  # mpirun reports a rank that ends without
+    start().finalize()  # mpirun reports an error for a rank that ends without this call
 
 
 if __name__ == "__main__":

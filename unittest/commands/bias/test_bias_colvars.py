@@ -1,7 +1,7 @@
-"""fix coord/bias against fix colvars: the same variable and bias over a run, in which all must stay the same.
+"""fix coord/bias compared with fix colvars: the same variable and bias must give the same run.
 
-Colvars loses digits where the distance of a pair is r0 to many digits, which then grows to 1e-8 in 50 steps: no
-pair comes that close in these runs.
+Colvars loses digits if the distance of a pair equals r0 to many digits, an error that grows to 1e-8
+in 50 steps: no pair comes that close to r0 in these runs.
 """
 
 import os
@@ -13,7 +13,8 @@ import coordtest
 from coordtest import Box, Switch, brute_force
 
 STEPS = 200
-TOLERANCE = coordtest.rounded(1e-9)    # of the largest magnitude, after STEPS in which rounding grows
+# Relative to the largest magnitude, after STEPS in which rounding grows.
+TOLERANCE = coordtest.rounded(1e-9)
 
 N = 40
 BOX = Box((7.0, 8.0, 9.0), lo=(-2.0, 1.0, 0.0))
@@ -21,7 +22,7 @@ X = coordtest.random_positions(np.random.default_rng(6), BOX, N, closest=0.5)
 FIRST, SECOND, SELF = np.arange(10), np.arange(15, 40), np.arange(5, 30)
 XI = Switch("rational", 1.3, dmax=np.inf)
 ETA = Switch("rational", 1.0, n=4, m=14, dmax=np.inf)
-# at the start
+# At the start.
 S = [brute_force(BOX, X, XI, FIRST, SECOND, image="minimum").value,
      brute_force(BOX, X, ETA, SELF, image="minimum").value]
 
@@ -58,25 +59,27 @@ compute eta self coord/gpu {ETA.keywords} image minimum precision double
 
 
 HEIGHT, PACE, SIGMA = 0.8, 20, {"xi": 1.6, "eta": 1.0}
-CUT = np.exp(-6.25)    # where our hills end
+CUT = np.exp(-6.25)    # cutoff of GPUCOORD's hills
 STRETCHED = HEIGHT / (1 - CUT)
 
 
 def colvars(kind, names, **keywords):
-    """A bias of Colvars, which wants one keyword a line."""
+    """Return a bias of Colvars, with one keyword per line."""
     lines = [f"colvars {names}", *(f"{keyword} {value}" for keyword, value in keywords.items())]
     return "\n".join([kind + " {", *lines, "}"])
 
 
 def metad(*names):
-    """Colvars' hills are Gaussians without an end; in their range they are ours and a constant for each hill."""
+    """Colvars' hills are Gaussians without cutoff. Within the cutoff they equal GPUCOORD's hills
+    plus a constant for each hill."""
     sigmas = " ".join(str(SIGMA[name]) for name in names)
     ours = f"{' '.join('c_' + name for name in names)} metad sigma {sigmas} height {HEIGHT} pace {PACE} file HILLS"
     return [ours], colvars("metadynamics", " ".join(names), gaussianSigmas=sigmas, hillWeight=repr(STRETCHED),
                            newHillFrequency=PACE, useGrids="off")
 
 
-# Ours, one or more, and Colvars'. Walls of Colvars have a factor 1/2, ours have not.
+# One or more biases of GPUCOORD, and those of Colvars. Walls of Colvars have a factor 1/2, those of
+# GPUCOORD have not.
 BIASES = {
     "harmonic": ([f"c_xi harmonic k 3.0 s0 {S[0] - 1}"],
                  colvars("harmonic", "xi", centers=S[0] - 1, forceConstant=3.0)),
@@ -157,7 +160,7 @@ class Colvars(unittest.TestCase):
         self.assertLessEqual(max(errors), TOLERANCE, name)
 
     def stay_near_hills(self, *scaled):
-        """Within the range of all hills: 3.5 sigma."""
+        """Check that runs stay within the cutoff of all hills: 3.5 sigma."""
         for step in range(PACE, STEPS + 1, PACE):
             distance = np.sqrt(sum((s[step:] - s[step]) ** 2 for s in scaled))
             self.assertLess(distance.max(), 3.5)

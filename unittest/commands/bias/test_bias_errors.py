@@ -1,5 +1,5 @@
-"""Bad input of fix coord/bias stops LAMMPS on all ranks with a message that names the value, the limit and the way
-out."""
+"""Bad input of fix coord/bias stops LAMMPS on all ranks with a message that names the value, the
+limit and the way out."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from coordtest import lmp_program
 from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_program, run_script,
                        shortened, start, start_all, value, without_suffix)
 
-# S of cv is about 0.4, of cw 3.
+# S of cv is about 0.4, S of cw is 3.
 VARIABLES = """
 compute cv a coord/gpu group2 b switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
 compute cw a coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
@@ -39,10 +39,10 @@ NO_VARIABLE = " - only k and s0 of kind moving may be a variable, v_name"
 STEPS = "must be a number of steps from 1 to 2147483647, not '{}'"
 MISSING = "Illegal fix coord/bias command: missing argument(s)"
 
-# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message after 'Fix coord/bias '
-# (after 'Unknown fix coord/bias ' where it begins with ?).
+# Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message
+# after 'Fix coord/bias ' (after 'Unknown fix coord/bias ' if it begins with ?).
 ARGUMENTS = [
-    # variables
+    # Variables.
     ("[]", MISSING),
     ("[c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
     ("c_cv [c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
@@ -53,7 +53,7 @@ ARGUMENTS = [
     ("[cv] harmonic k 1 s0 2", "needs a compute coord/gpu, as c_ID, before the kind of bias, not cv"),
     ("c_cv [c_cw]", f"needs a kind of bias after its variables: {KINDS}"),
 
-    # kinds and keywords
+    # Kinds and keywords.
     ("c_cv [harmonics] k 1 s0 2", f"?kind: harmonics - known are {KINDS}"),
     ("c_cv harmonic k 1 s0 2 [c_cw]", f"?harmonic keyword: c_cw - known are {TAKES['harmonic']}"),
     ("c_cv harmonic k 1 [S0] 2", f"?harmonic keyword: S0 - known are {TAKES['harmonic']}"),
@@ -75,7 +75,7 @@ ARGUMENTS = [
     ("[fix] c_cv metad sigma 1 height 1 file H", "metad needs keyword pace"),
     ("[fix] c_cv metad sigma 1 height 1 pace 5", "metad needs keyword file"),
 
-    # counts of values
+    # Numbers of values.
     ("c_cv harmonic [k] s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 0"),
     ("c_cv harmonic k 1 [s0]", f"harmonic keyword s0 takes 1 value, {ONE}, but has 0"),
     ("c_cv harmonic [k] 1 2 s0 2", f"harmonic keyword k takes 1 value, {ONE}, but has 2: 1 2"),
@@ -107,7 +107,7 @@ ARGUMENTS = [
      "metad keyword write_grid takes 2 values, a number of steps and a file, but has 1: 10"),
     (METAD + " grid 0 9 bins 90 [read_grid]", "metad keyword read_grid takes 1 value, a file, but has 0"),
 
-    # limits
+    # Limits.
     ("c_cv harmonic k [-1] s0 2", "harmonic k is -1 but must be >= 0"),
     ("c_cv c_cw harmonic k 1 [-0.5] s0 2 2", "harmonic k is -0.5 but must be >= 0"),
     ("c_cv wall/lower k [-1] s0 2", "wall/lower k is -1 but must be >= 0"),
@@ -166,7 +166,7 @@ ARGUMENTS = [
      "metad write_grid cannot write to the hills file H - use another name"),
 ]
 
-# numbers of steps
+# Numbers of steps.
 for bad in "0", "-1", "1.5", "2147483648", "nan", "v_k":
     ARGUMENTS += [
         (f"c_cv harmonic k 1 s0 2 stride [{bad}]", "harmonic stride " + STEPS.format(bad)),
@@ -174,7 +174,7 @@ for bad in "0", "-1", "1.5", "2147483648", "nan", "v_k":
         (METAD.replace("10", f"[{bad}]"), "metad pace " + STEPS.format(bad)),
         (METAD + f" grid 0 9 bins 90 write_grid [{bad}] G", "metad write_grid " + STEPS.format(bad))]
 
-# numbers
+# Numbers.
 for words, name in (
         ("c_cv harmonic k {} s0 2", "harmonic k"), ("c_cv c_cw harmonic k 1 1 s0 2 {}", "harmonic s0"),
         ("c_cv moving k {} s0 v_k", "moving k"), ("c_cv moving k 1 s0 2 s0/stop {} steps 5", "moving s0/stop"),
@@ -191,7 +191,7 @@ for words, name in (
 
 HEAD = ("#! FIELDS time cv sigma_cv height biasf\n#! SET multivariate false\n#! SET kerneltype stretched-gaussian\n")
 HILL = " 0.1 20 0.2 0.1 -1\n"
-# of a grid from 0 to 1 in 2 bins
+# A grid from 0 to 1 in 2 bins.
 GRID_HEAD = ("#! FIELDS cv metad.bias der_cv\n#! SET min_cv 0\n#! SET max_cv 1\n#! SET nbins_cv 3\n"
              "#! SET periodic_cv false\n# hills 1\n")
 GRID_END = "0 0 0\n0.5 0.1 0\n1 0 0\n"
@@ -237,13 +237,13 @@ METAD_R = METAD.replace("file H", "file R")
 CONTINUE = (FIX + METAD_R + "\nrun 20\nwrite_restart r\n{}\nclear\nread_restart r\n" +
  VARIABLES.strip() + "\n")
 
-# Scripts of which the last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
+# Scripts whose last line must fail, after SYSTEM, and the message after 'Fix coord/bias b: '.
 PRE_NO = "the fix or compute cv was defined or deleted after the last setup - use run without pre no"
 CV = VARIABLES.strip().split("\n")[0]
 OTHER_COMPUTE = ("compute cv is not the one that the fix was defined with, which was deleted - define the fix again after "
                  "the compute, or give the new compute another ID")
 RUNS = {
-    # groups, computes and variables
+    # Groups, computes and variables.
     "dynamic group": ("variable y atom id<10\ngroup a dynamic all var y\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
         "group a of compute cv is dynamic, so S and the bias would jump - use a static group, and a switching function "
         "that lets atoms in and out smoothly"),
@@ -269,7 +269,7 @@ RUNS = {
     "variable inf": ("variable y4 equal exp(1000*(step>2))\n" + MOVE.format("v_y4") + "run 5",
         "variable y4 is inf, not a finite number"),
 
-    # a bias that is not finite
+    # A bias that is not finite.
     "linear too far": (FIX + "c_cv linear k 10 s0 -1e308\nrun 0",
         "the bias is not a finite number: V = inf, dV/dS = 10 at c_cv = {cv17} - use a smaller k or s0"),
     "harmonic too far": (FIX + "c_cv c_cw harmonic k 1 1 s0 0 1e200\nrun 0",
@@ -284,13 +284,13 @@ RUNS = {
     "hills too high": (FIX + METAD.replace("height 0.1 pace 10", "height 1e308 pace 1") + "\nrun 5",
         "the bias is not a finite number: V = inf, dV/dS = 0 at c_cv = {cv17} - use a smaller height"),
 
-    # the order of fixes
+    # The order of fixes.
     **{f"after {style}": (f"fix p all {style} {words}\n" + FIX + "c_cv harmonic k 1 s0 2\nrun 0",
         f"must be defined before fix p of style {style}, which needs its virial - define it first")
        for style, words in (("npt", "temp 300 300 1 iso 0 0 1"), ("nph", "iso 0 0 1"), ("press/berendsen", "iso 0 0 1"),
                             ("box/relax", "iso 0"), ("rigid/nph", "group 1 short iso 0 0 1"))},
 
-    # the grid
+    # The grid.
     "outside the grid": (FIX + METAD + " grid 0 0.25 bins 5\nrun 0",
         "variable cv = {cv} is outside the grid from 0 to 0.25" + WIDEN),
     "below the grid": (FIX + METAD + " grid 50 55 bins 50\nrun 0",
@@ -312,14 +312,14 @@ RUNS = {
         "in the run that wrote the restart file the bias began at step 20, which is after the present step 7 - leave out "
         "reset_timestep, or use another fix ID"),
 
-    # hills files
+    # Hills files.
     "append without a file": (append("nix"),
         "hills file nix does not exist - say append no for a new one"),
     "hills file is a folder": (FIX + METAD.replace("file H", "file .") + "\nrun 0",
         "cannot write hills file .: Is a directory"),
     "hills file in no folder": (FIX + METAD.replace("file H", "file nix/H") + "\nrun 0",
         "cannot write hills file nix/H: No such file or directory"),
-    # a folder in which root cannot write either
+    # A folder in which not even root can write.
     "read-only folder": (FIX + METAD.replace("file H", "file /proc/H") + "\nrun 0",
         "cannot write hills file /proc/H: No such file or directory"),
     "not a hills file": ("shell printf notes > notes\n" + append("notes"),
@@ -351,7 +351,7 @@ RUNS = {
         FIX + METAD + "\nfix b2 all coord/bias " + METAD.replace("file H", "file ./H append yes") + "\nrun 0",
         "hills file ./H is being written by another fix or run - use one file for each", "b2"),
 
-    # restarts
+    # Restarts.
     "restart without the file": (CONTINUE.format("shell rm R") + FIX + METAD_R + "\nrun 0",
         "hills file R does not exist - give that of the run that wrote the restart file"),
     "restart with fewer hills": (CONTINUE.format("shell cp good R\nshell sed -i 5d R") + FIX + METAD_R + "\nrun 0",
@@ -375,7 +375,7 @@ RUNS = {
         "interval 0 1 read_grid G\nrun 0",
         "grid file G holds 3 hills, but there are 2" + LEAVE_OUT),
 
-    # grid files
+    # Grid files.
     "read_grid of a new run": (read_grid("grid").replace("append yes", "append no"),
         "keyword read_grid grid goes on from an earlier run and needs its hills, too - say append yes"),
     "no grid file": (read_grid("nix"), "cannot read grid file nix: No such file or directory" + LEAVE_OUT),
@@ -405,7 +405,8 @@ RUNS = {
         "cannot write nix/G: No such file or directory"),
 }
 
-# These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
+# These errors differ between ranks, so one rank could stop alone or wait forever. The executable
+# runs them, too.
 ON_RANKS = ["linear too far", "hills too high", "altered grid", "hills in other units", "restart with an edited hill",
             "compute replaced by one of its style", "outside the grid", "below the grid", "append without a file", "hills file in no folder",
             "a number missing", "restart with fewer hills", "restart with other hills", "no grid file",
@@ -413,7 +414,7 @@ ON_RANKS = ["linear too far", "hills too high", "altered grid", "hills in other 
 
 
 def at_run_time(message, fix="b"):
-    """With what only the system knows."""
+    """Return the message with values that only a run provides."""
     if "{cv" in message:
         lmp = start()
         commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv c_cw") + "run 0")
@@ -449,14 +450,15 @@ def put_files(folder="."):
 
 
 def tearDownModule():
-    start().finalize()  # mpirun reports a rank that ends without
+    start().finalize()  # mpirun reports an error for a rank that ends without this call
 
 
 class InProcess(errortest.InProcess):
     SYSTEM = SYSTEM
 
     def check_still_usable(self):
-        """A compute and a fix that are right work now, and the compute's value is that of the definition."""
+        """Correct computes and fixes work after the error, and the compute's value follows its
+        definition."""
         commands(self.lmp, GOOD + "\nfix good all coord/bias c_c harmonic k 2 s0 1.5\n" + PRINT_S + "run 0")
         s = expected_of_good(self.lmp)
         self.assertAlmostEqual(value(self.lmp), s, delta=1e-5)
@@ -497,8 +499,9 @@ class Runs(InProcess):
                 commands(self.lmp, "\n".join(before))
                 files = contents()
                 found, _ = error_of(self.lmp, last)
-                self.assertEqual(without_suffix(found).replace("-nan", "nan"), at_run_time(*message))    # its sign is the processor's
-                # what was refused stays as it was; H is new, or a run's own
+                # The sign of nan depends on the processor.
+                self.assertEqual(without_suffix(found).replace("-nan", "nan"), at_run_time(*message))
+                # Rejected files stay unchanged; H is new, or belongs to the run.
                 self.assertEqual({**contents(), "H": None}, {**files, "H": None})
                 for fix in "b", "b2", "p":
                     if self.lmp.has_id("fix", fix):
@@ -506,7 +509,7 @@ class Runs(InProcess):
                 self.check_still_usable()
 
     def test_mended(self):
-        """Some errors are repaired by what their message says, in the same LAMMPS."""
+        """Some errors are fixed by the way out in their message, in the same LAMMPS."""
         for name, way_out, hills in (
                 ("append without a file", f"unfix b\n{FIX}{METAD}", 1),
                 ("a number missing", "shell sed -i 5d short", 3),
@@ -536,7 +539,7 @@ create_bonds single/bond 1 1 2
 
 
 class Warnings(unittest.TestCase):
-    """No errors, but each is said once."""
+    """These cases are no errors, but each gives one warning."""
 
     def check(self, cases):
         cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
@@ -551,7 +554,8 @@ class Warnings(unittest.TestCase):
                 self.assertEqual(list(map(without_suffix, found)), [message] if message else [])
 
     def test_fixes_that_change_the_box(self):
-        """Those that this fix does not know by name, and fix deform, which asks for no pressure."""
+        """Fixes that fix coord/bias does not know by name, and fix deform, which requests no
+        pressure."""
         plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "box_fix", "box_fix.so")
         self.assertTrue(os.path.exists(plugin), f"there is no {plugin}")
         box, bias, run = "fix p all test/box\n", FIX + "c_cv harmonic k 1 s0 2\n", "run 1\nrun 1"
@@ -589,7 +593,7 @@ class Warnings(unittest.TestCase):
 
 class Partitions(unittest.TestCase):
     def test_one_file_for_two(self):
-        """Whichever comes second is told, and the file stays that of the first."""
+        """The second run raises an error, and the file remains that of the first."""
         with open("in.partitions", "w") as file:
             file.write(SYSTEM + FIX + METAD.replace("file H", "file PART pace 1").replace("pace 10 ", "") + "\nrun 1000000\n")
         code, output = run_program([*lmp_program(), "-in", "in.partitions", "-partition", "2x1", "-log", "none",
@@ -617,7 +621,8 @@ class FullDisk(unittest.TestCase):
 
     @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_SAME_BITS)
     def test_full_in_the_run(self):
-        """In the middle of a line: the file ends with the hill before, and the run can go on from there."""
+        """The disk is full in the middle of a line: the file ends with the previous hill, and the
+        run can continue from there."""
         put_files()
         fix = FIX + METAD.replace("pace 10", "pace 1")
         again = "clear\nread_restart r\n" + VARIABLES + fix
@@ -629,7 +634,8 @@ class FullDisk(unittest.TestCase):
         for limit in ends[13] + 1, ends[13] + 20, ends[14] - 1, ends[14]:
             with self.subTest(limit=limit):
                 commands(lmp, again + "\nrun 0")
-                # Python ignores the signal of a file that grows beyond the limit, so that writing fails
+                # Python ignores the signal for a file that grows beyond the limit, so that the
+                # write fails instead.
                 soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
                 resource.setrlimit(resource.RLIMIT_FSIZE, (limit, hard))
                 try:
@@ -647,15 +653,18 @@ class TwoRanks(unittest.TestCase):
     maxDiff = None
 
     def test_same_in_process(self):
-        """The tests above on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
+        """The tests above run on both of two ranks: if the ranks do not fail alike, the test fails
+        or hangs."""
         code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs"], 2)
         self.assertEqual(code, 0, output)
-        self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)    # the ranks may write into one line
+        # The ranks may write into one line.
+        self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)
 
     def test_executable_stops(self):
         cases = [(name, *RUNS[name]) for name in ON_RANKS]
         scripts = []
-        for k, (_, script, _) in enumerate(cases):    # in folders of their own, because all run at once
+        # In separate folders, because all run at the same time.
+        for k, (_, script, _) in enumerate(cases):
             os.mkdir(f"ranks{k}")
             put_files(f"ranks{k}")
             scripts.append((f"shell cd ranks{k}\n{SYSTEM}{script}\nprint 'went on'\n", 2))

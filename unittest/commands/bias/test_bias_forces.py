@@ -1,7 +1,9 @@
-"""Forces, virial and energy of fix coord/bias against differences of the energy that LAMMPS prints.
+"""Forces, virial and energy of fix coord/bias, compared with differences of the energy that LAMMPS
+prints.
 
-The pair style and the switching functions are Gaussians that end where they are zero to rounding, so the energy
-is smooth: central differences at two steps are extrapolated, and have an error of the fourth power of the step.
+The pair style and the switching functions are Gaussians that end where they vanish to rounding, so
+the energy is smooth: central differences at two steps are extrapolated, with an error of fourth
+order in the step.
 """
 
 import os
@@ -13,12 +15,14 @@ import numpy as np
 import coordtest
 from coordtest import Box, Switch, brute_force, scalar_of
 
-STEP = coordtest.strain_step(1e-3)    # distance and strain, where the narrowest Gaussian has a width of 0.3
-TOLERANCE = 2e-9 * (STEP / 1e-3)**4    # of the largest component
+# Distance and strain; the narrowest Gaussian has a width of 0.3.
+STEP = coordtest.strain_step(1e-3)
+TOLERANCE = 2e-9 * (STEP / 1e-3)**4    # relative to the largest component
 
 N = 30
 BOXES = {"orthogonal": Box((5.0, 5.4, 6.0)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(1.4, -1.3, 1.2))}
-SHORT = Switch("gaussian", 0.3, d0=0.2, dmax=2.4)    # 2e-12 at the end, which is less than half of both boxes
+# 2e-12 at the end, which is less than half of both boxes.
+SHORT = Switch("gaussian", 0.3, d0=0.2, dmax=2.4)
 WIDE = Switch("gaussian", 0.9, dmax=np.inf)
 LEFT, RIGHT = np.arange(15), np.arange(15, N)
 
@@ -31,9 +35,10 @@ COMPUTES = {
     "pair": (f"left coord/gpu pairs right {WIDE.keywords}",
              dict(switch=WIDE, a=LEFT, pairs=np.column_stack([LEFT, RIGHT]), image="minimum")),
 }
-SIGMA = {"one": 0.3, "two": 0.25, "mean": 0.05, "pair": 0.4}    # of hills
+SIGMA = {"one": 0.3, "two": 0.25, "mean": 0.05, "pair": 0.4}    # widths of hills
 
-# Variables, and the bias by their values s. Where FLAT, it has no force there.
+# Variables, and the bias as a function of their values s. With FLAT, the bias exerts no force
+# there.
 FLAT = True
 RESTRAINTS = {
     "harmonic": ("one", "harmonic k 3.0 s0 {s[0]-0.5}"),
@@ -51,9 +56,11 @@ RESTRAINTS = {
 
 
 def metad(names, s, grid=False, interval=None, more=""):
-    """A bias with eight hills of a file and those that the run adds; interval: is the first variable in it?"""
+    """Return a bias with eight hills of a file and those that the run adds. interval: whether the
+    first variable is in it."""
     sigma = np.array([SIGMA[name] for name in names])
-    path = tempfile.mktemp(prefix="hills", dir=coordtest.folder())    # one writer each
+    # A separate file for each writer.
+    path = tempfile.mktemp(prefix="hills", dir=coordtest.folder())
     with open(path, "w") as file:
         file.write(f"#! FIELDS time {' '.join(names)} {' '.join('sigma_' + name for name in names)} height biasf\n")
         rng = np.random.default_rng(5)
@@ -94,14 +101,14 @@ METADS = {
 
 
 class System:
-    """N atoms with forces between them, and the variables."""
+    """N interacting atoms, and the variables."""
 
     def __init__(self, test, box):
         self.box = box
         self.lmp = coordtest.start()
         test.addCleanup(self.lmp.close)
         x = coordtest.random_positions(np.random.default_rng(31), box, N, closest=0.55)
-        # sums in the same order in every run
+        # Sums have the same order in every run.
         coordtest.make_system(self.lmp, box, x, ghosts=3.5, extra=["atom_modify sort 0 0"])
         coordtest.define_group(self.lmp, "left", LEFT)
         coordtest.define_group(self.lmp, "right", RIGHT)
@@ -120,7 +127,8 @@ class System:
             self.lmp.command(line)
 
     def evaluate(self, steps=0):
-        """The total energy, forces and minus the derivatives of the energy by strain."""
+        """Return the total energy, forces and minus the derivatives of the energy with respect to
+        strain."""
         self.commands(f"run {steps}")
         return self.now()
 
@@ -132,7 +140,7 @@ class System:
         return forces - coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_fix("before", 1, 2))
 
     def stress(self):
-        """What fixes add to the stress of atoms."""
+        """Return the contributions of fixes to the stress of atoms."""
         return coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_compute("stress", 1, 2))
 
     def x(self):
@@ -148,7 +156,8 @@ class System:
         self.commands(f"fix {ident} all coord/bias {' '.join('c_' + name for name in variables)} {arguments}")
 
     def differences(self, change):
-        """The derivative of the energy along what change(step) does to the system."""
+        """Return the derivative of the energy along the change of the system that change(step)
+        makes."""
         x, energies = self.x(), []
         for factor in (-1, -0.5, 0.5, 1):
             change(factor * STEP)
@@ -160,7 +169,7 @@ class System:
 
 class Differences(unittest.TestCase):
     def compare(self, title, box, names, arguments, flat=False):
-        """After four timesteps, in which parameters move and hills are added."""
+        """Compare after four timesteps, in which parameters move and hills are added."""
         system = System(self, box)
         if not box.tilted:
             system.commands("change_box all triclinic")
@@ -183,7 +192,7 @@ class Differences(unittest.TestCase):
             return change
 
         def strain(a, b):
-            """x' = x + e_ab x_b along a"""
+            """Strain x' = x + e_ab x_b along a."""
             def change(step):
                 e = np.eye(3)
                 e[a, b] += step
@@ -211,12 +220,13 @@ class Differences(unittest.TestCase):
 
 
 class Parts(unittest.TestCase):
-    """What the bias adds to the energy, the pressure and the stress of atoms."""
+    """Contributions of the bias to the energy, the pressure and the stress of atoms."""
 
     THREE = RESTRAINTS["harmonic, three"]
 
     def test_fix_modify(self):
-        """Without its energy or virial these are those of the pair style alone, to the bit. Forces stay."""
+        """Without the fix's energy or virial, both equal those of the pair style alone, bit by bit.
+        Forces are unchanged."""
         system = System(self, BOXES["orthogonal"])    # a setup rounds positions in a tilted box
         energy, forces, virial = system.evaluate()
         system.bias(*self.THREE)
@@ -235,7 +245,7 @@ class Parts(unittest.TestCase):
         system.commands("fix_modify b energy yes virial no")
         found = system.evaluate()
         np.testing.assert_array_equal(found[2], virial)
-        # other kernels, which round differently, where no virial is wanted
+        # Without the virial, other kernels run, which round differently.
         self.assertLess(abs(found[0] - with_bias[0]), coordtest.LAST_DIGITS * v)
         self.assertLess(coordtest.error_of(found[1], with_bias[1]), coordtest.LAST_DIGITS)
         self.assertGreater(np.abs(found[1] - forces).max(), 0.1)
@@ -254,7 +264,8 @@ class Parts(unittest.TestCase):
             self.assertLess(error, coordtest.LAST_DIGITS + coordtest.FORCES)
 
     def test_stride(self):
-        """N times the force and the virial at steps that are multiples of N, and none at others; V as it is."""
+        """Forces and virial are N times as large at multiples of N steps, and zero at other steps;
+        V is unchanged."""
         for kind in ("harmonic, three", "linear"):
             expected = None
             for stride in (1, 3):
@@ -262,7 +273,8 @@ class Parts(unittest.TestCase):
                 _, none, virial_none = system.evaluate()
                 names, arguments = RESTRAINTS[kind]
                 system.bias(names, f"{arguments} stride {stride}")
-                # nothing moves; step 0 is a setup, the others are steps of a run, and of a second setup
+                # Nothing moves. Step 0 is a setup; the others are steps of a run, and of a second
+                # setup.
                 found = [system.evaluate()]
                 for pre in 6 * ["no"] + ["yes"]:
                     system.commands(f"run 1 pre {pre} post no")
@@ -283,7 +295,7 @@ class Parts(unittest.TestCase):
                         self.assertLess(error, coordtest.LAST_DIGITS + coordtest.FORCES, what)
 
     def test_stress_of_atoms(self):
-        """Half of each pair at each of its ends; their sum is the virial of the fix."""
+        """Each atom of a pair gets half of its stress; the sum is the virial of the fix."""
         for box in BOXES:
             system = System(self, BOXES[box])
             for title, (names, arguments) in (("harmonic, three", self.THREE), ("metad, two", ("mean pair", {}))):
@@ -301,7 +313,8 @@ class Parts(unittest.TestCase):
                 self.assertLess(error, coordtest.DOUBLE, title)
                 system.commands("fix_modify b virial no")
                 without = system.evaluate()[2]
-                tolerance = coordtest.rounded(coordtest.DOUBLE)    # a set-up rounds positions in a tilted box
+                # A setup rounds positions in a tilted box.
+                tolerance = coordtest.rounded(coordtest.DOUBLE)
                 self.assertLess(coordtest.error_of(found.sum(axis=0), virial - without), tolerance, title)
                 self.assertEqual(np.abs(system.stress()).max(), 0, title)
                 system.commands("unfix b")

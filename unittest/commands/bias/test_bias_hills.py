@@ -1,4 +1,4 @@
-"""Hills and grid files of fix coord/bias: no hill is lost or doubled, whenever a run is killed."""
+"""Hills and grid files of fix coord/bias: no hill is lost or duplicated, whenever a run is killed."""
 
 import base64
 import glob
@@ -15,8 +15,8 @@ import zlib
 
 from coordtest import DEVICE, folder, lmp_program, on_device
 
-# 12 atoms, so that a step takes microseconds and a run is as long as the start of LAMMPS. Sorting would change
-# the order of the atoms, and of sums over them, in a continued run.
+# 12 atoms, so that a step takes microseconds and a run as long as the start of LAMMPS. Sorting
+# would change the order of atoms, and of sums over them, in a continued run.
 START = """
 region box block 0 6 0 6 0 6
 create_box 1 box
@@ -33,14 +33,15 @@ compute c a coord/gpu group2 b switch rational 1.5 dmax 4 engine allpairs image 
 compute d all coord/gpu switch gaussian 1.0 engine allpairs image minimum precision double
 fix n all nve
 """
-# sizes of hills that change the path at once
+# Heights of hills that change the trajectory immediately.
 GRID = "c_c metad sigma 0.2 height 0.1 pace 10 file H grid 0 32 bins 640 write_grid 50 G"
 SUM = "c_c c_d metad sigma 0.2 0.3 height 0.2 biasfactor 4 temp 1.5 pace 10 file H"
 GRID2 = SUM + " grid 0 12 0 16 bins 100 120 write_grid 50 G"
 
 
 def thermo(bias):
-    """All that depends on the state of the fix, to the last digit."""
+    """Return thermo commands for all output that depends on the state of the fix, to the last
+    digit."""
     last = 6 + 4 * ("c_d" in bias) + ("grid" in bias) + ("grid" in bias and "temp" in bias)
     values = " ".join(f"f_b[{k}]" for k in range(1, last + 1))
     return f"thermo_style custom step pe ke f_b {values}\nthermo_modify norm no format float %.17g flush yes\n"
@@ -72,7 +73,7 @@ class Folder:
             file.write(content)
 
     def start(self, text):
-        """The process of a script; its log is log.N."""
+        """Start a script and return its process; its log is log.N."""
         self.nruns += 1
         with open(self.at("in.test"), "w") as file:
             file.write(text)
@@ -84,17 +85,17 @@ class Folder:
         return self.read(f"log.{self.nruns}").decode(errors="replace")
 
     def run(self, *arguments, **options):
-        """Its log."""
+        """Run a script and return its log."""
         code = self.start(script(*arguments, **options)).wait()
         assert code == 0, self.log()[-2000:]
         return self.log()
 
 
 def rows(log):
-    """Lines of thermodynamic output by their step."""
+    """Return lines of thermodynamic output by step."""
     found = {}
     width = 0
-    for line in log.split("\n")[:-1]:    # a last line without its end is that of a killed run
+    for line in log.split("\n")[:-1]:    # a killed run may leave an incomplete last line
         words = line.split()
         if words[:1] == ["Step"]:
             width = len(words)
@@ -112,8 +113,8 @@ def header_of(content):
 
 
 def bias_of(lines, s):
-    """V of the lines of a hills file by the formula of the manual page: heights in the file are those of the
-    free energy."""
+    """Return V for the lines of a hills file by the formula of the documentation: heights in the
+    file are those of the free energy."""
     n, v = len(s), 0.0
     for line in lines:
         columns = [float(word) for word in line.split()]
@@ -126,8 +127,8 @@ def bias_of(lines, s):
 
 
 def of_earlier_version(restart, nvariables):
-    """A restart file without the checksum of the hills: the state of fix b had 7 + 4 numbers a variable, and the plain
-    number of its kind in front."""
+    """Return a restart file without the checksum of the hills: the state of fix b had 7 + 4 numbers
+    per variable, preceded by the plain number of its kind."""
     at = re.search(rb"coord/bias(/kk)?\0", restart).end()
     size, = struct.unpack_from("i", restart, at)
     numbers = struct.unpack_from(f"{size // 8}d", restart, at + 4)
@@ -136,8 +137,9 @@ def of_earlier_version(restart, nvariables):
     return restart[:at] + struct.pack("i", len(old)) + old + restart[at + 4 + size:]
 
 
-# An earlier version wrote these restart and hills files at step 50 of a run of four atoms, and printed these numbers when it
-# went on: potential energy, V, both variables, maximum of V, number of hills.
+# An earlier version wrote these restart and hills files at step 50 of a run of four atoms, and
+# printed these numbers when it continued: potential energy, V, both variables, maximum of V, number
+# of hills.
 RESTART_OF_EARLIER_VERSION = """
 eNrzSczNLQhWCEotLkksKglhYGRgYGBmgABuIDZR8CrNUTAyMDIDS7EAsQGUZoLSIOUcSOycLAZWIGUENYUNKswOxIxQpcxQ
 NgxzQmkuKM0NpXmgNC+U5oOahwsYEpDHBfih7kssyc/NTAYLCUB9BAKCUOuFkLQIQ2kRKC2KJCcGpcWhtASSnCSUloLS0khy
@@ -184,11 +186,11 @@ OUTPUT_OF_EARLIER_VERSION = {
 
 
 class Killed(unittest.TestCase):
-    KILLS = 50 if DEVICE == "host" else 10    # a start with a GPU takes long
+    KILLS = 50 if DEVICE == "host" else 10    # a start with a GPU is slow
     STEPS = 2000
 
     def attempt(self, work, old, restart, kill_at, kill_at_line):
-        """Runs until it is killed, ends or fails: -9, 0 or another exit code."""
+        """Run until the script is killed, ends or fails: return -9, 0 or another exit code."""
         process = work.start(script(self.bias, f"run {self.STEPS} upto", old, restart=restart))
         hills = work.at("H")
         size, grown, begin = None, 0, time.monotonic()
@@ -202,7 +204,7 @@ class Killed(unittest.TestCase):
         return process.returncode
 
     def chain(self, whole, duration, kills):
-        """One run that is killed and continued until it has ended. How often it was killed."""
+        """Kill and continue one run until it has ended. Return the number of kills."""
         work, killed, seen = Folder(), 0, {}
         restart = "restart 30 ra rb"
         while True:
@@ -212,7 +214,8 @@ class Killed(unittest.TestCase):
                     line = self.random.randint(1, 40)
                 else:
                     kill_at = self.random.uniform(0, duration)
-            # the newest restart file; the older one if that was not finished; from the start if there is none
+            # Start from the newest restart file; from the older one if the newest is incomplete;
+            # from the beginning if there is none.
             files = [name for name in ("ra", "rb") if os.path.exists(work.at(name))]
             files.sort(key=lambda name: -os.stat(work.at(name)).st_mtime_ns)
             for old in files + [None]:
@@ -231,7 +234,7 @@ class Killed(unittest.TestCase):
             if code == 0:
                 break
             killed += 1
-            # a kill in the middle of a write leaves a part of the next line
+            # A kill in the middle of a write leaves a part of the next line.
             content = work.read("H") if os.path.exists(work.at("H")) else b""
             if content.endswith(b"\n") and hill_lines(content) and self.random.random() < 0.5:
                 line = hill_lines(content)[-1]
@@ -242,7 +245,7 @@ class Killed(unittest.TestCase):
         self.assertEqual(len(hill_lines(expected)), self.STEPS // 10)
         if "grid" in self.bias:
             self.assertEqual(work.read("G"), whole.read("G"))
-        # what was moved away are hills that were found again
+        # Hills that were moved away were found again.
         lines = set(hill_lines(expected))
         for path in glob.glob(work.at("bck.*")):
             for line in work.read(path).decode().split("\n")[:-1]:
@@ -275,7 +278,8 @@ class Killed(unittest.TestCase):
 
 class Continued(unittest.TestCase):
     def test_append(self):
-        """A run that goes on from a data file, with all hills; the bias is the sum of the hills in the file."""
+        """A run that continues from a data file with all hills. The bias is the sum of the hills in
+        the file."""
         for bias in SUM, SUM.replace(" c_d", "").replace(" 0.3", ""), SUM.replace("biasfactor 4 temp 1.5 ", ""):
             with self.subTest(bias):
                 work = Folder()
@@ -301,7 +305,7 @@ class Continued(unittest.TestCase):
                 self.assertFalse(glob.glob(work.at("bck.*")))
 
     def test_append_and_write_restart_at_once(self):
-        """The hills that were read are in a restart file that is written before the first step."""
+        """A restart file that is written before the first step contains the hills that were read."""
         work = Folder()
         whole = work.run(SUM, "run 200\nwrite_data data nocoeff\nrun 50")
         hills = work.read("H")
@@ -315,7 +319,7 @@ class Continued(unittest.TestCase):
         self.assertAlmostEqual(float(rows(log)[0][0][2]), float(rows(whole)[200][-1][2]), delta=1e-10)
 
     def test_backups(self):
-        """Each new run moves the file of the one before it."""
+        """Each new run moves the file of the previous run."""
         work, files = Folder(), []
         for steps in 50, 70, 90:
             log = work.run(GRID, f"run {steps}")
@@ -324,14 +328,15 @@ class Continued(unittest.TestCase):
             if len(files) > 1:
                 self.assertIn(f"hills file H of an earlier run is now bck.{len(files) - 2}.H", log)
         self.assertEqual([work.read("bck.0.H"), work.read("bck.1.H")], files[:2])
-        # two runs of one fix are one
+        # Two runs of one fix count as one.
         work.run(GRID, "run 50\nrun 50")
         self.assertEqual(len(hill_lines(work.read("H"))), 10)
         self.assertEqual(work.read("bck.2.H"), files[2])
         self.assertEqual(len(glob.glob(work.at("bck.*"))), 3)
 
     def test_later_hills_are_moved(self):
-        """They are in a hills file of their own, and the bias is that of the restart file to the last bit."""
+        """Later hills are moved to a separate hills file, and the bias is that of the restart file
+        to the last bit."""
         for bias in GRID, SUM, GRID2:
             with self.subTest(bias):
                 work = Folder()
@@ -344,12 +349,12 @@ class Continued(unittest.TestCase):
                 self.assertEqual(work.read("bck.0.H"), header + b"\n".join(lines[14:]))
                 self.assertEqual(work.read("H"), header + b"\n".join(lines[4:14]) + b"\n")
                 self.assertEqual(rows(log)[100], rows(whole)[100])
-                # once more: there is nothing to move
+                # Again: there is nothing to move.
                 log = work.run(bias, "run 100", old="r.100")
                 self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
                 self.assertEqual(work.read("H"), hills)
                 self.assertEqual(glob.glob(work.at("bck.*")), [work.at("bck.0.H")])
-                # a hills file of later hills can be used like any other
+                # A hills file of later hills is an ordinary hills file.
                 work.write("H", work.read("bck.0.H"))
                 self.assertIn("goes on with 10 hills of H", work.run(bias + " append yes", "run 0"))
 
@@ -363,7 +368,8 @@ class Continued(unittest.TestCase):
         self.assertEqual(len(hill_lines(work.read("bck.0.H"))), 10)
 
     def test_times(self):
-        """The time is that of the unbroken run, which LAMMPS itself forgets in a restart file within a run."""
+        """The time is that of the uninterrupted run, which a LAMMPS restart file within a run does
+        not store."""
         work = Folder()
         work.run(GRID, "run 70\ntimestep 0.003\nrun 130", restart="restart 40 r")
         times = [float(line.split()[0]) for line in hill_lines(work.read("H"))]
@@ -376,7 +382,8 @@ class Continued(unittest.TestCase):
                 self.assertEqual([float(line.split()[0]) for line in hill_lines(work.read("H"))], times)
 
     def test_damaged_last_line(self):
-        """It is removed with a warning that says what is wrong, and then the run is the unbroken one."""
+        """The damaged line is removed with a warning that gives the reason, and the run then equals
+        the uninterrupted one."""
         work = Folder()
         work.run(SUM, "run 200", restart="restart 100 r")
         hills = work.read("H")
@@ -408,7 +415,7 @@ class Continued(unittest.TestCase):
                     f"Fix coord/bias b: removed the last line of hills file H, which was damaged: {why}"])
                 self.assertEqual(work.read("H"), hills)
                 self.assertFalse(glob.glob(work.at("bck.*")))
-        # the last of the later hills, which are moved
+        # The last of the later hills, which are moved.
         work.write("H", hills[:-20])
         log = work.run(SUM, "run 100", old="r.100")
         self.assertIn("removed the last line", log)
@@ -416,7 +423,7 @@ class Continued(unittest.TestCase):
         self.assertEqual(work.read("bck.0.H"), header_of(hills) + b"\n".join(lines[14:-2]) + b"\n")
 
     def test_windows_lines(self):
-        """A hills file and a grid file whose lines end as on Windows are those files, without a warning."""
+        """Hills and grid files with the line ends of Windows are read without a warning."""
         work = Folder()
         whole = work.run(GRID, "run 100", restart="restart 80 r")
         hills, later = work.read("H"), work.read("H").split(b"\n")[-3:]
@@ -431,7 +438,8 @@ class Continued(unittest.TestCase):
                          b"\n".join(later))
 
     def test_restart_files_of_earlier_versions(self):
-        """They have no checksum of the hills: the run goes on as it did, and says that it compares the last hill only."""
+        """These files have no checksum of the hills: the run continues as before, and prints that
+        it compares only the last hill."""
         for bias in GRID, SUM:
             with self.subTest(bias):
                 work = Folder()
@@ -446,7 +454,7 @@ class Continued(unittest.TestCase):
                 self.assertEqual(work.read("H"), hills)
 
     def test_restart_file_that_an_earlier_version_wrote(self):
-        """The run goes on as that version did."""
+        """The run continues as in that version."""
         work = Folder()
         work.write("old", zlib.decompress(base64.b64decode(RESTART_OF_EARLIER_VERSION)))
         work.write("H", HILLS_OF_EARLIER_VERSION.encode())
@@ -460,11 +468,11 @@ class Continued(unittest.TestCase):
                 self.assertAlmostEqual(float(word), number, delta=1e-9)
         self.assertTrue(work.read("H").startswith(HILLS_OF_EARLIER_VERSION.encode()))
         self.assertEqual(len(hill_lines(work.read("H"))), 8)
-        # the checksum of the old hills is in the new restart file
+        # The new restart file has the checksum of the old hills.
         self.assertEqual(of_earlier_version(work.read("new"), 2).count(b"coord/bias"), 1)
 
     def test_damaged_header(self):
-        """A file without a hill is begun again: its header may be incomplete."""
+        """A file without a hill is started again: its header may be incomplete."""
         work = Folder()
         work.run(GRID, "run 50")
         hills = work.read("H")
@@ -478,7 +486,7 @@ class Continued(unittest.TestCase):
 
 class Grids(unittest.TestCase):
     def test_read_grid(self):
-        """A bias from a grid file, with the later hills, is that of all hills, to the last bit."""
+        """A bias from a grid file and the later hills equals that of all hills, to the last bit."""
         for bias in GRID, GRID2:
             work = Folder()
             work.run(bias, "run 80\nwrite_data data nocoeff")
@@ -500,8 +508,8 @@ class Grids(unittest.TestCase):
                     self.assertEqual(work.read("G"), content)
 
     def test_grids_of_earlier_versions(self):
-        """They have no checksums and, of several variables, columns of mixed derivatives: all their numbers are compared
-        with the sum of the hills, and a line says so."""
+        """These files have no checksums and, for several variables, columns of mixed derivatives:
+        all their numbers are compared with the sum of the hills, and a message says so."""
         for bias in GRID, GRID2:
             with self.subTest(bias):
                 work = Folder()
@@ -525,7 +533,8 @@ class Grids(unittest.TestCase):
         work = Folder()
         whole = work.run(GRID, "run 100", restart="restart 80 r")
         hills = work.read("H")
-        work.run(GRID.replace("write_grid 50", "write_grid 60"), "run 60")    # the grid of six hills
+        # The grid of six hills.
+        work.run(GRID.replace("write_grid 50", "write_grid 60"), "run 60")
         work.write("H", hills)
         log = work.run(GRID.replace("write_grid 50", "read_grid"), "run 20", old="r.80")
         self.assertIn("goes on with 8 hills of H, 6 of them from grid file G", log)
@@ -533,7 +542,7 @@ class Grids(unittest.TestCase):
         self.assertEqual(work.read("H"), hills)
 
     def test_grid_file(self):
-        """PLUMED's columns: V and its slope at the points are those of the hills."""
+        """PLUMED's columns: V and its derivative at the grid points equal those of the hills."""
         work = Folder()
         work.run(GRID, "run 100")
         lines = hill_lines(work.read("H"))
@@ -545,7 +554,8 @@ class Grids(unittest.TestCase):
             self.assertAlmostEqual(v, bias_of(lines, [s]), delta=1e-14)
             h = 1e-4
             difference = (bias_of(lines, [s + h]) - bias_of(lines, [s - h])) / (2 * h)
-            if not any(abs(abs(s - place) - math.sqrt(12.5) * 0.2) < h for place in places):    # a hill ends
+            # A hill ends there.
+            if not any(abs(abs(s - place) - math.sqrt(12.5) * 0.2) < h for place in places):
                 self.assertAlmostEqual(slope, difference, delta=1e-6)
         self.assertGreater(max(v for _, v, _ in points), 0.2)
 

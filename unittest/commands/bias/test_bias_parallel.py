@@ -1,7 +1,9 @@
-"""Fix coord/bias on any ranks, in pieces by restart files, in every kind of run, and next to other fixes.
+"""Fix coord/bias on any number of ranks, in pieces with restart files, in every kind of run, and
+next to other fixes.
 
-Each claim is that two ways to the same end agree, one of which does not need what is tested: one rank, an
-unbroken run, one fix for each variable, Verlet for rRESPA; or it is a closed form.
+Each test compares two ways to the same result. One of them does not need the tested feature: one
+rank, an uninterrupted run, one fix for each variable, Verlet instead of rRESPA; or it is a closed
+form.
 """
 
 import itertools
@@ -18,16 +20,17 @@ N = 108
 SWITCH = Switch("cubic", d0=1.2, dmax=2.2)
 LEFT, RIGHT = np.arange(50), np.arange(40, N)
 EDGE = 4.93
-DT = 1 / 256    # so that times are exact, however they are added up
+DT = 1 / 256    # times are exact, in every order of additions
 VARIABLES = ["variable k equal 200+100*sin(10*time)", "variable s equal 8.6-0.002*step"]
 HILL_END = np.exp(-6.25)
-SAME = coordtest.rounded(1e-9)    # as errors of rounding grow in a short run
+SAME = coordtest.rounded(1e-9)    # rounding grows in a short run
 
-# fixes of all kinds, which a run can have at the same time; S of c is about 9, of d 8 to 8.7
+# Fixes of all kinds for one run. S of c is about 9, S of d 8 to 8.7.
 FIXES = {
     "harmonic": "c_c c_d harmonic k 100 20 s0 8.6 8.9",
     "moving": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 45",
-    "variable": "c_d moving k v_k s0 v_s stride 3",    # work is done after a restart between two evaluations
+    # After a restart, work is done between two evaluations.
+    "variable": "c_d moving k v_k s0 v_s stride 3",
     "upper": "c_d wall/upper k 300 s0 8.5 exponent 3 offset 0.1",
     "lower": "c_c wall/lower k 90 s0 9.1",
     "linear": "c_d linear k -8 stride 3",
@@ -81,7 +84,7 @@ def new_hills(counter=itertools.count()):
 
 
 def state(run):
-    """Everything of the last step: thermo, and x, v and f of the atoms."""
+    """Return the whole state of the last step: thermo output, and x, v and f of the atoms."""
     atoms = coordtest.read_dump(run.path("dump"))[-1].columns
     unwrapped = {name: atoms[name] for name in atoms if name not in "xyz"}
     return {**{name: column[-1] for name, column in run.tables[-1].items()}, **unwrapped}
@@ -112,7 +115,8 @@ class Ranks(unittest.TestCase):
             for name in METAD:
                 self.assertLess(coordtest.error_of(hills[name], expected_hills[name]), SAME, f"{case}: hills {name}")
         print(f"worst error of thermo {worst:.1e}")
-        for row, frame in enumerate(coordtest.read_dump(run.path("dump"))):    # the last case, against brute force
+        # The last case, compared with brute force.
+        for row, frame in enumerate(coordtest.read_dump(run.path("dump"))):
             for column, arguments in ((1, (np.arange(N),)), (5, (LEFT, RIGHT))):
                 s = brute_force(frame.box, frame.x(), SWITCH, *arguments, norm="mean")
                 found = run.tables[0][f"f_harmonic[{column}]"][row]
@@ -120,10 +124,11 @@ class Ranks(unittest.TestCase):
 
 
 class Restart(unittest.TestCase):
-    """A run of 60 steps in pieces: bit by bit that of one piece, on the same ranks."""
+    """A run of 60 steps in pieces equals a run in one piece bit by bit, on the same ranks."""
 
     def pieces(self, hills, ranks, ends, every=60):    # no output at steps of restarts: no virial
-        """ends: (first, last) step of each piece; each starts from the restart file of its first step."""
+        """ends: (first, last) step of each piece; each starts from the restart file of its first
+        step."""
         for first, last in ends:
             begin = [f"read_restart {hills}.restart.{first}"] if first else crystal()
             run = coordtest.run_lammps(begin + forces() + computes() + all_fixes(hills) + output(FIXES, every) +
@@ -134,7 +139,8 @@ class Restart(unittest.TestCase):
         for ranks in (1, 2):
             whole, parts = new_hills(), new_hills()
             expected = state(self.pieces(whole, ranks, [(0, 60)]))
-            # killed at 29, after hills that the restart file of step 20 does not know, and at 40 to the point
+            # Killed at step 29, after hills that the restart file of step 20 lacks, and at step 40
+            # exactly.
             run = self.pieces(parts, ranks, [(0, 29), (20, 40), (40, 60)])
             found = state(run)
             self.assertEqual(found.keys(), expected.keys())
@@ -150,7 +156,8 @@ class Restart(unittest.TestCase):
                 self.assertAlmostEqual(moved[0, 0], first * DT, delta=1e-12)
 
     def test_moving_goes_on(self):
-        """The restraint of steps 0 to 45 in the last piece, 40 to 60: where it is, and where it stops."""
+        """The restraint of steps 0 to 45 in the last piece, 40 to 60: its position, and the step at
+        which it stops."""
         run = self.pieces(new_hills(), 1, [(0, 20), (20, 40), (40, 60)], every=1)
         fraction = np.minimum(np.arange(40, 61) / 45, 1)
         for column, start, stop in ((3, 8.9, 8.4), (4, 100, 150)):
@@ -158,8 +165,8 @@ class Restart(unittest.TestCase):
 
 
 class Respa(unittest.TestCase):
-    """rRESPA with all other forces at the innermost level is Verlet with the short timestep. A bias at a higher
-    level is one of several times the strength at every so many of these timesteps, which is stride."""
+    """rRESPA with all other forces at the innermost level equals Verlet with the short timestep. A
+    bias at a higher level equals a stronger bias at every n-th short timestep, as with stride."""
 
     SHORT, STEPS = 0.002, 24
     RESPA = "run_style respa 2 4 pair 1"
@@ -176,7 +183,7 @@ class Respa(unittest.TestCase):
     def same(self, what, respa, verlet):
         (run, hills), (expected, expected_hills) = respa, verlet
         last, expected_last = state(run), state(expected)
-        # with stride, forces are several times as strong
+        # With stride, forces are several times as large.
         errors = {name: coordtest.error_of(last[name], expected_last[name]) for name in last
                   if name not in ("Step", "fx", "fy", "fz")}
         errors.update((f"hills of {name}", coordtest.error_of(hills[name], expected_hills[name])) for name in hills)
@@ -185,7 +192,7 @@ class Respa(unittest.TestCase):
             self.assertLess(error, SAME, f"{what}: {name}")
 
     def kinds(self, n, strides={}):
-        """Fixes of a run with n timesteps for each of the long ones."""
+        """Return the fixes of a run with n timesteps for each long one."""
         fixes = {"harmonic": "c_c harmonic k 300 s0 8.6",
                  "moving": f"c_d moving k 50 s0 8.5 s0/stop 8 steps {10 * n}",
                  "sum": f"c_d metad sigma 0.2 height 1.0 pace {3 * n} file {{hills}}.sum",
@@ -205,7 +212,8 @@ class Respa(unittest.TestCase):
                   self.run_of(self.kinds(4, strides), self.SHORT))
 
     def test_moving_at_the_innermost_level(self):
-        """Parameters move once a timestep, at its begin. Pressure, too, because here all forces act at all steps."""
+        """Parameters change once per timestep, at its beginning. This test includes the pressure,
+        because all forces act at all steps."""
         staircase = ["variable t equal ternary(step<80,ceil(step/4)/20,1)", "variable k equal 100+200*v_t",
                      "variable s equal 8.9-0.9*v_t"]
         moving = {"m": "c_c moving k 100 s0 8.9 k/stop 300 s0/stop 8 steps 20"}
@@ -246,14 +254,15 @@ class RunCommands(unittest.TestCase):
             self.assertLess(coordtest.error_of(hills, expected), SAME, runs)
 
     def test_rerun(self):
-        """V of hills that were there before, at the steps of hills; none is added."""
+        """V of existing hills, at the steps of hills; no hill is added."""
         hills = new_hills()
         begin = crystal() + forces() + computes()
         fix = f"fix b all coord/bias {self.FIX.format(hills=hills)}"
         dump = f"{hills}.dump"
         coordtest.run_lammps(begin + [fix, f"dump d all custom 5 {dump} id type x y z",
                                       "dump_modify d format float %.17g", "run 40"])
-        # beside a time integration, LAMMPS with KOKKOS on a GPU keeps the positions of the first frame
+        # With a time integration, LAMMPS with KOKKOS on a GPU keeps the positions of the first
+        # frame.
         run = coordtest.run_lammps(begin + ["unfix move", fix + " append yes"] + output(["b"], 1) +
                                    [f"rerun {dump} dump x y z"])
         rows, written = run.tables[0], np.loadtxt(hills)
@@ -264,16 +273,18 @@ class RunCommands(unittest.TestCase):
         u = (s[:, None] - written[:, 1])**2 / (2 * 0.1**2)
         expected = np.where(u < 6.25, (np.exp(-u) - HILL_END) / (1 - HILL_END), 0).sum(axis=1)
         np.testing.assert_allclose(rows["f_b"], expected, 1e-12)
-        # positions that were written with 17 digits: S at a hill is its center
+        # Positions were written with 17 digits: S at a hill is its center.
         np.testing.assert_allclose(s[1:], written[:, 1], coordtest.rounded(1e-12))
 
     def test_minimization_adds_no_hills(self):
-        # the last is of step 30, but to LAMMPS no time passes in a minimization, which in float soon has no more to do
+        # The last hill is of step 30, but in LAMMPS time does not advance in a minimization, which
+        # ends early in float.
         hills = self.hills_of(["run 20", "minimize 0 0 8 1000", "run 2"])
         np.testing.assert_allclose(hills[:, 0], DT * np.array([5, 10, 15, 20, 22]), 1e-14)
 
     def test_moving_waits_for_a_minimization(self):
-        """Its iterations are no timesteps: s0 goes on where it was, and no work is done."""
+        """Iterations of a minimization are no timesteps: s0 continues from its previous value, and
+        no work is done."""
         run = coordtest.run_lammps(crystal() + forces() + computes() + ["run 7",
             "fix b all coord/bias c_c moving k 100 s0 8.9 s0/stop 8.4 steps 50"] + output(["b"], 1) +
             ["run 10", "minimize 0 0 13 1000", "write_restart saved", "run 10", "clear", "read_restart saved"] +
@@ -295,7 +306,7 @@ class RunCommands(unittest.TestCase):
         np.testing.assert_allclose(run.tables[1]["f_b[3]"], 8.9, 1e-14)
 
     def test_hills_of_a_file_are_known_to_all_ranks(self):
-        """A variable of the last hill, in a run that begins between two evaluations."""
+        """A variable uses the last hill, in a run that begins between two evaluations."""
         hills = new_hills()
         fix = f"fix m all coord/bias c_c metad sigma 0.1 height 0.1 pace 5 stride 5 file {hills}"
         coordtest.run_lammps(crystal() + forces() + computes() + [fix, "run 10"])
@@ -311,7 +322,8 @@ class RunCommands(unittest.TestCase):
             np.testing.assert_allclose(rows[2][name], rows[1][name], 1e-10)
 
     def test_variable_of_an_energy(self):
-        """A run that begins between two evaluations: LAMMPS tallies the energy that the next one asks for."""
+        """A run begins between two evaluations: LAMMPS tallies the energy that the next evaluation
+        needs."""
         with_variable = ["compute e all pe pair", "variable e equal 8.6+1e-3*c_e",
                          "fix b all coord/bias c_c moving k 100 s0 v_e stride 3"]
         run = coordtest.run_lammps(crystal() + forces() + computes() + ["run 7"] + with_variable +
@@ -323,8 +335,8 @@ class RunCommands(unittest.TestCase):
 
 
 class OneVariable(unittest.TestCase):
-    """Several fixes of one compute, which evaluates it once for all, and of a compute of their own each, which
-    cannot have a value of another moment: the same bits."""
+    """Several fixes of one compute, which evaluates it once for all, give the same bits as several
+    fixes with separate computes, which cannot have a value of another evaluation."""
 
     FIXES = {"a": "harmonic k 300 s0 8.6", "b": "moving k 200 s0 8.9 s0/stop 8.5 steps 10 stride 2",
              "c": "wall/lower k 200 s0 9.2 stride 3"}
@@ -344,13 +356,14 @@ class OneVariable(unittest.TestCase):
     def test_same_bits(self):
         for name, runs in self.STYLES.items():
             for order in itertools.permutations("abc"):
-                virial = "no" if order[1] == "a" else "yes"    # the first asks for less than the next
+                # The first fix requests less than the next.
+                virial = "no" if order[1] == "a" else "yes"
                 for found, expected in zip(*(self.run_with(order, own, runs, virial) for own in (False, True))):
                     coordtest.assert_same_bits(found, expected, f"{name}, {order}")
 
     def test_evaluated_once(self):
-        """Keyword check says when the tenth evaluation is: it finds an error there, as soon as there is an S in
-        single precision to be wrong. Two atoms come into range at step 2."""
+        """Keyword check determines the tenth evaluation: it raises an error there if S differs in
+        single precision. Two atoms come into range at step 2."""
         for nfixes in (1, 3):
             with coordtest.start() as lmp:
                 coordtest.make_system(lmp, coordtest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
@@ -360,7 +373,8 @@ class OneVariable(unittest.TestCase):
                     lmp.command(line)
                 with self.assertRaisesRegex(Exception, "check: "):
                     lmp.command("run 100")
-                # with the virial at setup; without, and so counted apart, at 1, ..., 11
+                # The setup evaluates the virial. Evaluations without it, at steps 1, ..., 11, are
+                # counted separately.
                 self.assertEqual(lmp.extract_global("ntimestep"), 11, f"{nfixes} fixes")
 
 
@@ -393,7 +407,7 @@ class Instances(unittest.TestCase):
             lmp.close()
 
     def test_unfix_and_fix_again(self):
-        """A new fix starts with no hills and no work; with append, with those of the file."""
+        """A new fix starts without hills and work; with append, with the hills of the file."""
         hills = new_hills()
         fix = f"c_c metad sigma 0.1 height 1.0 pace 5 file {hills}"
         count = lambda: lmp.extract_fix("b", 0, 1, 5)
@@ -417,7 +431,8 @@ class Instances(unittest.TestCase):
 
 
 class Vector(unittest.TestCase):
-    """All of the vector over a run from S, which is that of brute force on dumped positions."""
+    """The whole vector during a run, computed from S, which equals brute force for the dumped
+    positions."""
 
     def run_with(self, fixes, variables=VARIABLES):
         run = coordtest.run_lammps(crystal() + forces() + computes() + variables +
@@ -449,7 +464,7 @@ class Vector(unittest.TestCase):
         ones = np.ones(41)
 
         def work(s, s0, k):
-            """Half of each change of k and s0 at the S before, half at the S after."""
+            """Average each change of k and s0 over S before and S after it."""
             change = [k[1:] / 2 * (at - s0[1:])**2 - k[:-1] / 2 * (at - s0[:-1])**2 for at in (s[:-1], s[1:])]
             return np.append(0, np.cumsum(sum(change) / 2))
 
@@ -466,7 +481,7 @@ class Vector(unittest.TestCase):
         np.testing.assert_allclose(rows["f_h"], 50 * (c - 8.6)**2 + 10 * (d - 8.9)**2, 1e-12)
 
     def test_variables_like_stop(self):
-        """The formula of stop by a variable gives the same run."""
+        """Variables with the formula of stop give the same run."""
         moving = {"m": "c_c moving k 100 s0 8.9 s0/stop 8.4 k/stop 150 steps 25"}
         expected, _ = self.run_with(moving)
         found, _ = self.run_with({"m": "c_c moving k v_k s0 v_s"}, [
@@ -498,7 +513,8 @@ class Vector(unittest.TestCase):
                 last = centers[n - 1] if n else [0, 0]
                 np.testing.assert_allclose([found[2], found[6], found[3], found[9]],
                                            [*last, heights[n - 1] if n else 0, n], 1e-12)
-                # the grid interpolates: V at a place between points is not exactly that of the hills
+                # The grid interpolates: V between grid points differs slightly from that of the
+                # hills.
                 np.testing.assert_allclose(found[8], heights[:n].sum(), 1e-12 if name == "n" else 1e-3)
                 if name != "n":
                     np.testing.assert_allclose(found[10], bias(points, n).max(), 1e-11)

@@ -1,7 +1,7 @@
-"""PLUMED reads the grid and hills files of fix coord/bias, and has the same bias and forces.
+"""PLUMED reads the grid and hills files of fix coord/bias, and computes the same bias and forces.
 
-GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI: the unpacked wheel hillclimber of PyPI, with
-plumed/_lib and hillclimber.libs.
+GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI: the unpacked wheel hillclimber of PyPI,
+with plumed/_lib and hillclimber.libs.
 """
 
 import os
@@ -20,7 +20,7 @@ LIBRARY = os.path.join(PLUMED, "plumed", "_lib", "lib")
 NAMES = "c", "d", "e"
 SIGMAS, LOWS, HIGHS = (0.2, 0.3, 0.25), (0, 0, 0), (12, 16, 12)
 BINS = {1: (240,), 2: (120, 120), 3: (60, 64, 60)}
-# a third variable next to those of test_bias_hills
+# A third variable in addition to those of test_bias_hills.
 THIRD = "compute e b coord/gpu switch rational 1.2 dmax 4 engine allpairs image minimum precision double\n"
 
 
@@ -29,20 +29,20 @@ def listed(values):
 
 
 def bias(n, more):
-    """The words of a fix of n variables, with a grid."""
+    """Return the words of a fix of n variables, with a grid."""
     limits = " ".join(f"{low} {high}" for low, high in zip(LOWS[:n], HIGHS))
     return (" ".join("c_" + name for name in NAMES[:n]) + " metad sigma " + " ".join(map(str, SIGMAS[:n])) +
             f" height 0.2 biasfactor 4 temp 1.5 pace 10 file H grid {limits} bins " + " ".join(map(str, BINS[n])) + more)
 
 
 def script(words, steps):
-    """The script of test_bias_hills, with the third variable."""
+    """Return the script of test_bias_hills, with the third variable."""
     text = test_bias_hills.script(words, steps)
     return text.replace("fix n all nve\n", "fix n all nve\n" + coordtest.on_device(THIRD.strip()) + "\n")
 
 
 def plumed(work, commands, places):
-    """PLUMED's bias and forces on the variables at places."""
+    """Return PLUMED's bias and forces on the variables at given values."""
     names = NAMES[:len(places[0])]
     with open(work.at("places"), "w") as file:
         file.write("#! FIELDS time " + " ".join(names) + "\n")
@@ -67,9 +67,9 @@ def plumed(work, commands, places):
 
 class Grids(unittest.TestCase):
     def test_plumed_reads_the_grid(self):
-        """At the points of the grid PLUMED's V is the sum of the hills, and its forces are minus the derivatives
-        in the file. Between them V and forces are those of LAMMPS, up to the interpolation without mixed
-        derivatives."""
+        """At the grid points PLUMED's V is the sum of the hills, and its forces are minus the
+        derivatives in the file. Between them V and forces equal those of LAMMPS, up to the
+        interpolation without mixed derivatives."""
         random = np.random.default_rng(4711)
         for n in 1, 2, 3:
             work = Folder()
@@ -82,7 +82,8 @@ class Grids(unittest.TestCase):
             raised = np.flatnonzero(points[:, n] > 1e-3)
             chosen = points[random.choice(raised, 100)]
 
-            # S, V and dV/dS of LAMMPS' own grid, over steps that add no hill; here S is at no point
+            # S, V and dV/dS of LAMMPS' own grid, over steps that add no hill. Here no S is at a
+            # grid point.
             process = work.start(script(bias(n, " append yes read_grid G").replace("pace 10", "pace 1000000"), "run 100"))
             self.assertEqual(process.wait(), 0, work.log()[-2000:])
             values = np.array([[float(word) for word in found[0]] for found in rows(work.log()).values()])
@@ -110,7 +111,8 @@ class Grids(unittest.TestCase):
 
 class Hills(unittest.TestCase):
     def test_plumed_goes_on_with_the_hills(self):
-        """METAD with RESTART reads the hills file, with its comment, and has the bias that LAMMPS has."""
+        """METAD with RESTART reads the hills file, including its comment, and has the same bias as
+        LAMMPS."""
         for n in 1, 2, 3:
             with self.subTest(variables=n):
                 work = Folder()

@@ -1,7 +1,9 @@
-"""The reference files of fix coord/bias for LAMMPS' tester of fixes, against a run without that fix.
+"""The reference files of fix coord/bias for LAMMPS' tester of fixes, compared with a run without
+that fix.
 
-LAMMPS integrates with forces that Python gives it through fix external: S, dS/dx and W by brute force, V as written
-down here, V' from V by a step along the imaginary axis, which has no rounding error.
+LAMMPS integrates with forces that Python provides through fix external: S, dS/dx and W by brute
+force, V by the formulas below, V' from V by a step along the imaginary axis, which has no rounding
+error.
 """
 
 import glob
@@ -21,7 +23,7 @@ TOLERANCE = coordtest.rounded(1e-11)
 
 
 def keywords(words):
-    """Values by their keywords."""
+    """Return values by keyword."""
     found, words = {}, list(words)
     while words:
         key = words.pop(0)
@@ -41,7 +43,7 @@ class Hill:
 
 
 class Bias:
-    """V of the words after the names of the variables."""
+    """V for the words after the names of the variables."""
 
     def __init__(self, words, boltz):
         self.kind, self.given = words[0], {key: np.array(value) for key, value in keywords(words[1:]).items()}
@@ -52,7 +54,7 @@ class Bias:
             self.points = np.linspace(*self.given["grid"], int(self.given["bins"][0]) + 1)
 
     def step(self, number, s):
-        """What changes at a step with these variables."""
+        """Update the state of the bias at a step with these variables."""
         if self.kind == "metad":
             if number and number % self.given["pace"][0] == 0:
                 height, before = self.given["height"][0], self(s)
@@ -61,7 +63,7 @@ class Bias:
                 self.hills.append(Hill(s, self.given["sigma"], height))
                 self.work += self(s) - before
         else:
-            ends = [] if self.s is None else [self.s, s]    # half of the work is done at each
+            ends = [] if self.s is None else [self.s, s]    # the work is averaged over both values
             before = [self(end) for end in ends]
             self.k, self.s0 = self.given["k"], self.given["s0"]
             if self.kind == "moving":
@@ -88,7 +90,8 @@ class Bias:
             s = np.array([lo if s.real < lo else hi if s.real > hi else s[0]])
         if "grid" not in self.given:
             return sum(hill(s) for hill in self.hills)
-        # of one variable: the cubic polynomial with the values and slopes at the ends of the bin
+        # For one variable: the cubic polynomial with the values and derivatives at the ends of the
+        # bin.
         k = max(0, np.searchsorted(self.points, s[0].real) - 1)
         width = self.points[1] - self.points[0]
         t = (s[0] - self.points[k]) / width
@@ -117,7 +120,7 @@ class Bias:
 
 
 def derivatives(function, s):
-    """Value and slopes."""
+    """Return value and derivatives."""
     steps = 1e-30j * np.eye(len(s))
     return np.real(function(s + 0j)), np.array([function(s + step).imag / 1e-30 for step in steps])
 
@@ -174,7 +177,7 @@ class References(unittest.TestCase):
             found = numbers(reference[key])
             if key in ("run_pos", "run_vel"):
                 found = found.reshape(n, 4)[:, 1:]
-            if key == "global_vector":    # each by itself: they have several units
+            if key == "global_vector":    # compared one by one: the units differ
                 self.assertEqual(found[0], len(values), f"{name}: length of the vector")
                 found, values = found[1:], np.array(values)
                 size = np.where(values == 0, 1, values)

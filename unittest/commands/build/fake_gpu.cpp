@@ -1,10 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a plugin of test_fake_gpu.py: the host
-// computes, with GPUs and failures as the environment says. What LAMMPS ranks do then needs no GPU.
+// Part of GPUCOORD, GPL-2.0. Replaces the CUDA backend in a plugin for test_fake_gpu.py: the host
+// computes, with the GPUs and failures that the environment defines. The behavior of LAMMPS' ranks
+// can then be tested without a GPU.
 //   FAKE_GPUS=1,0     GPUs of rank 0, of rank 1 and all others; the same form below
 //   FAKE_INIT=0,1     not 0: the backend cannot be made
-//   FAKE_FAILS=0,2    number of the evaluation that fails, from 1; 0: none
-//   FAKE_NO_MEMORY=1  not 0: it fails by std::bad_alloc
-//   FAKE_FAR=1        not 0: there are far fields on GPUs, of which each evaluation fails; 0: LAMMPS' transforms
+//   FAKE_FAILS=0,2    number of the evaluation that fails, from 1; 0: no failure
+//   FAKE_NO_MEMORY=1  not 0: it fails with std::bad_alloc
+//   FAKE_FAR=1        not 0: GPUs compute far fields, and each evaluation fails;
+//                     0: LAMMPS' transforms compute them
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/map_far.h"
@@ -75,7 +77,7 @@ namespace {
     }
 
    private:
-    // lists of the same version must be those of the copy
+    // Lists of the same version must equal the copy.
     void compare(const ListInput &in)
     {
       if (in.version == 0 || in.version != version) {

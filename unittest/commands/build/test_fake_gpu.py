@@ -1,6 +1,6 @@
-"""What ranks do with GPUs that are few, missing or fail: with a plugin of its own in which the host plays the GPUs
-(fake_gpu.cpp). A program of its own, because a plugin stays in the process that has loaded it.
-"""
+"""Behavior of ranks with too few, missing or failing GPUs: a special plugin, in which the host
+imitates GPUs (fake_gpu.cpp). This is a separate program, because a plugin stays in the process that
+loaded it."""
 
 import os
 import re
@@ -18,7 +18,7 @@ LEVELS = "run_style respa 3 2 2 inner 1 1.0 1.5 middle 2 2.0 2.5 outer 3\n"
 
 
 class WithFakeGPUs(unittest.TestCase):
-    """Ranks whose GPUs the environment states."""
+    """Ranks with the GPUs that the environment defines."""
 
     SYSTEM = SYSTEM
 
@@ -30,18 +30,19 @@ class WithFakeGPUs(unittest.TestCase):
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
-        """script after SYSTEM, ranks, environment, pattern of the only error"""
+        """cases: script after SYSTEM, ranks, environment, pattern of the only error."""
         results = run_all([(self.load + self.SYSTEM + script + "print 'went on'\n", ranks, environment)
                            for script, ranks, environment, _ in cases])
         for (script, ranks, environment, message), (code, output) in zip(cases, results):
             with self.subTest(script=script, ranks=ranks, **environment):
-                found, = errors_in(output)    # of all ranks
+                found, = errors_in(output)    # the only error on all ranks
                 self.assertRegex(found, f"^{message}$")
                 self.assertNotEqual(code, 0)
                 self.assertNotRegex(output, "(?m)^went on")
 
     def check_restart(self, script, style):
-        """Any machine reads a restart file of any device; device cuda takes the GPU again where there is one."""
+        """Any machine reads a restart file of any device; device cuda uses a GPU again if there is
+        one."""
         told = "{}: the restart file was written with device cuda, but there is no GPU{}: {{fake}} none - it runs on the host\n"
         for stored, first, second, rank in (("cuda", "0", "1", ""), ("cuda", "1,0", "2", " on rank 1"), ("auto", "0", "1", None),
                                             ("host", "1", "0", None)):
@@ -133,13 +134,14 @@ class FakeGPU(WithFakeGPUs):
             del os.environ["FAKE_GPUS"], os.environ["FAKE_FAILS"]
 
     def test_versions_of_neighbor_lists(self):
-        """A list is copied where it was built, and only there. The fake fails where a list has changed since."""
+        """A list is copied after it was built, and at no other time. The fake GPU fails if a list
+        differs from its copy."""
         start = (self.load + SYSTEM.replace("map array", "map array sort 1 0.0") +
                  "neigh_modify every 5 delay 0 check no\nvelocity all create 3000 4711\nfix move all nve\n"
                  "timestep 0.002\ndump d all custom 5 trajectory id type x y z\n" +
                  COMPUTE.format("all", "engine list", "") + "compute c2 a coord/gpu group2 b switch cubic dmax 2.5 "
                  "engine list\nthermo_style custom step c_c c_c[1] c_c2\n")
-        # copies by each of two computes: builds at setup and at every fifth step
+        # Copies by each of two computes: builds at setup and at every fifth step.
         for script, copies in (("run 0", 1), ("run 4", 1), ("run 20", 5), ("run 20\nrun 4\nrun 0", 7),
                                ("run 7\nrun 7 pre no", 3), ("run 12 every 4 NULL", 3),
                                ("run 12 pre no every 4 'displace_atoms all random 0.1 0.1 0.1 5'", 3),
@@ -156,11 +158,11 @@ class FakeGPU(WithFakeGPUs):
 
 
 class PotentialGrid(WithFakeGPUs):
-    """The same of compute potential/grid."""
+    """The same tests for compute potential/grid."""
 
     SYSTEM = test_potential_grid_errors.SYSTEM
     COMPUTE = "compute c all potential/grid {} cutoff 3.0 device {} {}\nvariable phi atom c_c\n"
-    # the map twice, and the potential at atoms
+    # The map twice, and the potential at atoms.
     OUTPUT = "dump g all grid 1 grid.dump c_c:grid:phi\ndump a all custom 2 atom.dump id v_phi\n"
 
     def test_devices(self):
@@ -188,7 +190,7 @@ class PotentialGrid(WithFakeGPUs):
     FAR = "comm_modify cutoff 4.5\n" + COMPUTE.format("9 9 9", "{}", "far fft 1e-3") + "{}run 0\n"
 
     def test_far_field(self):
-        """The GPU has it where one rank has the whole mesh."""
+        """The GPU computes the far field if one rank has the whole mesh."""
         for ranks, device, far in ((1, "cuda", "0"), (2, "cuda", "1"), (1, "host", "1")):
             output = run(self.load + self.SYSTEM + self.FAR.format(device, self.OUTPUT), ranks, FAKE_GPUS="1", FAKE_FAR=far)
             self.assertIn("  far field by LAMMPS' Fourier transforms of a mesh of ", output)
@@ -207,7 +209,7 @@ class PotentialGrid(WithFakeGPUs):
 
 
 class PairStyle(WithFakeGPUs):
-    """The same of pair_style coord."""
+    """The same tests for pair_style coord."""
 
     def pair_line(self, script, ranks=1, **environment):
         output = run(self.load + script, ranks, **environment)
@@ -276,7 +278,7 @@ class PairStyle(WithFakeGPUs):
         self.check_restart(SYSTEM + STYLE, "Pair coord")
 
     def test_engine_of_the_gpu(self):
-        """Bins, unless they would stop with an error."""
+        """Uses bins, unless they would raise an error."""
         molecules = (SYSTEM.replace("atom_modify", "atom_style bond\natom_modify").replace(
             "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 1 extra/special/per/atom 2") +
             "bond_style zero\nbond_coeff 1\nspecial_bonds lj/coul {}\n")
@@ -298,7 +300,7 @@ class PairStyle(WithFakeGPUs):
                 self.assertEqual(line, "cuda (Fake, device 0), precision double, " + expected)
 
     def test_versions_of_neighbor_lists(self):
-        """A list is copied where it was built, and only there, for each level of rRESPA."""
+        """A list is copied after it was built, and at no other time, for each level of rRESPA."""
         start = (self.load + SYSTEM.replace("map array", "map array sort 1 0.0") +
                  "neigh_modify every 5 delay 0 check no\nvelocity all create 3000 4711\nfix move all nve\n"
                  "timestep 0.002\n" + STYLE.format("engine neigh"))
@@ -320,7 +322,7 @@ MOLECULES += "pair_style multisite 3.0 {}\npair_coeff * * components one\n"
 
 
 class Multisite(WithFakeGPUs):
-    """The same of pair_style multisite."""
+    """The same tests for pair_style multisite."""
 
     SYSTEM = ""
 

@@ -45,7 +45,7 @@ def main():
               "lammps_with_package builds it")
         sys.exit(77)
 
-    # No plugin may help: the style must be in the executable.
+    # No plugin may be loaded: the style must be in the executable.
     environment = {key: value for key, value in os.environ.items() if key != "LAMMPS_PLUGIN_PATH"}
     built_in = coordination(package, environment)
     plugin = coordination(os.environ["GPUCOORD_LMP"], os.environ)

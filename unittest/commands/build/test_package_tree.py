@@ -1,4 +1,5 @@
-"""The package, copied into a LAMMPS tree, is configured with all that the plugin has, and can be uninstalled."""
+"""The package, copied into a LAMMPS tree, is configured with everything that the plugin has, and
+can be uninstalled."""
 
 import json
 import os
@@ -24,11 +25,11 @@ class Tree(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.tree, cls.build = os.path.join(folder.name, "lammps"), os.path.join(folder.name, "build")
-        # links to the files of the LAMMPS tree, which stays as it is
+        # Links to the files of the LAMMPS tree, which stays unchanged.
         shutil.copytree(CACHE["LAMMPS_SOURCE_DIR"], cls.tree, copy_function=os.symlink,
                         ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", ".git"))
         source = os.path.join(cls.tree, "src", "GPUCOORD")
-        for _ in range(2):    # a newer version over an older one, which had another file
+        for _ in range(2):    # a newer version over an older one that had another file
             done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), cls.tree)
             assert done.returncode == 0, done.stdout
             assert "removed.cpp" not in os.listdir(source)
@@ -54,7 +55,8 @@ class Tree(unittest.TestCase):
         self.assertEqual([name for name in commands if "gpucoord" in name and "plugin" in name], [])
 
     def test_legacy_build(self):
-        """make yes-gpucoord is refused with the way out; make no-gpucoord removes what an older version may have left."""
+        """make yes-gpucoord is rejected with the way out; make no-gpucoord removes files that an
+        older version may have left."""
         source = os.path.join(self.tree, "src")
         stale = os.path.join(source, "compute_coord_gpu.cpp")
         with open(stale, "w"):

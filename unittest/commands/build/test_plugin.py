@@ -1,4 +1,4 @@
-"""clear, instances side by side, and unloading and loading the plugin while a compute is in use."""
+"""clear, simultaneous instances, and unloading and loading the plugin while a compute is in use."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def plugin_file():
 STYLES = [["compute", "coord/gpu"], ["compute", "potential/grid"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"], ["fix", "multisite/linear"],
           ["pair", "coord"], ["pair", "multisite"]]
 
-# Commands of the plugin, and the error that each gives where there is no box.
+# Commands of the plugin, and their errors without a box.
 COMMANDS = {"set_multisite all water.txt": "Set_multisite needs the simulation box",
             "write_grid c_phi:grid:phi phi.dx": "Write_grid needs the simulation box"}
 START_OF_SCRIPT = f"""
@@ -53,7 +53,8 @@ def check(lmp):
 
 
 def run_script(script, **environment):
-    """What a Python script prints in a process of its own, in which LAMMPS finds no plugin by itself."""
+    """Return the output of a Python script in a separate process, in which LAMMPS finds no plugin
+    by itself."""
     done = subprocess.run([sys.executable, "-c", START_OF_SCRIPT + script, plugin_file()], cwd=coordtest.folder(),
                           env={**os.environ, "LAMMPS_PLUGIN_PATH": "", **environment}, stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
@@ -99,7 +100,7 @@ class Plugin(unittest.TestCase):
             self.check(lmp, x, "again")
 
     def test_two_instances(self):
-        """Evaluated in turns, and one goes on after the other is closed."""
+        """Instances are evaluated in turns, and one continues after the other is closed."""
         first, second = coordtest.start(), coordtest.start()
         x, y = positions(5), positions(6, 70)
         self.define(first, x)
@@ -153,7 +154,7 @@ class Plugin(unittest.TestCase):
                 for engine in ("cells", "list", "allpairs"):
                     lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
                 self.check(lmp, x, f"loaded again, turn {turn}")
-            lmp.command(f"plugin load {path}")    # a second load of what is loaded
+            lmp.command(f"plugin load {path}")    # loads a loaded plugin again
             self.check(lmp, x, "loaded twice")
 
     def test_potential_grid_is_unloaded_and_loaded(self):
@@ -179,7 +180,7 @@ class Plugin(unittest.TestCase):
 
 class Commands(unittest.TestCase):
     def test_clear(self):
-        """No warning, and the commands are there."""
+        """There is no warning, and the commands exist."""
         script = """
 lmp = start()
 if {load}: lmp.command(f"plugin load {PLUGIN}")
@@ -197,7 +198,8 @@ lmp.close()
                 self.assertNotIn("WARNING", text)
 
     def test_two_instances(self):
-        """The second one loads the plugin itself, or makes one of the styles that LAMMPS shares between instances."""
+        """The second instance loads the plugin itself, or creates a style that LAMMPS shares
+        between instances."""
         for line in 'second.command(f"plugin load {PLUGIN}")', 'second.command("pair_style coord")':
             with self.subTest(line):
                 text = run_script("""
@@ -220,7 +222,8 @@ third.close()
                 self.assertNotIn("WARNING", text)
 
     def test_unload_and_load(self):
-        """The commands stay where all styles of the plugin are unloaded, whose library LAMMPS then closes."""
+        """The commands remain after all styles of the plugin are unloaded and LAMMPS has closed its
+        library."""
         text = run_script("""
 lmp = start()
 for turn in range(3):

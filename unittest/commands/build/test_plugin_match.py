@@ -1,4 +1,5 @@
-"""A plugin is refused by a LAMMPS that it was not compiled for, and the message says what differs and the way out."""
+"""A LAMMPS that a plugin was not compiled for rejects it, and the message gives the difference and
+the way out."""
 
 import os
 import re
@@ -26,7 +27,8 @@ def plugin(folder):
 
 
 class Mismatch(unittest.TestCase):
-    """Entry libraries that were compiled for another version, or with other sizes of integers, MPI or KOKKOS."""
+    """Entry libraries that were compiled for another version, or with other sizes of integers, MPI
+    or KOKKOS."""
 
     REASONS = {"version": r"it was compiled for LAMMPS version 20200101, but this is version 20\d{6}" + USE_THAT,
                "tagint": "it was compiled for 64-bit tagint, but this LAMMPS has 32-bit tagint" + BUILD_AGAIN,
@@ -34,7 +36,7 @@ class Mismatch(unittest.TestCase):
                       r"(no MPI|an MPI library with \d\d-bit communicators \(as in (MPICH|Open MPI)\))" + BUILD_AGAIN,
                "kokkos": "it was compiled for KOKKOS with precision quadruple, but this LAMMPS has it with precision "
                          "(double|mixed|single)" + BUILD_AGAIN}
-    if not os.path.exists(os.path.join(FOLDER, "kokkos")):    # this LAMMPS has none
+    if not os.path.exists(os.path.join(FOLDER, "kokkos")):    # this LAMMPS has no KOKKOS
         del REASONS["kokkos"]
 
     def check(self, folder, code, output):
@@ -52,7 +54,8 @@ class Mismatch(unittest.TestCase):
                 self.check(folder, *result.result())
 
     def test_plugin_path(self):
-        """In Python, since the executable of the environment may add the folder of the right plugin."""
+        """In Python, since the executable of the environment may add the folder of the right
+        plugin."""
         for folder in self.REASONS:
             with self.subTest(folder):
                 program = [sys.executable, "-c", "from lammps import lammps\nlammps()\nprint('went on')"]
@@ -60,14 +63,14 @@ class Mismatch(unittest.TestCase):
 
 
 class Libraries(unittest.TestCase):
-    """What the libraries of the plugin need and show, by readelf and nm."""
+    """Dependencies and exported symbols of the plugin's libraries, from readelf and nm."""
 
     @staticmethod
     def lines(*command):
         return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
 
     def symbols(self, name, which):
-        """Names, each after the letter of its kind."""
+        """Return names, each after the letter of its kind."""
         return [line[17:].strip() for line in self.lines("nm", "-D", "-C", which, os.path.join(PLUGIN, name))]
 
     def test_any_program_can_open_the_entry_library(self):
@@ -87,7 +90,8 @@ class Libraries(unittest.TestCase):
             self.assertNotRegex(symbol, "Lepton|cub::|thrust::")
 
     def load(self, folder, first=""):
-        """Exit code and output of `plugin load` in Python, after the plugins in the folder first."""
+        """Return exit code and output of `plugin load` in Python, after the plugins in the folder
+        first."""
         program = (f"from lammps import lammps\nlmp = lammps()\nlmp.command('plugin load {folder}/gpucoordplugin.so')\n"
                    "lmp.command('plugin list')\nlmp.close()\nlmp.finalize()")
         return run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH=first)
@@ -128,7 +132,7 @@ class Libraries(unittest.TestCase):
             self.assertRegex(output, "compute style plugin coord/gpu")
 
     def test_refused_without_output(self):
-        """The reason is on standard error, too: LAMMPS ends the program."""
+        """The reason is also on standard error: LAMMPS ends the program."""
         program = ("from lammps import lammps\nlmp = lammps(cmdargs=['-screen', 'none', '-log', 'none'])\n"
                    f"lmp.command('plugin load {plugin('version')}')")
         code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH="")
@@ -142,7 +146,7 @@ class OtherRelease(unittest.TestCase):
 
     def check(self, script, **environment):
         libraries = os.environ["GPUCOORD_TEST_OTHER_MPI"]
-        # neither the libraries nor the plugins of the LAMMPS that the tests run in
+        # Exclude the libraries and the plugins of the LAMMPS that runs the tests.
         environment = {"PATH": os.environ["PATH"], "LD_LIBRARY_PATH": libraries, "OMP_NUM_THREADS": "1", **environment}
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "in.other")

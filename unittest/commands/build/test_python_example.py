@@ -1,4 +1,5 @@
-"""examples/python: what it prints is S by brute force, and V and dV/dS of its hills summed from their file."""
+"""examples/python prints S as in brute force, and V and dV/dS as in the sum of the hills in its
+file."""
 
 import contextlib
 import io
@@ -40,7 +41,7 @@ class PythonExample(unittest.TestCase):
         s = coordtest.brute_force(box, x, switch, a=np.array([0]), b=np.arange(1, len(x))).value
         self.assertAlmostEqual(table[-1, 1], s, delta=PRINTED)
 
-        # heights in the file are times biasfactor/(biasfactor - 1)
+        # Heights in the file include the factor biasfactor/(biasfactor - 1).
         _, center, sigma, height, biasfactor = np.loadtxt("HILLS").T
         height *= (biasfactor - 1) / biasfactor
         d = table[-1, 1] - center

@@ -1,4 +1,4 @@
-"""The input snippets of README.md run as they stand there, in small systems."""
+"""The input snippets of README.md run unchanged, in small systems."""
 
 import os
 import re
@@ -13,7 +13,7 @@ with open(os.path.join(HERE, os.pardir, os.pardir, os.pardir, "README.md")) as r
     BLOCKS = re.findall(r"^```\n(.*?)^```$", readme.read(), re.MULTILINE | re.DOTALL)
 PLUGIN = os.path.join(os.environ["GPUCOORD_BUILD"], "gpucoordplugin.so")
 
-# Two types of atoms near the sites of a lattice of so many sites along each edge
+# Two types of atoms near the sites of a lattice with a given number of sites along each edge.
 LATTICE = """
 lattice sc {}
 region box block 0 {} 0 {} 0 {}
@@ -68,14 +68,14 @@ quadrupole 0 0 0 0 0 1 -0.4
 
 
 def snippet(first_word):
-    """The block that begins with this word, whose plugin is the one of this build."""
+    """Return the block that begins with this word, with the plugin of this build."""
     block, = [block for block in BLOCKS if block.startswith(first_word + " ")]
     return block.replace("<GPUCOORD>/build/gpucoordplugin.so", PLUGIN)
 
 
 class Snippets(unittest.TestCase):
     def test_first(self):
-        """The mean hydration number is that of the definition."""
+        """The mean hydration number follows its definition."""
         run = coordtest.run_lammps(f"{LIQUID}\n{snippet('plugin')}\ndump x all custom 1 x.dump id type x y z\n"
                                    "dump_modify x format float %.17g\nthermo_modify format float %.12g\nrun 5\n")
         words = re.search(r"^compute cv .* switch cubic d0 (\S+) dmax (\S+)$", snippet("plugin"), re.MULTILINE)

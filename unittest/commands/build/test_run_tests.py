@@ -1,4 +1,5 @@
-"""cmake/run-tests.sh and run-gpu-tests.sh count what was skipped, also where ctest sees that a script has passed."""
+"""cmake/run-tests.sh and run-gpu-tests.sh count skipped tests, including skipped parts of scripts
+that passed for ctest."""
 
 import os
 import subprocess
@@ -30,7 +31,8 @@ unittest.main(verbosity={verbosity})
 
 class Counts(unittest.TestCase):
     def run_tests(self, program, commands, *options):
-        """Exit status and lines of a program on tests, each a name and a shell command. All have the label gpu."""
+        """Return exit status and lines of a program that runs tests, each a name and a shell
+        command. All have the label gpu."""
         folder = os.path.join(coordtest.folder(), self.id())
         os.makedirs(os.path.join(folder, "unittest"), exist_ok=True)
         with open(os.path.join(folder, "CTestTestfile.cmake"), "w") as file:

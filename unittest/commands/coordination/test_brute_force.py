@@ -1,7 +1,8 @@
-"""S, W, s_i and dS/dx of random systems against sums over explicit periodic images.
+"""S, W, s_i and dS/dx of random systems, compared with sums over explicit periodic images.
 
-Every box is met with every form of groups, every engine that takes it and both meanings of image; the
-reference is made once for each form, so all engines are held to the same numbers.
+Tests combine every box, every form of groups, every supporting engine and both meanings of image.
+The reference is computed once for each form and image, so all engines are compared with the same
+numbers.
 """
 
 import itertools
@@ -15,7 +16,8 @@ from coordtest import Box, Switch, brute_force
 TOLERANCE = coordtest.DOUBLE
 
 ORTHOGONAL = (4.1, 5.3, 6.2)
-# name: lengths, tilt, allowed mixes of periodic and fixed (a tilt needs its second direction periodic)
+# name: lengths, tilt, allowed combinations of periodic and fixed (a tilt needs a periodic second
+# direction)
 TILTED = {
     "half tilts": ((5.0, 5.5, 6.0), (2.3, -1.9, 1.7), [(1, 1, 1), (0, 1, 1)]),
     "strong tilts": ((4.0, 5.0, 6.0), (5.1, -7.3, 6.9), [(1, 1, 1), (0, 1, 1)]),
@@ -36,21 +38,21 @@ def boxes():
 
 
 class Forms:
-    """All ways to say which pairs count, for n atoms."""
+    """All ways to select pairs, for n atoms."""
 
     def __init__(self, rng, n):
         self.groups = {"left": np.arange(n // 3), "right": np.arange(n // 3, n - 3),
                        "even": np.arange(0, n, 2), "late": np.arange(n // 4, n)}
-        # overlapping, and the k-th atoms of both by ID are never the same
+        # Overlapping groups whose k-th atoms by ID always differ.
         self.groups["front"], self.groups["shifted"] = np.arange(n // 2), np.arange(5, 5 + n // 2)
         few = rng.integers(0, n, (60, 2))
-        self.pairs = few[few[:, 0] != few[:, 1]]    # some atoms in many pairs, others in none
+        self.pairs = few[few[:, 0] != few[:, 1]]    # some atoms are in many pairs, others in none
         self.file = coordtest.folder() + "/pairs"
         with open(self.file, "w") as out:
             out.write("# two atom IDs\n" + "".join(f"{i + 1} {j + 1}  # pair\n" for i, j in self.pairs))
 
     def each(self):
-        """name, keywords, first group and arguments of brute_force"""
+        """Yield name, keywords, first group and arguments of brute_force."""
         g = self.groups
         everything = np.arange(1 + max(m.max() for m in g.values()))
         yield "self", "all", "", {"a": everything}
@@ -69,7 +71,8 @@ class Forms:
 
 
 def ways(form, short):
-    """(engine keywords, meaning of image) that the design allows, with a range short or long for the box."""
+    """Return the supported (engine keywords, meaning of image), with a range that is short or long
+    for the box."""
     if form.startswith("pairs"):
         return [("image minimum", "minimum")] + ([("", "minimum")] if short else [])
     if short:
@@ -107,12 +110,14 @@ class BruteForce(unittest.TestCase):
                         lmp.command(f"compute {ident} {group} coord/gpu {switch.keywords} {keywords} {way} "
                                     "precision double")
                         cases.append((ident, f"{name}, {form}, dmax {factor} of half, '{way}'", references[image]))
-                    if short and len(references) == 2:    # where both exist they must agree by themselves
+                    # If both references exist, they must agree.
+                    if short and len(references) == 2:
                         coordtest.assert_same(references["all"], references["minimum"], TOLERANCE, "the references")
             lmp.command("run 0")
             for ident, what, expected in cases:
                 coordtest.assert_same(coordtest.result_of(lmp, ident), expected, TOLERANCE, what)
-            # the long range must have met more than one image of some pair, or the test shows nothing
+            # In the long range some pairs must have more than one image. Otherwise the test checks
+            # nothing.
             if periodic and max(ranges) > 1:
                 values = {image: brute_force(box, x, switch, np.arange(n), image=image).value
                           for image in ("all", "minimum")}
@@ -127,7 +132,7 @@ class BruteForce(unittest.TestCase):
         self.assertGreater(total, 1000)
 
     def test_sizes(self):
-        """Empty, one, two atoms, and more than a block of 64 and a chunk of 256."""
+        """No atoms, one, two, and more than a block of 64 and a chunk of 256."""
         for n, range_factor in ((1, 0.9), (1, 2.5), (2, 0.9), (2, 3.3), (5, 0.9), (65, 0.5), (300, 0.9), (1100, 0.6)):
             box = Box((7.0, 6.0, 8.0))
             rng = np.random.default_rng(100 + n)
@@ -154,7 +159,8 @@ class BruteForce(unittest.TestCase):
                                          (0, 0, 0), what + " with an empty group")
 
     def test_two_images_at_the_same_distance(self):
-        """Atoms half a period apart, with dmax just there: image all has two pairs, image minimum one."""
+        """Atoms half a period apart, with dmax at this distance: image all has two pairs, image
+        minimum one."""
         box = Box((10.0, 11.0, 12.0))
         x = np.array([[1.0, 2.0, 3.0], [6.0, 2.0, 3.0]])
         for image, pairs in (("minimum", 1), ("all", 2)):
@@ -167,7 +173,7 @@ class BruteForce(unittest.TestCase):
                         lmp.command('compute c all coord/gpu switch custom 1.0 func "1" dmax 5.0 nostretch image '
                                     f"{image} engine {engine} precision double")
                         lmp.command("run 0")
-                    except Exception as refusal:    # an engine may refuse what it cannot do
+                    except Exception as refusal:    # an engine may reject an unsupported case
                         self.assertRegex(str(refusal), "image")
                         self.assertNotEqual(engine, "auto")
                         continue
@@ -175,7 +181,8 @@ class BruteForce(unittest.TestCase):
                     np.testing.assert_array_equal(coordtest.atoms_of(lmp, "c")[:, 0], [pairs, pairs])
 
     def test_bonded_atoms(self):
-        """A coordination number counts bonded pairs, whatever special_bonds leaves out of neighbor lists."""
+        """A coordination number counts bonded pairs, whatever special_bonds excludes from neighbor
+        lists."""
         box = Box((6.0, 6.5, 7.0))
         n = 60
         rng = np.random.default_rng(17)
@@ -208,7 +215,7 @@ class BruteForce(unittest.TestCase):
                                           f"special weight {weight}, engine {engine}")
 
     def test_neighbor_styles(self):
-        """Lists by bins and by all pairs; cells beside lists for several cutoffs; a second run."""
+        """Lists by bins and by all pairs; cells next to lists for several cutoffs; a second run."""
         box = Box((7.0, 6.5, 6.0), tilt=(1.0, 2.0, -1.0))
         n = 80
         x = coordtest.random_positions(np.random.default_rng(18), box, n)
@@ -249,7 +256,7 @@ class BruteForce(unittest.TestCase):
                 self.assertEqual(np.abs(expected.atoms[:, 3]).max(), 0)
 
     def test_no_end(self):
-        """Ranges without end: nearest image of every pair."""
+        """Infinite ranges: the nearest image of every pair."""
         for box in (Box((4.0, 5.0, 6.0)), Box((4.0, 5.0, 6.0), (5.1, -7.3, 6.9)),
                     Box((4.0, 5.0, 6.0), periodic=(False,) * 3)):
             x = coordtest.random_positions(np.random.default_rng(8), box, 70)
@@ -272,7 +279,7 @@ class BruteForce(unittest.TestCase):
                                           f"{switch.keywords} in a box {box.edges.tolist()}")
 
     def test_ids_with_gaps_in_any_order(self):
-        """Pair mode goes by atom ID, whatever the order in memory."""
+        """Pair mode matches atoms by ID, whatever their order in memory."""
         box = Box((5.0, 5.0, 5.0))
         n = 40
         x = coordtest.random_positions(np.random.default_rng(3), box, n)
@@ -301,7 +308,8 @@ class BruteForce(unittest.TestCase):
             coordtest.assert_same(result, expected, TOLERANCE, "pairs by ID")
 
     def test_atoms_of_one_place(self):
-        """Two atoms at one position: s = 1 and no direction, so no derivative, for a switch flat at 0."""
+        """Two atoms at one position: s = 1 without a direction, and zero derivative, for a function
+        that is flat at 0."""
         box = Box((6.0, 6.0, 6.0))
         x = coordtest.on_grid([[1.0, 2.0, 3.0], [1.0, 2.0, 3.0], [1.5, 2.2, 2.9]])
         with coordtest.start() as lmp:
@@ -374,7 +382,7 @@ class SwitchKinds(unittest.TestCase):
             distances = [d0 + r0 + t for t in offsets] + [d0, d0 + 1e-9, d0 / 2, dmax, dmax - 1e-9, dmax + 1e-9]
             for r in distances:
                 x = coordtest.in_lammps([[20.0, 20.0, 20.0], [20.0 + r, 20.0, 20.0]])
-                r = x[1, 0] - x[0, 0]    # what is left of r beside 20
+                r = x[1, 0] - x[0, 0]    # r after rounding next to 20
                 with self.subTest(switch=switch.keywords, r=r):
                     result = self.of_pair(box, x, switch)
                     s, slope = (float(v[0]) for v in switch(np.array([r])))

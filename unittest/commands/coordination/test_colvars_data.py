@@ -1,4 +1,4 @@
-"""Values and forces of Colvars' own tests (trajectory of 5 frames, no periodicity)."""
+"""Values and forces from Colvars' own tests (trajectory of 5 frames, no periodicity)."""
 
 import os
 import unittest
@@ -9,9 +9,11 @@ import coordtest
 from coordtest import Box
 
 R0 = 4.0
-FORCE_CONSTANT, CENTER = -0.004, 0.1    # the force on an atom is FORCE_CONSTANT (xi - CENTER) dxi/dx
-# Colvars prints values with 15 and forces with 13 significant digits: half a last digit is 5e-15 and 5e-13
-# relative in the worst case. The positions are exact: the trajectory has 6 decimals. In a float LAMMPS they are not.
+# The force on an atom is FORCE_CONSTANT (xi - CENTER) dxi/dx.
+FORCE_CONSTANT, CENTER = -0.004, 0.1
+# Colvars prints values with 15 and forces with 13 significant digits: half a unit of the last digit
+# is at most 5e-15 and 5e-13 relative. The positions are exact, since the trajectory has 6 decimals,
+# except in a LAMMPS with float.
 TOLERANCE = coordtest.rounded(1e-12, growth=100)
 
 DATA = os.path.join(os.environ.get("GPUCOORD_TEST_DATA") or "/nonexistent", "colvars")

@@ -1,8 +1,8 @@
-"""dS/dx against displaced atoms and W against a strained box, both through LAMMPS.
+"""dS/dx compared with displaced atoms, and W with a strained box, both through LAMMPS.
 
-Central differences with two steps, extrapolated: D = (4 D(h/2) - D(h))/3 has an error of h^4, some 1e-10 of
-the largest derivative here, and rounding adds 1e-15 S/h. dmax lies in a gap between two distances wider than
-what the steps move, because a stretched switch has a kink there.
+Central differences with two steps are extrapolated: D = (4 D(h/2) - D(h))/3 has an error of order
+h^4, about 1e-10 of the largest derivative here. Rounding adds 1e-15 S/h. A stretched switch has a
+kink at dmax, so dmax lies in a gap between two distances that is wider than the displacements.
 """
 
 import unittest
@@ -14,7 +14,7 @@ from coordtest import Box, Switch
 
 STEP = 2.0**-12    # distance; half of it is on coordtest.GRID
 STRAIN = coordtest.strain_step(1e-4)
-TOLERANCE = 1e-9    # of the largest component
+TOLERANCE = 1e-9    # relative to the largest component
 GAP = max(4 * STEP, 6 * STRAIN)
 
 # name, lengths, tilt, periodic
@@ -32,7 +32,7 @@ def all_distances(box, x, reach):
 
 
 def in_a_gap(distances, wanted):
-    """A range near the wanted one that no pair crosses when atoms move by a step."""
+    """Return a range near the wanted one that no pair crosses when atoms move by a step."""
     middles = 0.5 * (distances[1:] + distances[:-1])
     wide = np.diff(distances) > 2 * GAP
     assert wide.any()
@@ -40,7 +40,7 @@ def in_a_gap(distances, wanted):
 
 
 def computes(box, x):
-    """IDs and command tails, all of which see the same atoms."""
+    """Return IDs and command tails of computes for the same atoms."""
     half = 0.5 * box.shortest_vector()
     distances = all_distances(box, x, 2.5 * half)
     short, long, far = (in_a_gap(distances, factor * half) for factor in (0.9, 1.6, 2.3))
@@ -66,11 +66,12 @@ class Derivatives(unittest.TestCase):
     def start(self, lengths, tilt, periodic, seed):
         box = Box(lengths, tilt, periodic)
         n = 14
-        # inside, so that atoms do not leave through a fixed side; apart, so that S stays smooth
+        # Inside the box, so that atoms do not leave through a fixed side; separated, so that S
+        # remains smooth.
         x = coordtest.random_positions(np.random.default_rng(seed), box, n, closest=0.55)
         lmp = coordtest.start()
         self.addCleanup(lmp.close)
-        # the shell holds the range, the skin and the strain
+        # The ghost shell covers the range, the skin and the strain.
         coordtest.make_system(lmp, box, x, ghosts=2.5 * 0.5 * box.shortest_vector() + 0.4)
         for name, members in (("left", range(7)), ("right", range(7, 14)), ("middle", range(3, 12))):
             coordtest.define_group(lmp, name, list(members))
@@ -113,7 +114,7 @@ class Derivatives(unittest.TestCase):
         self.each_box(self.strain)
 
     def strain(self, title, lmp, box, x, names):
-        """x' = x + e_ab x_b along a: dS/de_ab = sum ds/dr d_a d_b/r = -W_ab."""
+        """Strain x' = x + e_ab x_b along a: dS/de_ab = sum ds/dr d_a d_b/r = -W_ab."""
         if not box.tilted and all(box.periodic):
             lmp.command("change_box all triclinic")
         found = {name: coordtest.virial_of(lmp, name) for name in names}

@@ -1,6 +1,8 @@
-"""device auto, cuda and host: who computes, what the setup line says, and on a GPU the same numbers as on the host.
+"""device auto, cuda and host: the chosen backend, the setup line, and equal results on GPU and
+host.
 
-Tests that need a GPU are skipped where there is none, and fail there with GPUCOORD_REQUIRE_GPU=1.
+Tests that need a GPU are skipped on machines without one; with GPUCOORD_REQUIRE_GPU=1 they fail
+instead.
 """
 
 import functools
@@ -27,7 +29,7 @@ PATHS = {"engine cells": ("cells", OWNED), "engine list": ("list", OWNED), "engi
 
 
 def setup_line(output, ident="c"):
-    """Who computes, and all that follows, in the only setup line of a compute."""
+    """Return backend and further text of the only setup line of a compute."""
     line, = re.findall(rf"^Compute coord/gpu {ident}: ((?:host|cuda) \(.*)$", output, re.MULTILINE)
     return line
 
@@ -40,7 +42,7 @@ def run(script, ranks=1, **environment):
 
 
 def run_all(cases):
-    """Exit code and output of each (script, ranks, environment)."""
+    """Return exit code and output of each (script, ranks, environment)."""
     futures = start_all(lambda text, ranks, environment: run_script(text, ranks, **environment), cases)
     return [future.result() for future in futures]
 
@@ -51,7 +53,7 @@ def values_in(output):
 
 @functools.lru_cache(maxsize=None)
 def why_no_gpu():
-    """Empty where device auto takes a GPU, else the reason in its setup line."""
+    """Return "" if device auto uses a GPU, else the reason in its setup line."""
     line = setup_line(run(SYSTEM + AUTO + "run 0\n"))
     return "" if line.startswith("cuda (") else re.match(r"host \([^;]*; no GPU: (.*)\), precision", line)[1]
 
@@ -64,12 +66,12 @@ def gpu_or_skip():
 
 
 def one_gpu():
-    """Environment in which ranks see one GPU."""
+    """Return an environment in which ranks see one GPU."""
     return {"CUDA_VISIBLE_DEVICES": os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")[0]}
 
 
 class WithoutGPU(unittest.TestCase):
-    """Also where there is a GPU, which the environment hides."""
+    """The environment hides GPUs of the machine."""
 
     def test_cuda_is_an_error(self):
         for ranks, (code, output) in zip((1, 2), run_all([(SYSTEM + CUDA + "print 'went on'\n", ranks, NO_GPU)
@@ -95,7 +97,7 @@ class WithoutGPU(unittest.TestCase):
 BOX = Box((6.0, 6.5, 7.0), tilt=(1.1, -0.7, 0.9))
 N = 150
 RATIONAL = Switch("rational", 1.0, dmax=2.7).keywords
-# forms of the compute: group and keywords
+# Forms of the compute: group and keywords.
 FORMS = {"self": ("all", ""), "some": ("left", ""), "two": ("left", "group2 right"), "overlap": ("left", "group2 late"),
          "same": ("left", "group2 left norm mean"), "empty": ("left", "group2 none")}
 ENGINES = {"cells": "engine cells", "list": "engine list", "allpairs": "engine allpairs"}
@@ -111,7 +113,7 @@ class OnGPU(unittest.TestCase):
         gpu_or_skip()
 
     def compare(self, computes, tolerance, precision):
-        """name: group and keywords; every one of them on the host and on the GPU"""
+        """computes: name: group and keywords. Compares each on the host and on the GPU."""
         with coordtest.start() as lmp:
             x = coordtest.random_positions(np.random.default_rng(8), BOX, N, closest=0.4)
             coordtest.make_system(lmp, BOX, x, ghosts=8.0)
@@ -122,7 +124,7 @@ class OnGPU(unittest.TestCase):
                 for device in "host", "cuda":
                     lmp.command(f"compute {device}_{name} {group} coord/gpu {keywords} precision {precision} "
                                 f"device {device}")
-            for turn in range(3):    # buffers that grew and shrank, and lists that are kept
+            for turn in range(3):    # buffers grow and shrink, and lists are reused
                 lmp.command("run 0")
                 for name in computes:
                     coordtest.assert_same(coordtest.result_of(lmp, f"cuda_{name}"),
@@ -178,7 +180,7 @@ class OnGPU(unittest.TestCase):
         self.assertRegex(setup_line(output), r"^host \([^;]+; no GPU on rank 1: ")
 
     def test_same_bits(self):
-        """Run after run, at any number of threads."""
+        """Repeated runs and any number of threads give the same bits."""
         for precision in "mixed", "double":
             for words in PATHS:
                 script = SYSTEM + COMPUTE.format("a" if words == "pairs b" else "all", words, "device cuda").replace(

@@ -1,4 +1,5 @@
-"""Bad input stops LAMMPS on all ranks with a message that names the value, the limit and the way out."""
+"""Bad input stops LAMMPS on all ranks with a message that names the value, the limit and the way
+out."""
 
 import os
 import re
@@ -29,10 +30,10 @@ OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information se
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
 
-# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message. Messages of
-# LAMMPS itself mark none.
+# Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
+# Messages of LAMMPS itself mark no word.
 ARGUMENTS = [
-    # keywords and choices
+    # Keywords and choices.
     ("switch rational 1.0 [bogus] 3", f"Unknown compute coord/gpu keyword: bogus - switch rational takes {TAKES['rational']}, and then may come {KEYWORDS}"),
     ("[nn] 6 switch rational 1.0", f"Unknown compute coord/gpu keyword: nn - known are {KEYWORDS}{AFTER_SWITCH}"),
     ("switch [step] 1.0", f"Unknown compute coord/gpu switch option: step - known are {SWITCHES}"),
@@ -44,7 +45,7 @@ ARGUMENTS = [
      "Unknown compute coord/gpu precision option: half - known are mixed, double, single"),
     ("switch exp 1.0 device [gpu]", "Unknown compute coord/gpu device option: gpu - known are auto, cuda, host"),
 
-    # groups and files of pairs
+    # Groups and files of pairs.
     ("group2 [nix] switch exp 1.0", "Compute coord/gpu group2: group nix does not exist - define it before the compute"),
     ("pairs [nix] switch exp 1.0", "Compute coord/gpu pairs: group nix does not exist - define it before the compute"),
     ("group2 b [pairs] b switch exp 1.0",
@@ -71,7 +72,7 @@ ARGUMENTS = [
     ("pairs/file [self.pairs] switch exp 1.0",
      "Compute coord/gpu pairs/file self.pairs cannot be used: an atom cannot pair with itself in line '2 2'"),
 
-    # switching functions
+    # Switching functions.
     ("[compute] c a coord/gpu norm sum",
      "Compute coord/gpu needs a switching function, for example: switch rational 1.5"),
     ("switch exp 1.0 [switch] exp 1.0", "Compute coord/gpu takes one switch, but a second one is given"),
@@ -121,7 +122,7 @@ ARGUMENTS = [
     ("switch exp 1.0 coeff 1 1 custom 1.0 func [sqrt(-1)] dmax 4",
      NOT_A_NUMBER.replace("switch", "coeff").format("sqrt(-1)", "")),
 
-    # a stretch that single precision cannot hold
+    # A stretch that exceeds single precision.
     ("switch [tanh] 1e7 dmax 3.9", IMPRECISE.format("switch tanh", "1 at x = 0 and 0.99999961", 3.9, "mixed", 0.3)),
     ("precision single switch [rational] 10 dmax 3",
      IMPRECISE.format("switch rational", "1 at x = 0 and 0.9992715311", 3, "single", "0.0002").replace("10000000", "10")),
@@ -130,9 +131,9 @@ ARGUMENTS = [
     ("precision mixed switch [custom] 1.0 func 1e-40*exp(-x) dmax 4.4",
      IMPRECISE.format("switch custom", "1e-40 at x = 0 and 1.22773399e-42", 4.4, "mixed", "1e+02")
      .replace("10000000", "1")),
-    # not a number too many, and not a missing dmax
+    # The message must not say that there is a number too many, or that dmax is missing.
     ("switch q [1.5] beta 5 ref 1", "Compute coord/gpu switch q takes no r0: its distance is ref"),
-    # a misspelt word is not a missing one
+    # A misspelled word must not be reported as missing.
     ("switch cubic [D0] 1 dmax 3", f"Unknown compute coord/gpu keyword: D0 - switch cubic takes {ENDS}, and then may come {KEYWORDS}"),
     ("switch custom 1.5 [exp(-x)]",
      f"Unknown compute coord/gpu keyword: exp(-x) - switch custom takes {TAKES['custom']}, and then may come {KEYWORDS}"),
@@ -140,7 +141,7 @@ ARGUMENTS = [
     ("switch exp [dmax] 3", "Compute coord/gpu switch r0 must be a number, not 'dmax'"),
     ("switch cubic [1.5] dmax 3", "Compute coord/gpu switch cubic takes no r0: its width is dmax - d0"),
 
-    # functions of atom types
+    # Functions of atom types.
     ("switch exp 1.0 coeff [0] 1 exp 1.0", "Invalid range string: 0"),
     ("switch exp 1.0 coeff 1 [x] exp 1.0", "Invalid range string: x"),
     ("switch exp 1.0 coeff 1 [exp] 1.0", "Invalid range string: exp"),
@@ -158,7 +159,7 @@ ARGUMENTS = [
     ("coeff * 1 cubic dmax 3 image [all] switch exp 1.0",
      f"Compute coord/gpu image all {NO_END.replace('function', 'function of switch')}image minimum"),
 
-    # choices that contradict each other
+    # Contradicting options.
     ("switch exp 1.0 dmax 3 image [all] engine allpairs",
      "Compute coord/gpu engine allpairs takes the nearest image of each pair, not image all - use image "
      "minimum, or engine cells"),
@@ -177,7 +178,7 @@ ARGUMENTS = [
     ("switch exp 1.0 check 1 [-0.5]", "Compute coord/gpu check tolerance is -0.5 but must be > 0"),
 ]
 
-# arguments that end too early, and what the message calls them
+# Arguments that end too early, and their names in the message.
 MISSING = [(keyword, keyword) for keyword in KEYWORDS.split(", ")]
 MISSING += [("check 1", "check"), ("coeff 1 1", "coeff")]
 ARGUMENTS += [(f"switch [{name}]", f"Compute coord/gpu switch {name} needs r0, for example: {name} 1.5")
@@ -187,7 +188,7 @@ MISSING += [(f"switch {start} {keyword}", f"switch {keyword}") for start, keywor
     ("smap 1.0", "b"), ("q", "beta"), ("q", "lambda"), ("q", "ref"), ("custom 1.0", "func"))]
 ARGUMENTS += [(words, f"Illegal compute coord/gpu {name} command: missing argument(s)") for words, name in MISSING]
 
-# numbers, and what a message calls them where they must be > 0
+# Numbers that must be > 0, and their names in the message.
 for words, name in (
         ("rational {}", "r0"), ("exp {}", "r0"), ("gaussian {}", "r0"), ("smap {} a 2 b 3", "r0"), ("tanh {}", "r0"),
         ("cosinus {}", "r0"), ("custom {} func exp(-x)", "r0"), ("rational 1.0 nn {}", "nn"),
@@ -225,7 +226,7 @@ SHELL = "Compute coord/gpu c: dmax plus skin {0} exceeds the ghost atom range {1
 EXCLUDED = ("Compute coord/gpu c: engine list would miss the pairs that neigh_modify exclude takes from the neighbor "
             "list - use engine cells")
 
-# Scripts of which the last line must fail, after SYSTEM, and the message.
+# Scripts whose last line must fail, after SYSTEM, and the message.
 RUNS = {
     "pairs of unequal groups": ("compute c a coord/gpu pairs short switch exp 1.0 dmax 3\nrun 0",
         "Compute coord/gpu c: pairs needs two groups of the same size, but the first has 8 atoms and the second 4 - "
@@ -350,7 +351,8 @@ for name, arguments, tag in (
         ("pairs/file, first atom", "a coord/gpu pairs/file good.pairs switch cubic dmax 3.0", 2),
         ("pairs/file, second atom", "a coord/gpu pairs/file good.pairs switch cubic dmax 3.0", 12)):
     for what, variable in ("NaN", NAN), ("infinity", INF):
-        # before any run, so that a list that is built in the first one does not already fail
+        # Define the compute before any run, so that a list that the first run builds does not fail
+        # already.
         RUNS[f"{what} in {name}"] = (
             f"neigh_modify exclude none\n{variable}compute c {arguments}\nrun 0\nset atom {tag} y v_bad\nrun 1 pre no",
             f"Compute coord/gpu c: the position of atom ID {tag} {NOT_FINITE}")
@@ -358,18 +360,19 @@ for name, arguments, tag in (
 if coordtest.kokkos_lacks("neighbor multi", coordtest.NO_MULTI):
     del RUNS["comm_modify mode multi"], RUNS["neighbor multi"]
 
-# These differ between ranks, so a rank could stop alone, or wait for ever: also run by the executable.
+# These errors differ between ranks, so one rank could stop alone or wait forever. The executable
+# runs them, too.
 ON_RANKS = [name for name in RUNS if re.match("pairs|ghosts|exclusions after|NaN|infinity in pairs", name)] + [
     "several images in a shrinking box", "comm_modify group", "group2 deleted"]
 
 
 def with_output(script):
-    """The script with S in the thermodynamic output from the definition of the compute c on."""
+    """Return the script with S in the thermodynamic output after the definition of compute c."""
     return re.sub(r"^(compute c .*)\n", rf"\1\n{PRINT_S}", script, flags=re.MULTILINE)
 
 
 def tearDownModule():
-    start().finalize()  # mpirun reports a rank that ends without
+    start().finalize()  # mpirun reports an error for a rank that ends without this call
 
 
 class InProcess(errortest.InProcess):
@@ -421,11 +424,11 @@ class Runs(InProcess):
         self.assertAlmostEqual(value(self.lmp), expected_of_good(self.lmp), delta=1e-5)
 
     def test_ghost_range_beyond_int(self):
-        """LAMMPS itself then gets no ghost atoms, or an error of MPI."""
+        """In this case LAMMPS itself has no ghost atoms, or stops with an MPI error."""
         for cutoff, natoms in (1e4, 5.1e11), (1e12, 5.1e35), (1e19, 5.1e56), (1e300, float("inf")):
             with self.subTest(cutoff):
                 commands(self.lmp, f"comm_modify cutoff {cutoff}\ncompute c all coord/gpu switch cubic dmax 3.0\n{PRINT_S}")
-                # 64 atoms, 1 + 2 cutoff/10 times in each direction
+                # 64 atoms, 1 + 2 cutoff/10 times in each direction.
                 self.assertEqual(error_of(self.lmp, "run 0")[0],
                     f"Compute coord/gpu c: the ghost atom range {cutoff:.10g} of the comm_modify cutoff is so long that LAMMPS would "
                     "need about "
@@ -435,7 +438,7 @@ class Runs(InProcess):
                 self.check_still_usable()
 
     def test_source_of_a_ghost_range_beyond_int(self):
-        """The message names the command that makes the range so long."""
+        """The message names the command that sets the long range."""
         message = ("Compute coord/gpu c: the ghost atom range {0} of the {1} is so long that LAMMPS would need about 5.1e+11 "
                    "atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller {1}{2}")
         for before, after, cutoff, source, way_out in (
@@ -451,7 +454,7 @@ class Runs(InProcess):
                 self.check_still_usable()
 
     def test_stretch_in_double(self):
-        """tanh with r0 far above dmax is 1 - r/dmax, which mixed and single refuse."""
+        """tanh with r0 far above dmax is 1 - r/dmax; mixed and single reject it."""
         commands(self.lmp, f"compute c all coord/gpu switch tanh 1e7 dmax 3.0 precision double\n{PRINT_S}run 0")
         found = value(self.lmp)
         commands(self.lmp, 'thermo_style one\nuncompute c\n'
@@ -478,7 +481,7 @@ class Runs(InProcess):
 
 
 class WithoutIDs(InProcess):
-    # for KOKKOS in float, LAMMPS makes no lists with newton on of such atoms
+    # For KOKKOS in float with newton on, LAMMPS builds no neighbor lists of such atoms.
     SCRIPT = SYSTEM[:SYSTEM.index("group a")].replace("map array", "id no").replace(
         "atom_modify", "newton off\natom_modify" if coordtest.POSITION_ROUNDOFF else "atom_modify") + """
 region half block 0 2 0 4 0 4
@@ -563,13 +566,15 @@ class TwoRanks(unittest.TestCase):
     maxDiff = None
 
     def test_same_in_process(self):
-        """The tests above on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
+        """The tests above run on both of two ranks: if the ranks do not fail alike, the test fails
+        or hangs."""
         code, output = run_program([sys.executable, os.path.abspath(__file__), "Arguments", "Runs", "SpecialBonds"], 2)
         self.assertEqual(code, 0, output)
-        self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)    # the ranks may write into one line
+        # The ranks may write into one line.
+        self.assertEqual(output.replace("KOKKOS", "").count("OK"), 2, output)
 
     def check_executable(self, cases):
-        """name, script after SYSTEM, the only error in it"""
+        """cases: name, script after SYSTEM, the only error in it."""
         scripts = [(SYSTEM + with_output(script + "\nprint 'went on'\n"), 2) for _, script, _ in cases]
         for (name, _, message), result in zip(cases, start_all(run_script, scripts)):
             with self.subTest(name):
@@ -583,7 +588,8 @@ class TwoRanks(unittest.TestCase):
             ("argument", COMPUTE + "switch exp 0", "Compute coord/gpu switch exp: r0 is 0 but must be > 0 and finite")])
 
     def test_two_faults_at_once(self):
-        """Atom 17 is on one rank only. That its position is not finite must not let the other rank stop alone."""
+        """Atom 17 is on one rank only. Its nonfinite position must not let the other rank stop
+        alone."""
         message = f"Compute coord/gpu c: the position of atom ID 17 {NOT_FINITE}"
         start = "pair_style zero 1.0\npair_coeff * *\ncompute c a coord/gpu {} switch cubic dmax 3.0\nrun 0\n" + NAN
         fault = "set atom 17 x v_bad\nrun 0 pre no"
@@ -594,10 +600,10 @@ class TwoRanks(unittest.TestCase):
 
 
 class EmptyGroups(unittest.TestCase):
-    """No error, but S is 0 and a warning says so once."""
+    """S is 0 without an error, and one warning reports it."""
 
     def check(self, cases):
-        """script after SYSTEM, whether S is 0 in each step, groups of the warnings"""
+        """cases: script after SYSTEM, whether S is 0 in each step, groups of the warnings."""
         cases = [(ranks, *case) for case in cases for ranks in (1, 2)]
         results = start_all(run_script, [(SYSTEM + with_output(script), ranks) for ranks, script, _, _ in cases])
         for (ranks, script, zero, groups), result in zip(cases, results):
@@ -624,7 +630,8 @@ class EmptyGroups(unittest.TestCase):
 
 
 class Warnings(unittest.TestCase):
-    """A stretch that changes the scale of an expression is said, once for each expression, and only then."""
+    """A stretch that changes the scale of an expression is reported once for each expression, and
+    only then."""
 
     WARNING = ("{} custom: the expression '{}' is {} at x = 0, and the stretch for dmax = 3 makes that 1: s is {} times the "
                "expression {} - use nostretch to keep its values, or an expression that is 1 at x = 0")

@@ -1,7 +1,9 @@
-"""The same numbers on any ranks, newton, communication style and threads, while atoms move.
+"""The same numbers for any number of ranks and threads, newton setting and communication style,
+while atoms move.
 
-Every step of a run is compared with brute force on the positions which that run dumped. Atoms fly freely, all
-with the same speed, so that between two rebuilds of the neighbor lists all of them use up the skin.
+Every step of a run is compared with brute force for the positions that the run dumped. Atoms move
+freely at the same speed, so that all of them use up the skin between two rebuilds of the neighbor
+lists.
 """
 
 import re
@@ -20,7 +22,7 @@ ORTHOGONAL = Box((6.8, 6.1, 5.4))
 TILTED = Box((6.8, 6.1, 5.4), tilt=(2.9, -2.2, 2.0))
 GROUPS = {"all": np.arange(N), "left": np.arange(0, 40), "right": np.arange(50, 90), "late": np.arange(30, N)}
 
-# ID: group, keywords, brute force
+# ID: group, keywords, arguments of brute force
 COMPUTES = {
     "cells": ("all", f"{SHORT.keywords} engine cells", SHORT, {"a": GROUPS["all"]}),
     "list": ("left", f"{SHORT.keywords} group2 late engine list", SHORT, {"a": GROUPS["left"], "b": GROUPS["late"]}),
@@ -39,7 +41,7 @@ np.savetxt(f"{coordtest.folder()}/pairs", PAIRS + 1, fmt="%d")
 
 
 def write_system(box, seed):
-    """A data file with velocities of equal length."""
+    """Write a data file with velocities of equal magnitude."""
     path = f"{coordtest.folder()}/data{seed}"
     rng = np.random.default_rng(seed)
     coordtest.write_data(path, coordtest.random_positions(rng, box, N), box)
@@ -108,7 +110,7 @@ class Parallel(unittest.TestCase):
         for ranks in (1, 2, 4):
             for newton in ("on", "off"):
                 results = self.check(ORTHOGONAL, ranks, first=[f"newton {newton}"])
-                for ident in COMPUTES:    # the same positions on all ranks at step 0
+                for ident in COMPUTES:    # positions at step 0 are equal on all numbers of ranks
                     first.setdefault(ident, results[ident, 0])
                     coordtest.assert_same(results[ident, 0], first[ident], coordtest.LAST_DIGITS,
                                           f"{ident} on {ranks} ranks and on 1")
@@ -134,7 +136,7 @@ class Parallel(unittest.TestCase):
         self.compare_frames(run, "fixed in x, 3 ranks")
 
     def widen(self, data, box):
-        """Puts the atoms of a data file into another box."""
+        """Put the atoms of a data file into another box."""
         with open(data) as file:
             text = file.read()
         for axis, low, high in zip("xyz", box.lo.tolist(), (box.lo + np.diag(box.edges)).tolist()):
@@ -166,7 +168,7 @@ class Parallel(unittest.TestCase):
 
 
 class SameBits(unittest.TestCase):
-    """Same input, build, device and ranks: the same bits, whatever the threads."""
+    """The same input, build, device and ranks give the same bits, for any number of threads."""
 
     def run_once(self, ranks, threads, precision, first=(), threads_used=None):
         data = write_system(ORTHOGONAL, 7)
@@ -187,7 +189,7 @@ class SameBits(unittest.TestCase):
         self.assertEqual(columns.keys(), other_columns.keys())
         for name in columns:
             coordtest.assert_same_bits(columns[name], other_columns[name], f"{what}, {name}", rounding)
-            if not coordtest.ON_KOKKOS_GPU:    # also of zeros
+            if not coordtest.ON_KOKKOS_GPU:    # includes signs of zeros
                 self.assertEqual(columns[name].tobytes(), other_columns[name].tobytes(), f"{what}, {name}")
 
     def test_twice(self):

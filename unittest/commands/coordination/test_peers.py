@@ -1,4 +1,5 @@
-"""Against what others compute: fix colvars, compute coord/atom, the shells of lattices, a replicated cell."""
+"""Comparison with other results: fix colvars, compute coord/atom, shells of lattices, a replicated
+cell."""
 
 import os
 import unittest
@@ -8,7 +9,8 @@ import numpy as np
 import coordtest
 from coordtest import Box, Switch, brute_force
 
-# Colvars and we add the same terms in double in another order; its trajectory file has 15 digits.
+# Colvars and GPUCOORD add the same terms in double in different order; Colvars' trajectory file has
+# 15 digits.
 COLVARS = 1e-12
 
 FORCE_CONSTANT, CENTER = 0.3, 1.7
@@ -34,7 +36,7 @@ harmonic {{
 
 class Colvars(unittest.TestCase):
     def compare(self, component, members, exponents, periodic):
-        """Value, and the force that a harmonic bias applies: -k (xi - xi0) dxi/dx."""
+        """Compare the value, and the force of a harmonic bias: -k (xi - xi0) dxi/dx."""
         box = Box((7.0, 8.0, 9.0), periodic=periodic, lo=(-2.0, 1.0, 0.0))
         x = coordtest.random_positions(np.random.default_rng(6), box, 40, closest=0.2)
         groups = "\n".join(f"group{k + 1} {{ atomNumbers {' '.join(str(i + 1) for i in group)} }}"
@@ -114,7 +116,7 @@ class HardCutoff(unittest.TestCase):
                         self.assertEqual(two_groups.value, others[::2].sum(), what)
                         self.assertEqual(np.abs(one_group.atoms[:, 1:]).max(), 0, what)
 
-    # distances of the shells in lattice constants, and the atoms in them
+    # Distances of the shells in lattice constants, and their numbers of atoms.
     LATTICES = {
         "fcc": (4.0, [(np.sqrt(0.5), 12), (1.0, 6), (np.sqrt(1.5), 24), (np.sqrt(2), 12), (np.sqrt(2.5), 24)]),
         "bcc": (2.0, [(np.sqrt(0.75), 8), (1.0, 6), (np.sqrt(2), 12), (np.sqrt(2.75), 24), (np.sqrt(3), 8)]),
@@ -122,7 +124,7 @@ class HardCutoff(unittest.TestCase):
     }
 
     def test_lattices(self):
-        """Counts of the shells; in one unit cell and image all every partner is an image."""
+        """Numbers of atoms in shells. With one unit cell and image all, every partner is an image."""
         for lattice, (density, shells) in self.LATTICES.items():
             for cells in (1, 2, 6):
                 with coordtest.start() as lmp:
@@ -153,11 +155,14 @@ class HardCutoff(unittest.TestCase):
 
 class Replicated(unittest.TestCase):
     def test_value_of_eight_cells(self):
-        """Under image all a cell replicated 2 2 2 has 8 S and 8 W, and every copy its s_i and dS/dx."""
+        """With image all, a cell replicated 2 2 2 has 8 S and 8 W, and each copy has the s_i and
+        dS/dx of the cell."""
         for box in (Box((3.0, 3.6, 4.1)), Box((4.0, 4.0, 4.0), tilt=(1.0, -2.0, 2.0))):
             n = 20
             x = coordtest.random_positions(np.random.default_rng(12), box, n)
-            dmax = 0.9 * box.edges[0, 0]    # beyond half of both boxes' widths, and of the small box within reach of own images twice
+            # Beyond half the widths of both boxes. In the small box an atom's own images are in
+            # range twice.
+            dmax = 0.9 * box.edges[0, 0]
             results = []
             for replicate in (False, True):
                 with coordtest.start() as lmp:

@@ -1,4 +1,5 @@
-"""Errors of precisions double, mixed and single, for each quantity and engine: a table of doc/accuracy.md."""
+"""Errors of precisions double, mixed and single, for each quantity and engine: a table of
+doc/accuracy.md."""
 
 import itertools
 import unittest
@@ -8,23 +9,24 @@ import numpy as np
 import coordtest
 from coordtest import Box, Switch, brute_force
 
-# Limits of the relative error: the largest difference over the largest magnitude of that quantity in the
-# system. About five times the worst that was measured; float has a unit roundoff of 6e-8.
+# Limits of the relative error: the largest difference over the largest magnitude of that quantity
+# in the system. They are about five times the largest measured errors; float has a unit roundoff of
+# 6e-8.
 LIMITS = {
     "double": {"S": 5e-15, "s_i": 5e-15, "dS/dx": 5e-14, "W": 5e-15},
     "mixed": {"S": 5e-7, "s_i": 3e-6, "dS/dx": 3e-5, "W": 5e-7},
     "single": {"S": 5e-7, "s_i": 3e-6, "dS/dx": 3e-5, "W": 5e-7},
 }
-# Ghost atoms are atoms plus a period, rounded at the distance from the origin: at 3e4 by 3.6e-12, which no
-# arithmetic of pairs can undo.
+# Positions of ghost atoms are those of atoms plus a period, rounded at the distance from the
+# origin: by 3.6e-12 at 3e4. No arithmetic of pairs can correct this.
 ROUNDING_OF_POSITIONS = 3 * np.finfo(float).eps
-# A float result that is more accurate than float can be was computed in double.
+# A float result with a smaller error than float allows must come from double.
 FLOAT_AT_LEAST = 1e-8
 ENGINES = ("cells", "list", "allpairs")
 
 
 def liquid(rng, cells, tilt=(0, 0, 0), lo=(0, 0, 0), displacement=0.15):
-    """A box with 4 cells^3 atoms, fcc of density 0.84 with every atom displaced at random."""
+    """Return a box with 4 cells^3 atoms: fcc of density 0.84 with random displacements."""
     edge = cells * (4 / 0.84) ** (1 / 3)
     box = Box((edge,) * 3, np.multiply(tilt, edge), lo=lo)
     sites = [np.add(corner, site) for corner in itertools.product(range(cells), repeat=3)
@@ -34,7 +36,7 @@ def liquid(rng, cells, tilt=(0, 0, 0), lo=(0, 0, 0), displacement=0.15):
 
 
 def systems():
-    """name, box, positions and switch"""
+    """Yield name, box, positions and switch."""
     rng = np.random.default_rng(2)
     rational = Switch("rational", 1.2, dmax=3.0)
     yield "liquid, rational 6/12", *liquid(rng, 5), rational
@@ -42,7 +44,7 @@ def systems():
     yield "liquid, gaussian", *liquid(rng, 5), Switch("gaussian", 0.6, d0=0.5, dmax=3.0)
     yield "liquid, smap", *liquid(rng, 5), Switch("smap", 1.5, a=8, b=12, dmax=3.0)
     yield "tilted, rational 6/12", *liquid(rng, 5, tilt=(0.45, -0.3, 0.4)), rational
-    far = 300.0 if coordtest.POSITION_ROUNDOFF else 3e4    # where float would be too coarse for atoms
+    far = 300.0 if coordtest.POSITION_ROUNDOFF else 3e4    # float would be too coarse for atoms
     yield "far from the origin, rational 6/12", *liquid(rng, 5, lo=(far, -2 * far / 3, far / 3)), rational
     yield "at random, rational 5/9", *liquid(rng, 5, displacement=3.0), Switch("rational", 1.0, n=5, m=9, dmax=4.0)
     yield "590 partners, rational 6/12", *liquid(rng, 7), Switch("rational", 3.0, dmax=5.5)
@@ -95,13 +97,13 @@ class Precision(unittest.TestCase):
             value = {name: coordtest.scalar_of(lmp, name) for name in ("none", "mixed", "double", "single")}
             self.assertEqual(value["none"], value["mixed"])
             self.assertNotEqual(value["mixed"], value["double"])
-            # with hundreds of partners sums in float and in double differ; on a GPU several threads share
-            # the partners of an atom of a small system, and have few each
+            # With hundreds of partners, sums in float and in double differ. On a GPU several
+            # threads share the partners of an atom of a small system, so each has few.
             if coordtest.DEVICE == "host":
                 self.assertNotEqual(value["mixed"], value["single"])
 
     def test_check_compares(self):
-        """check N TOL: passes above the error of float, and stops the run below it."""
+        """check N TOL passes above the error of float, and stops the run below it."""
         box = Box((6.0, 6.0, 6.0))
         x = coordtest.random_positions(np.random.default_rng(1), box, 100)
         for engine in ENGINES:
@@ -118,7 +120,8 @@ class Precision(unittest.TestCase):
                         coordtest.atoms_of(lmp, "c")
 
     def test_check_counts_each_kind_of_evaluation(self):
-        """With S, W and dS/dx in turn, every second W is compared, not every second evaluation of any kind."""
+        """With S, W and dS/dx in turn, every second W is compared, not every second evaluation of
+        any kind."""
         box = Box((6.0, 6.0, 6.0))
         x = coordtest.random_positions(np.random.default_rng(1), box, 100)
         for kind in (coordtest.virial_of, coordtest.atoms_of):
@@ -136,7 +139,7 @@ class Precision(unittest.TestCase):
 
 
 def lmp_positions(lmp):
-    """The positions that LAMMPS has, which wrapping rounds far from the origin."""
+    """Return the positions in LAMMPS, which wrapping rounds far from the origin."""
     x = lmp.numpy.extract_atom("x")[:lmp.extract_global("nlocal")]
     tags = lmp.numpy.extract_atom("id")[:len(x)]
     ordered = np.empty_like(x)

@@ -1,6 +1,6 @@
-"""The compute in every kind of run and under every command that can use it.
+"""The compute in every kind of run and with every command that can use it.
 
-The value reported is compared with brute force on the positions dumped at the same step.
+The reported value is compared with brute force for the positions dumped at the same step.
 """
 
 import unittest
@@ -24,7 +24,8 @@ COMPUTES = {
 
 
 def soft_liquid(commands, ranks=1, computes=COMPUTES, box=BOX, n=N, sort="sort id"):
-    """Runs commands on a Lennard-Jones liquid at random positions, which a short minimization pulled apart."""
+    """Run commands on a Lennard-Jones liquid at random positions, which a short minimization has
+    separated."""
     data = f"{coordtest.folder()}/data"
     x = coordtest.random_positions(np.random.default_rng(21), box, n, closest=0.75)
     coordtest.write_data(data, x, box)
@@ -65,7 +66,8 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 2, 5)
 
     def test_neighbor_lists(self):
-        """S is of all pairs within dmax, whatever pairs LAMMPS' own neighbor list has, which is taken if it has them."""
+        """S includes all pairs within dmax, whatever pairs LAMMPS' own neighbor list has. The list
+        is used if it has all of them."""
         lists = {"the same": [], "excluded": ["neigh_modify exclude group left late"],
                  "shorter": ["pair_style lj/cut 2.0", "pair_coeff * * 1.0 1.0"],
                  "longer": ["pair_style lj/cut 3.5", "pair_coeff * * 1.0 1.0"],
@@ -84,7 +86,8 @@ class RunStyles(unittest.TestCase):
                 self.assertEqual("pairs of LAMMPS' neighbor list" in run.text, taken)
 
     def test_second_group_of_all_atoms(self):
-        """The pairs of all atoms with a group are those of a list of all atoms only where the group is all."""
+        """The pairs of all atoms with a group equal those of a list of all atoms only if the group
+        is all."""
         computes = {"late": ("all", f"{SWITCH.keywords} group2 late", SWITCH, {"a": ALL, "b": LATE}),
                     "cells": ("all", f"{SWITCH.keywords} group2 all", SWITCH, {"a": ALL, "b": ALL})}
         run = soft_liquid(["run 0", "fix move all nve", "timestep 0.003", "run 6"], 2, computes)
@@ -92,7 +95,8 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 1, 7, computes=computes)
 
     def test_between_neighbor_lists(self):
-        """Evaluated five steps after LAMMPS has made its lists, when atoms have moved farther than half the skin."""
+        """Evaluate five steps after LAMMPS has built its lists, when atoms have moved farther than
+        half the skin."""
         computes = {"cells": COMPUTES["cells"]}
         run = soft_liquid(["pair_coeff * * 1e-9 1.0", "neigh_modify every 10 delay 0 check no", "velocity all create 8.0 99",
                            "undump d", "thermo 15", "dump d all custom 15 dump id x y z c_cells[*]",
@@ -101,7 +105,8 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 0, 4, computes=computes)
 
     def test_after_commands_that_set_up(self):
-        """write_data makes new ghost atoms, in another order than those of the lists of the run before."""
+        """write_data creates new ghost atoms, in another order than in the lists of the previous
+        run."""
         box = Box((6.8, 6.4, 6.1))
         x = coordtest.random_positions(np.random.default_rng(21), box, N, closest=0.75)
         with coordtest.start() as lmp:
@@ -126,7 +131,7 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 0, 9)
 
     def test_rerun(self):
-        """The trajectory of a run, read again with a compute that the run did not have."""
+        """Read the trajectory of a run again, with a compute that the run did not have."""
         script = ["undump d", "dump d all custom 2 trajectory id type x y z", "dump_modify d format float %.17g",
                   "fix move all nve", "timestep 0.004", "run 8", "undump d",
                   "dump d all custom 1 dump id x y z " + " ".join(f"c_{ident}[*]" for ident in COMPUTES),
@@ -135,11 +140,11 @@ class RunStyles(unittest.TestCase):
         self.compare(run, 1, 5)
         first = {int(step): value for step, value in zip(run.tables[0]["Step"], run.tables[0]["c_cells"])}
         for step, value in zip(run.tables[1]["Step"], run.tables[1]["c_cells"]):
-            # the set-up rounds positions in a tilted box
+            # The setup rounds positions in a tilted box.
             self.assertAlmostEqual(value / first[int(step)], 1, delta=coordtest.rounded(coordtest.LAST_DIGITS))
 
     def test_dynamic_groups(self):
-        """Groups that follow a region and a variable, chosen anew at every step."""
+        """Groups that follow a region and a variable, updated at every step."""
         commands = ["undump d", "region slab block 1.5 4.5 INF INF INF INF", "variable high atom z>2.0+0.1*y",
                     "group slab dynamic all region slab every 1", "group high dynamic all var high every 1"]
         parts = {"a": "slab", "b": "high"}
@@ -172,7 +177,8 @@ class RunStyles(unittest.TestCase):
 
     @coordtest.not_where(coordtest.KOKKOS_COPIES, coordtest.NO_FLIP)
     def test_sheared_box(self):
-        """A shear that flips the box; run 0 after every few steps sets up ghost atoms in the box as it is."""
+        """A shear that flips the box. run 0 after every few steps sets up ghost atoms in the
+        current box."""
         box = Box((6.8, 6.4, 6.1), tilt=(2.9, 0.0, 0.0))
         x = coordtest.random_positions(np.random.default_rng(21), box, N, closest=0.75)
         tilts = []
@@ -198,13 +204,14 @@ class RunStyles(unittest.TestCase):
         self.assertTrue(min(tilts) < 0 < 3 < max(tilts), f"the box did not flip: {tilts}")
 
     def test_output_after_the_box_changed(self):
-        """fix deform changes the box and the atoms after the forces and before thermo and dump of a step."""
+        """fix deform changes the box and the atoms after the forces, and before thermo and dump of
+        a step."""
         run = soft_liquid(["fix move all nve", "timestep 0.005", "fix shear all deform 1 xy erate 0.2 remap x",
                            "run 6"], ranks=2)
         self.compare(run, 0, 7)
 
     def test_shrink_wrapped_box(self):
-        """The box changes size with the atoms."""
+        """The box size follows the atoms."""
         box = Box((30.0, 30.0, 30.0), periodic=(False,) * 3)
         rng = np.random.default_rng(2)
         x = coordtest.random_positions(rng, Box((5.0,) * 3, lo=(10.0,) * 3), 80, closest=0.5)
@@ -221,7 +228,8 @@ class RunStyles(unittest.TestCase):
 
 
 class Uses(unittest.TestCase):
-    """Each command that reads a compute, against the values of thermo and dump at the same steps."""
+    """Each command that reads a compute, compared with the values of thermo and dump at the same
+    steps."""
 
     @classmethod
     def setUpClass(cls):
@@ -247,7 +255,7 @@ class Uses(unittest.TestCase):
 
     def test_fix_ave_time(self):
         averages = np.loadtxt(self.run_of_all.path("time"))
-        for line in averages[1:]:    # the first line is of step 0
+        for line in averages[1:]:    # the first line belongs to step 0
             used = [int(line[0]) - 4, int(line[0]) - 2, int(line[0])]
             for column, name in enumerate(("c_cells", "c_cells[4]", "v_twice")):
                 mean = np.mean([self.rows[name][step] for step in used])
@@ -271,7 +279,7 @@ class Uses(unittest.TestCase):
         for row, frame in enumerate(self.frames):
             array = frame.array("cells")
             self.assertEqual(self.rows["c_highest"][row], array[:, 0].max())
-            # for one group the s_i add up to 2 S, and derivatives to nothing
+            # For one group the sum of s_i is 2 S, and the sum of derivatives is zero.
             self.assertAlmostEqual(self.rows["c_total[1]"][row] / (2 * self.rows["c_cells"][row]), 1, delta=1e-13)
             self.assertLess(abs(self.rows["c_total[2]"][row]), coordtest.rounded(1e-11))
 

@@ -1,4 +1,4 @@
-"""Keyword check of pair_style multisite: what it must not call an error, and what it must find."""
+"""Keyword check of pair_style multisite: cases that are no errors, and errors that it must find."""
 
 import re
 import unittest
@@ -17,7 +17,8 @@ BOX = Box((40.0, 40.0, 40.0))
 
 
 def pairs(distances, site, seed=6):
-    """Pairs of molecules, far from one another, of which the sites, or the centers of mass, are at these distances."""
+    """Return pairs of molecules, far from other pairs, with sites or centers of mass at these
+    distances."""
     rng = np.random.default_rng(seed)
     x, q = [], rng.normal(size=(2 * len(distances), 4))
     q /= np.linalg.norm(q, axis=1)[:, None]
@@ -30,7 +31,8 @@ def pairs(distances, site, seed=6):
 
 
 class AtCutoff(MultisiteTest):
-    """In single precision rounding may put a pair within the cutoff for one molecule and beyond it for the other."""
+    """In single precision, rounding may put a pair within the cutoff for one molecule and beyond it
+    for the other."""
 
     def begin(self, site, words, seed=6):
         rng = np.random.default_rng(seed)
@@ -54,12 +56,13 @@ class AtCutoff(MultisiteTest):
                 print(f"\ncutoff {'site' if site else 'center'}, {precision}: {other.sum()} of 128 molecules have other pairs",
                       end=" ")
                 if site:
-                    self.assertGreater(other.sum(), 0)    # or there is nothing that the check would call an error
+                    # Otherwise the check has no such case to accept.
+                    self.assertGreater(other.sum(), 0)
                 self.assertFalse(other[100:].any())
                 self.forces(site, f"precision {precision} check 1 {TOLERANCE}")
 
     def test_error(self):
-        """Of molecules that have no pair there."""
+        """Molecules without a pair at the cutoff raise an error."""
         for precision in "mixed", "single":
             lmp = self.begin(True, f"precision {precision} check 1 1e-12")
             with self.assertRaisesRegex(Exception, "Pair multisite: check: the force on molecule ID") as caught:
@@ -67,7 +70,7 @@ class AtCutoff(MultisiteTest):
             self.assertGreater(int(re.search(r"molecule ID (\d+)", str(caught.exception))[1]), 100)
 
     def test_ranks(self):
-        """Of which one may have such molecules and another not."""
+        """One rank may have such molecules and another none."""
         script = []
         self.start = lambda *lines: script.extend(lines)
         self.begin(True, f"precision mixed check 1 {TOLERANCE}")
@@ -75,13 +78,14 @@ class AtCutoff(MultisiteTest):
         self.assertIn("check every 1 evaluations", run.text)
 
     def test_double(self):
-        """All decide alike there."""
+        """In double, both molecules of a pair agree."""
         for site in True, False:
             self.forces(site, "precision double check 1 1e-12")
 
 
 class Every(MultisiteTest):
-    """Pairs that come, in step 1, to where their energies cancel: in mixed these have larger errors than forces."""
+    """In step 1, pairs come to distances at which their energies cancel: in mixed, energies then
+    have larger errors than forces."""
 
     def begin(self, every):
         atom = Component("atom", 1.0, centers=[((0, 0, 0), 1.0, 1.0)])
@@ -96,7 +100,8 @@ class Every(MultisiteTest):
                           "timestep 1.0", "thermo_style custom step", "thermo 1000")
 
     def test_all_evaluations_count(self):
-        """Also those of which LAMMPS wants no energy, which is compared all the same."""
+        """Evaluations for which LAMMPS requests no energy count, too; their energy is still
+        compared."""
         commands(self.begin(2), "run 1 post no")    # evaluation 1 is not checked
         with self.assertRaisesRegex(Exception, "Pair multisite: check: the energy is"):
             self.begin(1).command("run 1 post no")

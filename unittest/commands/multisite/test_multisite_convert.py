@@ -1,4 +1,5 @@
-"""tools/multisite/convert.py: component files from ls1-MarDyn's formats and from LAMMPS' molecule templates."""
+"""tools/multisite/convert.py: component files from ls1-MarDyn's formats and from LAMMPS' molecule
+templates."""
 
 import os
 import re
@@ -19,7 +20,7 @@ DATA = os.environ.get("GPUCOORD_TEST_DATA", "")
 
 HARTREE, BOHR = 627.5094740631, 0.529177210903    # kcal/mol, Angstrom
 BOLTZMANN = 0.0019872042586    # kcal/mol/K
-COULOMB = 332.0637128    # kcal/mol Angstrom, of two elementary charges
+COULOMB = 332.0637128    # kcal/mol Angstrom, for two elementary charges
 
 ASCII = """mardyn trunk 20120726
  Length 30 30 30
@@ -61,7 +62,7 @@ XML = """<?xml version="1.0"?>
  <mixing><rule type="LB" cid1="1" cid2="7"><eta>1.02</eta><xi>0.95</xi></rule></mixing>
 </components>
 """
-# SPC/E water, neither centered nor along any axis
+# SPC/E water, neither centered nor along any axis.
 WATER = """# SPC/E water
 
 3 atoms
@@ -172,12 +173,12 @@ class Convert(unittest.TestCase):
         self.assertTrue(found.text.startswith("# UNITS: real\n"))
         a, b = found.components["A"], found.components["B"]
         self.same(a["mass"], [[40.0]])
-        self.same(a["inertia"], [[40.0 * BOHR**2, 40.0 * BOHR**2, 0]])    # of masses
+        self.same(a["inertia"], [[40.0 * BOHR**2, 40.0 * BOHR**2, 0]])    # from the masses of sites
         self.same(a["center"], [[0, 0, -BOHR, 0.0004 * HARTREE, 6.5 * BOHR], [0, 0, BOHR, 0.0003 * HARTREE, 6.0 * BOHR]])
         self.same(a["charge"], [[0, 0, 0, 0.5]])
         self.same(a["dipole"], [[0, 0, 0.5 * BOHR, 0, 0, 1, 0.9 * BOHR]])
         self.same(b["mass"], [[30.0]])
-        self.same(b["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])    # as it says
+        self.same(b["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])    # as given in the file
         self.same(b["quadrupole"], [[0, 0, 0, 1, 0, 0, -2.5 * BOHR**2]])
         self.assertIn("# pair_coeff 1 2 mix 0.9 1.1    (type 1 is A, 2 is B)", found.text)
         self.assertIn("unlike molecules are mixed by: pair_coeff 1 2 mix 0.9 1.1", found.notices)
@@ -202,7 +203,8 @@ class Convert(unittest.TestCase):
                       self.convert(ASCII, *options, "--negate-dipoles", "yes").notices)
 
     def energy_of(self, sites, *options):
-        """Energy of one molecule of each component, all of one site: two are 2 apart along x, a third is beyond the cutoff."""
+        """Return the energy of one molecule of each component, each with one site: two are 2 apart
+        along x, a third is beyond the cutoff."""
         names = [f"C{k + 1}" for k in range(len(sites))]
         components = "".join(f"{count}\n{site}\n0 0 0\n" for count, site in sites)
         mixing = "1 1 " * (len(sites) * (len(sites) - 1) // 2)
@@ -223,8 +225,9 @@ class Convert(unittest.TestCase):
         return energy
 
     def test_masses_and_signs(self):
-        """Dipoles and quadrupoles have no mass in ls1, so it is given. With --negate-dipoles yes energies of charges and dipoles
-        have the sign of ls1, and those of dipoles and quadrupoles do not."""
+        """Dipoles and quadrupoles have no mass in ls1, so the test provides it. With
+        --negate-dipoles yes, energies of charges and dipoles have the sign of ls1, those of dipoles
+        and quadrupoles have not."""
         r, mu, q, theta = 2.0, 0.7, 0.4, 0.3
         dipole, quadrupole = ("0 0 1 0 0", f"0 0 0 1 0 0 {mu}"), ("0 0 0 1 0", f"0 0 0 1 0 0 {theta}")
         charge = "0 1 0 0 0", f"0 0 0 0 {q}"
@@ -236,12 +239,13 @@ class Convert(unittest.TestCase):
             self.same(self.energy_of([dipole, quadrupole, charge], "--negate-dipoles", answer), sign * 3 * mu * theta / r**4)
 
     def test_mass_of_a_component(self):
-        """In the units of the file, where the file has none."""
+        """A mass in the units of the file, if the file has none."""
         options = ["--from", "atomic", "--negate-dipoles", "no"]
         text = ASCII.replace("0 0 0 0.03 ", "0 0 0 0 ")
         found = self.convert(text, "--units", "real", *options, "--names", "A,B", "--mass", "B", "0.05")
         self.same(found.components["B"]["mass"], [[50.0]])
-        self.same(found.components["B"]["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])    # as the file says
+        # As given in the file.
+        self.same(found.components["B"]["inertia"], [[100 * BOHR**2, 100 * BOHR**2, 0]])
         self.same(found.components["A"]["mass"], [[40.0]])
 
     def test_axes_and_shift(self):
@@ -271,7 +275,8 @@ class Convert(unittest.TestCase):
         places = np.array(one["center"])[:, :3]
         self.same(abs(places), [[half, 0, 0]] * 2)
         self.same(one["inertia"], [[0, 0.04 * half**2, 0.04 * half**2]])
-        # what was at the origin and half a unit above the middle, with the axis along z
+        # The sites that are at the origin and half a unit above the middle in the file, with the
+        # axis along z.
         e, direction = places[0] / half, np.array([0, -0.5, -1]) / half
         self.same(np.array(one["charge"][0][:3]) @ e, np.dot([0, -0.5, 0], direction))
         self.same(np.array(one["dipole"][0][3:6]) @ e, np.dot([0, 0, 1], direction))
@@ -280,7 +285,7 @@ class Convert(unittest.TestCase):
     def test_xml(self):
         found = self.convert(XML, "--units", "real", "--from", "kelvin", "--negate-dipoles", "no")
         co2, hcl = found.components["CO2"], found.components["HCl"]
-        self.same(co2["mass"], [[44.009]])    # quadrupoles have none
+        self.same(co2["mass"], [[44.009]])    # quadrupoles have no mass
         self.same(co2["inertia"], [[2 * 15.999 * 1.2869**2] * 2 + [0]])
         self.same(co2["center"][0], [0, 0, 0, 12.3724 * BOLTZMANN, 2.8137])
         self.same(co2["quadrupole"], [[0, 0, 0, 1, 0, 0, -346.69 * np.sqrt(BOLTZMANN / COULOMB)]], 1e-8)
@@ -291,7 +296,7 @@ class Convert(unittest.TestCase):
         self.assertIn("there are shifted Lennard-Jones centers - use pair_style multisite with shift yes", found.notices)
 
     def test_units(self):
-        """Of an energy, a charge, a mass and a dipole, in LAMMPS' systems."""
+        """Energy, charge, mass and dipole in LAMMPS' unit systems."""
         eV = 27.211386245988
         for units, (length, mass, energy) in {"real": (BOHR, 1000, HARTREE), "metal": (BOHR, 1000, eV),
                                               "electron": (1, 1000, 1)}.items():
@@ -305,7 +310,8 @@ class Convert(unittest.TestCase):
 
     @unittest.skipUnless(DATA, "no reference data")
     def test_energy_of_ls1(self):
-        """CO2 of ls1's tests as a data file in units real: LAMMPS computes ls1's energy and its temperature."""
+        """CO2 of ls1's tests as a data file in units real: LAMMPS computes ls1's energy and its
+        temperature."""
         where = coordtest.folder()
         data, components = (os.path.join(where, name) for name in ("data.co2", "co2.multisite"))
         done = run(os.path.join(DATA, "ls1/CO2.inp"), "--units", "real", "--from", "atomic", "--names", "CO2", "--data", data,
@@ -320,10 +326,10 @@ class Convert(unittest.TestCase):
                            f"pair_coeff * * {components} CO2\ncompute r all temp/asphere dof rotate\ncompute_modify r "
                            f"extra/dof 2048\n"
                            "run 0 post no")
-        # LAMMPS' constants have eight digits
+        # LAMMPS' constants have eight digits.
         self.assertLess(abs(lmp.get_thermo("pe") / (energy * HARTREE) - 1), 1e-6)
         self.assertLess(abs(lmp.get_thermo("temp") / 370.0 - 1), 1e-3)
-        self.assertLess(abs(coordtest.scalar_of(lmp, "r") / 370.0 - 1), 0.02)    # drawn once
+        self.assertLess(abs(coordtest.scalar_of(lmp, "r") / 370.0 - 1), 0.02)    # one random sample
 
     def test_data(self):
         path = os.path.join(coordtest.folder(), "data.two")
@@ -332,7 +338,7 @@ class Convert(unittest.TestCase):
             lines = [line.split() for line in file if line.strip()]
         of = lambda section, k: lines[next(n for n, line in enumerate(lines) if line[0] == section) + k]
         self.assertEqual(of("Atoms", 1)[:3] + of("Atoms", 1)[4:], ["1", "1", "1", "1", "2", "3"])
-        self.assertEqual(of("Ellipsoids", 1)[4:], ["1", "0", "0", "0"])    # made one of length 1
+        self.assertEqual(of("Ellipsoids", 1)[4:], ["1", "0", "0", "0"])    # normalized to length 1
         self.same(of("Velocities", 1)[1:], [0.01, 0.02, 0.03, 0.5, 0.25, 0])
         self.same(of("Ellipsoids", 1)[3], 2 * np.sqrt(5))    # 2.5 (1 + 1) I / m, twice
         self.assertEqual(self.error(XML, "--units", "lj", "--from", "lj", "--negate-dipoles", "no", "--data", path),
@@ -349,7 +355,8 @@ class Convert(unittest.TestCase):
         self.same(water["mass"], [[18.0154]])
         self.assertEqual(len(water["center"]), 1)
         self.assertEqual(len(water["charge"]), 3)
-        # two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the center of mass
+        # Two hydrogens 1 Angstrom from the oxygen, at a right angle: closed forms about the center
+        # of mass.
         along = 15.9994 * 2.016 / 18.0154 * 0.5
         self.same(sorted(water["inertia"][0]), [along, 2.016 * 0.5, along + 2.016 * 0.5], 1e-9)
         places = np.array(water["charge"])[:, :3]
@@ -388,7 +395,7 @@ class Convert(unittest.TestCase):
         self.same(with_x, 0.5 * 48.88821291**2 / moments[0], 1e-4)
 
     def test_template_without_charges(self):
-        """It says so, and what --charge gives is taken."""
+        """A message reports it, and the values of --charge are used."""
         self.assertIn(OF_CHARGES, WATER)
         bare = WATER.replace(OF_CHARGES, "")
         found = self.convert(bare, "--units", "real", *OF_WATER, name="water.txt")
@@ -402,10 +409,10 @@ class Convert(unittest.TestCase):
         found = self.convert(bare, "--units", "real", *OF_WATER, *options, name="water.txt")
         whole = self.convert(WATER, "--units", "real", *OF_WATER, name="water.txt")
         self.assertEqual(found.components, whole.components)
-        self.assertEqual(len(found.notices), 2)    # of the center and the axes alone
+        self.assertEqual(len(found.notices), 2)    # only about the center and the axes
 
     def test_template_with_labels(self):
-        """Of types, which LAMMPS has beside numbers."""
+        """Type labels, which LAMMPS allows in place of numbers."""
         labels = WATER.replace("1 1\n2 2   # a hydrogen\n3 2\n", "1 O\n2 H\n3 H\n")
         options = ["--lj", "O", "0.1553", "3.166", "--lj", "H", "0", "1", "--mass", "O", "15.9994", "--mass", "H", "1.008"]
         found = self.convert(labels, "--units", "real", *options, name="water.txt")
@@ -419,7 +426,7 @@ class Convert(unittest.TestCase):
         self.assertEqual(found.notices[0], "'99.0 mass' of the template is not taken, but what its atoms have")
 
     def test_byte_order_mark_and_line_ends(self):
-        """Files by editors of Windows are read."""
+        """Files from Windows editors are read."""
         for text, options in ((ASCII, ["--from", "lj", "--negate-dipoles", "no"]), (XML, ["--from", "lj", "--negate-dipoles", "no"]),
                               (WATER, OF_WATER)):
             units = "real" if text is WATER else "lj"
@@ -430,7 +437,7 @@ class Convert(unittest.TestCase):
     # ---------------------------------------------------------------- errors
 
     def test_without_numpy(self):
-        """Python alone has no packages with -I -S."""
+        """With -I -S, Python has no packages."""
         for argument in "-h", "/nowhere":
             done = subprocess.run([sys.executable, "-I", "-S", CONVERT, argument], capture_output=True, text=True)
             self.assertEqual(done.returncode, 1)
@@ -438,7 +445,7 @@ class Convert(unittest.TestCase):
                                           r"import \(No module named 'numpy'\) - install numpy for it, or use another Python\n$")
 
     def test_sections_of_templates(self):
-        """What a rigid molecule of points cannot have is not dropped; bonds are."""
+        """Sections that a rigid molecule of points cannot have are errors; bonds are dropped."""
         options = ["--units", "real", *OF_WATER[:4]]
         cannot = ("cannot be converted, only Coords, Types, Masses and Charges of atoms that are points can - remove it if the "
                   "molecule is to be without")

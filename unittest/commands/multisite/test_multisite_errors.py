@@ -1,5 +1,6 @@
-"""Bad input of pair_style multisite stops LAMMPS on all ranks with a message that names the value, the limit and the way out,
-and leaves what was given before as it was. What is no error but unlikely to be meant gives a warning, once."""
+"""Bad input of pair_style multisite stops LAMMPS on all ranks with a message that names the value,
+the limit and the way out, and leaves earlier settings unchanged. Input that is probably unintended
+gives one warning."""
 
 import os
 import re
@@ -53,7 +54,7 @@ MARKED = re.compile(r"\[(\S*?)\](?=\s|$)")
 LENGTHS = "and must be 1e-20 to 1e+20, so that (sigma/cutoff)^12 is a finite number"
 DOUBLES = "and numbers are 0 or 2.2e-308 to 1.8e+308 in magnitude - use one within that"
 
-# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message.
+# Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
 STYLES = [("", MISSING.format("pair_style multisite"))] + [
     ("[x]", "Pair_style multisite cutoff must be a number, not 'x'"),
     ("[cutoff] site", "Pair_style multisite cutoff must be a number, not 'cutoff'"),
@@ -96,7 +97,7 @@ for keyword, known in (("cutoff", "center, centre, site"), ("shift", "yes, no, p
 STYLES.append(("2.5 rf", MISSING.format("pair_style multisite rf")))
 
 COMPONENT = "component one\nmass 1\n{}\n"
-FILES = {    # that cannot be used, and why, after their name
+FILES = {    # invalid files, and the error after their name
     "no_sites": (COMPONENT.format(""), ": component one: it has no sites"),
     "dipole_axis": (COMPONENT.format("dipole 0 0 0 0 0 0 1.0"),
                     ": component one: the axis of a dipole has length 0 and must have a direction"),
@@ -143,7 +144,7 @@ COEFFS = [("", MISSING.format("pair_coeff")), ("* *", MISSING.format("pair_coeff
           ("* * [nowhere] all linear",
            "Pair multisite: file of components nowhere: it cannot be opened, here or in a folder of LAMMPS_POTENTIALS"),
           ("* * [folder] all linear", "Pair multisite: file of components folder: it cannot be read - give a file"),
-          # mixing
+          # Mixing.
           ("1 2 mix [1e400] 1.0", f"Pair multisite mix: XI is 1e400, {DOUBLES}"),
           ("1 2 mix 1.0 [1e-400]", f"Pair multisite mix: ETA is 1e-400, {DOUBLES}"),
           ("1 2 [mix]", "Pair multisite mix needs XI and ETA, for example: pair_coeff 1 2 mix 0.95 1.0"),
@@ -177,8 +178,8 @@ CHECK = (r"Pair multisite: check: the force on molecule ID \d+ is \S+ \S+ \S+, b
          r"or report a bug")
 TO_NAN = "variable bad atom exp(1000)-exp(1000)\ngroup bad id 12\nvelocity bad set NULL v_bad NULL\nfix move all nve\nrun 1"
 
-# Scripts of which the last line must fail, after a system, the message, and the command as LAMMPS shows it, where it is
-# another. A script may begin with the name of another system than SYSTEM.
+# Scripts whose last line must fail, after a system, the message, and the command in LAMMPS' message
+# if it differs. A script may begin with the name of another system than SYSTEM.
 RUNS = {
     "nothing set": (f"{STYLE}\nrun 0", "All pair coeffs are not set. Status:\nPair style not yet initialized\n"),
     "mix before components": (f"{STYLE}\npair_coeff 1 2 [mix] 0.9 1.0",
@@ -190,13 +191,13 @@ RUNS = {
         "Pair multisite needs atom_style ellipsoid, which has quaternions, but this is atom_style atomic"),
     "no ellipsoid": (RUN + "set atom 5 shape 0 0 0\nset atom 5 type 2\nrun 0", NO_ELLIPSOID),
 
-    # beyond single precision
+    # Beyond single precision.
     **{f"sigma in {precision}": (f"pair_style multisite 1.6 precision {precision}\npair_coeff * * huge huge huge\nrun 0",
         f"Pair multisite: precision {precision}: component huge: (sigma/cutoff)^12 is 3.55271e+117 for sigma 1e+10 and cutoff "
         "1.6, and single precision holds up to 1e+30 - use precision double, or units real or metal")
        for precision in ("mixed", "single")},
 
-    # ghost atoms
+    # Ghost atoms.
     "mode multi": (RUN + "neighbor 0.3 multi\ncomm_modify mode multi cutoff/multi 1 1.0\nrun 0",
         "Pair multisite cannot use the ghost atoms of comm_modify mode multi, of which some are nearer than its cutoff - use "
         "mode single"),
@@ -204,7 +205,7 @@ RUNS = {
         "Pair multisite cannot use the ghost atoms of comm_modify group, which lack molecules - remove it by comm_modify "
         "group all"),
 
-    # pairs that are left out
+    # Excluded pairs.
     "exclude types": (RUN + "neigh_modify exclude type 1 2\nrun 0",
         ALL_PAIRS + "neigh_modify exclude type 1 2 leaves some out - use neigh_modify exclude none"),
     "exclude groups": (RUN + "neigh_modify exclude group a b\nrun 0",
@@ -224,7 +225,7 @@ RUNS = {
     "pair of another style": (HYBRID + OURS + "pair_coeff 1 2 lj/cut 1 1\nrun 0", TWO_STYLES),
     "pair of none": (OVER + OURS + "pair_coeff 2 2 lj/cut 1 1\npair_coeff 1 2 none\nrun 0", TWO_STYLES),
 
-    # what only a setup would see
+    # Changes that only a setup would detect.
     "settings changed": (RUN + "run 0\npair_style multisite 2.9 rf 3\nrun 1 pre no", CHANGED),
     "components changed": (RUN + "run 0\npair_coeff * * good polar atom\nrun 1 pre no", CHANGED),
     "mixing changed": (RUN + "run 0\npair_coeff 1 2 mix 0.5 1\nrun 1 pre no", CHANGED),
@@ -234,7 +235,7 @@ RUNS = {
     "component taken away from a run": (OVER + OURS + LJ + "run 0\n" + OURS.replace("linear", "NULL") + "run 1 pre no",
         CHANGED),
 
-    # long-range correction
+    # Long-range correction.
     "tail and pair_modify shift": (RUN + "pair_style multisite 2.5 tail yes\npair_modify shift yes\nrun 0", SHIFTED),
     "tail and shift in hybrid": (OVER.replace("host", "host tail yes") + "pair_modify shift yes\n" + OURS + LJ + "run 0",
         "Pair multisite: a long-range correction is for Lennard-Jones terms that are not shifted - use shift no or tail no"),
@@ -246,7 +247,8 @@ RUNS = {
         "Pair multisite: the cutoff between centers of mass is 0.6, and sites of all and all reach 0.648074 together: the "
         "long-range correction needs a longer cutoff, or one between sites"),
 
-    # Hybrid styles, in whose pair_coeff LAMMPS has moved the types when the style reads it: so it shows the command.
+    # Hybrid styles. In their pair_coeff, LAMMPS has moved the types before the style reads it, and
+    # shows the changed command.
     "component taken away": (OVER + OURS + LJ + OURS.replace("linear", "NULL") + "run 0",
         "Pair multisite: pair_style hybrid gives it types 1 and 2, but the last pair_coeff gives type 2 no component - give "
         "pair_style again"),
@@ -256,7 +258,7 @@ RUNS = {
         "Pair multisite: file of components good has no component foo - it has all, linear, polar, atom",
         "pair_coeff * * * good all [foo]"),
 
-    # what needs something that this style has not
+    # Commands that need features this style lacks.
     "rerun": (RUN + "run 0\nwrite_dump all custom rerun.dump id type x y z\nrerun rerun.dump dump x y z",
         "Pair multisite cannot be used in a rerun, which reads positions but no quaternions - use read_restart or read_data "
         "and run 0 for each configuration"),
@@ -267,16 +269,16 @@ RUNS = {
     "centroid stress": (RUN + "compute c all centroid/stress/atom NULL pair\nfix c all ave/atom 1 1 1 c_c[1]\nrun 0",
         "Pair style does not support compute centroid/stress/atom"),
 
-    # numbers that are none
+    # Numbers that are not finite.
     "position": (RUN + TO_NAN,
         "Pair multisite: the position of atom ID 12 is not a finite number - " + UNSTABLE.format("positions")),
     "quaternion": (RUN + "set atom 12 angmom 1e300 1e300 0\nfix move all nve/asphere\nrun 1",
         "Pair multisite: the quaternion of atom ID 12, nan nan nan nan, has length nan, which must be 1 - "
         + UNSTABLE.format("quaternions")),
 }
-ONE_RANK = ["no ellipsoid", "position", "quaternion"]    # in one process the others would wait
+ONE_RANK = ["no ellipsoid", "position", "quaternion"]    # in one process the other ranks would wait
 
-# What the messages name as the way out: commands after which a run succeeds.
+# Ways out that the messages name: commands after which a run succeeds.
 MENDED = {"mix before components": GOOD, "no ellipsoid": "set atom 5 shape 1 1 1", "mode multi": "comm_modify mode single",
           "communication group": "comm_modify group all", "exclude types": "neigh_modify exclude none",
           "exclude groups": "neigh_modify exclude none",
@@ -288,7 +290,7 @@ MENDED = {"mix before components": GOOD, "no ellipsoid": "set atom 5 shape 1 1 1
           "settings changed": STYLE, "mixing changed": "pair_coeff 1 2 mix 0.5 1", "tail changed": "pair_modify tail yes",
           "component taken away": OVER + OURS.replace("linear", "NULL") + "pair_coeff *2 2 lj/cut 1 1"}
 
-# What is unlikely to be meant: a warning, and the command that takes it away.
+# Probably unintended input: a warning, and the command that removes it.
 NO_AXES = RUN + "set_multisite all\n"
 INTEGRATE = NO_AXES + "fix l all multisite/linear\n"
 OTHER_BODIES = RUN + "fix move all nve/asphere\nfix l all multisite/linear"
@@ -347,11 +349,11 @@ ACROSS = Component("across", 1.5, (0.0, 0.3, 0.3), centers=[((0.3, 0.0, 0.0), 1.
 
 
 def tearDownModule():
-    start().finalize()    # mpirun reports a rank that ends without
+    start().finalize()    # mpirun reports an error for a rank that ends without this call
 
 
 def system_and_script(script):
-    """Commands before a script of RUNS, and the script."""
+    """Return commands before a script of RUNS, and the script."""
     if script.startswith("MOLECULAR"):
         bonds = "bond/types 1 extra/bond/per/atom 1 extra/special/per/atom 2"
         molecular = SYSTEM.format(style="hybrid ellipsoid bond", extra=bonds) + "special_bonds lj/coul 1 1 1\n"
@@ -384,7 +386,7 @@ class InProcess(errortest.InProcess):
 
 class Arguments(InProcess):
     def test_arguments(self):
-        """Settings and components stay those of before."""
+        """Earlier settings and components remain."""
         commands(self.lmp, f"{STYLE} rf 3 precision single\n{GOOD}\npair_coeff 1 2 mix 0.9 1.1")
         before = self.energy()
         self.assertNotEqual(before, 0.0)
@@ -402,7 +404,7 @@ class Arguments(InProcess):
         self.assertNotEqual(self.energy(), 0.0)
 
     def test_byte_order_mark_and_line_ends(self):
-        """Files by editors of Windows are read, units included."""
+        """Files from Windows editors are read, including units."""
         commands(self.lmp, f"{STYLE}\n{GOOD}")
         expected = self.energy()
         for name in "marked", "crlf", "both_of_them":
@@ -416,7 +418,7 @@ class Arguments(InProcess):
                              "units metal are in use - convert one of them")
 
     def test_ghosts_are_enough(self):
-        """A short comm_modify cutoff does not shorten what the style needs."""
+        """A short comm_modify cutoff does not reduce the range that the style needs."""
         commands(self.lmp, f"{STYLE} cutoff site\n{GOOD}")
         before = self.energy()
         self.lmp.command("comm_modify cutoff 0.5")
@@ -439,7 +441,8 @@ class Runs(InProcess):
                     self.assertTrue(np.isfinite(self.energy()))
 
     def test_check(self):
-        """In single precision forces cannot be those of double to 1e-12; in double they are those of plain loops."""
+        """In single precision, forces differ from those of double by more than 1e-12; in double
+        they equal those of the reference loops."""
         for words, fails in (("precision single check 1 1e-12", True), ("precision mixed check 1 1e-12", True),
                              ("precision mixed check 1 1e-3", False), ("precision double check 1 1e-11", False)):
             with self.subTest(words):
@@ -451,7 +454,8 @@ class Runs(InProcess):
                     self.assertNotEqual(self.energy(), 0.0)
 
     def test_long_cutoff(self):
-        """LAMMPS cannot count the ghost atoms of a long cutoff, whether the reach of molecules makes it long or not."""
+        """LAMMPS cannot count the ghost atoms of a long cutoff, with or without the extent of
+        molecules."""
         for style in "multisite 1e12", "multisite 5e4", "multisite 2.5 1e6", "hybrid/overlay multisite 1e12 lj/cut 2.5":
             with self.subTest(style):
                 self.begin()
@@ -469,20 +473,21 @@ class Runs(InProcess):
         self.assertTrue(np.isfinite(self.energy()))
 
     def test_pre_no(self):
-        """A run without setup goes on where nothing has changed, and the first one after a restart file has its setup."""
+        """A run without setup continues if nothing has changed. The first run after a restart file
+        has a setup."""
         commands(self.lmp, RUN)
         before = self.energy()
         for lines in ("pair_modify shift no tail no",
                       "write_restart pre_no.restart\nclear\nread_restart pre_no.restart"):
             commands(self.lmp, f"{lines}\nthermo 1\nrun 1 pre no")
             self.assertAlmostEqual(self.lmp.get_thermo("pe"), before, delta=1e-12 * abs(before))
-        # a setup that fails is none
+        # A failed setup does not count as a setup.
         self.lmp.command("neigh_modify exclude type 1 2")
         self.check_error("run 0", RUNS["exclude types"][1])
         self.check_error("run 1 pre no", CHANGED)
 
     def test_bonds_of_others(self):
-        """special_bonds may weigh the bonded atoms of another style beside the molecules."""
+        """special_bonds may weight the bonded atoms of another style next to the molecules."""
         system, _ = system_and_script("MOLECULAR")
         energies = []
         for weights in "1 1 1", "0 0.5 0.5":
@@ -491,7 +496,7 @@ class Runs(InProcess):
                      "pair_coeff * * multisite good all NULL\npair_coeff *2 2 lj/cut 1 1\n"
                      f"create_bonds single/bond 1 1 2\nspecial_bonds lj/coul {weights}")
             energies.append(self.energy())
-        # of the pair, 1-2 neighbors, of which the weight leaves nothing
+        # Energy of the pair of 1-2 neighbors, which the weight removes.
         x = np.array(self.lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)[:2]
         d = x[0] - x[1]
         d -= 6 * np.round(d / 6)
@@ -500,7 +505,7 @@ class Runs(InProcess):
         self.assertAlmostEqual(energies[0] - energies[1], 4 * (sixth**2 - sixth) / 27, delta=1e-10)
 
     def test_check_every(self):
-        """Evaluations 0, 3, ... with energy, and the same of those without."""
+        """Checks evaluations 0, 3, ... with energy, and equally those without."""
         energies = []
         for words in "", " check 3 1e-11":
             self.begin()
@@ -510,7 +515,7 @@ class Runs(InProcess):
         self.assertAlmostEqual(*energies, delta=1e-11)
 
     def test_quaternion_not_normalized(self):
-        """LAMMPS normalizes what it reads, but not from a restart file."""
+        """LAMMPS normalizes quaternions that it reads, except from a restart file."""
         commands(self.lmp, f"{RUN}set atom 3 quat 1 0 0 0\nrun 0\nwrite_restart good.restart")
         if self.lmp.extract_setting("world_rank") == 0:
             with open("good.restart", "rb") as file:
@@ -527,7 +532,8 @@ class Runs(InProcess):
                          "must be 1 - " + UNSTABLE.format("quaternions"))
 
     def test_on_two_ranks(self):
-        """The same once more on both of two ranks: a rank that does not fail alike makes its own test fail, or hangs."""
+        """The tests run on both of two ranks: if the ranks do not fail alike, the test fails or
+        hangs."""
         if self.lmp.extract_setting("world_size") > 1:
             return
         tests = ["Arguments", "Runs.test_runs", "Runs.test_check", "Runs.test_long_cutoff"]

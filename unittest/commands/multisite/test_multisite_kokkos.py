@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""pair_style multisite/kk and fix multisite/linear/kk beside those without KOKKOS in the same LAMMPS, which other tests hold
-against formulas and other styles; and what their messages say."""
+"""pair_style multisite/kk and fix multisite/linear/kk, compared with their versions without KOKKOS
+in the same LAMMPS, which other tests compare with formulas and other styles; and their messages."""
 
 import os
 import re
@@ -45,7 +45,7 @@ class Kokkos(MultisiteTest):
         self.assertIn(by_host + "\n", on_host)
 
     def test_trajectory(self):
-        """Molecules leave the box and reach others; energies and where they are."""
+        """Molecules leave the box and cross to other cells. Compares energies and positions."""
         states = {}
         for suffix in "on", "off":
             lmp = self.start(f"suffix {suffix}", *MODEL.commands(), *MOVE, *multisitetest.COMPUTES, "run 300 post no")
@@ -54,10 +54,11 @@ class Kokkos(MultisiteTest):
             states[suffix].x = lmp.gather_atoms("x", 1, 3)[:]
             self.assertEqual(lmp.has_id("fix", "linear"), 1)
         for name in "energy", "forces", "torques", "virial", "atom_energies", "atom_virials", "x":
-            self.check(name, getattr(states["on"], name), getattr(states["off"], name), 1e-7)    # rounding grows
+            # Rounding grows.
+            self.check(name, getattr(states["on"], name), getattr(states["off"], name), 1e-7)
 
     def test_check(self):
-        """At steps with energies and without; a tolerance of nothing stops the run."""
+        """Steps with energies and without. A tolerance near 0 stops the run."""
         lmp = self.start(*MOVE, "thermo 7", "run 20 post no", words="check 2 1e-4 precision mixed")
         self.assertTrue(np.isfinite(lmp.get_thermo("pe")))
         message = self.error_of(*MOVE, "run 1 post no", words="check 1 1e-12 precision mixed")
@@ -66,7 +67,7 @@ class Kokkos(MultisiteTest):
                          r"1e-12 - use a larger tolerance or a higher precision, or report a bug$")
 
     def test_what_is_no_molecule(self):
-        """At the next step with energies, if not before, the same errors as without KOKKOS."""
+        """The same errors as without KOKKOS, at the next step with energies at the latest."""
         self.assertEqual(
             self.error_of("set atom 5 shape 0 0 0", "run 0"),
             f"Pair multisite: atom ID 5 of type {MOLECULES.types[4]} is a molecule, but has no ellipsoid and so no quaternion - use "
@@ -82,7 +83,7 @@ class Kokkos(MultisiteTest):
             "unstable, or quaternions were set wrongly")
 
     def test_changes(self):
-        """After settings that failed, and of types between two builds of neighbor lists"""
+        """After invalid settings, and after changes of types between two builds of neighbor lists."""
         changed = "Pair multisite has changed since the last setup - use run without pre no"
         lmp = self.start("pair_style lj/cut 2.5", "pair_coeff * * 1 1", "run 0")
         for command in "pair_style multisite 2.5 foo", "run 1 pre no":
@@ -100,8 +101,8 @@ class Kokkos(MultisiteTest):
                          "was read on the GPU - use device host")
 
     def test_thermostat(self):
-        """Fix langevin, which has a variant with KOKKOS, acts on torques before fix multisite/linear takes away what is along
-        axes; after it, that is an error."""
+        """Fix langevin, which has a KOKKOS variant, acts on torques before fix multisite/linear
+        removes their components along axes. The other order is an error."""
         noise = "fix heat all langevin 1.2 1.2 0.5 4711 angmom 3.333"
         lmp = self.start(*MOVE[:-1], noise, MOVE[-1], "run 50 post no")
         self.assertTrue(np.isfinite(lmp.get_thermo("pe")))

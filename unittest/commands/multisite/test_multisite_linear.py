@@ -1,4 +1,5 @@
-"""fix multisite/linear: no torque and no angular momentum about the axes of linear molecules, and nothing else changed."""
+"""fix multisite/linear: no torque and no angular momentum about the axes of linear molecules; all
+else is unchanged."""
 
 import os
 import re
@@ -10,7 +11,7 @@ import coordtest
 import errortest
 import multisitetest
 
-# along z, along x, planar, of one site
+# Components along z, along x, planar, and with one site.
 COMPONENTS = """# UNITS: real
 component along_z
 mass 44.0
@@ -36,7 +37,7 @@ component atom
 mass 40.0
 center 0 0 0 0.238 3.4
 """
-AXES = {1: 2, 2: 0}    # of linear molecules, by type
+AXES = {1: 2, 2: 0}    # axes of linear molecules, by type
 FILE = os.path.join(coordtest.folder(), "linear.multisite")
 with open(FILE, "w") as out:
     out.write(COMPONENTS)
@@ -69,7 +70,7 @@ BODIES = "compute bodies all property/atom quatw quati quatj quatk angmomx angmo
 
 
 def of_axes(quaternions, types):
-    """The axis of each molecule in space; nan: it is not linear."""
+    """Return the axis of each molecule in space; nan: the molecule is not linear."""
     w, x, y, z = quaternions.T
     columns = {0: np.column_stack([1 - 2 * (y * y + z * z), 2 * (x * y + w * z), 2 * (x * z - w * y)]),
                2: np.column_stack([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])}
@@ -89,14 +90,15 @@ class Linear(unittest.TestCase):
         return lmp
 
     def state(self, lmp):
-        """Torques, angular momenta, axes and types."""
+        """Return torques, angular momenta, axes and types."""
         bodies = coordtest.in_order_of_id(lmp, lmp.numpy.extract_compute("bodies", 1, 2))
         types = np.array(lmp.gather_atoms("type", 0, 1))
         torques = np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3)
         return torques, bodies[:, 4:], of_axes(bodies[:, :4], types), types
 
     def test_torques(self):
-        """Those of a thermostat lose their part along the axis; without the fix they have one."""
+        """Torques of a thermostat lose their component along the axis; without the fix they have
+        one."""
         torques, _, axes, types = self.state(self.run_0(self.start(BODIES, NOISE)))
         is_linear = ~np.isnan(axes[:, 0])
         self.assertEqual(sorted(set(types[~is_linear])), [3, 4])
@@ -109,7 +111,7 @@ class Linear(unittest.TestCase):
         np.testing.assert_array_equal(found[types == 3], torques[types == 3])
 
     def test_angular_momenta(self):
-        """They lose their part along the axis when a run is set up."""
+        """Angular momenta lose their component along the axis when a run is set up."""
         spin = "set group all angmom 0.1 -0.2 0.3"
         _, momenta, axes, types = self.state(self.run_0(self.start(BODIES, spin)))
         axes[np.isnan(axes)] = 0.0
@@ -131,7 +133,8 @@ class Linear(unittest.TestCase):
         self.assertGreater(abs((momenta * axes).sum(axis=1))[types == 2].max(), 0.01)
 
     def check_spin(self, lmp, steps):
-        """no spin about axes after so many steps; the largest relative one"""
+        """Check that there is no spin about axes after this number of steps. Return the largest
+        relative spin."""
         lmp.command(f"run {steps} post no")
         torques, momenta, axes, types = self.state(lmp)
         is_linear = ~np.isnan(axes[:, 0])
@@ -140,7 +143,7 @@ class Linear(unittest.TestCase):
             self.assertLess(abs((vectors * axes).sum(axis=1)[is_linear]).max(), 1e-13 * abs(vectors[is_linear]).max())
 
     def test_runs(self):
-        """Under integrators, with and without a thermostat of torques; also as a superellipsoid."""
+        """Integrators with and without a thermostat of torques; also as a superellipsoid."""
         nve, nvt = "fix move all nve/asphere", "fix move all nvt/asphere temp 300 300 100"
         for move in [nve], [nve, NOISE], [nvt], ["run_style respa 2 2 pair 2", nvt]:
             lmp = self.start(BODIES, *move, "fix linear all multisite/linear", "neigh_modify every 1 delay 0 check yes")
@@ -153,8 +156,8 @@ class Linear(unittest.TestCase):
         self.check_spin(self.start(BODIES, "fix move all nve/asphere", "fix linear all multisite/linear", style=both), 20)
 
     def test_spin_at_the_start(self):
-        """Angular momenta about axes, which a run begins with, and the levels of rRESPA: a thermostat of torques would take them
-        for a spin that must be slowed down, and throw the molecule about."""
+        """Angular momenta about axes at the start of a run, and the levels of rRESPA: a thermostat
+        of torques would treat them as a spin to slow down, and eject the molecule."""
         for run in [], ["run_style respa 2 2 pair 2"]:
             if run and coordtest.kokkos_lacks("run_style respa", "LAMMPS has none there"):
                 continue
@@ -166,7 +169,7 @@ class Linear(unittest.TestCase):
             self.assertLess(np.linalg.norm(last, axis=1).max(), 5 * np.linalg.norm(first, axis=1).max())
 
     def test_two_sub_styles(self):
-        """Of pair_style hybrid, each with linear molecules."""
+        """Two sub-styles of pair_style hybrid, each with linear molecules."""
         hybrid = ["pair_style hybrid multisite 8.0 multisite 7.0 lj/cut 8.0",
                   f"pair_coeff * * multisite 1 {FILE} along_z NULL NULL NULL",
                   f"pair_coeff * * multisite 2 {FILE} NULL along_x planar NULL",
@@ -175,7 +178,8 @@ class Linear(unittest.TestCase):
                                    "neigh_modify every 1 delay 0 check yes"), 50)
 
     def test_order(self):
-        """Defined before a thermostat of torques, an error of the first step; a thermostat of forces may come later."""
+        """Defined before a thermostat of torques, the fix raises an error in the first step; a
+        thermostat of forces may be defined later."""
         lmp = self.start("fix linear all multisite/linear", "fix move all nve/asphere", NOISE)
         with self.assertRaises(Exception) as caught:
             lmp.command("run 10 post no")
@@ -206,7 +210,7 @@ class Messages(unittest.TestCase):
         wrong = ("Pair multisite: compute {} counts three rotations of each molecule, but {} linear ones have two and {} others "
                  "none: with extra/dof {} its temperature is too {} - give compute_modify {} extra/dof {}, or {} where it counts "
                  "translation and momentum is conserved")
-        for ranks in 2, 1:    # types are drawn rank by rank
+        for ranks in 2, 1:    # each rank draws its types separately
             count, points = self.atoms("1 2", ranks), self.atoms("4", ranks)
             missing = count + 3 * points
             found, _ = self.warnings(linear.format(3), ranks)
@@ -217,7 +221,7 @@ class Messages(unittest.TestCase):
             self.assertEqual(self.warnings(linear.format(right))[0], [])
         found, _ = self.warnings(linear.replace("temp/asphere", "temp/asphere dof rotate", 1).format(0))
         self.assertEqual(found, [wrong.format("t", count, points, 0, "low", "t", missing, missing + 3)])
-        # the compute that a thermostat makes
+        # The compute that a thermostat creates.
         found, _ = self.warnings("fix move all nvt/asphere temp 300 300 100\nfix linear all multisite/linear\nrun 1")
         self.assertEqual(found, [wrong.format("move_temp", count, points, 3, "low", "move_temp", missing, missing + 3)])
 
@@ -238,7 +242,7 @@ class Messages(unittest.TestCase):
                                    "one is 0$")
 
     def test_no_inertia(self):
-        """Nothing is known of such a component, and its motion stays what it is."""
+        """The fix cannot classify such a component, and its motion is unchanged."""
         found, _ = self.warnings(f"pair_coeff * * {FILE} unknown along_x planar atom\nfix move all nve/asphere\n"
                                  "fix linear all multisite/linear\nrun 1")
         self.assertEqual(found, ["Fix multisite/linear linear leaves component unknown of type 1 alone: it has no moments of "

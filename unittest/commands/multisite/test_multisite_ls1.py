@@ -1,4 +1,5 @@
-"""pair_style multisite against ls1-MarDyn: energy, virial, and force and torque of each molecule of its force field cases."""
+"""pair_style multisite compared with ls1-MarDyn: energy, virial, and force and torque of each
+molecule in ls1's force field tests."""
 
 import os
 import re
@@ -22,7 +23,7 @@ COLUMNS = ["fx", "fy", "fz", "tqx", "tqy", "tqz"]
 
 
 class Case:
-    """Components and configuration of a file of ls1, and what ls1 has computed for it."""
+    """Components and configuration from a file of ls1, and ls1's results for it."""
 
     def __init__(self, name, cutoff):
         self.cutoff = float(cutoff)
@@ -43,7 +44,8 @@ class Case:
 
     @staticmethod
     def read_component(lines, of_axes):
-        """of_axes: ls1 has the sign of charge-dipole reversed, which dipole axes of the other sign make up for"""
+        """of_axes: ls1 has the opposite sign of charge-dipole, which dipole axes with the opposite
+        sign compensate."""
         numbers = iter([[float(word) for word in line] for line in lines if re.match(r"[-+.\d]", line[0])])
         nlj, ncharge, ndipole, nquadrupole, _ = next(numbers)
         assert nquadrupole == 0
@@ -67,12 +69,15 @@ class Case:
                 f"dump d all custom 1 dump id {' '.join(COLUMNS)}", "dump_modify d format float %.17g sort id", "run 0"]
 
     def run(self, ranks=1, first=(), words=""):
-        """U and W as ls1 has them, force and torque of each molecule"""
+        """Return U and W as defined by ls1, and force and torque of each molecule."""
         run = multisitetest.run_lammps(self.script(first, words), ranks)
         pe, px, py, pz, volume = (run.tables[0][name][0] for name in ("PotEng", "c_p[1]", "c_p[2]", "c_p[3]", "Volume"))
-        energy = pe - len(self.molecules.x) * self.model.self_energy(self.component)    # which ls1 gives apart
+        # ls1 lists the self energy separately.
+        energy = pe - len(self.molecules.x) * self.model.self_energy(self.component)
         virial = (px + py + pz) * volume
-        if self.component.sites["dipole"]:    # LAMMPS' is the derivative by strain, which the reaction field has none of
+        # LAMMPS' virial is the derivative with respect to strain, to which the reaction field does
+        # not contribute.
+        if self.component.sites["dipole"]:
             without = multisitetest.run_lammps(self.script(first, words, 1.0), ranks)
             virial += 3 * (energy - without.tables[0]["PotEng"][0])
         frame, = coordtest.read_dump(run.path("dump"))
@@ -105,10 +110,11 @@ class Ls1(MultisiteTest):
                 self.check_case(name, ranks, first)
 
     def test_precisions(self):
-        """What pair terms in float lose; printed."""
+        """Print the errors of pair terms in float."""
         print("\nerrors of U, W, forces and torques beside ls1-MarDyn")
         for name in CUTOFFS:
-            # in CO2 charges of 21.2 stand 0.38 apart, and their forces cancel to the last thousandth
+            # In CO2, charges of 21.2 are 0.38 apart, and their forces cancel to the last
+            # thousandth.
             in_float = 2e-2 if name == "CO2" else 1e-5
             for precision, limit in (("double", VECTORS), ("mixed", in_float), ("single", in_float)):
                 errors = Case(name, CUTOFFS[name]).errors(1, (), f"precision {precision}")
@@ -124,7 +130,7 @@ class Ls1(MultisiteTest):
         lmp = self.system(Model([atom], 1.3), Molecules(Box((3.0, 3.0, 3.0)), x, [[1, 0, 0, 0]] * 4, [1] * 4))
         state = multisitetest.state_of(lmp)
         self.assertAlmostEqual(state.energy, -4.0, delta=1e-12)
-        self.assertLess(np.abs(state.forces).max(), 1e-6)    # of positions with 10 digits
+        self.assertLess(np.abs(state.forces).max(), 1e-6)    # positions have 10 digits
 
 
 if __name__ == "__main__":

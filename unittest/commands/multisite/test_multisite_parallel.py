@@ -1,4 +1,5 @@
-"""pair_style multisite on any ranks, threads, boxes and communication: energies by formulas, and one trajectory."""
+"""pair_style multisite for any number of ranks and threads, any box and communication: energies
+from formulas, and one trajectory."""
 
 import re
 import unittest
@@ -11,7 +12,7 @@ from coordtest import Box
 from multisitetest import ALL_KINDS, ATOM, DOUBLE, LINEAR, MIX, POLAR, Model, Molecules, MultisiteTest
 
 FOUR = [ALL_KINDS, LINEAR, POLAR, ATOM]
-STEPS, TOLERANCE = 60, 1e-9    # errors of rounding grow by a factor of some ten
+STEPS, TOLERANCE = 60, 1e-9    # rounding errors grow by a factor of about ten
 COLUMNS = ["xu", "yu", "zu", "fx", "fy", "fz", "tqx", "tqy", "tqz", "c_q[1]", "c_q[2]", "c_q[3]", "c_q[4]", "c_e",
            *(f"c_s[{k}]" for k in range(1, 7))]
 PARTS = {"positions": slice(0, 3), "forces": slice(3, 6), "torques": slice(6, 9), "quaternions": slice(9, 13),
@@ -32,8 +33,8 @@ class Parallel(MultisiteTest):
                 "dump_modify d format float %.17g sort id", f"run {steps}"]
 
     def run_all(self, molecules, model, ways, steps=STEPS):
-        """ways: ranks and other arguments of script(), the first of which is what the others are compared with. The
-        energies of molecules at the start are those of the formulas."""
+        """ways: ranks and other arguments of script(); the others are compared with the first. The
+        energies of molecules at the start equal those of the formulas."""
         reference = None
         for ranks, arguments in ways:
             arguments = dict(arguments)
@@ -57,7 +58,7 @@ class Parallel(MultisiteTest):
                     self.check(name, run.tables[0][name], column, TOLERANCE)
 
     def test_ranks(self):
-        """Molecules wander across boundaries of boxes and ranks."""
+        """Molecules cross boundaries of boxes and ranks."""
         box = BOXES["orthogonal"]
         self.run_all(Molecules.random(box, 1.9, 4, seed=21), Model(FOUR, 2.3, 2.6, rf=4.0, mixing=MIX), [
             (1, {}), (1, dict(first=["newton off"], threads=2)), (2, dict(first=["newton off"])),
@@ -69,14 +70,14 @@ class Parallel(MultisiteTest):
             (1, {}), (2, dict(first=["newton off", "processors 1 2 1"])), (4, {})])
 
     def test_balanced(self):
-        """comm_style tiled, and borders that move during the run"""
+        """comm_style tiled, and boundaries that move during the run."""
         box = BOXES["orthogonal"]
         self.run_all(Molecules.random(box, 1.9, 3, seed=23), Model(FOUR[:3], 2.3, 2.6, mixing=MIX), [
             (1, {}), (4, dict(later=["comm_style tiled", "balance 1.0 rcb", "fix even all balance 10 1.0 rcb"])),
             (4, dict(first=["processors 4 1 1"], later=["fix even all balance 10 1.0 shift x 5 1.0"]))])
 
     def test_droplet(self):
-        """In vacuum; the box shrinks to it, or some ranks have no molecules."""
+        """A droplet in vacuum: the box shrinks to it, or some ranks have no molecules."""
         box = Box((30.0, 16.0, 16.0), periodic=(False,) * 3)
         inside = Molecules.random(Box((5.4, 5.4, 5.4), lo=(5.0, 5.0, 5.0), periodic=(False,) * 3), 1.7, 4, seed=24)
         droplet = Molecules(box, inside.x, inside.q, inside.types)
@@ -86,7 +87,7 @@ class Parallel(MultisiteTest):
                                       (2, dict(later=shrink, first=["newton off"]))])
 
     def test_hybrid(self):
-        """Ranks where only some atoms are molecules, and some have none."""
+        """Only some atoms are molecules, and some ranks have none."""
         box = Box((20.0, 6.1, 6.3))
         molecules = Molecules.random(box, 1.9, 4, seed=25)
         model = Model(FOUR[:3], 2.3, 2.6, mixing=MIX)

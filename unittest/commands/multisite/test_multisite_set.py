@@ -1,4 +1,5 @@
-"""set_multisite: masses and moments of inertia of molecules in LAMMPS are those of their components."""
+"""set_multisite: masses and moments of inertia of molecules in LAMMPS are those of their
+components."""
 
 import os
 import unittest
@@ -9,7 +10,8 @@ import coordtest
 import errortest
 import multisitetest
 
-# linear along z, planar, not planar, of one site, and of a site that turns but has no moments of inertia
+# Components: linear along z, planar, nonplanar, with one site, and with a rotating site but no
+# moments of inertia.
 COMPONENTS = """# UNITS: real
 component linear
 mass 44.009
@@ -56,7 +58,7 @@ atom_style ellipsoid
 atom_modify map array
 region box block 0 40 0 40 0 40
 """
-# atoms 1 to 8, of types 1 2 3 4 1 2 3 4
+# Atoms 1 to 8, of types 1 2 3 4 1 2 3 4.
 ATOMS = "create_box 4 box\n" + "\n".join(f"create_atoms {k % 4 + 1} single {5 * k + 2} {4 * k + 3} {3 * k + 5}" for k in range(8))
 STYLE = f"""
 pair_style multisite 9.0
@@ -72,7 +74,7 @@ def start():
 
 
 def bodies(lmp):
-    """Of all atoms: mass, moments of inertia by LAMMPS' formula, diameters, quaternion."""
+    """Return mass, moments of inertia by LAMMPS' formula, diameters and quaternion of all atoms."""
     if not lmp.has_id("compute", "shape"):
         lmp.command(PER_ATOM)
         lmp.command("run 0 post no")
@@ -93,22 +95,22 @@ class Set(unittest.TestCase):
         np.testing.assert_array_equal(mass, MASSES * 2)
         for k in range(8):
             if k % 4 == 3:
-                np.testing.assert_array_equal(diameters[k], [1, 1, 1])    # of one site
+                np.testing.assert_array_equal(diameters[k], [1, 1, 1])    # one site
                 continue
             expected = np.array(INERTIA[k % 4])
-            # a tiny axis adds a millionth of the others
+            # A tiny axis adds a millionth of the others.
             np.testing.assert_allclose(inertia[k], expected, rtol=0, atol=3e-6 * expected.max())
             self.assertGreater(diameters[k].min(), 0.999e-3 * diameters[k].max())
         np.testing.assert_allclose(diameters[0], np.array([1e-3, 1e-3, 1]) * 2 * np.sqrt(5 * 43.0563 / 44.009), rtol=1e-12)
-        np.testing.assert_array_equal(quaternions, [[1, 0, 0, 0]] * 8)    # there were none
+        np.testing.assert_array_equal(quaternions, [[1, 0, 0, 0]] * 8)    # atoms had no ellipsoids
 
     def test_rotational_energy(self):
-        """Of LAMMPS, for an angular momentum."""
+        """LAMMPS' rotational energy for an angular momentum."""
         lmp = self.lmp
         errortest.commands(lmp, STYLE + "set_multisite all\ngroup one id 3\nset atom 3 quat {a} {a} {a} 120\nset atom 3 angmom "
                                         "1.5 -2.0 0.7\n"
                            "compute e one erotate/asphere\nrun 0 post no".format(a=1 / np.sqrt(3)))
-        # that turn takes x to y, y to z, z to x
+        # This rotation maps x to y, y to z, z to x.
         body = np.array([-2.0, 0.7, 1.5])
         mvv2e = 48.88821291**2
         self.assertAlmostEqual(coordtest.scalar_of(lmp, "e"), 0.5 * mvv2e * (body**2 / INERTIA[2]).sum(), delta=1e-9 * mvv2e)
@@ -119,7 +121,8 @@ class Set(unittest.TestCase):
                                         "atom 4 mass 5.0\n"
                            "group some type 1 2\nset_multisite some")
         expected = np.array([np.cos(np.radians(35)), *(np.sin(np.radians(35)) * np.array([0, 0.6, 0.8]))])
-        lmp.command("set type 3 shape 4 4 4")    # LAMMPS cannot compute shapes of atoms without any
+        # LAMMPS cannot compute shapes of atoms without a shape.
+        lmp.command("set type 3 shape 4 4 4")
         lmp.command("set atom 8 shape 4 4 4")
         errortest.commands(lmp, PER_ATOM + "\nrun 0 post no")
         mass, inertia, diameters, quaternions = bodies(lmp)
@@ -128,7 +131,7 @@ class Set(unittest.TestCase):
         np.testing.assert_array_equal(diameters[3], [2, 2, 2])
 
     def test_data_file(self):
-        """written and read again"""
+        """Write and read a data file."""
         lmp = self.lmp
         errortest.commands(lmp, STYLE + "set_multisite all\nset group all quat/random 4711")
         before = bodies(lmp)
@@ -138,12 +141,13 @@ class Set(unittest.TestCase):
             self.assertIn("8 ellipsoids", file.read())
         errortest.commands(lmp, f"clear\nunits real\natom_style ellipsoid\natom_modify map array\nread_data {path}\n" + STYLE)
         for found, expected in zip(bodies(lmp), before):
-            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)    # digits of write_data
+            # Digits of write_data.
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
         errortest.commands(lmp, "set_multisite all")
         np.testing.assert_allclose(bodies(lmp)[0], before[0], rtol=1e-15)
 
     def test_hybrid(self):
-        """Types of other styles stay as they are."""
+        """Types of other styles are unchanged."""
         errortest.commands(self.lmp, f"pair_style hybrid multisite 9.0 lj/cut 9.0\npair_coeff * * multisite {FILE} linear "
                                      f"planar bulky NULL\n"
                            "pair_coeff * 4 lj/cut 0.2 3.4\nset type 4 shape 2 2 2\nset type 4 mass 7.0\nset_multisite all")
@@ -153,7 +157,7 @@ class Set(unittest.TestCase):
 
 
     def test_two_sub_styles(self):
-        """Types have their components from one or the other."""
+        """Types get their components from either sub-style."""
         errortest.commands(self.lmp, "pair_style hybrid multisite 9.0 multisite 8.0 lj/cut 9.0\n"
                            f"pair_coeff * * multisite 1 {FILE} linear NULL NULL NULL\n"
                            f"pair_coeff * * multisite 2 {FILE} NULL planar bulky NULL\n"
@@ -169,7 +173,7 @@ class Ranks(unittest.TestCase):
     SCRIPT = BOX + ATOMS + STYLE + "set type 1 shape 3 2 1\nset atom 5 quat 0 0.6 0.8 70\nset_multisite all\n"
 
     def test_ranks(self):
-        """The same on all ranks; some have no atoms."""
+        """Results are equal on all numbers of ranks; some ranks have no atoms."""
         tables = []
         for ranks in 1, 3:
             run = multisitetest.run_lammps((self.SCRIPT + PER_ATOM + "\ndump d all custom 1 dump.d id type x y z c_shape[*]\n"
@@ -190,7 +194,7 @@ class Ranks(unittest.TestCase):
 
 class Warnings(unittest.TestCase):
     def test_sites_off_the_axis(self):
-        """Of a component that is in use."""
+        """Sites off the axis of a component in use are an error."""
         path = os.path.join(WHERE, "bent.multisite")
         with open(path, "w") as file:
             file.write("component bent\nmass 30.0\ninertia 9 9 0\ncenter 0 0 0.7 0.1 3.0\ncenter 0.3 0 -0.7 0.1 3.0\n"
@@ -247,8 +251,10 @@ class Errors(errortest.InProcess):
         for name in "stiff", "free":
             self.lmp.command(f"pair_coeff * * {FILE} linear {name} bulky ion")
             self.check("set_multisite all", NO_INERTIA.format(name), "[set_multisite] all")
-            np.testing.assert_array_equal(self.lmp.gather_atoms("rmass", 1, 1), [1.0] * 8)    # nothing was changed
-        errortest.commands(self.lmp, "group some type 1 4\nset_multisite some")    # of which none is in the group
+            # Nothing was changed.
+            np.testing.assert_array_equal(self.lmp.gather_atoms("rmass", 1, 1), [1.0] * 8)
+        # The group contains none of them.
+        errortest.commands(self.lmp, "group some type 1 4\nset_multisite some")
         np.testing.assert_allclose(self.lmp.gather_atoms("rmass", 1, 1), [44.009, 1, 1, 22.99] * 2)
 
     def test_atom_styles(self):

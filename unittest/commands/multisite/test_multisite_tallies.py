@@ -1,5 +1,6 @@
-"""pair_style multisite: energies against formulas, forces, torques and pressure against differences of the energy, tallies of
-atoms and cells against sums, the long-range correction against closed forms and pair_style lj/cut."""
+"""pair_style multisite: energies compared with formulas; forces, torques and pressure with
+differences of the energy; tallies of atoms and cells with sums; the long-range correction with
+closed forms and pair_style lj/cut."""
 
 import itertools
 import unittest
@@ -16,7 +17,7 @@ FOUR = [ALL_KINDS, LINEAR, POLAR, ATOM]
 BOXES = {"orthogonal": Box((7.3, 6.9, 7.6)), "triclinic": Box((7.3, 6.9, 7.6), tilt=(1.7, -0.9, 1.2))}
 SETTINGS = {"center": {}, "site": dict(site=True), "shift": dict(shift=True), "field": dict(rf=7.5), "conductor": dict(rf=np.inf),
             "all": dict(site=True, shift=True, rf=3.0)}
-# Slopes by coordtest.extrapolate(): errors of STEP^4, and of rounding over STEP
+# Derivatives from coordtest.extrapolate(): errors of order STEP^4, and rounding over STEP.
 STEP, SLOPES = 2e-4, 1e-8
 
 
@@ -41,7 +42,7 @@ class Energies(MultisiteTest):
                     self.assertNotAlmostEqual(expected.self, 0.0, delta=1e-3)
 
     def test_small_box(self):
-        """A molecule meets its own images."""
+        """A molecule interacts with its own images."""
         box = Box((3.1, 3.3, 2.9), tilt=(0.8, 0.4, -0.6))
         molecules = Molecules.random(box, 1.7, 3, seed=4)
         wanted = Model(FOUR[:3], 3.6, site=True, rf=4.0)
@@ -50,7 +51,8 @@ class Energies(MultisiteTest):
         self.check("energies of molecules", found.atom_energies, expected.atoms, 10 * DOUBLE)
 
     def test_units(self):
-        """The factor of charges, and of units, is LAMMPS': a pair of charges in units real, with a dielectric constant."""
+        """The factors of charges and units are LAMMPS': a pair of charges in units real, with a
+        dielectric constant."""
         box = Box((30.0, 30.0, 30.0), periodic=(False,) * 3)
         ion = Component("ion", charges=[((0, 0, 0), 1.0)])
         molecules = Molecules(box, [[10, 10, 10], [13, 14, 10]], [[1, 0, 0, 0]] * 2, [1, 1])
@@ -62,8 +64,8 @@ class Energies(MultisiteTest):
         self.check("pair of charges", lmp.get_thermo("pe"), 332.06371 / 4.0 / 5.0, 1e-12)
 
     def test_small_numbers(self):
-        """In units si and cgs, of which single precision cannot hold all numbers: two dipoles in a line."""
-        # moment, distance, and Coulomb's constant
+        """Units si and cgs, whose numbers exceed single precision: two dipoles in a line."""
+        # Moment, distance, and Coulomb's constant.
         for units, moment, r, coulomb in ("si", 6e-30, 4e-10, 8.9876e9), ("cgs", 1.8e-18, 4e-8, 1.0):
             box = Box((15 * r,) * 3)
             molecules = Molecules(box, [[r, r, r], [r, r, 2 * r]], [[1, 0, 0, 0]] * 2, [1, 1])
@@ -72,7 +74,8 @@ class Energies(MultisiteTest):
             lmp = self.start(*multisitetest.setup_commands(molecules, units=units, skin=r / 2), f"pair_style multisite {2 * r!r}",
                              f"pair_coeff * * {path} dipole", "thermo_style custom step pe", "run 0 post no")
             found, expected = lmp.get_thermo("pe"), -2 * coulomb * moment**2 / r**3
-            self.check(f"units {units}", found / expected, 1.0, 1e-4 if units == "si" else 1e-12)    # digits of LAMMPS' constant
+            # Digits of LAMMPS' constant.
+            self.check(f"units {units}", found / expected, 1.0, 1e-4 if units == "si" else 1e-12)
             for precision in "mixed", "single":
                 lmp.command(f"pair_style multisite {2 * r!r} precision {precision}")
                 with self.assertRaisesRegex(Exception, rf"Pair multisite: precision {precision}: component dipole: .* - use "
@@ -80,7 +83,7 @@ class Energies(MultisiteTest):
                     lmp.command("run 0 post no")
 
     def test_converted(self):
-        """A file in units metal, used in units real, and the other way round."""
+        """A file in units metal in a system with units real, and vice versa."""
         box = Box((30.0, 30.0, 30.0), periodic=(False,) * 3)
         one = Component("one", 40.0, centers=[((0, 0, 0), 0.01, 3.0)], charges=[((0.2, 0, 0), 0.3)])
         molecules = Molecules(box, [[10, 10, 10], [13, 11, 10]], [[1, 0, 0, 0]] * 2, [1, 1])
@@ -102,7 +105,7 @@ class Energies(MultisiteTest):
 
 class Differences(MultisiteTest):
     def states(self, lmp, molecules, x=None, q=None):
-        """Energy with other positions or quaternions"""
+        """Return the energy with other positions or quaternions."""
         if x is not None:
             coordtest.move_to(lmp, x)
         if q is not None:
@@ -138,7 +141,8 @@ class Differences(MultisiteTest):
                            largest[1])
 
     def test_pressure(self):
-        """Centers of mass are strained, molecules are not. The reaction field does not answer: its range stays."""
+        """Centers of mass are strained, molecules are not. The range of the reaction field is not
+        strained."""
         strains = {0: "xx", 1: "yy", 2: "zz", 3: "xy", 4: "xz", 5: "yz"}
         for name, settings in itertools.product(BOXES, ({}, dict(rf=3.0), dict(site=True))):
             box = BOXES[name]
@@ -158,8 +162,8 @@ class Differences(MultisiteTest):
                     lmp.command("run 0 post no")
                     energies.append(lmp.get_thermo("pe"))
                     coordtest.set_box(lmp, box, box.edges)
-                # Forces are not along d: d_y F_x, which the strain gives, is d_x F_y, which is tallied, less d x F, and the
-                # torques of a pair add up to its opposite.
+                # Forces are not parallel to d: d_y F_x, from the strain, equals d_x F_y, which is
+                # tallied, minus d x F. The torques of a pair add up to the negative of d x F.
                 twist = {3: 1.0, 4: -1.0, 5: 1.0}.get(k, 0.0) * here.torques.sum(axis=0)[{3: 2, 4: 1}.get(k, 0)]
                 self.check(f"virial {component}, {name} {settings}", here.virial[k] + twist,
                            -coordtest.extrapolate(energies, STEP), 1e-7, np.abs(here.virial).max())
@@ -175,16 +179,18 @@ class Tallies(MultisiteTest):
             self.check("no net force", 1 + found.forces.sum(axis=0), np.ones(3), 1e-11 * np.abs(found.forces).sum())
 
     def test_asked_for(self):
-        """Forces and torques are the same where energy or virial are not asked for."""
+        """Forces and torques are the same if energy or virial are not requested."""
         molecules = Molecules.random(BOXES["triclinic"], 1.7, 4, seed=8)
         lmp = self.system(model(site=True, rf=3.0), molecules)
         both = state_of(lmp)
-        commands(lmp, "thermo_style custom step", "thermo 1000", "run 1 post no")    # step 1 asks for nothing, nothing moves
+        # Step 1 requests nothing, nothing moves.
+        commands(lmp, "thermo_style custom step", "thermo 1000", "run 1 post no")
         self.check("forces", coordtest.forces_of(lmp), both.forces, DOUBLE)
         self.check("torques", multisitetest.torques_of(lmp), both.torques, DOUBLE)
 
     def test_cells(self):
-        """Potential and virial by cells: fix ave/grid of the per-atom tallies, whose sum is that of the whole."""
+        """Potential and virial by cells: fix ave/grid of the per-atom tallies, which add up to the
+        totals."""
         molecules = Molecules.random(BOXES["orthogonal"], 1.7, 4, seed=9)
         lmp = self.system(model(rf=3.0), molecules)
         dump = f"{coordtest.folder()}/grid"
@@ -203,7 +209,7 @@ class Tallies(MultisiteTest):
             self.check("cells", rows[:, column], expected, DOUBLE)
 
     def test_hybrid(self):
-        """Beside atoms of another style, and with another style over it."""
+        """Next to atoms of another style, and with another style on top."""
         box = BOXES["triclinic"]
         molecules = Molecules.random(box, 1.7, 4, seed=10)
         ours = Model([ALL_KINDS, LINEAR, POLAR], 2.2, 2.9, rf=3.0, mixing=MIX)
@@ -213,7 +219,8 @@ class Tallies(MultisiteTest):
         lj = ["pair_coeff *3 4 lj/cut 0.7 0.9", "pair_coeff 4 4 lj/cut 0.7 0.9"]
         own = molecules.types != 4
         expected = ours.energies(box, molecules.x[own], molecules.q[own], molecules.types[own])
-        atoms = Model([Component("a", centers=[((0, 0, 0), 0.7, 0.9)])], 2.0)    # all, less those among molecules
+        # All pairs minus those among molecules.
+        atoms = Model([Component("a", centers=[((0, 0, 0), 0.7, 0.9)])], 2.0)
         all_lj = atoms.energies(box, molecules.x, molecules.q, np.ones(len(own), int))
         among = atoms.energies(box, molecules.x[own], molecules.q[own], np.ones(own.sum(), int))
         states = {}
@@ -225,7 +232,7 @@ class Tallies(MultisiteTest):
                        np.abs(expected.atoms).sum() + np.abs(all_lj.atoms).sum())
         for name in "forces", "torques", "virial", "atom_energies", "atom_virials":
             self.check(name, getattr(states["hybrid"], name), getattr(states["hybrid/overlay"], name), DOUBLE)
-        # alone: what the molecules of a hybrid do to one another
+        # Alone: the interactions among the molecules of a hybrid system.
         alone = Molecules(box, molecules.x[own], molecules.q[own], molecules.types[own])
         by_itself = state_of(self.system(ours, alone))
         self.check("torques", states["hybrid"].torques[own], by_itself.torques, 1e-11)
@@ -242,10 +249,10 @@ class Tallies(MultisiteTest):
 
 
 class Tail(MultisiteTest):
-    """What sites beyond the cutoff add, where they are spread evenly."""
+    """Contributions of sites beyond the cutoff with a uniform density."""
 
     def tail_of(self, wanted, molecules, words="tail yes", units="lj"):
-        """Energy and pressure with the correction less those without."""
+        """Return energy and pressure with the correction minus those without."""
         values = []
         for keyword in words, words.replace("tail yes", "tail no"):
             lmp = self.system(wanted, molecules, keyword)
@@ -258,7 +265,7 @@ class Tail(MultisiteTest):
         return energy, pressure
 
     def test_single_sites(self):
-        """As pair_style lj/cut has it, with mixing."""
+        """The same correction as in pair_style lj/cut, with mixing."""
         box = BOXES["orthogonal"]
         molecules = Molecules.random(box, 1.7, 2, seed=11)
         two = [Component("a", centers=[((0, 0, 0), 0.7, 0.9)]), Component("b", centers=[((0, 0, 0), 1.2, 1.1)])]
@@ -276,11 +283,12 @@ class Tail(MultisiteTest):
             self.check("pressure", found[1], np.subtract(*values)[1], 1e-10)
 
     def integrals(self, a, b, arms, cutoff, n=60):
-        """The mean over orientations of u and of R du/dR beyond the cutoff, by numerical integration: 2 pi int u R^2 dR and
-        - 2 pi / 3 int du/dR R^3 dR of one pair of sites at the ends of arms, for a cutoff between centers of mass."""
+        """Return the mean over orientations of u and of R du/dR beyond the cutoff, by numerical
+        integration: 2 pi int u R^2 dR and - 2 pi / 3 int du/dR R^3 dR of one pair of sites at the
+        ends of arms, for a cutoff between centers of mass."""
         epsilon, sigma = np.sqrt(a[0] * b[0]), (a[1] + b[1]) / 2
         nodes, weights = np.polynomial.legendre.leggauss(n)
-        # t = cutoff/R from 0 to 1; orientations: cosines of both arms, and the angle between them
+        # t = cutoff/R from 0 to 1. Orientations: cosines of both arms, and the angle between them.
         t, wt = (nodes + 1) / 2, weights / 2
         angles = np.arange(48) * np.pi / 24
         c1, c2, phi, radius = np.meshgrid(nodes, nodes, angles, cutoff / t, indexing="ij", sparse=True)
@@ -290,7 +298,8 @@ class Tail(MultisiteTest):
         s1, s2 = np.sqrt(1 - c1**2), np.sqrt(1 - c2**2)
         r_sq = along**2 + (arms[1] * s2 * np.cos(phi) - arms[0] * s1)**2 + (arms[1] * s2 * np.sin(phi))**2
         s6 = (sigma**2 / r_sq)**3
-        u, slope = 4 * epsilon * (s6**2 - s6), -24 * epsilon * (2 * s6**2 - s6) / r_sq * along    # du/dR
+        # du/dR.
+        u, slope = 4 * epsilon * (s6**2 - s6), -24 * epsilon * (2 * s6**2 - s6) / r_sq * along
         return 2 * np.pi * (weight * u * radius**2).sum(), -2 * np.pi / 3 * (weight * slope * radius**3).sum()
 
     def test_centers_of_molecules(self):
@@ -312,7 +321,8 @@ class Tail(MultisiteTest):
         self.check("pressure", found[1], pressure, 1e-7)
 
     def test_who_says(self):
-        """The keyword comes before pair_modify, which counts where there is none; and in hybrid styles."""
+        """The keyword takes precedence over pair_modify, which applies without the keyword; also in
+        hybrid styles."""
         molecules = Molecules.random(BOXES["orthogonal"], 1.7, 1, seed=13)
         one = Model([ATOM], 2.3)
         lmp = self.system(one, molecules)
@@ -338,7 +348,7 @@ class Tail(MultisiteTest):
         self.assertEqual(etail(hybrid.format("tail no"), *rest, "pair_modify tail yes"), 0.0)
 
     def test_other_styles_of_hybrid(self):
-        """A correction that another sub-style had and has no more is not added to ours."""
+        """A stale correction of another sub-style is not added to that of multisite."""
         molecules = Molecules.random(BOXES["orthogonal"], 1.7, 1, seed=13)
         one = Model([ATOM], 2.3)
         lmp = self.start(*multisitetest.setup_commands(molecules), f"pair_style hybrid/overlay {one.style()} tail yes lj/cut 2.0",

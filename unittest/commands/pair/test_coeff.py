@@ -1,6 +1,6 @@
-"""compute coord/gpu coeff: a switching function of its own for pairs of atom types.
+"""compute coord/gpu coeff: different switching functions for pairs of atom types.
 
-The reference is a sum of brute-force sums, one for each pair of types, over the atoms of these types.
+The reference is the sum of brute-force sums over the atoms of each pair of types.
 """
 
 import itertools
@@ -13,7 +13,7 @@ import coordtest
 from coordtest import Box, Result, Switch, brute_force
 
 N = 60
-TYPES = np.random.default_rng(3).integers(1, 4, N)    # and no atom of type 4
+TYPES = np.random.default_rng(3).integers(1, 4, N)    # no atom of type 4
 BOXES = {"orthogonal": Box((5.2, 5.6, 6.0)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(2.3, -1.9, 2.2)),
          "fixed": Box((6.0, 7.0, 8.0), periodic=(False,) * 3)}
 FEW = np.random.default_rng(4).integers(0, N, (80, 2))
@@ -21,8 +21,8 @@ PAIRS = FEW[FEW[:, 0] != FEW[:, 1]]
 np.savetxt(f"{coordtest.folder()}/pairs", PAIRS + 1, fmt="%d")
 GROUPS = {"all": np.arange(N), "left": np.arange(25), "right": np.arange(30, 55), "late": np.arange(15, N)}
 
-# Group, keywords and arguments of brute_force. The pairs have both orders of each two types, and the groups
-# all types: each type is in the first group of some pairs and in the second of others.
+# Group, keywords and arguments of brute_force. The pairs have both orders of each two types, and
+# the groups all types: each type is in the first group of some pairs and in the second of others.
 FORMS = [("late", "", {"a": GROUPS["late"]}), ("all", "norm mean", {"a": GROUPS["all"], "norm": "mean"}),
          ("left", "group2 right", {"a": GROUPS["left"], "b": GROUPS["right"]}),
          ("left", "group2 late norm mean", {"a": GROUPS["left"], "b": GROUPS["late"], "norm": "mean"})]
@@ -31,10 +31,10 @@ PAIR_FORMS = [("left", "pairs right", {"pairs": np.column_stack([GROUPS["left"],
 
 
 class Table:
-    """Functions of pairs of types, from coeff lines that mean what they say: a later one overrides."""
+    """Functions of pairs of types from coeff lines; later lines override earlier ones."""
 
     def __init__(self, switch, *coeffs):
-        self.switch, self.coeffs = switch, coeffs    # the latter: words, types of both sides, function
+        self.switch, self.coeffs = switch, coeffs    # coeffs: words, types of both sides, function
         self.dmax = max(float(f.dmax) for f in (switch, *(f for *_, f in coeffs)))
         self.keywords = switch.keywords + "".join(
             f" coeff {words} {f.keywords.replace('switch ', '', 1)}" for words, _, _, f in coeffs)
@@ -47,7 +47,8 @@ class Table:
 
 
 def table(longest):
-    """All kinds of type words. A function of coeff ends last, with a slope, and another ends soon."""
+    """Return a table with all forms of type words. A function of coeff has the longest range with a
+    nonzero derivative at its end, and another has a short range."""
     return Table(
         Switch("rational", 0.9, n=6, m=10, d0=0.2, dmax=0.6 * longest),
         ("* 3*", (1, 2, 3, 4), (3, 4), Switch("exp", 0.3 * longest, dmax=longest)),
@@ -104,7 +105,7 @@ def positions(box, seed=1, closest=0.0):
 
 class BruteForce(unittest.TestCase):
     def check(self, box, factor, precision, tolerance):
-        """factor: the largest dmax in half periods"""
+        """factor: the largest dmax in half periods."""
         x = positions(box)
         reach = factor * (0.5 * box.shortest_vector() if any(box.periodic) else 3.0)
         functions = table(reach)
@@ -206,7 +207,7 @@ class Words(unittest.TestCase):
         self.assertEqual(text[1:5], [
             "  switch cubic r0 2.5 d0 0 dmax 2.5 stretched", "  at dmax = 2.5: s and ds/dr go to 0",
             f"  coeff A *2 tanh r0 0.6 d0 0 dmax 1.5 stretched; at dmax = 1.5: s = 0, ds/dr jumps from {jump} to 0",
-            # (1 - x^6)/(1 - x^12) = 1/(1 + x^6) and its slope at 2
+            # (1 - x^6)/(1 - x^12) = 1/(1 + x^6), and its derivative, at 2.
             "  coeff 3 4 rational nn 6 mm 12 r0 1 d0 0 dmax 2 not stretched; "
             f"at dmax = 2: s = {1 / 65:.6g}, ds/dr jumps from {-6 * 32 / 65**2:.6g} to 0"])
         self.assertRegex(text[5], "^Compute coord/gpu e: .* engine allpairs")
@@ -215,16 +216,16 @@ class Words(unittest.TestCase):
 
 
 class Derivatives(unittest.TestCase):
-    # smooth everywhere: they end where they are zero to rounding
+    # Smooth everywhere: the functions end where they vanish to rounding.
     FUNCTIONS = Table(Switch("gaussian", 0.4, dmax=2.45),
                       ("1 2", (1,), (2,), Switch("gaussian", 0.33, d0=0.2, dmax=2.45)),
                       ("3 3", (3,), (3,), Switch("gaussian", 0.3, dmax=2.3)))
     BOX = BOXES["orthogonal"]
 
     def test_difference(self):
-        """dS/dx is the slope of S."""
+        """dS/dx is the derivative of S."""
         x = positions(self.BOX, closest=0.5)
-        step = 2.0**-10    # and so all positions are on coordtest.GRID
+        step = 2.0**-10    # all positions are on coordtest.GRID
         rng = np.random.default_rng(10)
         with coordtest.start() as lmp:
             make_system(lmp, self.BOX, x, 2.8)
@@ -263,7 +264,8 @@ class Derivatives(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    """Atoms move, and change type; every step against brute force on the positions and types of its dump."""
+    """Atoms move and change their types. Every step is compared with brute force for the positions
+    and types of its dump."""
 
     FUNCTIONS = table(2.4)
     COMPUTES = {"cells": ("late", "engine cells", {"a": GROUPS["late"]}),
@@ -280,7 +282,8 @@ class Runs(unittest.TestCase):
         columns = " ".join(f"c_{name} c_{name}[*]" for name in self.COMPUTES)
         lines = coordtest.setup_commands(box, 2.9, skin=0.4)
         made = lines.index("box tilt large") + 1
-        lines[made:made + 2] = [f"read_data {path} extra/atom/types 1"]    # the region and its box
+        # Replaces the region and its box.
+        lines[made:made + 2] = [f"read_data {path} extra/atom/types 1"]
         groups = [f"group {name} id {m[0] + 1}:{m[-1] + 1}" for name, m in GROUPS.items() if name != "all"]
         return [*first, *lines, *groups, "velocity all create 8.0 4711 loop geom", "fix move all nve", "timestep 0.01",
                 "neigh_modify delay 0 every 1", *computes, f"thermo_style custom step {columns}", "thermo 1",
@@ -313,7 +316,8 @@ class Runs(unittest.TestCase):
 
     @coordtest.not_where(coordtest.ON_KOKKOS_GPU, coordtest.NO_NEW_TYPES)
     def test_types_change_between_two_builds(self):
-        """Neighbor lists stay, and what a device has of them: without ghosts all types are new at once."""
+        """Neighbor lists, and copies of them on a device, stay valid: without ghosts, all types are
+        new immediately."""
         runs = ["neigh_modify delay 1000", "run 1", *(line for k in (1, 2, 3) for line in (
             f"set group late type/fraction {k} 0.4 {k}", "run 1 pre no"))]
         run, frames, seen = self.check(BOXES["fixed"], 1, runs=runs)

@@ -1,6 +1,7 @@
-"""pair_style coord: energy, forces, virial and their shares of atoms.
+"""pair_style coord: energy, forces, virial and their per-atom contributions.
 
-Against brute force, fix coord/bias, differences of the energy, and pair styles gauss, soft and table of LAMMPS.
+They are compared with brute force, fix coord/bias, differences of the energy, and LAMMPS' pair
+styles gauss, soft and table.
 """
 
 import itertools
@@ -18,7 +19,7 @@ N = 150
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 BOXES = {"orthogonal": Box((6.2, 6.6, 7.0)), "triclinic": Box((8.0, 8.0, 8.0), tilt=(3.0, -2.0, 2.0)),
          "fixed": Box((6.0, 7.0, 8.0), periodic=(False,) * 3)}
-SMALL = Box((3.0, 2.6, 3.3), tilt=(1.1, -0.8, 0.9))    # atoms interact with images of themselves
+SMALL = Box((3.0, 2.6, 3.3), tilt=(1.1, -0.8, 0.9))    # atoms interact with their own images
 ENGINES = ("neigh", "cells")
 
 
@@ -50,7 +51,7 @@ class BruteForce(PairTest):
             self.assertNotEqual(found.energy, expected.energy)
 
     def test_settings_again(self):
-        """pair_style coord once more keeps the coefficients."""
+        """Repeating pair_style coord keeps the coefficients."""
         box, potential = BOXES["triclinic"], all_kinds()
         x = positions(box)
         expected = potential.by_brute_force(box, x, TYPES)
@@ -73,12 +74,12 @@ class BruteForce(PairTest):
 
 
 class Bias(PairTest):
-    """The forces of fix coord/bias linear on compute coord/gpu, the energy of which is k S."""
+    """The forces of fix coord/bias linear on compute coord/gpu, which has the energy k S."""
 
     BOX = BOXES["triclinic"]
 
     def compare(self, potential, biases, style="coord", substyle="", others=()):
-        """biases: k and tail of a compute"""
+        """biases: k and tail of a compute."""
         x = positions(self.BOX)
         lmp = self.system(self.BOX, x, TYPES)
         commands(lmp, *(f"group t{i} type {i}" for i in (1, 2, 3, 4)), "comm_modify cutoff 2.81")
@@ -87,7 +88,7 @@ class Bias(PairTest):
                      f"fix b{k} all coord/bias c_c{k} linear k {strength}", f"fix_modify b{k} energy yes")
         expected = state_of(lmp)
         commands(lmp, *(f"unfix b{k}" for k in range(len(biases))))
-        # the shares of atoms are those of pairs alone
+        # Per-atom contributions are those of pairs alone.
         expected.atom_energies = expected.atom_virials = expected.centroid = None
         for engine in ENGINES:
             found = state_of(lmp, f"pair_style {style} engine {engine}", *potential.coefficients(substyle), *others)
@@ -108,7 +109,7 @@ class Bias(PairTest):
         self.compare(potential, self.biases(potential))
 
     def test_hybrid(self):
-        """Some pairs of types only, of which none is of two atoms of type 2 or 3."""
+        """Only some pairs of types, none of which has two atoms of type 2 or 3."""
         every = all_kinds()
         some = Potential({p: every.functions[p] for p in ((1, 1), (1, 3), (2, 3), (2, 4))}, every.epsilons)
         rest = [f"pair_coeff {i} {j} zero" for i, j in every.functions if (i, j) not in some.functions]
@@ -163,7 +164,7 @@ class Differences(PairTest):
         return forces
 
     def strain_differences(self, lmp, box, x):
-        """-dE/d(strain)"""
+        """Return -dE/d(strain)."""
         virial = []
         for a, b in coordtest.COMPONENTS:
             energies = []
@@ -179,7 +180,7 @@ class Differences(PairTest):
 
 
 class LammpsStyles(PairTest):
-    """The same potential by a pair style of LAMMPS."""
+    """The same potential with a pair style of LAMMPS."""
 
     def compare(self, coord, other, tolerance=coordtest.DOUBLE, box=BOXES["triclinic"]):
         for newton in ("on", "off"):
@@ -217,7 +218,7 @@ class LammpsStyles(PairTest):
                      ["pair_style soft 2.0", *soft])
 
     def test_lj(self):
-        """d0 takes away the pole; no pair is that near."""
+        """d0 removes the pole; no pair is that close."""
         self.compare(['pair_coeff * * 0.9 custom 1.1 d0 0.33 dmax 2.3 nostretch func "4*((x+0.3)^-12-(x+0.3)^-6)"'],
                      ["pair_style lj/cut 2.3", "pair_coeff * * 0.9 1.1"],
                      coordtest.rounded(coordtest.DOUBLE))    # lj/cut/kk has pairs in float
@@ -229,7 +230,7 @@ class LammpsStyles(PairTest):
         table = [f"pair_coeff {i} {j} {path} T{i}{j} {float(f.dmax)!r}" for (i, j), f in potential.functions.items()]
         with open(path, "w") as file:
             for (i, j), function in potential.functions.items():
-                # the last knot is where the function ends, and not beyond it by rounding
+                # The last knot is at the end of the function; rounding must not move it beyond.
                 r = np.minimum(np.linspace(0.3, float(function.dmax), 8001), float(function.dmax))
                 s, slope = function(r)
                 energy, force = potential.epsilons[i, j] * s, -potential.epsilons[i, j] * slope
@@ -244,7 +245,7 @@ class PairWrite(PairTest):
     """single() at many distances, and mixing, as pair_write prints them."""
 
     def curves(self, coeffs, more=(), between="1 2"):
-        """r, E and F up to beyond all ranges"""
+        """Return r, E and F beyond all ranges."""
         lmp = self.system(BOXES["orthogonal"], np.ones((1, 3)), [2])
         commands(lmp, "pair_style coord", *coeffs, *more)
         path = f"{coordtest.folder()}/written"
@@ -259,7 +260,8 @@ class PairWrite(PairTest):
         r, energy, force = curve
         s, slope = switch(r)
         inside = r <= float(switch.dmax)
-        self.check(f"{what}: E", energy, epsilon * (s - shift * inside), 1e-9)    # of numbers with 15 digits
+        # Numbers have 15 digits.
+        self.check(f"{what}: E", energy, epsilon * (s - shift * inside), 1e-9)
         self.check(f"{what}: F", force, -epsilon * slope, 1e-9)
 
     def test_closed_form(self):
@@ -269,7 +271,8 @@ class PairWrite(PairTest):
     def test_shift(self):
         for name in ("nostretch", "exp"):
             switch = KINDS[name]
-            shift = 0.0 if name == "exp" else float(switch(switch.dmax)[0])    # a stretched function stays
+            # A stretched function is unchanged.
+            shift = 0.0 if name == "exp" else float(switch(switch.dmax)[0])
             curve = self.curves([f"pair_coeff * * {words(switch, -1.3)}"], ["pair_modify shift yes"])
             self.check_curve(name, curve, switch, -1.3, shift)
 
@@ -278,7 +281,7 @@ class PairWrite(PairTest):
              "sixthpower": (lambda a, b: ((a**6 + b**6) / 2) ** (1 / 6),
                             lambda e, f, a, b: 2 * np.sqrt(e * f) * a**3 * b**3 / (a**6 + b**6))}
 
-    # lengths of both types, and what else they have; the first length is that of sixthpower
+    # Lengths of both types, and their other options. The first length determines sixthpower.
     MIXED = [("rational", dict(r0=(0.7, 1.1), d0=(0.2, 0.5), dmax=(2.0, 2.7)), dict(n=4, m=10)),
              ("rational", dict(r0=(0.4, 0.5)), {}), ("exp", dict(r0=(0.6, 0.9), dmax=(1.7, 2.3)), {}),
              ("gaussian", dict(r0=(0.5, 1.2), dmax=(2.1, 2.9)), dict(stretch=False)),
@@ -320,7 +323,7 @@ class PairWrite(PairTest):
             self.check_mixed(rule, functions, (-0.9, -1.4), mixed, ref)
 
     def test_mixed_forces(self):
-        """compute() goes by the mixed functions as single() does, and a given pair is not mixed."""
+        """compute() uses the mixed functions like single(), and a given pair is not mixed."""
         box, rng = BOXES["orthogonal"], np.random.default_rng(8)
         radii, ranges = rng.uniform(0.5, 0.9, 4), rng.uniform(1.5, 2.3, 4)
         functions = {(i, j): Switch("gaussian", float((radii[i - 1] + radii[j - 1]) / 2),

@@ -1,4 +1,5 @@
-"""pair_style coord: trajectories on any ranks, threads, lists and communication are those of pair_style gauss."""
+"""pair_style coord: trajectories for any number of ranks and threads, any list and communication
+equal those of pair_style gauss."""
 
 import re
 import unittest
@@ -12,7 +13,8 @@ from pairtest import COMPUTES, PAIRS, PairTest, coefficients, gaussians, setup_c
 N, STEPS = 260, 100
 BOXES = {"orthogonal": Box((7.4, 7.0, 6.8)), "triclinic": Box((7.4, 7.0, 6.8), tilt=(3.1, -2.2, 2.0))}
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(21), jumps=not coordtest.POSITION_ROUNDOFF)
-TOLERANCE = coordtest.rounded(1e-10)    # after STEPS, over which errors of rounding grow by a factor of some ten
+# After STEPS, over which rounding errors grow by a factor of about ten.
+TOLERANCE = coordtest.rounded(1e-10)
 COLUMNS = ["xu", "yu", "zu", "fx", "fy", "fz", "c_e", *(f"c_s[{k}]" for k in range(1, 7))]
 
 
@@ -35,7 +37,7 @@ class Parallel(PairTest):
     def compare(self, what, run, reference):
         for found, expected in zip(coordtest.read_dump(run.path("dump")), coordtest.read_dump(reference.path("dump")),
                                    strict=True):
-            for k in (0, 3, 6, 7):    # vectors and tensors by their largest component
+            for k in (0, 3, 6, 7):    # vectors and tensors relative to their largest component
                 names = {0: COLUMNS[0:3], 3: COLUMNS[3:6], 6: COLUMNS[6:7], 7: COLUMNS[7:]}[k]
                 self.check(f"{what}, step {found.step}: {names[0]}", np.array([found[n] for n in names]),
                            np.array([expected[n] for n in names]), TOLERANCE)
@@ -43,7 +45,7 @@ class Parallel(PairTest):
             self.check(f"{what}: {name}", run.tables[0][name], column, TOLERANCE)
 
     def compare_all(self, box, ways):
-        """ways: engine, ranks, and other arguments of script()"""
+        """ways: engine, ranks, and other arguments of script()."""
         reference = self.reference(box)
         builds = lambda run: int(re.search(r"Neighbor list builds = (\d+)", run.text).group(1))
         self.assertGreater(builds(reference), 5)

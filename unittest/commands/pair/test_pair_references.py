@@ -1,8 +1,10 @@
-"""The reference files of pair_style coord for LAMMPS' tester of pair styles, against runs without that style.
+"""The reference files of pair_style coord for LAMMPS' tester of pair styles, compared with runs
+without that style.
 
-Forces, energy and stress by brute force over pairs and periodic images, with closed forms of the functions and with
-weights of bonded pairs worked out from the bonds; LAMMPS integrates with those forces through fix external. The same
-potentials as tables of LAMMPS' pair_style table, and forces as differences of LAMMPS' energy by its fix numdiff.
+Forces, energy and stress come from brute force over pairs and periodic images, with closed forms of
+the functions and with weights of bonded pairs derived from the bonds. LAMMPS integrates with those
+forces through fix external. Further tests use the same potentials as tables of LAMMPS' pair_style
+table, and forces from differences of LAMMPS' energy with its fix numdiff.
 """
 
 import collections
@@ -23,7 +25,7 @@ from referencetest import INPUT, TESTS, numbers, read_reference
 REFERENCES = sorted(glob.glob(os.path.join(TESTS, "*-pair-coord_*.yaml")))
 STEPS = 4
 TOLERANCE = coordtest.rounded(1e-11)
-STEP = 1e-4    # of differences
+STEP = 1e-4    # displacement for differences
 
 
 # ---------------------------------------------------------------- potentials
@@ -40,7 +42,7 @@ class LennardJones:
 
 
 class Shifted:
-    """A function lowered such that it ends at 0."""
+    """A function shifted to end at 0."""
 
     def __init__(self, function):
         self.function, self.dmax = function, function.dmax
@@ -52,7 +54,8 @@ class Shifted:
 
 
 def custom(expression):
-    """Value and slope of an expression in x; a step along the imaginary axis has no rounding error."""
+    """Return value and derivative of an expression in x. A step along the imaginary axis has no
+    rounding error."""
     code = expression.replace("^", "**")
 
     def function(x):
@@ -62,7 +65,7 @@ def custom(expression):
 
 
 def options_of(words):
-    """What Switch takes, from the words of a switching function."""
+    """Return the arguments of Switch from the words of a switching function."""
     words = list(words)
     options = {"kind": words.pop(0)}
     while words:
@@ -79,7 +82,7 @@ def options_of(words):
 
 
 def mixed(rule, one, other):
-    """Coefficients of types I J from those of I I and J J."""
+    """Return coefficients of types I J from those of I I and J J."""
     (epsilon_1, options_1), (epsilon_2, options_2) = one, other
     mean = {"geometric": lambda p, q: np.sqrt(p * q), "arithmetic": lambda p, q: (p + q) / 2,
             "sixthpower": lambda p, q: ((p**6 + q**6) / 2) ** (1 / 6)}[rule]
@@ -96,7 +99,7 @@ def mixed(rule, one, other):
 
 
 def potentials(reference, ntypes):
-    """Of each pair of types I <= J its terms, each a factor and a function."""
+    """Return the terms, each a factor and a function, of each pair of types I <= J."""
     style = reference["pair_style"].split()
     is_hybrid = style[0].startswith("hybrid")
     settings = re.findall(r"(mix|shift) (\w+)", reference["post_commands"])
@@ -106,7 +109,7 @@ def potentials(reference, ntypes):
         first, star, last = word.partition("*")
         return range(int(first or 1), (int(last or ntypes) if star else int(first)) + 1)
 
-    given = collections.defaultdict(dict)    # by pair of types: factor and options by style
+    given = collections.defaultdict(dict)    # factor and options by pair of types and style
     for line in lines_of(reference["pair_coeff"]):
         words = shlex.split(line)
         of_style = words.pop(2) if is_hybrid else "coord"
@@ -139,7 +142,7 @@ def lines_of(block):
 
 
 def special_pairs(n, bonds):
-    """Index pairs one, two and three bonds apart."""
+    """Return index pairs one, two and three bonds apart."""
     ways = [np.eye(n, dtype=int)]
     bonded = np.zeros((n, n), int)
     for i, j in bonds:
@@ -179,7 +182,7 @@ class System:
             self.lmp.command(line)
 
     def brute_force(self, x):
-        """Energy, forces and virial."""
+        """Return energy, forces and virial."""
         energy, forces, virial = 0.0, np.zeros((self.n, 3)), np.zeros(6)
         for (i, j), terms in self.terms.items():
             a, b = (np.flatnonzero(self.types == t) for t in (i, j))
@@ -196,7 +199,7 @@ class System:
         return energy, forces, virial
 
     def closest(self):
-        """The smallest distance of two atoms."""
+        """Return the smallest distance between two atoms."""
         x = self.box.wrap(coordtest.in_order_of_id(self.lmp, self.lmp.numpy.extract_atom("x")))
         d = (x[:, None] - x)[:, :, None] + self.box.images(self.box.edges.max())
         distances = np.linalg.norm(d, axis=3)
@@ -230,7 +233,7 @@ def of_each_reference(check):
 
 
 def vectors(text):
-    """Of each atom, without its ID."""
+    """Return vectors of atoms, without the atom IDs."""
     return numbers(text).reshape(-1, 4)[:, 1:]
 
 
@@ -268,7 +271,7 @@ class References(unittest.TestCase):
 
     @of_each_reference
     def test_tables(self, name, reference):
-        """Tables of N values, interpolated linearly: an error that falls as 1/N^2."""
+        """Tables of N values with linear interpolation: the error decreases as 1/N^2."""
         path = os.path.join(coordtest.folder(), "tables")
         errors = []
         for points in (500, 4000):
@@ -283,7 +286,7 @@ class References(unittest.TestCase):
         self.assertLess(errors[1], errors[0] / 30)
 
     def with_style(self, reference):
-        """LAMMPS with pair_style coord."""
+        """Return LAMMPS with pair_style coord."""
         system = System(self, reference)
         system.commands("pair_style " + in_double(reference["pair_style"]), *pair_coeffs(reference),
                         *lines_of(reference["post_commands"]))
@@ -291,9 +294,10 @@ class References(unittest.TestCase):
 
     @of_each_reference
     def test_data_file(self, name, reference):
-        """Coefficients of a data file; where it has those of types I I only, the others given or mixed once more."""
+        """Coefficients from a data file. If it has only those of types I I, the other coefficients
+        are given or mixed again."""
         if "hybrid" in reference["pair_style"]:
-            return    # of which LAMMPS writes none
+            return    # LAMMPS writes no coefficients of hybrid styles
         unlike = [line for line in pair_coeffs(reference) if line.split()[1] != line.split()[2]]
         for pairs, more in {"ij": [], "ii": unlike}.items():
             if pairs == "ii" and "mix" not in reference["post_commands"]:
@@ -315,12 +319,13 @@ class References(unittest.TestCase):
         found = system.lmp.numpy.extract_fix("differences", LMP_STYLE_ATOM, LMP_TYPE_ARRAY)
         error = error_of(coordtest.in_order_of_id(system.lmp, found), vectors(reference["init_forces"]))
         print(f"{name}: differences {error:.1e}")
-        rounding = coordtest.POSITION_ROUNDOFF * system.box.edges.max() / STEP    # of the step
+        # Rounding of the step.
+        rounding = coordtest.POSITION_ROUNDOFF * system.box.edges.max() / STEP
         self.assertLess(error, 1e-7 + rounding)
 
     @of_each_reference
     def test_single(self, name, reference):
-        """The energies of all pairs one by one, which LAMMPS' tester does not compare."""
+        """The energies of individual pairs, which LAMMPS' tester does not compare."""
         system = self.with_style(reference)
         system.commands("compute pairs all pair/local eng", "compute sum all reduce sum c_pairs inputs local",
                         "thermo_style custom c_sum", "run 0")

@@ -8,7 +8,7 @@ import coordtest
 from coordtest import Box, Switch
 from pairtest import COMPUTES, PAIRS, PairTest, Potential, all_kinds, commands, setup_commands, state_of, words
 
-BOX = Box((6.2, 6.6, 6.0))    # in a tilted one LAMMPS rounds positions once more
+BOX = Box((6.2, 6.6, 6.0))    # in a tilted box LAMMPS rounds positions again
 N = 150
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 OUTPUT = ["fix move all nve", "thermo 5", "thermo_style custom step pe press", "thermo_modify format float %.17g",
@@ -21,7 +21,8 @@ def positions():
 
 class Restart(PairTest):
     def compare(self, style, first, second=(), ranks=1, before=("atom_modify sort 0 0",)):
-        """A run that continues gives the same bits as one that was not stopped. first, second: their pair commands."""
+        """A continued run gives the same bits as an uninterrupted one. first, second: their pair
+        commands."""
         rounding = 1e-9 if "double" in style else 1e-5
         data = f"{coordtest.folder()}/data"
         coordtest.write_data(data, positions(), BOX, TYPES)
@@ -44,7 +45,7 @@ class Restart(PairTest):
             self.assertIn({"neigh": "full neighbor list", "cells": "engine cells"}.get(engine, "engine"), part.text)
 
     def test_mix_and_shift(self):
-        """The rule of mixing and the shift are in the file, as those of other styles are."""
+        """The file contains the rule of mixing and the shift, as for other styles."""
         functions = {i: Switch("gaussian", 0.4 + 0.1 * i, dmax=1.3 + 0.2 * i, stretch=False) for i in (1, 2, 3, 4)}
         own = [f"pair_coeff {i} {i} {words(function, 1.0 + i)}" for i, function in functions.items()]
         self.compare("coord", [*own, "pair_modify mix arithmetic shift yes"])
@@ -53,11 +54,11 @@ class Restart(PairTest):
 
     @staticmethod
     def of_substyle(lines, name="coord"):
-        """pair_coeff I J ... with a sub-style"""
+        """Return pair_coeff I J ... with a sub-style."""
         return [" ".join([*line.split(" ")[:3], name, *line.split(" ")[3:]]) for line in lines]
 
     def test_hybrid(self):
-        """LAMMPS keeps no coefficients of pair_style hybrid: they are given again."""
+        """LAMMPS does not store coefficients of pair_style hybrid: the second run gives them again."""
         potential = all_kinds()
         some = Potential({p: potential.functions[p] for p in ((1, 2), (3, 3), (3, 4))}, potential.epsilons)
         coeffs = [*some.coefficients("coord"), "pair_coeff * * soft 1.4"]
@@ -76,14 +77,14 @@ class Data(PairTest):
         commands(lmp, "pair_style coord", *first, f"write_data {path} pair {keyword}")
         lmp.command("clear")
         setup = setup_commands(BOX, data=path)
-        read = setup.index(f"read_data {path}")    # and what follows it there is in the file
+        read = setup.index(f"read_data {path}")    # the file contains what follows
         modify = [line for line in first if line.startswith("pair_modify")]
         commands(lmp, *setup[:read], "pair_style coord", *modify, setup[read], *COMPUTES)
         self.check_states(keyword, state_of(lmp), expected)
 
     def test_all_pairs(self):
         potential = all_kinds()
-        potential.epsilons[1, 3] = 0.1 + 0.2    # all digits count
+        potential.epsilons[1, 3] = 0.1 + 0.2    # requires all digits
         self.compare(potential, "ij", *potential.coefficients())
 
     def test_own_and_mixed(self):

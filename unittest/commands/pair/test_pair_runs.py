@@ -1,6 +1,8 @@
-"""pair_style coord in runs: dynamics, rRESPA, minimization, rerun, and changes between and within runs.
+"""pair_style coord in runs: dynamics, rRESPA, minimization, rerun, and changes between and within
+runs.
 
-The reference is a pair style of LAMMPS with the same potential: gauss, or lj/cut where rRESPA splits forces.
+The reference is a pair style of LAMMPS with the same potential: gauss, or lj/cut if rRESPA splits
+forces.
 """
 
 import unittest
@@ -16,7 +18,7 @@ BOX = Box((6.2, 6.6, 6.0), tilt=(1.3, -1.4, 1.2))
 N = 150
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(31), jumps=not coordtest.POSITION_ROUNDOFF)
-SAME = coordtest.rounded(1e-10)    # as errors of rounding grow in a short run
+SAME = coordtest.rounded(1e-10)    # rounding grows in a short run
 COLUMNS = [("x", "y", "z"), ("fx", "fy", "fz"), ("c_e",)]
 DUMP = ["dump d all custom 10 dump id x y z fx fy fz c_e", "dump_modify d format float %.17g sort id"]
 
@@ -49,7 +51,8 @@ class Runs(PairTest):
                 self.check(f"{what}: {name}", table[name], column, SAME)
 
     def compare(self, lines, ranks=1):
-        """lines: commands, from words of pair_style, its name, its coefficients, and what starts dynamics and output"""
+        """lines: returns commands from words of pair_style, its name, its coefficients, and the
+        commands for dynamics and output."""
         path = data_of(BOX, self.positions(), TYPES)
         start = ["velocity all create 1.0 4711 loop geom", "fix move all nve", *DUMP,
                  "thermo_modify format float %.17g"]
@@ -79,7 +82,7 @@ class Changes(Runs):
             "change_box all xy delta 0.4 x scale 1.1 remap", "run 20"], ranks=2)
 
     def test_adapt(self):
-        """epsilon of some pairs of types, to 0 and back, and back to what it was after the run."""
+        """Changes epsilon of some pairs of types to 0 and back, and resets it after the run."""
         names = {"coord": ("epsilon", 1), "gauss": ("a", -1)}
         self.compare(lambda style, name, coeffs, start: [
             f"pair_style {style}", *coefficients(coeffs), *start,
@@ -90,7 +93,7 @@ class Changes(Runs):
             f"fix a all adapt 10 pair {name} {names[name][0]} 2 2 v_half scale yes", "run 10"])
 
     def test_adapt_mixed(self):
-        """Pairs that are mixed follow."""
+        """Mixed pairs follow changes of epsilon."""
         own = {name: [line for line in lines if line.split()[0] == line.split()[1]] for name, lines in
                (("coord", ["1 1 1.5 gaussian 0.5 dmax 2.0 nostretch", "2 2 0.7 gaussian 0.8 dmax 1.7 nostretch",
                            "3 3 1.1 gaussian 0.6 dmax 1.9 nostretch", "4 4 2.0 gaussian 0.4 dmax 1.5 nostretch"]),
@@ -103,7 +106,7 @@ class Changes(Runs):
             f"fix a all adapt 5 pair {name} {names[name][0]} 2 2 v_wave", "run 20"])
 
     def test_adapt_in_hybrid(self):
-        """A sub-style that has some pairs of types only."""
+        """A sub-style with only some pairs of types."""
         picked = {name: [line for line in lines if line.split()[:2] in (["1", "2"], ["3", "3"])]
                   for name, lines in (("coord", COORD), ("gauss", GAUSS))}
         names = {"coord": ("epsilon", 1), "gauss": ("a", -1)}
@@ -121,12 +124,12 @@ class Changes(Runs):
         for engine in "neigh", "cells":
             run = coordtest.run_lammps(script(path, lines[0].format(engine), *lines[1:], *DUMP, *tail,
                                               f"rerun {reference.path('dump')} dump x y z"))
-            # positions are those of the dump, and where they are outside the box moved into it
+            # Positions are those of the dump, wrapped into the box.
             self.compare_runs(engine, run, reference, columns=COLUMNS[1:])
 
     def test_minimize(self):
-        """Conjugate gradients end in the minimum of pair_style gauss, and FIRE goes the same way: further on it swings
-        between two minima 5e-8 apart, where rounding decides."""
+        """Conjugate gradients reach the minimum of pair_style gauss, and FIRE follows the same
+        path: later it oscillates between two minima 5e-8 apart, where rounding decides."""
         fire = [] if coordtest.kokkos_copies_lack("fire", coordtest.NO_FIRE) else [("fire", 300)]
         for style, steps in [("cg", 3000), *fire]:
             path = data_of(BOX, self.positions(), TYPES)
@@ -142,13 +145,14 @@ class Changes(Runs):
             self.assertLess(gauss[-1], gauss[0] - 1)
             self.check(style, coord[-1], gauss[-1], coordtest.rounded(1e-9))
             expected, found = (coordtest.read_dump(run.path("dump"))[-1].x() for run in runs)
-            found -= np.round((found - expected) @ np.linalg.inv(BOX.edges)) @ BOX.edges    # the same image of each atom
-            # the energy rises with the square of the distance from the minimum
+            # The same image of each atom.
+            found -= np.round((found - expected) @ np.linalg.inv(BOX.edges)) @ BOX.edges
+            # The energy increases with the square of the distance from the minimum.
             self.check(style, found, expected, coordtest.rounded(1e-12)**0.5)
 
 
 class Energy(Runs):
-    """The error of the energy falls with the square of the timestep where the potential is smooth."""
+    """For a smooth potential, the error of the energy scales with the square of the timestep."""
 
     POTENTIAL = Potential({(i, j): Switch("gaussian", 0.4 + 0.01 * i * j, dmax=3.2) for i, j in PAIRS},
                           {(i, j): 3.0 + i for i, j in PAIRS})
@@ -174,14 +178,14 @@ NO_LEVELS = "lj/cut/kk has no levels of rRESPA"
 
 
 class Respa(Runs):
-    """lj/cut, and the same as an expression, on a lattice that melts."""
+    """lj/cut and an equivalent expression, on a lattice that melts."""
 
     LJ = 'pair_coeff {} {} 1.0 custom 1.0 d0 0.3 dmax 2.3 nostretch func "4*((x+0.3)^-12-(x+0.3)^-6)"'
     CUBE = Box((6.72, 6.72, 6.72))
     STEPS = 10 if coordtest.POSITION_ROUNDOFF else 60    # in a melt rounding grows fast
 
     def lattice(self):
-        """256 atoms, cubic close packing"""
+        """Return 256 atoms in cubic close packing."""
         corner = np.array([[0, 0, 0], [1, 1, 0], [1, 0, 1], [0, 1, 1]]) / 2
         cells = np.array(list(np.ndindex(4, 4, 4)))
         x = 1.68 * (cells[:, None] + corner[None]).reshape(-1, 3)
@@ -206,7 +210,7 @@ class Respa(Runs):
 
     @coordtest.not_where(coordtest.KOKKOS, NO_LEVELS)
     def test_hybrid(self):
-        """Levels of sub-styles, and levels of distance of several; ranges in either order."""
+        """Levels for sub-styles, and distance levels of several sub-styles; ranges in either order."""
         lj = self.LJ.format("{} {} {}", "")
         for respa in (*self.LEVELS[:2], "2 2 hybrid 1 2"):
             for reach in 2.4, 2.2:
@@ -224,7 +228,7 @@ class Respa(Runs):
                 self.compare_runs(f"hybrid {style} {respa}", found, expected)
 
     def test_sum_of_levels(self):
-        """Levels add up to the forces without them, and the energy and virial are those of all."""
+        """Levels add up to the forces without levels; energy and virial are complete."""
         potential, x = all_kinds(), self.positions()
         expected = potential.by_brute_force(BOX, x, TYPES)
         lmp = self.system(BOX, x, TYPES)
@@ -235,7 +239,7 @@ class Respa(Runs):
                                                f"run_style respa {levels}"), expected)
 
     def test_change_between(self):
-        """Coefficients that change while there are no levels are those of the levels later."""
+        """Coefficients that change in a run without levels apply to the levels later."""
         x = self.positions()
         soft, hard = (Potential({pair: switch for pair in PAIRS}, {pair: 1.0 for pair in PAIRS})
                       for switch in (Switch("cubic", dmax=2.0), Switch("exp", 0.5, dmax=2.0)))

@@ -1,6 +1,7 @@
-"""pair_style coord where not all pairs are alike: bonds, exclusions, pair_style hybrid, and systems of few atoms.
+"""pair_style coord if not all pairs interact equally: bonds, exclusions, pair_style hybrid, and
+systems of few atoms.
 
-The reference is pair_style gauss of LAMMPS in the same place.
+The reference is LAMMPS' pair_style gauss in its place.
 """
 
 import unittest
@@ -11,7 +12,7 @@ import coordtest
 from coordtest import Box, Switch
 from pairtest import PAIRS, PairTest, coefficients, commands, gaussians, setup_commands, state_of, words
 
-N, LENGTH = 120, 6    # atoms, and those of one molecule
+N, LENGTH = 120, 6    # atoms, and atoms of one molecule
 BOX = Box((8.0, 8.0, 4.0), tilt=(2.0, -2.0, 1.0))
 TYPES = np.random.default_rng(3).integers(1, 5, N)
 COORD, GAUSS = gaussians(PAIRS, np.random.default_rng(11))
@@ -19,7 +20,7 @@ OTHER_COORD, OTHER_GAUSS = gaussians(PAIRS, np.random.default_rng(12))
 
 
 def write_chains():
-    """A data file of chains of bonded atoms."""
+    """Write a data file of chains of bonded atoms."""
     rng = np.random.default_rng(2)
     x = np.empty((N, 3))
     for k in range(N):
@@ -43,7 +44,7 @@ def write_chains():
 
 class Selection(PairTest):
     def compare(self, lmp, style, pairs, more=(), engines=("auto", "neigh"), forces_only=False):
-        """{} in a style stands for coord or gauss; pairs: coefficients of both."""
+        """{} in a style stands for coord or gauss. pairs: coefficients of both."""
         states = []
         for name, coeffs in [("gauss 2.0", pairs[1])] + [(f"coord engine {engine}", pairs[0]) for engine in engines]:
             states.append(state_of(lmp, f"pair_style {style.replace('{}', name)}", *coeffs, *more))
@@ -121,7 +122,7 @@ class Molecules(Selection):
 
 
 class Hybrid(Selection):
-    """Some pairs of types by one style and some by another, or by both."""
+    """One style, another style or both compute a pair of types."""
 
     def setUp(self):
         super().setUp()
@@ -129,7 +130,7 @@ class Hybrid(Selection):
         self.lmp = self.system(BOX, x, TYPES)
 
     def pick(self, pairs, number="", other=False):
-        """Coefficients of these pairs of types for coord and gauss as a sub-style."""
+        """Return coefficients of these pairs of types for coord and gauss as a sub-style."""
         lines = (OTHER_COORD, OTHER_GAUSS) if other else (COORD, GAUSS)
         return [coefficients([line for line in some if tuple(map(int, line.split()[:2])) in pairs], f"{name} {number}")
                 for some, name in zip(lines, ("coord", "gauss"))]
@@ -147,7 +148,7 @@ class Hybrid(Selection):
         self.compare(self.lmp, "hybrid {}", picked, ["pair_coeff 1 2 none", "pair_coeff 3 3 none"], ("neigh", "cells"))
 
     def test_mixed_in_hybrid(self):
-        """1 2 is mixed, and 3 4 has no part in it: both have 1 1 and 2 2, or 3 3 and 4 4, in the same style."""
+        """1 2 is mixed, 3 4 is not: each has 1 1 and 2 2, or 3 3 and 4 4, in the same style."""
         coord = ["pair_coeff 1 1 coord 1.0 gaussian 0.5 dmax 1.5 nostretch",
                  "pair_coeff 2 2 coord 2.0 gaussian 0.7 dmax 2.0 nostretch"]
         gauss = ["pair_coeff 1 1 gauss -1.0 2.0 1.5", f"pair_coeff 2 2 gauss -2.0 {0.5 / 0.49} 2.0"]
@@ -157,7 +158,8 @@ class Hybrid(Selection):
     def test_overlay_and_scaled(self):
         picked = self.pick([(1, 2), (3, 3), (2, 4)])
         commands(self.lmp, "variable half equal 0.5", "variable each atom 0.2*type")
-        # A scale by atoms is one of forces only. It comes first: LAMMPS would else lack an array for it.
+        # A per-atom scale applies to forces only. It comes first, since LAMMPS otherwise lacks an
+        # array for it.
         styles = ["hybrid/scaled v_each {} 1 soft 1.8", "hybrid/scaled 0.3 {} v_half soft 1.8",
                   "hybrid/overlay {} soft 1.8"]
         for style in styles[2:] if coordtest.kokkos_lacks_pair("hybrid/scaled") else styles:

@@ -1,5 +1,5 @@
-"""fix ave/potential/grid: the running mean of maps is that of the maps themselves, as dumps have them, also where LAMMPS changes
-the parts of ranks, changes the box, or ends a run and begins another."""
+"""fix ave/potential/grid: the running mean equals the mean of the dumped maps, also if LAMMPS
+changes the ranks' parts or the box, or if a run ends and another begins."""
 
 import unittest
 
@@ -15,7 +15,7 @@ COMPUTE = f"compute c all potential/grid {GRID[0]} {GRID[1]} {GRID[2]} cutoff {C
 
 class Mean(unittest.TestCase):
     def check_mean(self, box, ranks, later, nframes, words="", data=None, shell=CUTOFF + SKIN, first=(), before=()):
-        """Maps and means every second step."""
+        """Compare maps and means every second step."""
         done = coordtest.run_lammps(
             [*setup(box, data or system(box, 3, speed=3.0), shell=shell, first=first), *before, f"{COMPUTE} {words}",
              "fix m all ave/potential/grid 2 c", *output([("c", False, False)], GRID, 2),
@@ -24,7 +24,7 @@ class Mean(unittest.TestCase):
              "thermo_style custom step f_m", "thermo 2", "timestep 0.01", "fix move all nve", *later], ranks)
         maps, means = read_grid(done.path("c.grid")), read_grid(done.path("m.grid"))
         self.assertEqual(len(means), nframes)
-        # the first frame of each dump is of the step before the first end of a step
+        # The first frame of each dump precedes the first end of a step.
         maps = [frame.phi for frame in maps][1:]
         means = [frame.phi for frame in means][-len(maps):]
         for k, mean in enumerate(means):
@@ -48,7 +48,7 @@ class Mean(unittest.TestCase):
                         shell=CUTOFF + SKIN + 1.0)
 
     def test_by_way_of_the_host(self):
-        """A region of which the mean is 0."""
+        """A reference region with zero mean."""
         self.check_mean(ORTHOGONAL, 2, ["run 6"], 4, "reference r", before=["region r block INF INF INF INF 2.0 4.0"])
 
     def test_several_runs(self):
@@ -57,7 +57,7 @@ class Mean(unittest.TestCase):
                 self.check_mean(ORTHOGONAL, 2, runs, 5)
 
     def test_another_fix_after_load_balancing(self):
-        """What the first one has left does not matter."""
+        """The state of the first fix does not matter."""
         data = f"{coordtest.folder()}/crowd"
         rng = np.random.default_rng(6)
         x = ORTHOGONAL.lo + (0.01 + 0.98 * rng.random((N, 3)) ** 3) @ ORTHOGONAL.edges
@@ -70,10 +70,11 @@ class Mean(unittest.TestCase):
              "dump c all grid 1 c.grid c_at:grid:data[*] c_c:grid:phi", "dump_modify c format float %.17g", "run 0"], 4)
         mean, phi = (read_grid(done.path(f"{name}.grid"))[-1].phi for name in "mc")
         self.assertGreater(np.abs(phi).max(), 0.1)
-        self.assertLess(np.abs(mean - phi).max(), coordtest.rounded(1e-13) * np.abs(phi).max())    # nothing moves
+        # Nothing moves.
+        self.assertLess(np.abs(mean - phi).max(), coordtest.rounded(1e-13) * np.abs(phi).max())
 
     def test_load_balancing(self):
-        """Most atoms are in one corner: parts of ranks change."""
+        """Most atoms are in one corner: the ranks' parts change."""
         for words in "fix bal all balance 3 1.0 shift xyz 10 1.0", "fix bal all balance 3 1.0 rcb":
             data = f"{coordtest.folder()}/corner"
             rng = np.random.default_rng(5)
@@ -102,7 +103,8 @@ class Errors(errortest.InProcess):
                                  message)
 
     def test_between(self):
-        """The mean is there at all steps, for a group that is not used, and also after reset_timestep."""
+        """The mean exists at all steps, with a group that the fix ignores, and also after
+        reset_timestep."""
         errortest.commands(self.lmp, "group g dynamic all every 1\nfix m g ave/potential/grid 2 c\nthermo_style custom step f_m\n"
                                      f"thermo 3\ndump d all grid 3 {coordtest.folder()}/d.grid f_m:grid:data\nrun 5\nundump d\n"
                                      "reset_timestep 100\nrun 4")

@@ -1,5 +1,6 @@
-"""compute potential/grid with bins of fixed depth: the map is that of sorted charges, whoever takes what overflows, and a depth
-that is too small is warned of, with the share and a better one."""
+"""compute potential/grid with bins of fixed depth: the map equals that of sorted charges, whether
+host or GPU handles the overflow. A warning about a depth that is too small gives the fraction and a
+better depth."""
 
 import re
 import unittest
@@ -14,7 +15,7 @@ GRID = (11, 10, 9)
 
 class Bins(unittest.TestCase):
     def run_bins(self, box, ranks, words, later="run 0", every=1):
-        """Runs with compute s, of sorted charges, and c with these words."""
+        """Run compute s with sorted charges, and c with these words."""
         grid = " ".join(map(str, GRID))
         lines = [f"compute s all potential/grid {grid} cutoff {CUTOFF} kernel taylor field yes precision double",
                  f"compute c all potential/grid {grid} cutoff {CUTOFF} kernel taylor field yes precision double {words}",
@@ -37,7 +38,7 @@ class Bins(unittest.TestCase):
                                 self.assertLess(np.abs(found - expected).max(), coordtest.rounded(1e-12) * largest)
 
     def test_overflow(self):
-        """One bin has all charges: of a depth of 1, all but one overflow."""
+        """One bin has all charges: with a depth of 1, all but one overflow."""
         for depth, warns in (1, True), (N // 2, True), (5000, False):
             done = self.run_bins(ORTHOGONAL, 1, f"bins fixed 50.0 {depth}", "run 2\nrun 2 pre no")
             found = re.findall(r"WARNING: Compute potential/grid c: (\S+) % of charges overflow bins of size 50 and depth (\d+), which takes "
@@ -47,7 +48,7 @@ class Bins(unittest.TestCase):
                 continue
             (percent, given, better), = found    # once
             self.assertEqual(int(given), depth)
-            # images of charges within the cutoff are in it, too
+            # Images of charges within the cutoff are in the bin, too.
             charges = int(re.search(r"(?m)^Nghost: *(\S+)", done.text).group(1).split(".")[0]) + N
             self.assertAlmostEqual(float(percent), 100 * (1 - depth / charges), delta=0.006)
             self.assertEqual(int(better), charges - int(0.01 * charges))

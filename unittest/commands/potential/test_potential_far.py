@@ -1,5 +1,6 @@
-"""compute potential/grid ... far fft: the potential of all periodic images, against Ewald sums in numpy with another splitting,
-potentials of crystals that are known, and LAMMPS' kspace_style ewald."""
+"""compute potential/grid ... far fft: the potential of all periodic images, compared with Ewald
+sums in numpy with another splitting, known potentials of crystals, and LAMMPS' kspace_style ewald.
+"""
 
 import math
 import os
@@ -20,8 +21,8 @@ N = 40
 
 
 def ewald(box, points, x, q, alpha=1.2, itself=False):
-    """Potentials and fields at points, of charges and a background that makes them neutral; itself: without the charge there,
-    where points are those of the charges."""
+    """Return potentials and fields at points, from charges and a neutralizing background. itself:
+    points are those of the charges, and exclude the charge at the point."""
     points, x, q = np.asarray(points, float), box.wrap(np.asarray(x, float)), np.asarray(q, float)
     volume = abs(np.linalg.det(box.edges))
     phi, field = np.full(len(points), -np.pi * q.sum() / (alpha**2 * volume)), np.zeros((len(points), 3))
@@ -71,7 +72,7 @@ class Far(unittest.TestCase):
         return run, coordtest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
 
     def test_ewald(self):
-        """Errors are what the tolerance says, whatever the cutoff and the number of ranks."""
+        """Errors are within the tolerance, for any cutoff and number of ranks."""
         for box, corner in (ORTHOGONAL, False), (TILTED, True):
             data = system(box, 5, n=N)
             q = charges(N, 5)
@@ -94,7 +95,7 @@ class Far(unittest.TestCase):
                     self.assertGreater(rms(far), 0.1)
 
     def crystal(self, kind, distance):
-        """Rock salt or caesium chloride, of which a site is at the origin."""
+        """Return rock salt or caesium chloride with a site at the origin."""
         if kind == "NaCl":
             cells = np.indices((4, 4, 4)).reshape(3, -1).T
             box = Box((4 * distance,) * 3)
@@ -104,13 +105,13 @@ class Far(unittest.TestCase):
         return Box((3 * edge,) * 3), np.concatenate([cells, cells + 0.5]) * edge, np.repeat([1.0, -1.0], len(cells))
 
     def test_crystals(self):
-        """At sites without the ion there; and between them, in Volt."""
+        """At sites without the ion there; and between sites, in Volt."""
         for kind, madelung in ("NaCl", -1.7475645946331822), ("CsCl", -1.7626747730709903):
             distance = 2.82
             box, x, q = self.crystal(kind, distance)
             data = f"{coordtest.folder()}/{kind}"
             write_data(data, x, q, box)
-            n = 8 if kind == "NaCl" else 6    # points at sites and half way between
+            n = 8 if kind == "NaCl" else 6    # points at sites and halfway between
             _, atoms, grid = self.run_far(box, data, "far fft 1e-9 units volt", grid=(n, n, n), corner=True, cutoff=6.0, units="metal",
                                           shell=9.0)
             potential = COULOMB * madelung / distance
@@ -122,13 +123,14 @@ class Far(unittest.TestCase):
             self.assertEqual(len(at_site), len(x))
             np.testing.assert_allclose(grid.phi[at_site] * q[ion], potential, 1e-7)
             self.assertLess(np.abs(grid.field[at_site]).max(), 1e-6)
-            if kind == "NaCl":    # the middle of a small cube
+            if kind == "NaCl":    # the center of a small cube
                 middle = np.isclose(r.min(axis=1), np.sqrt(3) / 2 * distance)
                 self.assertEqual(middle.sum(), 64)
                 self.assertLess(np.abs(grid.phi[middle]).max(), 1e-7)
 
     def test_one_charge(self):
-        """With a background: what a cubic lattice of charges adds at one of them; and a warning."""
+        """A charge with a neutralizing background: the potential of a cubic lattice of charges at
+        one of them, and a warning."""
         box = Box((5.0, 5.0, 5.0))
         data = f"{coordtest.folder()}/one"
         write_data(data, np.array([[1.2, 3.4, 0.7]]), np.array([1.0]), box)
@@ -138,7 +140,8 @@ class Far(unittest.TestCase):
                       "background that makes them neutral", run.text)
 
     def test_energy_of_lammps(self):
-        """Half the sum of q phi at the atoms is the energy of pair_style coul/long with kspace_style ewald and pppm."""
+        """Half the sum of q phi at the atoms is the energy of pair_style coul/long with
+        kspace_style ewald and pppm."""
         for box, style, ranks in (ORTHOGONAL, "ewald 1e-9", 1), (TILTED, "pppm 1e-6", 2):
             data = system(box, 6, n=N)
             q = charges(N, 6)
@@ -153,8 +156,9 @@ class Far(unittest.TestCase):
             self.assertLess(abs(ours - theirs.tables[0]["PotEng"][0]), (1e-8 if "ewald" in style else 1e-5) * size)
 
     def test_probe(self):
-        """The potential at a grid point is the energy of a small charge there over the charge, by LAMMPS' kspace_style ewald, but
-        for what the charge does with its own images."""
+        """The potential at a grid point is the energy of a small charge there, divided by the
+        charge, with LAMMPS' kspace_style ewald and without the charge's interaction with its own
+        images."""
         box = ORTHOGONAL
         rng = np.random.default_rng(8)
         x, q = coordtest.random_positions(rng, box, N), charges(N, 8)
@@ -174,7 +178,7 @@ class Far(unittest.TestCase):
             self.assertAlmostEqual((energies[0] - energies[1]) / 2e-3, grid.phi[point], 5)
 
     def test_reference(self):
-        """The mean over a region is 0; differences stay, at atoms, too."""
+        """The mean over a region is 0. Differences are unchanged, also at atoms."""
         data = system(ORTHOGONAL, 5, n=N)
         _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-6")
         region = ["region r block 1.0 4.0 1.0 5.0 3.0 7.0 units box"]
@@ -186,14 +190,14 @@ class Far(unittest.TestCase):
             self.assertGreater(abs(shift), 1e-3)
             np.testing.assert_allclose(shifted.phi, grid.phi - shift, 0, 1e-9)
             np.testing.assert_allclose(shifted_atoms["c_m"], atoms["c_m"] - shift, 0, 1e-9)
-        # also of a map of near charges
+        # Also for a map without far field.
         lines = [*setup(ORTHOGONAL, data), *region, "compute m all potential/grid 7 6 5 cutoff 3.0 reference r precision double",
                  *output([("m", False, False)]), "run 0"]
         grid = read_grid(coordtest.run_lammps(lines).path("m.grid"))[0]
         self.assertLess(abs(grid.phi[inside].mean()), 1e-12)
 
     def test_soft(self):
-        """Charges that are balls near points, of which the far field knows nothing."""
+        """Charges are balls near points, which do not affect the far field."""
         data = system(ORTHOGONAL, 5, n=N)
         soft = 0.8
         _, atoms, grid = self.run_far(ORTHOGONAL, data, "far fft 1e-7 overlap soft 0.8")
@@ -205,7 +209,7 @@ class Far(unittest.TestCase):
         self.assertLess(rms(grid.phi - (expected + ball.phi - bare.phi).astype(float)), 2e-7)
 
     def test_changing_box(self):
-        """Under a barostat and fix deform, with load balancing"""
+        """With a barostat and fix deform, and with load balancing."""
         data = system(ORTHOGONAL, 5, n=N, speed=1.0)
         q = charges(N, 5)
         for fixes in ["fix b all npt temp 1.0 1.0 0.1 aniso 0.3 0.3 1.0"], ["fix b all nve", "fix c all deform 1 x scale 1.06 y scale 0.96"]:
@@ -215,14 +219,14 @@ class Far(unittest.TestCase):
                 run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=6.5), *lines], ranks)
                 frames = coordtest.read_dump(run.path("atoms.dump"))
                 change = np.abs(np.diag(frames[-1].box.edges) / np.diag(frames[0].box.edges) - 1).max()
-                self.assertGreater(change, 0.01)    # so that alpha is another one
+                self.assertGreater(change, 0.01)    # so that alpha differs
                 self.assertLess(change, 0.3)
                 for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
                     self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-6)
 
 
     def test_ranks_without_points(self):
-        """With a field, of which all ranks transform what few have."""
+        """With a field, for which all ranks transform the data of few."""
         data = system(ORTHOGONAL, 5, n=N)
         q = charges(N, 5)
         for grid in (1, 1, 1), (1, 2, 1):
@@ -232,7 +236,8 @@ class Far(unittest.TestCase):
             self.assertLess(np.abs(found.field - expected[1]).max(), 1e-4)
 
     def test_few_points(self):
-        """Their mesh is as fine as charges that are known allow, which are not farther away than the near field needs."""
+        """Their mesh is as fine as the range of known charges allows, which the near field
+        determines."""
         q = charges(N, 5)
         for box in ORTHOGONAL, TILTED:
             data = system(box, 5, n=N)
@@ -240,7 +245,8 @@ class Far(unittest.TestCase):
             for ranks, grid, corner, tolerance in ((1, (1, 1, 1), False, 0.3), (1, (1, 1, 1), True, 1e-4), (4, (1, 1, 1), False, 1e-4),
                                                    (4, (2, 1, 3), False, 0.1), (4, (2, 3, 5), True, 1e-4), (3, (3, 5, 2), True, 0.3)):
                 with self.subTest(tilted=box.tilted, ranks=ranks, grid=grid, corner=corner, tolerance=tolerance):
-                    beyond = max(height / grid) / 2 if corner and ranks > 1 else 0.0    # points are so far from where they belong
+                    # Largest distance of a point from its rank's part of the box.
+                    beyond = max(height / grid) / 2 if corner and ranks > 1 else 0.0
                     _, atoms, found = self.run_far(box, data, f"far fft {tolerance}", ranks, grid=grid, corner=corner,
                                                    shell=3.0 + SKIN + beyond)
                     expected = ewald(box, found.places, atoms.x(), q)
@@ -248,7 +254,7 @@ class Far(unittest.TestCase):
                     self.assertLess(rms(atoms["c_m"] - ewald(box, atoms.x(), atoms.x(), q, itself=True)[0]), 2 * tolerance)
 
     def test_growing_box(self):
-        """The mesh becomes finer with it. It is in the log once, and again where it is another one."""
+        """The mesh becomes finer as the box grows. The log lists it once, and again after a change."""
         data, q = system(ORTHOGONAL, 5, n=N, speed=1e-6), charges(N, 5)
         lines = ["compute m all potential/grid 5 4 3 cutoff 3.0 far fft 1e-2 precision double",
                  *output([("m", False, False)], (5, 4, 3), every=20),
@@ -264,7 +270,7 @@ class Far(unittest.TestCase):
             self.assertTrue(all(one != other for one, other in zip(meshes, meshes[1:])), meshes)
 
     def test_one_sign(self):
-        """A background that counts; and the same system in other units, in which the tolerance is as much."""
+        """The background matters; and the same system in other units, with an equal tolerance."""
         box, n = Box((6.0, 6.0, 6.0)), 60
         x = coordtest.random_positions(np.random.default_rng(3), box, n)
         data = f"{coordtest.folder()}/sign"
@@ -285,7 +291,7 @@ class Far(unittest.TestCase):
         np.testing.assert_allclose(found.phi / constant, grid.phi, 0, 2e-5 + 1e-4 * np.abs(grid.phi).max())
 
     def test_one_place(self):
-        """Atoms that are where others are, which their potentials do not count."""
+        """Atoms at the positions of others, which their potentials exclude."""
         box = Box((6.0, 6.0, 6.0))
         x = coordtest.random_positions(np.random.default_rng(4), box, 20)
         q = charges(20, 4)
@@ -304,7 +310,7 @@ class Far(unittest.TestCase):
         np.testing.assert_allclose(found[3.3], everywhere - 2 * 1.2 / np.sqrt(np.pi) * of_place, 0, 2e-6)
 
     def test_dynamic_group(self):
-        """Which has no charge, then some, then none."""
+        """A group without charges, then with some, then without."""
         data = system(ORTHOGONAL, 5, n=N)
         lines = ["variable here atom step==2", "group some dynamic all var here every 1", "timestep 1e-9", "fix move all nve",
                  "compute m some potential/grid 7 6 5 cutoff 3.0 far fft 1e-5 precision double", *output([("m", False, False)]), "run 4"]
@@ -382,10 +388,12 @@ class Errors(errortest.InProcess):
                                      f"dump m all custom 1 {coordtest.folder()}/none.dump id c_m")
         self.assertEqual(errortest.error_of(self.lmp, "run 0")[0],
                          "Compute potential/grid m: with newton off LAMMPS brings nothing from ghost atoms to their owners, which potentials "
-                         "at atoms with far fft need - use newton on")
+                         "at atoms with far fft need - use newton on" +
+                         (", with KOKKOS on a GPU package kokkos newton on neigh half" if coordtest.KOKKOS else ""))
 
     def test_no_mesh(self):
-        """A mesh that cannot be made is an error; with the last cutoffs, a search through all sizes would not end."""
+        """An unsupported mesh is an error. With the last cutoffs, a search through all sizes would
+        not end."""
         for cutoff in 0.1, 1e-6, 1e-100:
             with self.subTest(cutoff=cutoff):
                 self.setUp()
@@ -399,7 +407,7 @@ class Errors(errortest.InProcess):
                 self.assertGreater(np.prod([float(n) for n in re.match(pattern, found).groups()]), 2**27)
 
     def test_too_large_for_memory(self):
-        """With the mesh, of all ranks of the machine."""
+        """The check includes the mesh, and all ranks of the machine."""
         memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGESIZE")
         lines = [*setup(ORTHOGONAL, system(ORTHOGONAL, 9, n=N), shell=6.0),
                  "compute m all potential/grid 1 1 1 cutoff 0.04 far fft 1e-2 field yes",

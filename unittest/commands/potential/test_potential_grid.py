@@ -1,7 +1,9 @@
-"""compute potential/grid against sums over explicit periodic images in numpy, by the published formulas: kernels, overlaps,
-boxes, ranks, units, moving atoms, changing boxes and load balancing; and that fix ave/grid and dump grid read it.
+"""compute potential/grid compared with sums over explicit periodic images in numpy, by the
+published formulas: kernels, overlaps, boxes, ranks, units, moving atoms, changing boxes and load
+balancing. fix ave/grid and dump grid must read the maps.
 
-Places of grid points are those of LAMMPS' compute property/grid, and places of atoms those that each run dumped.
+Positions of grid points are those of LAMMPS' compute property/grid. Positions of atoms are those
+that each run dumped.
 """
 
 import itertools
@@ -20,15 +22,15 @@ ORTHOGONAL = Box((8.0, 7.0, 6.5), lo=(-1.0, 0.5, 2.0))
 TILTED = Box((8.0, 7.0, 6.5), tilt=(2.5, -1.5, 2.0), lo=(-1.0, 0.5, 2.0))
 OPEN = Box((8.0, 7.0, 6.5), periodic=(False, False, False))
 SLAB = Box((8.0, 7.0, 6.5), periodic=(True, True, False))
-DOUBLE, FLOAT = 1e-11, 3e-6    # of the sum of |q|/r over the charges of a point
+DOUBLE, FLOAT = 1e-11, 3e-6    # relative to the sum of |q|/r over the charges of a point
 LD = np.longdouble
 DEVICE_LINE = r"host \(.*, 1 thread per rank\)" if coordtest.DEVICE == "host" else r"cuda \(.*\)"
-# CODATA 2018: 1/(4 pi epsilon_0) in V Angstrom per elementary charge
+# CODATA 2018: 1/(4 pi epsilon_0) in V Angstrom per elementary charge.
 COULOMB = 14.3996454784
 
 
 def slope_and_value(kernel, r, cutoff, soft=None):
-    """K(r) and dK/dr of a unit charge."""
+    """Return K(r) and dK/dr of a unit charge."""
     with np.errstate(divide="ignore", invalid="ignore"):
         u, du = 1 / r, -1 / r**2
         if soft:
@@ -47,7 +49,8 @@ def slope_and_value(kernel, r, cutoff, soft=None):
 
 
 class Map:
-    """Potentials, fields and the sums of |q|/r of points; jump: where rounding decides whether a charge counts."""
+    """Potentials, fields and the sums of |q|/r at points. jump: rounding decides whether a charge
+    counts."""
 
     def __init__(self, box, points, x, q, kernel="smooth", cutoff=CUTOFF, zero=None, soft=None, itself=False):
         images = box.images(cutoff) if kernel != "direct" else np.zeros((1, 3))
@@ -61,7 +64,7 @@ class Map:
             counts = r <= cutoff * 1.001 if kernel != "direct" else np.ones(r.shape, bool)
             if itself and not image.any():
                 np.fill_diagonal(counts, False)
-            i, j = np.nonzero(counts)    # few: the rest in extended precision
+            i, j = np.nonzero(counts)    # few: the rest is in extended precision
             d = points[i] - x[j] - image
             r = np.sqrt((d**2).sum(axis=1))
             if not itself and not soft:
@@ -85,7 +88,8 @@ class Map:
             self.field[near] = 0
 
     def worst(self, phi, field=None, scale=1.0):
-        """Largest errors over the sizes, of potentials and fields in units of scale."""
+        """Return the largest errors, relative to the sizes, of potentials and fields in units of
+        scale."""
         keep = ~self.jump
         assert keep.mean() > 0.9, "hardly a point is left"
         floor = 1e-3 * self.size.max()
@@ -135,7 +139,8 @@ def setup(box, data, units="lj", first=(), shell=CUTOFF + SKIN, skin=SKIN):
 
 
 def output(computes, grid=GRID, every=1):
-    """A dump of the atoms, and one of each grid with the places of its points by compute property/grid."""
+    """Return dump commands for the atoms, and for each grid with the positions of its points from
+    compute property/grid."""
     lines = []
     for name, has_field, corner in computes:
         places = "x y z" if corner else "xc yc zc"
@@ -167,7 +172,7 @@ def read_grid(path):
 
 class PotentialGrid(unittest.TestCase):
     def compare(self, run, computes, tolerance=DOUBLE, scale=1.0, group=slice(None), nframes=None):
-        """computes: name -> arguments of Map"""
+        """computes: name -> arguments of Map."""
         atoms = coordtest.read_dump(run.path("atoms.dump"))
         if nframes:
             self.assertEqual(len(atoms), nframes)
@@ -217,7 +222,8 @@ class PotentialGrid(unittest.TestCase):
             self.kernels(TILTED, 2, tolerance=FLOAT, precision=precision)
 
     def test_moving_atoms(self):
-        """Until they have used up the skin, and beyond. Ghost atoms reach just as far as they must."""
+        """Runs until atoms have used up the skin, and beyond. Ghost atoms reach exactly as far as
+        necessary."""
         for box, ranks in (ORTHOGONAL, 1), (TILTED, 4), (SLAB, 2):
             half = max(1.1 * np.diag(box.edges) / GRID) / 2
             done = self.kernels(box, ranks, data=system(box, 3, speed=4.0), shell=CUTOFF + SKIN + half,
@@ -245,7 +251,8 @@ class PotentialGrid(unittest.TestCase):
                         ["comm_style tiled", "balance 1.0 rcb"], ["comm_style tiled", "fix bal all balance 3 1.0 rcb"]):
             for box in ORTHOGONAL, TILTED:
                 with self.subTest(" ".join(balance), tilted=box.tilted):
-                    data = f"{coordtest.folder()}/crowd-{box.tilted}"    # most atoms are in one corner
+                    # Most atoms are in one corner.
+                    data = f"{coordtest.folder()}/crowd-{box.tilted}"
                     rng = np.random.default_rng(5)
                     x = box.lo + (0.01 + 0.98 * rng.random((N, 3)) ** 2) @ box.edges
                     velocity = rng.normal(size=(N, 3))
@@ -254,7 +261,7 @@ class PotentialGrid(unittest.TestCase):
                                  every=3, nframes=3)
 
     def test_group(self):
-        """Charges of a group alone, and potentials at its atoms."""
+        """Charges of a group only, and potentials at its atoms."""
         lines = ["group some id 11:70", f"compute c some potential/grid 7 6 5 cutoff {CUTOFF} precision double",
                  *output([("c", False, False)])]
         for ranks in 1, 2:
@@ -262,7 +269,7 @@ class PotentialGrid(unittest.TestCase):
             self.compare(run, {"c": {}}, group=slice(10, 70))
 
     def test_dynamic_group(self):
-        """Charges come and go with it; where there are none, the potential is 0."""
+        """Charges enter and leave the group. Without charges, the potential is 0."""
         lines = ["variable left atom x<v_limit", "variable limit equal 5-step*20",
                  "group moving dynamic all var left every 1",
                  f"compute c moving potential/grid 7 6 5 cutoff {CUTOFF} precision double", *output([("c", False, False)]),
@@ -297,7 +304,8 @@ class PotentialGrid(unittest.TestCase):
         coordtest.assert_same_bits(found[1, 2].field, found[1, 1].field)
 
     def test_consumers(self):
-        """fix ave/grid has the mean over time of what dump grid writes, also after load balancing; dump grid/vtk the same."""
+        """fix ave/grid has the mean over time of the maps that dump grid writes, also after load
+        balancing; dump grid/vtk writes the same maps."""
         for ranks, more in (1, []), (2, []), (4, ["fix bal all balance 2 1.0 shift xyz 10 1.0"]):
             start = [*setup(ORTHOGONAL, system(ORTHOGONAL, 7, speed=4.0), shell=5.0),
                      f"compute c all potential/grid 7 6 5 cutoff {CUTOFF} field yes align corner precision double",
@@ -316,13 +324,14 @@ class PotentialGrid(unittest.TestCase):
             with open(run.path("map.4.vtr")) as file:
                 numbers = re.search(r"<DataArray[^>]*Name=\"Scalar\"[^>]*>(.*?)</DataArray>", file.read(), re.DOTALL)
             np.testing.assert_allclose(np.array(numbers.group(1).split(), float), each[-1].phi, 1e-4, 1e-4)
-            # where nothing else asks for the map
+            # Without other commands that request the map.
             alone = read_grid(coordtest.run_lammps([*start, *end], ranks).path("mean.grid"))[-1]
             np.testing.assert_allclose(alone.phi, mean.phi, **same)
             np.testing.assert_allclose(alone.field, mean.field, **same)
 
     def test_one_charge(self):
-        """A unit charge 5 Angstrom from a grid point: 14.39964/5 V in the units of LAMMPS that have a Volt, and e phi/kT."""
+        """A unit charge 5 Angstrom from a grid point: 14.39964/5 V in LAMMPS' units with a Volt,
+        and e phi/kT."""
         angstrom = {"metal": 1.0, "real": 1.0, "electron": 1 / 0.529177210903, "si": 1e-10, "cgs": 1e-8, "micro": 1e-4,
                     "nano": 0.1}
         charge = {"si": 1.602176634e-19, "cgs": 4.803204712570263e-10, "micro": 1.602176634e-7}
@@ -345,7 +354,8 @@ class PotentialGrid(unittest.TestCase):
             point = (4 * 8 + 4) * 8 + 5    # at 12.5, 10, 10
             v, k, w, n = (read_grid(run.path(f"{name}.grid"))[0] for name in "vkwn")
             np.testing.assert_allclose(v.places[point], np.array([12.5, 10, 10]) * length, 1e-12)
-            # LAMMPS' own constants are of different years, and that of Coulomb's law has five digits in SI
+            # LAMMPS' constants are of different years, and its constant of Coulomb's law has five
+            # digits in SI.
             rounding = 1e-5 if units == "si" else 2e-6
             with self.subTest(units):
                 self.assertAlmostEqual(v.phi[point] / volts, 1, delta=rounding)
@@ -357,7 +367,7 @@ class PotentialGrid(unittest.TestCase):
                 self.assertEqual(n.phi[point], v.phi[point])
             if units == "real":
                 self.assertAlmostEqual(n.phi[point] * 5, 332.06371, delta=1e-10)
-        # reduced units: half a length unit away
+        # Reduced units: half a length unit away.
         reduced = [line.replace("units nano", "units lj").replace("kT temp 300", "kT temp 0.7") for line in lines
                    if re.match("(units|atom|boundary|region|create|mass|set|pair|neighbor|compute k|compute at_k|dump k|run)", line)
                    or line.startswith("dump_modify k")]
@@ -366,8 +376,8 @@ class PotentialGrid(unittest.TestCase):
         self.assertIn("units kT at temperature 0.7\n", run.text)
 
     def test_energy_of_coul_cut(self):
-        """Half the sum of q phi over atoms is the energy of LAMMPS' own pair style coul/cut, also on a tilted box and with the
-        dielectric command."""
+        """Half the sum of q phi over atoms is the energy of LAMMPS' own pair style coul/cut, also
+        in a tilted box and with the dielectric command."""
         for units, box, ranks in ("real", ORTHOGONAL, 1), ("metal", TILTED, 2), ("lj", SLAB, 4):
             lines = [line.replace("pair_style zero 1.0 nocoeff", f"dielectric 2.5\npair_style coul/cut {CUTOFF}")
                      for line in setup(box, system(box, 9), units)]
@@ -379,7 +389,8 @@ class PotentialGrid(unittest.TestCase):
             self.assertAlmostEqual(table["c_u"][0] / table["PotEng"][0], 1, delta=coordtest.rounded(1e-11))
 
     def test_several_runs_and_rerun(self):
-        """Charges and atoms that commands change between runs count, and a dump is read back by rerun."""
+        """Maps follow charges and atoms that commands change between runs, and rerun reads a dump
+        again."""
         lines = [f"compute c all potential/grid 7 6 5 cutoff {CUTOFF} precision double", *output([("c", False, False)], every=2),
                  "timestep 0.01", "fix move all nve", "run 2", "set group all charge 0.25", "run 2", "displace_atoms all move 0.3 0 0",
                  "run 0", "undump d", "undump c", "dump c all grid 2 again.grid c_at_c:grid:data[*] c_c:grid:phi",

@@ -1,5 +1,5 @@
-"""Every wrong input of compute potential/grid ends in a message that names the value, the limit and the way out, and points at
-the argument; LAMMPS stays usable, and on several ranks none waits for ever."""
+"""Bad input of compute potential/grid gives a message that names the value, the limit and the way
+out, and points at the argument. LAMMPS stays usable, and no rank waits forever."""
 
 import os
 import re
@@ -11,7 +11,8 @@ import coordtest
 import errortest
 from errortest import commands, error_of, errors_in, run_script, start, start_all
 
-# 64 atoms of charges +1 and -1 near the sites of a lattice, in a periodic box of edge 10; ghost atoms up to 3.3.
+# 64 atoms with charges +1 and -1 near the sites of a lattice, in a periodic box of edge 10; ghost
+# atoms up to 3.3.
 SYSTEM = """
 units metal
 atom_style charge
@@ -43,7 +44,7 @@ SHORT = ("Compute potential/grid cutoff is 2.5e-05 but must be more than 2.5e-05
 SINGLE = "but must be from 1e-30 to 1e+30, so that potentials fit into single precision"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or they were set wrongly"
 
-# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message.
+# Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
 ARGUMENTS = [
     ("[bogus] 3", f"Unknown compute potential/grid keyword: bogus - {KNOWN}"),
     ("cutoff 3.0 [9]", f"Unknown compute potential/grid keyword: 9 - {KNOWN}"),
@@ -90,7 +91,7 @@ ARGUMENTS = [
     ("cutoff 3.0 units kT temp [1e31]", f"Compute potential/grid temp is 1e31 {SINGLE}"),
     ("cutoff 3.0 dielectric [1e-320]", f"Compute potential/grid dielectric is 1e-320 {SINGLE}"),
     ("cutoff 3.0 dielectric [1e300]", f"Compute potential/grid dielectric is 1e300 {SINGLE}"),
-    # the grid
+    # The grid.
     ("compute c a potential/grid [0] 4 4 cutoff 3.0", f"Compute potential/grid Nx is 0 but {POINTS}"),
     ("compute c a potential/grid 4 [-1] 4 cutoff 3.0", f"Compute potential/grid Ny is -1 but {POINTS}"),
     ("compute c a potential/grid 4 4 [x] cutoff 3.0", f"Compute potential/grid Nz is x but {POINTS}"),
@@ -119,7 +120,7 @@ USE = f"\ndump d all custom 1 {DUMP} id c_c\nrun 0"
 MAP = f"\ndump d all grid 1 {DUMP} c_c:grid:phi\nrun 0"
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
 
-# Scripts of which the last line must fail, after SYSTEM, and the message.
+# Scripts whose last line must fail, after SYSTEM, and the message.
 RUNS = {
     "ghosts too near": ("compute c all potential/grid 4 4 4 cutoff 3.5\nrun 0", SHELL.format(3.8, 3.3)),
     "ghosts without a pair style": ("pair_style none\ncompute c all potential/grid 4 4 4 cutoff 3.5\nrun 0", SHELL.format(3.8, 0)),
@@ -145,11 +146,12 @@ RUNS = {
                                       f"Compute potential/grid c: the position or the charge of atom ID 17 {NOT_FINITE}"),
 }
 
-# Two halves of the box cut the middle one of five cells, whose corner is outside of the upper half, where its center is.
+# Two halves of the box cut the middle one of five cells. Its corner is outside the upper half, but
+# its center is inside.
 CUT_CELL = ("compute c all potential/grid 4 4 5 cutoff 3.0 align corner\nrun 0", CORNERS.format("4.3", 3.3))
-# Where ranks could stop alone
+# Errors for which ranks could stop alone.
 ON_RANKS = ["no charges", "an empty group", "not a number"]
-# Without field, and names that there are none of: LAMMPS says so.
+# Without field, and with unknown names: LAMMPS' own errors.
 NAMES = ["c_c:grid:efield[1]", "c_c:grid:phi[1]", "c_c:mesh:phi", "c_c:grid:psi"]
 
 
@@ -205,7 +207,7 @@ class Arguments(InProcess):
         self.check_still_usable()
 
     def test_too_large_for_lammps(self):
-        """Which has cells beside those of a rank, too."""
+        """LAMMPS also allocates cells next to those of a rank."""
         found, _ = error_of(self.lmp, "compute c all potential/grid 1290 1290 1290 cutoff 3.0")
         self.assertEqual(found, "Compute potential/grid c: a grid of 1290 x 1290 x 1290 points has 2151685171 of them on a rank and at its "
                          "faces, and LAMMPS takes 2147483647 at most - use fewer points or more ranks")
@@ -218,7 +220,7 @@ class Arguments(InProcess):
 
 
     def test_smallest_temperature_and_dielectric(self):
-        """The limits are good."""
+        """The limits themselves are valid."""
         for limit in "1e-30", "1e30":
             commands(self.lmp, f"{GOOD} units kT temp {limit}\nrun 0\nuncompute c\n{GOOD} dielectric {limit}\nrun 0\nuncompute c")
 

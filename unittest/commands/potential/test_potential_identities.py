@@ -1,5 +1,6 @@
-"""compute potential/grid ... far fft against two identities and other commands of LAMMPS: the double integral of the charge density
-of fix ave/chunk, which is the mean over planes, and the energy of probe charges in salt water by kspace_style ewald."""
+"""compute potential/grid ... far fft compared with two identities and other commands of LAMMPS: the
+double integral of the charge density of fix ave/chunk, which is the mean over planes, and the
+energy of probe charges in salt water with kspace_style ewald."""
 
 import os
 import unittest
@@ -16,21 +17,21 @@ SALT = os.path.join(HERE, os.pardir, os.pardir, os.pardir, "examples", "coordina
 
 
 class Slab(unittest.TestCase):
-    """Three sheets of ions that move by a bin a step, and vacuum."""
+    """Three sheets of ions that move by one bin per step, and vacuum."""
     BINS, PLANES, STEPS = 128, 32, 4
-    SHEETS = (4.125, 11.125, 18.125)    # centers of bins: the charge of a bin is where its center is
+    SHEETS = (4.125, 11.125, 18.125)    # centers of bins: the charge of a bin acts at its center
     PER_SHEET = 12
 
     def chunks(self, path):
-        """The mean charge of each bin over the steps."""
+        """Return the mean charge of each bin over the steps."""
         with open(path) as file:
             rows = [line.split() for line in file if not line.startswith("#")]
         self.assertEqual(len(rows), 1 + self.BINS)
         return np.array([row[-1] for row in rows[1:]], float)
 
     def integral(self, charge, box, z):
-        """At z from the bottom, the periodic potential of mean 0 with -4 pi times the density of charges, which add up to 0, as its
-        second derivative."""
+        """Return, at z from the bottom, the periodic potential with zero mean whose second
+        derivative is -4 pi times the density of charges, which add up to 0."""
         area, height = box.edges[0, 0] * box.edges[1, 1], box.edges[2, 2]
         apart = np.abs(z[:, None] - (np.arange(self.BINS) + 0.5) * height / self.BINS)
         return -2 * np.pi / area * (apart - apart**2 / height) @ charge
@@ -53,12 +54,13 @@ class Slab(unittest.TestCase):
                  f"run {self.STEPS}"]
         run = coordtest.run_lammps([*setup(box, data, units, shell=6.0), *lines], ranks)
         found = read_grid(run.path("m.grid"))[-1]
-        # z changes slowest, and is that of the sheets in tilted boxes, too
+        # z changes slowest, and equals that of the sheets in tilted boxes, too.
         heights = found.places[:, 2].reshape(self.PLANES, -1) - box.lo[2]
         self.assertLess(np.ptp(heights, axis=1).max(), 1e-9)
         heights, of_planes = heights[:, 0], found.phi.reshape(self.PLANES, -1).mean(axis=1)
         expected = scale * self.integral(self.chunks(run.path("bins.dat")), box, heights)
-        # near a charge the mean over points is not that over the plane: the difference falls as exp(-2 pi 12 z / 8)
+        # Near a charge the mean over points differs from that over the plane: the difference
+        # decreases as exp(-2 pi 12 z / 8).
         moved = np.arange(1, self.STEPS + 1) * box.edges[2, 2] / self.BINS
         away = np.abs(heights[:, None, None] - (np.array(self.SHEETS)[:, None] + moved)).min(axis=(1, 2)) > 2.4
         self.assertGreater(away.sum(), 10)
@@ -72,7 +74,8 @@ class Slab(unittest.TestCase):
         self.assertGreater(np.ptp(expected[away]), scale)
 
     def test_slab(self):
-        """Means over planes, and over steps by fix ave/grid, are the double integral of the charge density by fix ave/chunk."""
+        """Means over planes, and over steps from fix ave/grid, equal the double integral of the
+        charge density of fix ave/chunk."""
         self.compare(Box((8.0, 8.0, 32.0), lo=(-1.0, 0.5, 2.0)), "lj", "", 1.0, 1)
         self.compare(Box((8.0, 8.0, 32.0), lo=(-1.0, 0.5, 2.0)), "metal", "units volt", COULOMB, 2)
         self.compare(Box((8.0, 8.0, 32.0), tilt=(2.0, -1.0, 3.0), lo=(-1.0, 0.5, 2.0)), "lj", "", 1.0, 4)
@@ -86,16 +89,18 @@ class SaltWater(unittest.TestCase):
         return [f"dump {name} probes custom 1 {name} id c_energy", f"dump_modify {name} format float %.17g sort id"]
 
     def test_probes(self):
-        """Each point has a probe charge. Where all change their sign, energies of one with another and with its images stay, so
-        that the difference of the energies of one, which LAMMPS halves between both ends of a pair, is its charge times the
-        potential of the salt water."""
+        """Each point has a probe charge. If all probes change their sign, energies of probes with
+        each other and with their images are unchanged. The difference of the energies of one probe,
+        of which LAMMPS assigns half to each atom of a pair, is its charge times the potential of
+        the salt water."""
         with open(SALT) as file:
             atoms = file.read().split("Atoms # full\n\n")[1].split("\n\n")[0]
         rows = np.array([line.split()[3:7] for line in atoms.split("\n")], float)
         box = Box((31.26, 31.26, 31.26))
         n, points = len(rows), int(np.prod(self.GRID))
         self.assertEqual(n, 3036)
-        places = (np.indices(self.GRID).reshape(3, -1)[::-1].T + 0.5) * 31.26 / self.GRID[0]    # x changes fastest, as in the grid
+        # X changes fastest, as in the grid.
+        places = (np.indices(self.GRID).reshape(3, -1)[::-1].T + 0.5) * 31.26 / self.GRID[0]
         data = f"{coordtest.folder()}/salt"
         write_data(data, np.vstack([rows[:, 1:], places]), np.append(rows[:, 0], np.full(points, self.PROBE)), box)
         lines = ["kspace_style ewald 1e-8", f"group salt id <= {n}", f"group probes id > {n}",
@@ -109,11 +114,13 @@ class SaltWater(unittest.TestCase):
         grid = read_grid(run.path("m.grid"))[0]
         np.testing.assert_allclose(places, grid.places, 0, 1e-9)
         plus, minus = (coordtest.read_dump(run.path(name))[0]["c_energy"] for name in ("plus", "minus"))
-        expected = (plus - minus) / self.PROBE * COULOMB / 332.06371    # kcal/mol to Volt by LAMMPS' constant of Coulomb's law
+        # kcal/mol to Volt by LAMMPS' constant of Coulomb's law.
+        expected = (plus - minus) / self.PROBE * COULOMB / 332.06371
         size, error = rms(expected), rms(grid.phi - expected)
         print(f"\npotentials of {size:.2f} V, rms; they differ by {error:.1e} V, rms", end=" ")
         self.assertGreater(size, 1)
-        # LAMMPS' pair styles take erfc from a polynomial that is off by up to 1.5e-7: that is the difference, not the Ewald sum
+        # LAMMPS' pair styles compute erfc from a polynomial with errors up to 1.5e-7: this causes
+        # the difference, not the Ewald sum.
         self.assertLess(error, coordtest.rounded(1e-6) * size)
 
 

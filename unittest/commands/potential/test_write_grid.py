@@ -1,7 +1,8 @@
-"""write_grid: files of OpenDX and Gaussian cube have the values of LAMMPS' own grids, at the right places, or are not there.
+"""write_grid: files in OpenDX and Gaussian cube formats have the values of LAMMPS' own grids at the
+right positions, or do not exist.
 
-The readers below are written from the formats: OpenDX as APBS writes it and VMD and PyMOL read it, and Gaussian's
-documentation of cubegen.
+The readers below follow the formats: OpenDX as APBS writes it and VMD and PyMOL read it, and
+Gaussian's documentation of cubegen.
 """
 
 import os
@@ -15,12 +16,13 @@ import coordtest
 import errortest
 
 BOHR = 0.529177210544    # Angstrom, CODATA 2022
-DIGITS = 0.51e-9         # of ten significant ones, relative
+DIGITS = 0.51e-9         # ten significant digits, relative
 PLACES = 0.51e-9         # decimals of lengths in cube files
 
 
 class Map:
-    """Values [x][y][z] of points at origin + i step[0] + j step[1] + k step[2]; of a cube file also its atoms."""
+    """Values [x][y][z] of points at origin + i step[0] + j step[1] + k step[2]; for a cube file
+    also its atoms."""
 
     def __init__(self, values, origin, step, title, second="", elements=(), x=()):
         self.values, self.origin, self.step, self.title = values, np.array(origin), np.array(step), title
@@ -61,7 +63,7 @@ def read_cube(path):
     n, step = [int(line[0]) for line in words[1:4]], [[float(word) for word in line[1:]] for line in words[1:4]]
     atoms, rows = words[4:4 + natoms], words[4 + natoms:]
     assert all(len(atom) == 5 and float(atom[1]) == int(atom[0]) for atom in atoms)
-    # six values a line, and a new line after each row along z
+    # Six values per line, and a new line after each row along z.
     a_row = [6] * (n[2] // 6) + [n[2] % 6] * (n[2] % 6 > 0)
     assert [len(row) for row in rows] == a_row * (n[0] * n[1])
     assert all(re.fullmatch(NUMBER, word) for row in rows for word in row)
@@ -74,7 +76,8 @@ def read(path):
 
 
 def read_grid_dump(path):
-    """Of each step the columns of a dump grid, [x][y][z], whose first is the number of a point, x fastest."""
+    """Return, for each step, the columns of a dump grid, [x][y][z]. The first column is the number
+    of a point, x fastest."""
     with open(path) as file:
         text = file.read()
     frames = {}
@@ -88,12 +91,13 @@ def read_grid_dump(path):
 
 
 def same(found, expected):
-    """All values to ten digits."""
+    """Check that all values agree to ten digits."""
     assert found.shape == expected.shape, (found.shape, expected.shape)
     np.testing.assert_allclose(found, expected, rtol=DIGITS, atol=0)
 
 
-# Charges in a box with an origin of its own; edges and tilts are multiples of 2^-13, which float has too.
+# Charges in a box with a nonzero origin. Edges and tilts are multiples of 2^-13, which float
+# represents exactly.
 BOXES = {"orthogonal": "region box block -1 11 0.5 10 2 11", "tilted": "region box prism -1 11 0.5 10 2 11 2 -1 1.5"}
 EDGES = {"orthogonal": np.diag([12, 9.5, 9.0]), "tilted": np.array([[12, 0, 0], [2, 9.5, 0], [-1, 1.5, 9.0]])}
 LOW = np.array([-1, 0.5, 2.0])
@@ -119,7 +123,7 @@ comm_modify cutoff 8.0
 """
 
 
-# After it, the values of every file below are in dump.grid.
+# After these commands, dump.grid has the values of every file below.
 COMPUTES = """compute phi all potential/grid {0} {1} {2} cutoff 4.0 precision double field yes {3}
 compute id all property/grid {0} {1} {2} id
 """
@@ -159,7 +163,7 @@ class Ranks(unittest.TestCase):
         self.assertEqual(read(done.path("phi.cube")).elements, [11] * 30 + [17] * 20)
 
     def test_ranks(self):
-        """On more ranks than planes too, where some have no points."""
+        """Also more ranks than planes, some without points."""
         for box in BOXES:
             for layout, ranks in (("bricks", 1), ("bricks", 2), ("bricks", 4), ("shifted", 4), ("tiled", 4)):
                 with self.subTest(box=box, layout=layout, ranks=ranks):
@@ -169,11 +173,12 @@ class Ranks(unittest.TestCase):
                     self.check(box, "tiled", 4, n, "")
 
     def test_same_file(self):
-        """Whole numbers, and atoms in the order of their IDs: the same letters on any number of ranks."""
+        """Integers, and atoms in the order of their IDs: the text is the same on any number of
+        ranks."""
         texts = set()
         atoms = coordtest.random_positions(np.random.default_rng(4711), coordtest.Box(np.diag(EDGES["orthogonal"]), lo=LOW), 12)
         setup = "".join(f"create_atoms {1 + k % 2} single {x!r} {y!r} {z!r} units box\n" for k, (x, y, z) in
-                        enumerate(atoms.tolist()))    # others get IDs by their ranks
+                        enumerate(atoms.tolist()))    # other commands assign IDs by rank
         for ranks in 1, 3:
             done = run(re.sub("create_atoms 1.*\ncreate_atoms 2.*\n", setup, system("orthogonal")) +
                        COMPUTES.format(6, 7, 8, "") + "run 0\nwrite_grid c_id:grid:data id.cube atoms all\n", ranks)
@@ -194,7 +199,8 @@ class Fixes(unittest.TestCase):
               "write_grid f_one:grid:data phi.dx\nwrite_grid f_many:grid:count count.dx")
 
     def test_averages(self):
-        """Of the last complete average, also where load balancing has moved them to other ranks."""
+        """Values of the last complete average, also after load balancing has moved them to other
+        ranks."""
         for ranks, balance in ((1, ""), (2, ""), (4, "balance 1.0 shift x 10 1.01")):
             done = run(self.SCRIPT.format(balance), ranks)
             _, density, vx, phi = read_grid_dump(done.path("dump.grid"))[10]
@@ -205,11 +211,12 @@ class Fixes(unittest.TestCase):
                 step = EDGES["tilted"] / np.array([5, 4, 6])[:, None]
                 origin = LOW if corner else LOW + step.sum(axis=0) / 2
                 np.testing.assert_allclose(found.origin, origin / (BOHR if corner else 1), atol=1e-9)
-            self.assertAlmostEqual(read(done.path("count.dx")).values.sum(), 50, delta=1e-6)    # atoms
+            # Number of atoms.
+            self.assertAlmostEqual(read(done.path("count.dx")).values.sum(), 50, delta=1e-6)
 
 
     def test_no_average_yet(self):
-        """Which LAMMPS has as zeros."""
+        """LAMMPS sets averages to zero before the first one is complete."""
         for ranks in 1, 2:
             done = run(system("orthogonal") + COMPUTES.format(4, 5, 6, "") + "fix nve all nve\n"
                        "fix mean all ave/grid 1 4 4 4 5 6 c_phi:grid:phi\nrun 2\nwrite_grid f_mean:grid:data zero.dx\n"
@@ -222,7 +229,8 @@ class Fixes(unittest.TestCase):
 
 class Times(unittest.TestCase):
     def test_during_a_run(self):
-        """Every so many steps, by 'run every', which goes on as it would without; and a fix gets values of its own steps."""
+        """'run every' writes files at regular steps without changing the run, and a fix gets values
+        of its own steps."""
         script = (system("orthogonal") + COMPUTES.format(4, 5, 6, "") + "velocity all create 3000.0 4711\nfix nve all nve\n"
                   "thermo 1000\n" + DUMP.format(5))
         done = run(script + 'run 15 every 5 "write_grid c_phi:grid:phi t.*.dx" "write_grid c_phi:grid:phi t.*.cube"', 2)
@@ -234,7 +242,7 @@ class Times(unittest.TestCase):
                 self.assertEqual(found.title, f"c_phi:grid:phi of LAMMPS at timestep {step}" +
                                  (", lengths in units real" if kind == "dx" else ""))
         self.assertGreater(np.abs(frames[5][1] - frames[10][1]).max(), 1e-3)
-        # without write_grid, the dump is the same
+        # Without write_grid, the dump is the same.
         other = read_grid_dump(run(script + "run 15", 2).path("dump.grid"))
         np.testing.assert_allclose(other[15][1], frames[15][1], rtol=0, atol=coordtest.rounded(1e-9 * np.abs(frames[15][1]).max()))
 
@@ -249,7 +257,7 @@ class Times(unittest.TestCase):
         np.testing.assert_array_equal(last, now)
 
     def test_values_are_of_now(self):
-        """Not those of an earlier evaluation at the same timestep."""
+        """Values are current, not those of an earlier evaluation at the same timestep."""
         done = run(system("orthogonal", "boundary f f f") + "compute phi all potential/grid 4 5 6 kernel direct\nrun 0\n"
                    "write_grid c_phi:grid:phi one.dx\nset type 1 charge 1.6\nset type 2 charge -2.4\n"
                    "write_grid c_phi:grid:phi two.dx", 2)
@@ -257,7 +265,7 @@ class Times(unittest.TestCase):
 
 
 class Changed(unittest.TestCase):
-    """By commands between runs."""
+    """Changes by commands between runs."""
 
     START = ("group some type 1\ncompute phi all potential/grid 4 5 6 cutoff 4.0 far fft 1e-4\n"
              "compute near some potential/grid 4 5 6 cutoff 4.0\nrun 0\n")
@@ -266,14 +274,14 @@ class Changed(unittest.TestCase):
     MOVED = "Compute potential/grid phi: atoms have been moved, created or deleted since the last run - use run 0 first"
 
     def test_charges_and_groups(self):
-        """Those of ghost atoms, too."""
+        """Includes changes of ghost atoms."""
         change = "set type 1 charge 1.6\nset type 2 charge -1.2\nset atom 3 charge 7.0\nset atom 4 x 0.25\ngroup some id 30:40\n"
         def files(name):
             return "\n".join(self.FILES).format(*[name] * 3) + "\n"
         for box, layout, ranks in (("orthogonal", "bricks", 1), ("tilted", "bricks", 1), ("tilted", "bricks", 4), ("orthogonal", "tiled", 4)):
             with self.subTest(box=box, layout=layout, ranks=ranks):
                 style, balance = LAYOUTS[layout]
-                # atom 4 moves a little, in what its ghost atoms are of
+                # atom 4 moves slightly, and so do its ghost atoms
                 place = "set atom 4 x 0.0\n"
                 done = run(system(box, style) + place + balance + "\n" + self.START + files("old") + change + files("one") + "run 0\n" +
                            files("two"), ranks)
@@ -286,7 +294,7 @@ class Changed(unittest.TestCase):
                     np.testing.assert_allclose(one[column], two[column], rtol=0, atol=1e-5 * np.abs(two[column]).max())
 
     def test_atoms(self):
-        """That have other ranks or are others: an error on all."""
+        """If atoms changed ranks or were replaced, all ranks raise an error."""
         changes = ["displace_atoms all move 0.5 0 0", "create_atoms 1 single 5 5 5", "group g id 7\ndelete_atoms group g compress no",
                    "change_box all x scale 1.01 remap", "balance 1.0 shift x 5 1.01", "set atom 4 x -0.9"]
         scripts = []
@@ -297,7 +305,7 @@ class Changed(unittest.TestCase):
                 for a_map in "atom_modify map array\n", "":
                     script = (system("orthogonal").replace("atom_modify map array\n", a_map) + "set atom 4 x 5.0 y 5.0 z 6.5\n" +
                               self.START + f"{change}\nwrite_grid c_phi:grid:phi {coordtest.folder()}/none.dx\n")
-                    if "set" in change:    # ghost atoms of some atoms only
+                    if "set" in change:    # only some atoms have ghost atoms
                         script = script.replace("cutoff 8.0", "cutoff 4.1").replace("cutoff 4.0", "cutoff 2.0").replace("zero 5", "zero 2")
                     scripts.append((script, ranks))
         for (script, ranks), result in zip(scripts, errortest.start_all(errortest.run_script, scripts)):
@@ -307,7 +315,7 @@ class Changed(unittest.TestCase):
                 self.assertEqual(errortest.errors_in(text)[:1], [self.MOVED], text)
 
     def test_no_ghost_atoms(self):
-        """In the middle of a large box none are missing."""
+        """In the middle of a large box, no ghost atoms are necessary."""
         lines = re.sub("create_atoms 1.*\ncreate_atoms 2.*", "create_atoms 1 single 5 5 6.5\ncreate_atoms 2 single 6 5 7", system("orthogonal"))
         done = run(lines.replace("comm_modify cutoff 8.0", "") + "compute phi all potential/grid 4 5 6 cutoff 2.0\nneighbor 0.5 bin\n"
                    "pair_style zero 2.0\npair_coeff * *\nrun 0\ndisplace_atoms all move 0.1 0 0\nwrite_grid c_phi:grid:phi one.dx\n"
@@ -318,7 +326,7 @@ class Changed(unittest.TestCase):
 
 
 class Cubes(errortest.InProcess):
-    """What is in a cube file beside the values."""
+    """Contents of a cube file in addition to the values."""
 
     SYSTEM = ""
 
@@ -354,12 +362,13 @@ class Cubes(errortest.InProcess):
                 found = self.write("atoms all")
                 np.testing.assert_allclose(found.step, bohr * np.diag([6, 3, 2]), atol=PLACES)
                 np.testing.assert_allclose(found.origin, bohr * np.array([2, 1.5, 3.0]), atol=PLACES)
-                np.testing.assert_allclose(found.x, bohr * x[::-1], atol=2e-9)    # in the order of IDs
+                # In the order of IDs.
+                np.testing.assert_allclose(found.x, bohr * x[::-1], atol=2e-9)
                 self.assertEqual(found.title, "c_id:grid:data of LAMMPS at timestep 0")
                 self.assertEqual(found.second, f"x is the outer, y the middle, z the inner loop; lengths are in {name}")
 
     def test_rows(self):
-        """Lines of six, fewer at the end of a row."""
+        """Lines of six values, fewer at the end of a row."""
         for nz in 1, 5, 6, 7, 12, 13:
             self.start(n=(3, 2, nz))
             expected = np.arange(6 * nz).reshape(nz, 2, 3).transpose(2, 1, 0) + 1
@@ -375,7 +384,7 @@ class Cubes(errortest.InProcess):
                     self.assertEqual(self.write("atoms all").elements, [elements[k] for k in (1, 0, 2)])
             self.start("lj", masses=masses)
             self.assertEqual(self.write("atoms all").elements, [0, 0, 0])
-        self.start(style="sphere", masses=(12.011, 63.55, 1.0))    # a mass of each atom
+        self.start(style="sphere", masses=(12.011, 63.55, 1.0))    # per-atom masses
         self.assertEqual(self.write("atoms all").elements, [29, 6, 1])
 
     def test_groups(self):
@@ -384,7 +393,8 @@ class Cubes(errortest.InProcess):
         found = self.write("atoms some")
         self.assertEqual(found.elements, [6, 8])
         np.testing.assert_allclose(found.x, x[[0, 2]], atol=2e-9)
-        for words in "", "atoms none":    # one of no element at the corner of the box: not 0 atoms
+        # One atom without element at the corner of the box instead of 0 atoms.
+        for words in "", "atoms none":
             found = self.write(words)
             self.assertEqual(found.elements, [0])
             np.testing.assert_allclose(found.x, [np.array([-1, 0, 2]) / BOHR], atol=PLACES)
@@ -492,7 +502,7 @@ fix mean all ave/grid 1 1 1 4 5 6 density/number
 
 
 class Complete(unittest.TestCase):
-    """A file is there when all of it is."""
+    """A file exists under its name only if it is complete."""
 
     SCRIPT = (system("orthogonal") + COMPUTES.format(50, 60, 70, "") + "run 0 post no\n")
 
@@ -529,7 +539,7 @@ class Complete(unittest.TestCase):
         self.assertFalse(os.path.exists(folder + ".tmp"))
 
     def test_killed(self):
-        """In the middle of the file, which a pipe holds up."""
+        """Killed in the middle of the file, while a pipe blocks it."""
         self.start("killed.dx")
         os.mkfifo(self.path + ".tmp")
         script = os.path.join(coordtest.folder(), "in.killed")

@@ -1,13 +1,12 @@
 // Part of GPUCOORD, GPL-2.0. Coordination numbers of one rank: value, derivatives, virial.
 //
-// S is a sum of s(r_ij) over pairs of atoms. Within one group every unordered
-// pair counts once; between two groups a and b every i in a with every j in b;
-// an atom never pairs with itself, but does with its own periodic images where
-// those are given as atoms. For each owned atom all its partners are summed
-// (gather), so nothing has to be sent back to other ranks.
+// S is a sum of s(r_ij) over pairs of atoms. Within one group, each unordered pair counts once.
+// Between two groups, each atom i of a pairs with each atom j of b. An atom never pairs with
+// itself, but it pairs with its own periodic images if these are given as atoms. Each owned atom
+// sums over all its partners (gather), so results need no reverse communication.
 //
-// Pairs of atom types may each have a function of their own, a weight, or no part in S. A weighted S is the
-// energy of a pair potential.
+// Each pair of atom types may have a separate function, a weight, or no interaction. A weighted S
+// is the energy of a pair potential.
 
 #ifndef GPUCOORD_COORDINATION_H
 #define GPUCOORD_COORDINATION_H
@@ -19,23 +18,28 @@
 
 namespace gpucoord {
 
-// What one rank contributes. S and W of the whole system are the sums over ranks.
+// The contribution of one rank. S and W of the whole system are the sums over ranks.
 struct Contribution {
   double value = 0.0;       // S
   double virial[6] = {};    // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
   Timings timings;
 };
 
-// One coordination number on one rank. Not thread-safe; it threads by itself.
+// One coordination number on one rank. Not thread-safe. Uses OpenMP internally.
 //
-// peratom is [nlocal][peratom_columns(want)] and is added to: the sum of s over the pairs
-// of S that contain the atom; dS/dx, dS/dy, dS/dz of the atom; with ATOM_VIRIAL the sum of
-// -(ds/dr)/r d (x) d over the same pairs: xx yy zz xy xz yz. A pair gives its whole term to
-// both of its atoms, once for each order in which it counts in S: over the atoms of all ranks
-// s_i adds up to 2 S, and the virial of the atoms to 2 W. peratom is not used, and may be
-// null, where want lacks DERIVATIVES. Atom indices, counts and buffers must be valid,
-// positions finite and the atoms of a pair different; nothing is checked here but that
-// a range without end never comes to cells or list (std::invalid_argument).
+// want: see Want in pairs.h. Results are added to peratom, [nlocal][peratom_columns(want)]:
+// - column 0: sum of s over the pairs of S that contain the atom;
+// - columns 1 to 3: dS/dx, dS/dy, dS/dz of the atom, 1/distance;
+// - columns 4 to 9, with ATOM_VIRIAL: sum of -(ds/dr)/r d (x) d over the same pairs: xx yy zz xy xz
+//   yz.
+//
+// A pair adds its whole term to both atoms, once for each order in which it counts in S. Over the
+// atoms of all ranks, column 0 adds up to 2 S, and the virials add up to 2 W. peratom is not used,
+// and may be null, if want lacks DERIVATIVES.
+//
+// Atom indices, counts and buffers must be valid, positions finite, and the atoms of a pair
+// different; the functions do not check this. cells() and list() throw std::invalid_argument if
+// dmax is infinite. The CUDA backend throws DeviceError.
 class GPUCOORD_API Coordination {
  public:
   virtual ~Coordination() = default;
@@ -45,20 +49,19 @@ class GPUCOORD_API Coordination {
   virtual Contribution pairs(const PairsInput &, unsigned want, double *peratom) = 0;
 };
 
-// The backend that computes on the host with the given number of OpenMP threads.
-// The results do not depend on that number.
+// Makes the backend that runs on the host with nthreads OpenMP threads. The results do not depend
+// on nthreads.
 GPUCOORD_API std::unique_ptr<Coordination> make_host_coordination(const SwitchTable &, Precision,
                                                                   int nthreads);
 
-// The backend that computes on a GPU and prepares data with the given number of OpenMP
-// threads. device -1: the GPU that is current in each call, which must not change. Results
-// do not depend on the number of threads; they are the same bits on GPUs of one kind. Throws
-// DeviceError, then or later.
+// Makes the backend that runs on a GPU and prepares data with nthreads OpenMP threads. device: -1
+// is the GPU that is current in each call; it must not change. Results do not depend on nthreads,
+// and are bitwise equal on GPUs of the same kind. This function and the backend throw DeviceError.
 GPUCOORD_API std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &, Precision,
                                                                   int device, int nthreads);
 
-// The same by plain loops over all pairs, in double, to check a backend against.
-// O(N^2); for CellsInput of any engine.
+// Computes the sums by plain loops over all pairs in double, to check backends against. O(N^2).
+// Positions of reference_cells() may come from engine 'cells' or 'list'.
 GPUCOORD_API Contribution reference_cells(const SwitchTable &, const CellsInput &, unsigned want,
                                           double *peratom);
 GPUCOORD_API Contribution reference_allpairs(const SwitchTable &, const AllPairsInput &,

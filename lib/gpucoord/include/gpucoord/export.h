@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_EXPORT_H
 #define GPUCOORD_EXPORT_H
 
-// GPUCOORD_API: the interface. GPUCOORD_TEST_API: internals that tests and benches call. Everything else is
-// hidden; in a static library all is.
+// GPUCOORD_API marks the public interface. GPUCOORD_TEST_API marks internals that tests and
+// benchmarks call. A shared library hides all other symbols; a static library needs no marks.
 #if defined(GPUCOORD_SHARED)
 #define GPUCOORD_API __attribute__((visibility("default")))
 #else

@@ -1,10 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. The far field of Ewald's method on a mesh (U. Essmann et al., J. Chem. Phys. 103, 8577 (1995)): with
-// the map of MapKernel::EWALD of the same alpha it is the potential of all periodic images, whose mean over the box is 0. On the
-// host all but the Fourier transforms; on a GPU with them.
+// Part of GPUCOORD, GPL-2.0. The far field of Ewald's method on a mesh (U. Essmann et al., J. Chem.
+// Phys. 103, 8577 (1995)). Together with the map of MapKernel::EWALD with the same alpha, it is the
+// potential of all periodic images, with mean 0 over the box. The host functions leave the Fourier
+// transforms to the caller; FarField includes them, on a GPU.
 //
-// Charges are spread over mesh points by cardinal B-splines. Its transform times far_factor() is the transform of the
-// potential at these points, where nothing has to be interpolated: points of a map are points of the mesh.
-// At other points interpolate_mesh() gives it, once more times the same spline's factor.
+// Charges are spread over mesh points by cardinal B-splines. The transform of the density times
+// FarFactors::at() is the transform of the potential at the mesh points. Points of a map are mesh
+// points, so the map needs no interpolation. Other points use interpolate_mesh(), with the
+// transform multiplied once more by FarFactors::spline().
 
 #ifndef GPUCOORD_MAP_FAR_H
 #define GPUCOORD_MAP_FAR_H
@@ -17,34 +19,40 @@
 
 namespace gpucoord {
 
-constexpr int FAR_ORDER =
-    8;    // of the splines: mesh points along each axis to which a charge is spread
+// Order of the splines: a charge is spread over this many mesh points per axis.
+constexpr int FAR_ORDER = 8;
 
-// A periodic box: edges a along x, b in the xy plane, c.
+// A periodic box with edges a along x, b in the xy plane, and c.
 struct GPUCOORD_API FarBox {
-  double origin[3] = {};     // of mesh point 0,0,0, distance
+  double origin[3] = {};     // position of mesh point 0,0,0, distance
   double edge[3][3] = {};    // a, b, c, distance
+  // Returns the volume, distance^3.
   double volume() const { return edge[0][0] * edge[1][1] * edge[2][2]; }
-  // Of axis k the vector whose product with edge k is 1 and with the others 0, 1/distance.
+  // Sets row k to the vector whose dot product with edge k is 1, and with the other edges 0,
+  // 1/distance.
   void reciprocal(double (&of_axis)[3][3]) const;
-  double height(int axis) const;    // distance between its two faces
+  double height(int axis) const;    // distance between the two faces
 };
 
-// alpha for which charges beyond the cutoff add a potential of this root mean square, as if they were spread at random
-// (J. Kolafa and J. Perram, Mol. Simul. 9, 351 (1992)). sum_q_sq: of the squares of all charges in the box. Throws
-// std::invalid_argument where there is none.
+// Returns the alpha (1/distance) for which the neglected charges beyond the cutoff (distance) have
+// a potential with this root mean square, error (charge/distance), for charges at random positions
+// (J. Kolafa and J. Perram, Mol. Simul. 9, 351 (1992)). sum_q_sq: sum of the squares of all charges
+// in the box, charge^2. volume: distance^3. Throws std::invalid_argument if no alpha in double
+// precision reaches this error.
 GPUCOORD_API double near_alpha(double cutoff, double sum_q_sq, double volume, double error);
 
-// What makes the mean of the near field of a charge of 1 zero, times the volume, distance^2: minus the integral of
-// erfc(alpha r)/r over the ball of the cutoff.
+// Returns the constant that makes the mean of the near field of a unit charge zero, times the
+// volume, distance^2. It is minus the integral of erfc(alpha r)/r over a ball with the radius of
+// the cutoff.
 GPUCOORD_API double near_background(double cutoff, double alpha);
 
-// Root mean square of what a mesh of n points adds to the potential by mistake, of charges at random places. Takes no longer
-// for meshes of more than 64 points along each edge.
+// Returns the root mean square error (charge/distance) of the potential on a mesh of n points, for
+// charges at random positions. The time does not grow with the mesh beyond 64 points per edge.
 GPUCOORD_API double far_error(const FarBox &, const int n[3], double alpha, double sum_q_sq);
 
-// A mesh of multiples of these numbers of points with an error no larger, and hardly finer than it must be, but of cells no
-// higher than 'widest'. Throws std::invalid_argument where it would have more points than 'most'.
+// Chooses a mesh whose error is at most 'error' (charge/distance), hardly finer than necessary. The
+// points along each axis are multiples of multiples_of, and mesh cells are at most 'widest'
+// (distance) high. Throws std::invalid_argument if the mesh needs more than 'most' points.
 struct FarMesh {
   int n[3];
   double error;
@@ -52,41 +60,44 @@ struct FarMesh {
 GPUCOORD_API FarMesh choose_far_mesh(const FarBox &, const int multiples_of[3], double alpha,
                                      double sum_q_sq, double error, double widest, int most);
 
-// Points lo to lo + n - 1 of a mesh.
+// The part of a mesh with the points lo to lo + n - 1 along each axis.
 struct MeshBrick {
   FarBox box;
-  int mesh[3] = {};    // points of the whole
+  int mesh[3] = {};    // points of the whole mesh
   int lo[3] = {}, n[3] = {};
 };
 
-// Charges that are spread to points of the brick, periodic images being charges of their own. density [nz][ny][nx] is set. The
-// bits do not depend on the number of threads.
+// Sets density, [nz][ny][nx] (charge), to the charges spread over the points of the brick. Periodic
+// images must be separate charges. The bits do not depend on nthreads.
 GPUCOORD_API void spread_charges(const MeshBrick &, const MapCharges &, int nthreads,
                                  double *density);
 
-// What points of the brick add to the potential at n places x [n][3]; sums over all bricks are the potential.
+// Sets at, [n] (charge/distance), to the contribution of the brick's points to the potential at n
+// places x, [n][3] (distance). potential: [nz][ny][nx] at the brick's points. The sums over all
+// bricks are the potential.
 GPUCOORD_API void interpolate_mesh(const MeshBrick &, const double *potential, const double *x,
                                    int n, int nthreads, double *at);
 
-// Factors of the transform of a density at wave vectors 2 pi (m_a/a + m_b/b + m_c/c), -mesh/2 <= m < mesh/2.
+// Factors of the transform of a density at the wave vectors 2 pi (m_a/a + m_b/b + m_c/c), -mesh/2
+// <= m < mesh/2.
 class GPUCOORD_API FarFactors {
  public:
   FarFactors(const FarBox &, const int mesh[3], double alpha);
-  // index: of a transform, 0 to mesh - 1, along each axis. wave: the wave vector, 1/distance, of which components along axes
-  // where m = -mesh/2 are 0. Returns the factor for potentials at mesh points: 0 for wave vector 0. That of an index and of
-  // mesh - index are the same.
+  // Returns the factor for potentials at mesh points, 1/distance; 0 for wave vector 0. index: index
+  // of the transform along each axis, 0 to mesh - 1. wave: set to the wave vector, 1/distance; its
+  // components along axes with m = -mesh/2 are 0. The factors of index and of mesh - index are
+  // equal.
   double at(const int (&index)[3], double (&wave)[3]) const;
-  double spline(const int index[3]) const;    // once more this where the potential is interpolated
-  const std::vector<double> &splines_of_axis(int axis) const
-  {
-    return correction[axis];
-  }    // [mesh], of which that is the product
+  // Returns a further factor if the potential is interpolated.
+  double spline(const int index[3]) const;
+  // [mesh] factors of one axis; spline() is their product over the axes.
+  const std::vector<double> &splines_of_axis(int axis) const { return correction[axis]; }
 
  private:
-  double edges[3][3];    // reciprocal
+  double edges[3][3];    // reciprocal vectors, 1/distance
   int n[3];
   double alpha, volume;
-  std::vector<double> correction[3];    // of the splines
+  std::vector<double> correction[3];    // [axis][mesh] factors of the splines
 };
 
 // A mesh over a whole box.
@@ -96,22 +107,25 @@ struct EwaldMesh {
   double alpha = 0.0;    // 1/distance
 };
 
-// All of this with its Fourier transforms, of a mesh that one process has as a whole. Charges and places are those of
-// spread_charges() and interpolate_mesh(); threads copy. Not thread-safe. Repeated calls have the same bits.
+// The far field with its Fourier transforms, on a mesh that one process holds as a whole. Charges
+// and places as in spread_charges() and interpolate_mesh(). nthreads: OpenMP threads that copy
+// data. Not thread-safe. Repeated calls give the same bits. Throws DeviceError.
 class GPUCOORD_API FarField {
  public:
   virtual ~FarField() = default;
-  // at every fold-th mesh point from a first one on along each axis, [nz/fold][ny/fold][nx/fold]
+  // Computes the potential and field at every fold-th mesh point along each axis, starting at
+  // 'first'. Sets phi, [nz/fold][ny/fold][nx/fold], and field, [nz/fold][ny/fold][nx/fold][3].
   virtual void on_grid(const EwaldMesh &, const int fold[3], const int first[3], const MapCharges &,
                        int nthreads, const MapResults &) = 0;
-  // at n places x [n][3]
+  // Sets at, [n] (charge/distance), to the potential at n places x, [n][3] (distance).
   virtual void at_places(const EwaldMesh &, const MapCharges &, const double *x, int n,
                          int nthreads, double *at) = 0;
 };
 
-// On a GPU by cuFFT, -1: the current one. Throws, also from its functions, DeviceError.
+// Makes a far field on a GPU with cuFFT. device: -1 is the current GPU. Throws DeviceError.
 GPUCOORD_API std::unique_ptr<FarField> make_cuda_far_field(int device);
-GPUCOORD_API bool has_cuda_far_field();    // false: built without cuFFT, and the above throws
+// Returns false if built without cuFFT; make_cuda_far_field() then throws.
+GPUCOORD_API bool has_cuda_far_field();
 
 }    // namespace gpucoord
 

@@ -1,9 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. The electrostatic potential of point charges on a grid and at points, by a sum over the charges
-// within a cutoff.
+// Part of GPUCOORD, GPL-2.0. The electrostatic potential of point charges on a grid and at points:
+// a sum over the charges within a cutoff.
 //
-// A point sums all charges near it (gather): nothing has to be sent back to other ranks. Periodic images are charges of their
-// own. All numbers are in the caller's units; a potential is charge/distance here and a field charge/distance^2, without the
-// constant of Coulomb's law.
+// Each point sums over all charges near it (gather), so results need no reverse communication.
+// Periodic images must be given as separate charges. All numbers are in the caller's units.
+// Potentials are charge/distance and fields are charge/distance^2, without the constant of
+// Coulomb's law.
 
 #ifndef GPUCOORD_POTENTIAL_MAP_H
 #define GPUCOORD_POTENTIAL_MAP_H
@@ -15,61 +16,69 @@
 
 namespace gpucoord {
 
-// What a charge q at distance r <= cutoff adds is q times, with s = (r/cutoff)^2:
+// The contribution of a charge q at distance r <= cutoff is q times the kernel, with s =
+// (r/cutoff)^2:
 enum class MapKernel {
   CUT,       // 1/r
-  SMOOTH,    // (1/r)(1 - s)^2, which goes to 0 with its slope (CHARMM's shift)
-  TAYLOR,    // 1/r - (15/8 - 5/4 s + 3/8 s^2)/cutoff, the short range of MSM at order 2: 1/r less an even function of r
-  EWALD,     // erfc(alpha r)/r
-  DIRECT     // 1/r at any distance; there is no cutoff
+  SMOOTH,    // (1/r)(1 - s)^2, value and derivative go to 0 at the cutoff (CHARMM's shift)
+  // 1/r - (15/8 - 5/4 s + 3/8 s^2)/cutoff, the short range of MSM at order 2: 1/r minus an even
+  // function of r.
+  TAYLOR,
+  EWALD,    // erfc(alpha r)/r
+  DIRECT    // 1/r at any distance, without a cutoff
 };
 
-// What happens to charges so near to a point that 1/r says nothing.
+// Treatment of charges so near to a point that 1/r is meaningless.
 enum class MapOverlap {
-  SKIP,    // only charges on the point, nearer than 'tiny', are left out of its sum
-  ZERO,    // as SKIP; and a grid point that any charge, be it of 0, is nearer to than 'radius' has potential and field 0
-  SOFT    // nearer than 'radius' 1/r is (3 - (r/radius)^2)/(2 radius), the potential in a ball of evenly spread charge: with a
-          // continuous slope, and finite at r = 0; no charge is left out
+  SKIP,    // skip charges nearer than 'tiny' only
+  // As SKIP. In addition, a grid point with a charge (even a zero charge) nearer than 'radius' has
+  // potential and field 0.
+  ZERO,
+  // Nearer than 'radius', 1/r becomes (3 - (r/radius)^2)/(2 radius), the potential in a uniformly
+  // charged ball. Its derivative is continuous, and it is finite at r = 0. No charge is skipped.
+  SOFT
 };
 
 struct MapOptions {
   MapKernel kernel = MapKernel::SMOOTH;
-  double cutoff = 0.0;    // distance; not of DIRECT
-  double alpha = 0.0;     // 1/distance, of EWALD
+  double cutoff = 0.0;    // distance; not used by DIRECT
+  double alpha = 0.0;     // 1/distance; for EWALD
   MapOverlap overlap = MapOverlap::SKIP;
-  double radius = 0.0;    // distance, of ZERO and SOFT; at most the cutoff
-  // Distance that is none. Where float is used it must be some 1e-6 of the cutoff and of the size of twelve steps of the grid
-  // or more, as differences of positions are rounded.
+  double radius = 0.0;    // distance, for ZERO and SOFT; at most the cutoff
+  // Charges closer than this are treated as coincident with the point, distance. In float,
+  // differences of positions are rounded, so tiny must be at least about 1e-6 of the cutoff and of
+  // the size of twelve steps of the grid.
   double tiny = 0.0;
 };
 
-// How charges are found that are near to points of a grid.
+// Search for the charges near the points of a grid.
 struct MapBins {
-  bool are_fixed =
-      false;    // cubes with room for so many charges each, in place of charges that are sorted
-  double size = 0.0;       // of such a cube, distance
-  int depth = 0;           // charges
-  bool on_host = false;    // what finds no room: host threads take it while a GPU takes the rest
+  // Cubes with room for 'depth' charges each, instead of sorted charges.
+  bool are_fixed = false;
+  double size = 0.0;       // edge of a cube, distance
+  int depth = 0;           // charges per cube
+  bool on_host = false;    // host threads sum the overflowing charges while a GPU sums the rest
 };
 
 struct MapOverflow {
-  double charges = 0.0, overflowing = 0.0;    // in bins, and of these the ones that find no room
+  double charges = 0.0, overflowing = 0.0;    // charges in bins, and those of them without room
   int deepest = 0;                            // charges in the fullest bin
-  int better_depth = 0;                       // of which 1 % overflow at most
+  int better_depth = 0;                       // depth at which at most 1 % of the charges overflow
 };
 
-// Throws std::invalid_argument where a number that the kernel or the overlap needs is not positive and finite.
+// Throws std::invalid_argument if a number that the kernel or the overlap needs is not positive and
+// finite.
 GPUCOORD_API void check_map_options(const MapOptions &);
-// Fixed bins are for kernels with a cutoff, and not for MapOverlap::ZERO, which has to know all charges at once. Throws
-// std::invalid_argument.
+// Throws std::invalid_argument if fixed bins are not supported: they need a kernel with a cutoff,
+// and cannot be used with MapOverlap::ZERO, which must know all charges at once.
 GPUCOORD_API void check_map_bins(const MapBins &, const MapOptions &);
 
-// Points origin + i a + j b + k c, i < n[0] and so on.
+// Points origin + i a + j b + k c, i < n[0], j < n[1], k < n[2].
 struct MapGrid {
-  double origin[3] = {};    // of the point 0,0,0, distance
-  double step[3][3] =
-      {};           // a, b, c, distance; a is along x, b in the xy plane (restricted triclinic)
-  int n[3] = {};    // any of them may be 0
+  double origin[3] = {};    // position of point 0,0,0, distance
+  // Vectors a, b, c, distance. a is along x, b in the xy plane (restricted triclinic).
+  double step[3][3] = {};
+  int n[3] = {};    // may be 0
 };
 
 struct MapCharges {
@@ -80,40 +89,44 @@ struct MapCharges {
 
 struct MapPoints {
   const double *x = nullptr;    // [n][3] distance
-  const int *self =
-      nullptr;    // [n] the charge that the point leaves out, -1: none; null: none of them does
+  // [n] index of the charge that the point leaves out, -1: none; null: none for all points.
+  const int *self = nullptr;
   int n = 0;
 };
 
-// Potential, and field E = -grad phi where that is not null; all values are set.
+// Potential, and field E = -grad phi if field is not null. All values are set.
 struct MapResults {
   double *phi = nullptr;      // [nz][ny][nx] or [n], charge/distance
   double *field = nullptr;    // [nz][ny][nx][3] or [n][3], charge/distance^2
 };
 
-// The potential of the charges of one rank at its points. Not thread-safe; it threads by itself. Positions must be finite;
-// nothing is checked here. on_grid() throws std::invalid_argument where fixed bins have too many places.
+// The potential of the charges of one rank at its points. Not thread-safe. Uses OpenMP internally.
+// Positions must be finite; the functions do not check this. on_grid() throws std::invalid_argument
+// if fixed bins have too many places. The CUDA backend throws DeviceError.
 class GPUCOORD_API PotentialMap {
  public:
   virtual ~PotentialMap() = default;
   virtual void on_grid(const MapGrid &, const MapCharges &, const MapResults &) = 0;
   virtual void at_points(const MapPoints &, const MapCharges &, const MapResults &) = 0;
-  // Distances of a point and a charge computed by the last call, for the bench.
+  // Returns the number of distances between points and charges computed by the last call, for
+  // benchmarks.
   virtual double tested() const = 0;
-  // of the last map on a grid by fixed bins
+  // Returns the overflow of the last map on a grid with fixed bins.
   virtual MapOverflow overflow() const { return {}; }
 };
 
-// Pair terms are float in MIXED and in SINGLE, of positions relative to a local origin; MIXED adds up chunks of some hundred
-// terms in double. The bits do not depend on the number of threads. Throws std::invalid_argument.
+// Makes the backend that runs on the host. Pair terms are float in MIXED and SINGLE, with positions
+// relative to a local origin. MIXED adds chunks of some hundred terms in double. The bits do not
+// depend on nthreads. Throws std::invalid_argument.
 GPUCOORD_API std::unique_ptr<PotentialMap>
 make_host_potential_map(const MapOptions &, Precision, int nthreads, const MapBins & = {});
 
-constexpr int MAP_TILE_OF_GPU[3] = {2, 4,
-                                    4};    // points along each axis that a GPU takes at a time
+// Points along each axis that a GPU takes at a time.
+constexpr int MAP_TILE_OF_GPU[3] = {2, 4, 4};
 
-// The same on a GPU, -1: the current one; threads copy. SINGLE is computed as MIXED: sums in double cost nothing there. Throws
-// std::invalid_argument and, also from its functions, DeviceError.
+// Makes the backend that runs on a GPU. device: -1 is the current GPU. nthreads: OpenMP threads
+// that copy data. SINGLE is computed as MIXED, because sums in double cost nothing on a GPU. Throws
+// std::invalid_argument. This function and the backend throw DeviceError.
 GPUCOORD_API std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &, Precision,
                                                                    int device, int nthreads,
                                                                    const MapBins & = {});

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data lie on a GPU, where the maps and their mean stay until they are
-// asked for.
+// Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data are resident on a GPU. The maps and
+// their mean stay on the GPU until they are fetched.
 
 #ifndef GPUCOORD_RESIDENT_MAP_H
 #define GPUCOORD_RESIDENT_MAP_H
@@ -13,45 +13,51 @@
 
 namespace gpucoord {
 
-// Charges of one rank in device memory: of atoms with this bit in their mask.
+// Charges of one rank in device memory: the atoms with this group bit in their mask.
 struct DeviceCharges {
   DeviceAtoms atoms;
-  const void *q = nullptr;    // [nall]
-  bool q_is_float = false;    // else double
+  const void *q = nullptr;    // [nall] charge
+  bool q_is_float = false;    // false: double
   int groupbit = ~0;
 };
 
-// Sums over owned atoms.
+// Sums over the owned atoms.
 struct ChargeSums {
-  double charged = 0.0;                      // atoms with a charge
-  double q = 0.0, q_sq = 0.0, size = 0.0;    // of charges, their squares and their magnitudes
-  int bad_atom =
-      -1;    // row of an atom, owned or ghost, whose position or charge is not finite; -1: none
+  double charged = 0.0;    // number of atoms with a nonzero charge
+  // Sums of the charges, their squares, and their magnitudes.
+  double q = 0.0, q_sq = 0.0, size = 0.0;
+  // Row of an atom, owned or ghost, whose position or charge is not finite; -1: none.
+  int bad_atom = -1;
 };
 
-// All work is enqueued on the caller's stream; what says so waits for it. Throws DeviceError, and std::invalid_argument as
-// PotentialMap does.
+// All work is enqueued on the caller's stream. Only functions documented as waiting wait for it.
+// All functions throw DeviceError, and std::invalid_argument as PotentialMap does.
 class GPUCOORD_API ResidentPotentialMap {
  public:
   virtual ~ResidentPotentialMap() = default;
 
-  // Takes the charges, and waits. They are as they are now until the next call.
+  // Copies the charges, and waits. They stay as they are until the next call.
   virtual ChargeSums begin(const DeviceCharges &, DeviceStream) = 0;
-  // Potential, and field where wanted, of them times 'scale'. With fixed bins it waits.
+  // Computes the potential and, if wanted, the field of the charges, times 'scale'. Waits if there
+  // are fixed bins.
   virtual void on_grid(const MapGrid &, bool with_field, double scale, DeviceStream) = 0;
-  // copies it, and waits; of as many points as the grid has
+  // Copies the map of the last on_grid() to the host, and waits. Shapes: as in MapResults.
   virtual void fetch(const MapResults &, DeviceStream) = 0;
+  // Returns the overflow of the last on_grid() with fixed bins.
   virtual MapOverflow overflow() const = 0;
 
-  // The sum of potentials, of as many points as the grid has.
-  virtual void set_sum(const double *, std::size_t n, DeviceStream) = 0;    // waits
-  virtual void add_to_sum(DeviceStream) = 0;                                // the present map
-  virtual void fetch_sum(double *, DeviceStream) = 0;                       // copies it, and waits
+  // A sum of potentials, [n] for the n points of the grid. set_sum() sets it and waits.
+  // add_to_sum() adds the present map. fetch_sum() copies it to the host and waits.
+  virtual void set_sum(const double *, std::size_t n, DeviceStream) = 0;
+  virtual void add_to_sum(DeviceStream) = 0;
+  virtual void fetch_sum(double *, DeviceStream) = 0;
 
+  // Returns the bytes of device memory.
   virtual std::size_t bytes() const = 0;
 };
 
-// On the current GPU. What overflows fixed bins the GPU takes.
+// Makes a map on the current GPU. The GPU also sums charges that overflow fixed bins. Throws
+// DeviceError, and std::invalid_argument as make_cuda_potential_map() does.
 GPUCOORD_API std::unique_ptr<ResidentPotentialMap>
 make_resident_potential_map(const MapOptions &, Precision, const MapBins &);
 

@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0.
 
 #include "gpucoord/metadynamics.h"
+#include "gpucoord/counters.h"
 
 #include "../core/checksum.h"
 #include "../core/text_files.h"
@@ -124,6 +125,7 @@ Metadynamics::~Metadynamics() = default;
 
 double Metadynamics::evaluate(const double *s, double *slope) const
 {
+  GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
   double inside[MAX_METAD_VARIABLES];
   state->clamp(s, inside);

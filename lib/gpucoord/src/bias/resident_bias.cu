@@ -3,6 +3,7 @@
 // Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait for S. The state
 // is also written to host memory, for whoever asks later.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_bias.h"
 
 #include "../gpu/early_launch.cuh"
@@ -134,6 +135,7 @@ namespace {
     void evaluate(const std::vector<Variable> &variables, bool moves, double strength,
                   DeviceStream stream) override
     {
+      GPUCOORD_COUNT(DEVICE_BIAS);
       if (variables.size() > MAX_VARIABLES)
         throw std::invalid_argument("gpucoord: a bias of too many variables");
       BiasKernelArguments arg = {};

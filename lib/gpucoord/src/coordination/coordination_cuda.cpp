@@ -1,11 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. The CUDA backend: what is copied, and which kernels run.
+// Part of GPUCOORD, GPL-2.0. The CUDA backend of coordination numbers for host arrays: copies and
+// launches.
 //
-// All work of an evaluation is enqueued on one stream, and the host waits once, for the
-// results. Host arrays are copied through pinned memory, in chunks, so that the host
-// prepares one while another is on its way.
+// All work of an evaluation is enqueued on one stream, and the host waits once, for the results.
+// Host arrays are copied through pinned memory in chunks, so that the host prepares one chunk while
+// another is being copied.
 //
-// Types that differ are sorted into classes, and a kernel runs for each ordered pair of
-// them, with the function of that pair: kernels know nothing of types.
+// Types with different functions are sorted into classes. A kernel runs for each ordered pair of
+// classes, with the function of that pair, so kernels do not depend on types.
 
 #include "coordination_cuda.h"
 
@@ -18,6 +19,8 @@
 #include "../pairs/pair_reduction.h"
 #include "../pairs/passes.h"
 #include "../switching/type_classes.h"
+
+#include "gpucoord/counters.h"
 
 #include <algorithm>
 #include <deque>
@@ -133,7 +136,7 @@ namespace {
       group_a.sort(in.a, in.types.type, classes);
       if (two && peratom) group_b.sort(in.b, in.types.type, classes);
 
-      // rows that may be asked for end with the last row of an owned atom or neighbor
+      // The lists may name any row up to the last row of an owned atom or neighbor.
       forget_other_types(in, classes);
       int nall = flatten_all(in, group_a, classes, lists_a);
       if (two && peratom) nall = std::max(nall, flatten_all(in, group_b, classes, lists_b));
@@ -206,7 +209,7 @@ namespace {
       begin(want, peratom);
       if (in.n > std::numeric_limits<int>::max())
         throw DeviceError("more than 2147483647 pairs on one rank");
-      // pairs by function
+      // Sort the pairs by function.
       std::vector<int> first(functions.size() + 1, 0), order(in.n), next;
       const auto function_of = [&](std::int64_t k) {
         return table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
@@ -254,7 +257,7 @@ namespace {
       });
       finish(want, false, result, peratom, nullptr, nullptr);
       if (!peratom) return result;
-      // an atom may stand in many pairs: one after the other, so that the bits are always the same
+      // An atom may occur in many pairs. Add the pairs in order, so that the bits are reproducible.
       for (std::size_t t = 0; t < n; ++t)
         add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
       return result;
@@ -263,42 +266,43 @@ namespace {
    private:
     using Function = SwitchFunction<Real>;
 
-    // neighbor lists without gaps, of the atoms of one class and their neighbors of another
+    // Neighbor lists without gaps, of the atoms of one class and their neighbors of another class.
     struct FlatList {
       Staged<int> row, neighbor;
       Staged<std::int64_t> first;
       int n = 0, last_row = -1;
-      bool empty = true;    // no neighbors
+      bool empty = true;    // there are no neighbors
       std::int64_t version = 0;
-      std::vector<int> rows;    // that they were made for
+      std::vector<int> rows;    // the atoms of the lists
     };
 
-    // One kernel: the sums of some atoms over their partners of one class.
+    // One kernel launch: the sums of some atoms over their partners of one class.
     struct Pass {
-      int ci, cj;           // classes
-      int first_row, n;     // atoms of ci, among the rows of the sums
+      int ci, cj;           // classes of the atoms and of the partners
+      int first_row, n;     // the atoms of ci among the rows of the sums
       int splits, warps;    // shares of the partners, and warps of atoms
       double weight;
       const FlatList *flat = nullptr;
     };
 
-    // what the passes over the atoms of one group leave
+    // Results of the passes over the atoms of one group.
     struct Sums {
       DeviceBuffer<double> parts, device;    // [splits][n][columns], [n][columns]
       PinnedBuffer<double> host;             // [n][columns]
       DeviceBuffer<WarpSums> warp;
-      int first = 0, n = 0;    // rows
+      int first = 0, n = 0;    // rows of the group's sums in device and host
       std::size_t nwarps = 0;
     };
 
-    // enqueues the passes, of which launch(pass, where sums go) enqueues the kernel
+    // Enqueues the passes. launch(pass, out) enqueues the kernel of a pass; out: destination of its
+    // sums.
     template <class Launch>
     void run(const std::vector<Pass> &passes, int nrows, Sums &sums, Launch launch)
     {
       sums.first = sums.n = 0;
       sums.nwarps = 0;
       if (passes.empty()) return;
-      const bool alone = passes.size() == 1;    // nothing to add it to
+      const bool alone = passes.size() == 1;    // a single pass: no sums to add to
       sums.first = alone ? passes[0].first_row : 0;
       sums.n = alone ? passes[0].n : nrows;
       std::size_t nparts = 0, nwarps = 0;
@@ -333,7 +337,7 @@ namespace {
       }
     }
 
-    // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+    // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
     static unsigned kernel_want(unsigned want)
     {
       return want & VIRIAL ? want | DERIVATIVES : want;
@@ -346,8 +350,8 @@ namespace {
       return most <= tuning::FEW_PAIRS;
     }
 
-    // Atoms of one group on the device, by class: those of class c begin at first[c], the first
-    // nowned[c] of them, or, of gathered atoms, nowned[c] from first_owned[c] on, are owned.
+    // Atoms of one group on the device, by class. Class c has n[c] atoms from first[c] on;
+    // nowned[c] of them, from first_owned[c] on, are owned.
     struct GatheredParts {
       std::vector<std::int64_t> first, n, first_owned;
       std::vector<int> nowned;
@@ -365,7 +369,7 @@ namespace {
       return parts;
     }
 
-    // owned atoms of i with all of j
+    // Enqueues the pass over owned atoms of i with all atoms of j.
     void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i,
                         const GatheredParts &parts_i, const Staged<DeviceAtom> &j,
                         const GatheredParts &parts_j, unsigned want, Sums &sums)
@@ -406,7 +410,8 @@ namespace {
                                       group[c].nowned, stream));
     }
 
-    // rows of the per-atom output for the rows of sums: owned atoms, class by class
+    // Returns the rows of the per-atom output for the rows of the sums: owned atoms, class by
+    // class.
     static const int *owned_rows(const AtomsByClass &group, int nclasses, std::vector<int> &rows)
     {
       if (nclasses == 1) return group.all().index;
@@ -418,6 +423,7 @@ namespace {
 
     void begin(unsigned want, double *&peratom)
     {
+      GPUCOORD_COUNT(COORDINATION_CUDA);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       columns = peratom ? peratom_columns(want) : 0;
       start = seconds();
@@ -433,7 +439,8 @@ namespace {
       });
     }
 
-    // by class, each in the order of the group; rows: of the owned atoms in the per-atom output
+    // Stages gathered atoms by class, in the order of the group within a class. rows: rows of the
+    // owned atoms in the per-atom output.
     GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes,
                                  Staged<DeviceAtom> &to, std::vector<int> &rows)
     {
@@ -441,7 +448,7 @@ namespace {
         return k >= group.first_owned && k < group.first_owned + group.nowned;
       };
       GatheredParts parts;
-      std::vector<std::int64_t> order;    // empty: as they are
+      std::vector<std::int64_t> order;    // empty: the order of the group
       rows.clear();
       if (classes.size() == 1) {
         parts = {{0}, {group.n}, {group.first_owned}, {static_cast<int>(group.nowned)}};
@@ -477,7 +484,8 @@ namespace {
       return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
     }
 
-    // Flat lists hold for the types they were made for: these may change while neighbor lists do not.
+    // Drops the flat lists if they were made for other types: types may change while neighbor lists
+    // do not.
     void forget_other_types(const ListInput &in, const TypeClasses &classes)
     {
       const bool same = in.version != 0 && list_version == in.version &&
@@ -487,9 +495,10 @@ namespace {
       for (auto *lists : {&lists_a, &lists_b})
         for (FlatList &flat : *lists) flat.version = 0;
       list_types.clear();
-      list_version = 0;    // in case of an error half-way
+      list_version = 0;    // stays 0 if an exception is thrown
     }
-    // of all rows that may be asked for, now or in an earlier evaluation of these lists
+    // Remembers the types of all rows that the lists name, in this evaluation or in an earlier one
+    // of the same lists.
     void remember_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
     {
       list_version = in.version;
@@ -499,7 +508,7 @@ namespace {
         list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
     }
 
-    // returns the number of rows of x that they name, up to the last
+    // Makes the flat lists. Returns the number of rows of x that they name, up to the last one.
     int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes,
                     std::deque<FlatList> &lists)
     {
@@ -523,7 +532,7 @@ namespace {
       if (in.version != 0 && flat.version == in.version && flat.rows.size() == n &&
           std::equal(flat.rows.begin(), flat.rows.end(), atoms.index))
         return;
-      flat.version = 0;    // in case of an error half-way
+      flat.version = 0;    // stays 0 if an exception is thrown
       flat.rows.assign(atoms.index, atoms.index + n);
       flat.n = atoms.nowned;
       stage(flat.row, atoms.index, n);
@@ -557,8 +566,8 @@ namespace {
         last_row = std::max(last_row, row);
         int *to = flat.neighbor.pinned.data() + flat.first.pinned[t];
         for (int k = 0; k < in.numneigh[row]; ++k) {
-          last_row = std::max(
-              last_row, in.firstneigh[row][k] & in.neighmask);    // of any class, which may change
+          // Neighbors of any class, because their class may change.
+          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);
           if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
         }
       }
@@ -570,8 +579,8 @@ namespace {
       flat.version = in.version;
     }
 
-    // Sums over atoms, copies back, waits, and adds to peratom at these rows (null: leaves
-    // the sums of group a in sums_a.host).
+    // Sums over atoms, copies the results to the host, waits, and adds the per-atom sums to these
+    // rows of peratom. rows_a null: leaves the sums of group a in sums_a.host.
     void finish(unsigned want, bool halve, Contribution &result, double *peratom, const int *rows_a,
                 const int *rows_b)
     {
@@ -594,7 +603,7 @@ namespace {
       }
       check(cudaStreamSynchronize(stream), "computing coordination numbers");
       if (any) {
-        const double scale = halve ? 0.5 : 1.0;    // every pair was met from both its ends
+        const double scale = halve ? 0.5 : 1.0;    // every pair occurred twice, once from each end
         result.value = scale * totals_host[0].value;
         result.timings.tested = totals_host[0].tested;
         if (want & VIRIAL)
@@ -619,7 +628,7 @@ namespace {
       });
     }
 
-    // adds the rows from begin to end of sums to these rows of peratom
+    // Adds the rows from begin to end of the sums to these rows of peratom.
     template <int COLUMNS>
     void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end,
                   double *peratom) const
@@ -639,19 +648,20 @@ namespace {
     Event copied, binned, paired, reduced;
     Arrivals arrivals;
     double start = 0.0;
-    int columns = 0;    // of the per-atom sums of this evaluation; 0: not wanted
+    // Columns of the per-atom sums of this evaluation; 0: not wanted.
+    int columns = 0;
 
     std::deque<Function> functions;
     AtomsByClass group_a, group_b;
     std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    std::deque<Bins> bins_a, bins_b;    // one a class
+    std::deque<Bins> bins_a, bins_b;    // one per class
     std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
-    std::deque<FlatList> lists_a, lists_b;    // by list_number()
-    std::vector<int> list_classes,
-        list_types;    // that they were made for, of types and, where they differ, of rows
+    std::deque<FlatList> lists_a, lists_b;    // indexed by list_number()
+    // The types for which the lists were made: classes by type and, if they differ, types by row.
+    std::vector<int> list_classes, list_types;
     bool list_special = false;
     std::int64_t list_version = 0;
     Sums sums_a, sums_b;
@@ -700,7 +710,7 @@ CudaDevices find_cuda_devices()
   CudaDevices found;
   const cudaError_t status = cudaGetDeviceCount(&found.count);
   if (status == cudaSuccess && found.count > 0) return found;
-  clear_errors();    // why_none tells this one
+  clear_errors();    // why_none reports this error
   found.count = 0;
   if (status == cudaErrorInsufficientDriver)
     found.why_none = "there is no CUDA driver, or one too old for this build";

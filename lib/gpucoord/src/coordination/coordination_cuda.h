@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. How the CUDA backend launches its kernels: for tests and the
-// bench, which try more than the default.
+// Part of GPUCOORD, GPL-2.0. Overload with the launch parameters of the CUDA backend, for tests and
+// benchmarks.
 
 #ifndef GPUCOORD_COORDINATION_CUDA_H
 #define GPUCOORD_COORDINATION_CUDA_H

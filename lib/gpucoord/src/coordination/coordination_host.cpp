@@ -1,9 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. The host backend: OpenMP over atoms, vectors over pairs.
+// Part of GPUCOORD, GPL-2.0. The host backend of coordination numbers: OpenMP over atoms, SIMD over
+// pairs.
 //
-// Work is cut into blocks of fixed size. A block's sums run in a fixed order and
-// the blocks are added in order, so the bits do not depend on the threads.
+// The work is divided into blocks of fixed size. The sums of a block run in a fixed order, and the
+// blocks are added in order, so that the bits do not depend on the number of threads.
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/counters.h"
 
 #include "../core/clock.h"
 #include "../pairs/cell_bins_host.h"
@@ -25,7 +27,7 @@ namespace gpucoord {
 
 namespace {
 
-  // value and virial of one block of atoms
+  // Value and virial of one block of atoms.
   struct BlockSums {
     double value = 0.0;
     double virial[6] = {};
@@ -45,6 +47,7 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end(table, "cells");
       Contribution result;
@@ -71,6 +74,7 @@ namespace {
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       need_end(table, "list");
       Contribution result;
@@ -85,6 +89,7 @@ namespace {
 
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const bool two = in.b.x != nullptr;
@@ -97,6 +102,7 @@ namespace {
 
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
+      GPUCOORD_COUNT(COORDINATION_HOST);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const double start = seconds();
@@ -113,8 +119,8 @@ namespace {
               gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
               // the owner of the first atom counts the pair
               if (in.row_a[k] >= 0) add_to_block(sums, want, block);
-              // an atom may stand in many pairs: pairs of a block run on one thread,
-              // blocks of different threads may meet in one atom
+              // An atom may occur in many pairs, so blocks of different threads could write to the
+              // same atom. This is why there is only one thread if peratom is wanted.
               if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
             }
           },
@@ -124,7 +130,7 @@ namespace {
     }
 
    private:
-    // what the kernels of one function need
+    // Data of one function of the table.
     struct Function {
       double dmax;
       SwitchConstants<Real> constants;
@@ -132,11 +138,12 @@ namespace {
     };
 
     struct Scratch : CandidateMemory<Real> {
-      std::vector<std::unique_ptr<CustomFunction>>
-          custom;    // of each function, null where it is a formula
+      // [functions] null: a built-in formula.
+      std::vector<std::unique_ptr<CustomFunction>> custom;
     };
 
-    static void halve(Contribution &result)    // every pair was met from both its ends
+    // Every pair occurred twice, once from each end.
+    static void halve(Contribution &result)
     {
       result.value *= 0.5;
       for (double &w : result.virial) w *= 0.5;
@@ -157,8 +164,8 @@ namespace {
       for (int c = 0; c < columns; ++c) out[c] += sums[c];
     }
 
-    // Adds the terms of one function: see GatherFunction. The sums behind W are those of each atom: ATOM_VIRIAL
-    // needs no kernel of its own.
+    // Adds the terms of one function; see GatherFunction. ATOM_VIRIAL needs no separate kernel,
+    // because W is summed per atom anyway.
     void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y,
                 const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
     {
@@ -168,7 +175,7 @@ namespace {
       kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
     }
 
-    // adds sums times a weight
+    // Adds the sums, times a weight, to total.
     static void add_weighted(double weight, const double *sums, double *total)
     {
       for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
@@ -182,8 +189,8 @@ namespace {
       for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
     }
 
-    // runs work(begin, end, scratch, block sums) over blocks of a fixed size and adds
-    // their sums in order
+    // Runs work(begin, end, scratch, block sums) over blocks of a fixed size. Adds the sums of the
+    // blocks in order.
     template <class Work>
     void run_blocks(std::int64_t n, std::int64_t size, Contribution &result, Work work, int threads)
     {
@@ -200,8 +207,8 @@ namespace {
       result.timings.reduction += seconds() - start;
     }
 
-    // For owned atoms i of one set of bins the sum over the atoms j of another. counts: whether they
-    // count in S and W, or their own sums only.
+    // Sums over the atoms j of one set of bins for the owned atoms i of another. counts: the sums
+    // count in S and W, not only in the per-atom output.
     void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
                       const TypeClasses::Interaction &between, unsigned want, double *peratom,
                       bool counts, Contribution &result)
@@ -221,7 +228,7 @@ namespace {
                   collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
-                // the atom itself, where it is in both groups
+                // Find the atom itself, if it is in both groups.
                 int self = found.own_first;
                 while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
@@ -257,8 +264,8 @@ namespace {
       const double start = seconds();
       if (want & WINDOWED)
         for (Function &f : functions) set_window(in.window, f.constants);
-      const bool as_it_is =
-          classes.size() == 1 && !in.member && !in.special;    // each list is one bucket
+      // Each list is a single bucket.
+      const bool as_it_is = classes.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
       Contribution sums_of_pass;
@@ -317,12 +324,12 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    // atom i of one group with size atoms of the other
+    // Adds the terms of atom i of one group with 'size' atoms of the other group.
     void gather_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i,
                       const AllPairsInput::Group &gj, std::int64_t first, int size,
                       const TypeClasses &classes, unsigned want, Scratch &s, double *sums)
     {
-      const auto displacements = functions[0].kernels.displacements;    // the same for all
+      const auto displacements = functions[0].kernels.displacements;    // equal for all functions
       const double *const xi = gi.x + 3 * i;
       if (classes.size() == 1) {
         if (!classes(0, 0).exists()) return;
@@ -334,7 +341,7 @@ namespace {
                self, sums);
         return;
       }
-      // behind those of all, of one class after the other
+      // The displacements of one class at a time are written behind the displacements of all atoms.
       displacements(box, xi, size, gj.x + 3 * first, s.x.data(), s.y.data(), s.z.data());
       Real *const x = s.x.data() + size, *const y = s.y.data() + size, *const z = s.z.data() + size;
       const int ci = classes.of(gi.type[i]);
@@ -364,11 +371,11 @@ namespace {
     const SwitchTable table;
     const int nthreads;
     std::vector<Function> functions;
-    std::vector<Scratch> scratch;    // one a thread
+    std::vector<Scratch> scratch;    // one per thread
     CellTasks tasks;
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
-    std::vector<CellBins> bins_a, bins_b;    // one a class
+    std::vector<CellBins> bins_a, bins_b;    // one per class
     SortedNeighbors lists_a, lists_b;
   };
 

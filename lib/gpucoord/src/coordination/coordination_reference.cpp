@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The definition of S in plain loops, to check backends against.
+// Part of GPUCOORD, GPL-2.0. The definition of S as plain loops, to check backends against.
 
 #include "gpucoord/coordination.h"
 
@@ -23,8 +23,9 @@ namespace {
         functions.push_back({function, make_constants<double>(function), function.make_custom()});
     }
 
-    // One pair of atoms of these types, d = x_j - x_i, seen from i only or from both ends; rows < 0 are
-    // not this rank's. counted: the pair's share in the value.
+    // Adds one pair of atoms of these types, d = x_j - x_i (distance). counted: the pair's share of
+    // the value and virial. row_i, row_j: rows of the per-atom output; negative: not owned, or seen
+    // from one end only.
     void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j)
     {
       const int number = table.number(type_i, type_j);
@@ -84,7 +85,8 @@ namespace {
     double *const peratom;
   };
 
-  int type_of(const int *type, std::int64_t k)    // 0 where none are given
+  // Returns the type of atom k; 0 if no types are given.
+  int type_of(const int *type, std::int64_t k)
   {
     return type ? type[k] : 0;
   }

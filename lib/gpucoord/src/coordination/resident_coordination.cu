@@ -1,9 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data lie on the GPU: what is enqueued.
+// Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data are resident on the GPU.
 //
-// An evaluation is one launch that reads positions into points, and one over the rows of each pair of classes of
-// types, which also adds up S; where no partners are listed, the cell processor for each pair, and reductions. Launch of
-// add_forces: one thread a row, or one a component where forces and derivatives lie packed, 256 a block; no shared memory.
+// An evaluation has one launch that reads positions into points, and one launch over the rows of
+// each pair of type classes, which also sums S. If no partners are listed, the cell processor runs
+// for each pair of classes, followed by reductions. Launch of add_forces(): one thread per row, or
+// one thread per component if forces and derivatives are packed; 256 threads per block, no shared
+// memory.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
 
 #include "../gpu/early_launch.cuh"
@@ -24,13 +27,13 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  // dS/dx of the r-th row, as the kernels left it
+  // dS/dx of the rows, with the strides of the kernels' output.
   template <class T> struct Slopes {
     const T *x;
     std::int64_t row_stride, axis_stride;
   };
 
-  // atom: null: the row's number
+  // atom: [n] row of the forces; null: the row's index.
   template <class T>
   __global__ void subtract_slope(const __grid_constant__ Slopes<T> slopes, const int *atom, int n,
                                  const __grid_constant__ DeviceForces forces, double factor,
@@ -47,14 +50,14 @@ namespace {
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
-  // The same of rows that are atoms, where forces and slopes lie so: a thread takes one component, so that neighboring
-  // threads read and write neighboring numbers.
+  // Like subtract_slope(), for rows that are atoms with packed forces and derivatives. A thread
+  // takes one component, so that adjacent threads access adjacent memory.
   template <class F>
   __global__ void subtract_packed(const float *slopes, int n, F *f, double factor,
                                   const double *slope)
   {
-    const unsigned t =
-        blockIdx.x * THREADS + threadIdx.x;    // a GPU has no memory for 2^32 of them
+    // No overflow: GPU memory cannot hold 2^32 components.
+    const unsigned t = blockIdx.x * THREADS + threadIdx.x;
     if (t >= 3u * n) return;
     const double derivative = slopes[t % 3 * static_cast<std::size_t>(n) + t / 3];
     wait_for_kernel_before();
@@ -67,7 +70,7 @@ namespace {
     for (double &w : total->virial) w *= factor;
   }
 
-  // on the host after a wait
+  // Results on the host after a wait.
   struct Report {
     WarpSums total;
     DeviceStatus status;
@@ -86,8 +89,8 @@ namespace {
       ended.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
       check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
-      check(cudaDeviceSynchronize(),
-            "clearing a counter");    // the caller's stream need not wait for this one
+      // The caller's stream may not wait for the default stream.
+      check(cudaDeviceSynchronize(), "clearing a counter");
     }
 
     void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
@@ -118,7 +121,7 @@ namespace {
     {
       std::size_t first = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) {
-        // an atom of both groups has two rows: one after the other
+        // An atom in both groups has two rows: subtract them one after the other.
         if (pairs->groups_overlap()) {
           subtract(rows, 0, rows.view.nvalue, first, forces, factor.host, factor.device, stream);
           subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor.host, factor.device,
@@ -191,6 +194,7 @@ namespace {
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
              const DeviceForces *forces, bool in_float, cudaStream_t stream)
     {
+      GPUCOORD_COUNT(DEVICE_COORDINATION);
       clear_errors();
       wanted = want;
       pairs->update(atoms, positions, stream);
@@ -226,19 +230,19 @@ namespace {
         arg.ended = ended.data();
         arg.total = total.data();
         arg.is_first = first == 0;
-        // kernels exist for VALUE, DERIVATIVES, both with the virial, and all of it with ATOM_VIRIAL
+        // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
         f.launchers.partners(arg, f.constants, want & VIRIAL ? want | DERIVATIVES : want, stream);
         first += rows.view.n;
       }
     }
 
-    // the cell processor on sorted atoms
+    // Runs the cell processor on sorted atoms.
     void run_cells(cudaStream_t stream)
     {
       const auto &all = pairs->rows();
       if (all.empty()) return;
       const int columns = peratom_columns(wanted);
-      // those that do not count in S come last among the sums over warps
+      // Rows that do not count in S come last among the warp sums.
       std::vector<int> nwarps(all.size()), splits(all.size());
       std::vector<std::size_t> first_warp(all.size());
       std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
@@ -270,7 +274,7 @@ namespace {
         CellsArguments arg = {};
         arg.i = pairs->sorted_atoms(all[r].i);
         arg.j = pairs->sorted_atoms(all[r].j);
-        // atoms were sorted where they were at the rebuild: each may have moved by half the skin since
+        // Each atom may have moved by half the skin since it was sorted at the rebuild.
         set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
         arg.queue = queues.data() + r;
         double *const to = sums.data() + first * columns;
@@ -290,8 +294,8 @@ namespace {
       else
         reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
       if (pairs->has_two_groups()) return;
-      scale_total<<<1, 1, 0, stream>>>(total.data(),
-                                       0.5);    // every pair was met from both its ends
+      // Every pair occurred twice, once from each end.
+      scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);
       check(cudaGetLastError(), "launching scale_total");
     }
 
@@ -303,7 +307,8 @@ namespace {
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
-      const bool behind_bias = slope;    // or another of these
+      // The preceding kernel may write the slope (a bias), or may be another subtraction.
+      const bool behind_bias = slope;
       if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
           forces.axis_stride == 1) {
         const unsigned packed = (3u * n + THREADS - 1) / THREADS;
@@ -342,14 +347,14 @@ namespace {
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
-    DeviceBuffer<double>
-        sums;    // of the rows, one pair of classes after the other: [rows][columns]
+    // [rows][columns], one pair of classes after the other.
+    DeviceBuffer<double> sums;
     bool slopes_in_float = false;
-    DeviceBuffer<float>
-        slopes;    // dS/dx of the rows, one pair of classes after the other: [3][rows]
+    // [3][rows] dS/dx, one pair of classes after the other.
+    DeviceBuffer<float> slopes;
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
-    // of the cell processor
+    // Memory of the cell processor.
     CellsShape shape = {false, MAX_WARPS_PER_BLOCK, 0};
     DeviceBuffer<double> parts;
     DeviceBuffer<WarpSums> of_warps;

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. The periodic lattice: Minkowski reduction, dual vectors, candidate
+// images.
 
 #include "gpucoord/box.h"
 
@@ -16,9 +17,9 @@ namespace {
     return u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
   }
 
-  // Minkowski reduction: in up to three dimensions a basis is reduced when no
-  // vector can be shortened by adding 0 or +-1 times each of the others. Whole
-  // multiples go first, so that any tilt takes few rounds.
+  // Minkowski reduction. In up to three dimensions, a basis is reduced when adding 0 or +-1 times
+  // each of the other vectors cannot shorten any vector. Whole multiples are subtracted first, so
+  // that strongly tilted boxes need few iterations.
   void reduce(double (*basis)[3], int n)
   {
     bool changed = true;
@@ -61,7 +62,7 @@ namespace {
     }
   }
 
-  // dual vectors in the span of the basis: solve the Gram matrix by elimination
+  // Computes the dual vectors in the span of the basis by Gaussian elimination of the Gram matrix.
   void make_dual(const double (*basis)[3], int n, double (*dual)[3])
   {
     double gram[3][6] = {};
@@ -111,15 +112,15 @@ Box make_box(const double edges[3][3], const bool periodic[3])
   reduce(box.lattice, n);
   for (int k = 0; k < n; ++k)
     shortest_sq = std::fmin(shortest_sq, dot(box.lattice[k], box.lattice[k]));
-  // reduction turns dependent vectors into one that is 0 but for rounding
+  // The reduction turns linearly dependent vectors into one that is 0 up to rounding.
   if (!(shortest_sq > 1e-24 * longest_sq))
     throw std::invalid_argument("the periodic box edges are linearly dependent");
   box.shortest = std::sqrt(shortest_sq);
   make_dual(box.lattice, n, box.dual);
 
-  // After rounding, d = sum f_k a_k + (part orthogonal to the lattice), |f_k| <= 1/2.
-  // v is nearer than the origin to some such d only if max d.v = sum |a_k.v|/2
-  // exceeds |v|^2/2. Orthogonal cells reach equality at most: no candidates.
+  // After rounding, d = sum f_k a_k + (part orthogonal to the lattice), |f_k| <= 1/2. A lattice
+  // vector v is nearer than the origin to some such d only if max d.v = sum |a_k.v|/2 exceeds
+  // |v|^2/2. Orthogonal cells reach equality at most and have no candidates.
   const int range[3] = {2, n > 1 ? 2 : 0, n > 2 ? 2 : 0};
   for (int i = -range[0]; i <= range[0]; ++i)
     for (int j = -range[1]; j <= range[1]; ++j)

@@ -14,7 +14,7 @@ namespace gpucoord {
 
 class Checksum {
  public:
-  // Each step is a bijection of the state, so one altered number always changes the result.
+  // Each step is a bijection of the state, so a single altered number always changes the result.
   void add(double number)
   {
     std::uint64_t bits;

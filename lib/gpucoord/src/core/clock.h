@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. A monotonic clock.
 
 #ifndef GPUCOORD_CLOCK_H
 #define GPUCOORD_CLOCK_H
@@ -7,7 +7,7 @@
 
 namespace gpucoord {
 
-// Seconds of a monotonic clock.
+// Returns the seconds of a monotonic clock.
 inline double seconds()
 {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -1,8 +1,11 @@
-// Part of GPUCOORD, GPL-2.0. erf(alpha r)/r within a cutoff as a polynomial of r^2, of which it is an analytic function.
+// Part of GPUCOORD, GPL-2.0. A polynomial of r^2 for erf(alpha r)/r within a cutoff. The function
+// is analytic in r^2.
 //
-// The polynomial of u = 2 (r/cutoff)^2 - 1 that has the function's values at the Chebyshev points of [-1, 1]: its error is hardly
-// larger than that of the best polynomial. In units of 1/cutoff it is 1e-11 where alpha cutoff is 3, 8e-10 where it is 3.5; of the
-// derivative by r, in units of 1/cutoff^2, 5e-7 at the cutoff where it is 3.5, and twenty times as much where it is 4.
+// The polynomial in u = 2 (r/cutoff)^2 - 1 interpolates the function at the Chebyshev points of
+// [-1, 1]; its error is hardly larger than that of the best polynomial. The error of the function,
+// in units of 1/cutoff, is 1e-11 at alpha cutoff = 3 and 8e-10 at 3.5. The error of the derivative
+// by r, in units of 1/cutoff^2, is 5e-7 at the cutoff at alpha cutoff = 3.5, and twenty times that
+// at 4.
 
 #ifndef GPUCOORD_ERF_SERIES_H
 #define GPUCOORD_ERF_SERIES_H
@@ -13,11 +16,12 @@ namespace gpucoord {
 
 struct ErfSeries {
   static constexpr int TERMS = 17;
-  static constexpr double LARGEST = 3.5;    // alpha cutoff for which it is as good as float
+  // largest alpha cutoff with errors within those of float
+  static constexpr double LARGEST = 3.5;
 
-  double coefficient[TERMS] = {};    // 1/distance, of u^0 and so on
+  double coefficient[TERMS] = {};    // 1/distance, coefficients of u^0, u^1, ...
 
-  // alpha, cutoff > 0
+  // Makes the series. alpha (1/distance) and cutoff (distance) must be positive.
   static ErfSeries make(double alpha, double cutoff)
   {
     constexpr double PI = 3.14159265358979323846;
@@ -29,7 +33,7 @@ struct ErfSeries {
       for (int k = 0; k < TERMS; ++k)
         of_chebyshev[k] += (k == 0 ? 1.0 : 2.0) / TERMS * value * std::cos(k * angle);
     }
-    // T_0 = 1, T_1 = u, T_{k+1} = 2u T_k - T_{k-1}
+    // Chebyshev recursion: T_0 = 1, T_1 = u, T_{k+1} = 2u T_k - T_{k-1}.
     ErfSeries series;
     double before[TERMS + 1] = {}, polynomial[TERMS + 1] = {1.0};
     for (int k = 0; k < TERMS; ++k) {

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. System calls on open files, for Windows and for POSIX.
 
 #include "file_on_disk.h"
 
@@ -20,7 +20,8 @@ namespace gpucoord {
 
 bool lock_file(std::FILE *file)
 {
-  // Windows does not let others read bytes that are locked: lock one that is far beyond the end
+  // On Windows, other processes cannot read locked bytes. Lock a byte far beyond the end of the
+  // file.
   OVERLAPPED place = {};
   place.OffsetHigh = 0x7fffffff;
   const auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(_fileno(file)));
@@ -40,7 +41,7 @@ OnDisk look_up(const std::string &path, std::FILE *file)
   result.size = open.st_size;
   if (!result.is_regular) return result;
   if (_stat64(path.c_str(), &named) != 0) result.error = errno;
-  // Windows neither deletes nor renames an open file
+  // Windows neither deletes nor renames an open file, so an existing path leads to this file.
   result.is_same = result.error == 0;
   return result;
 }
@@ -54,7 +55,7 @@ bool shorten(std::FILE *file, std::int64_t size)
 
 bool lock_file(std::FILE *file)
 {
-  // file systems without locks give other errors
+  // File systems without locks return other errors; these count as success.
   return flock(fileno(file), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
 }
 

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Properties of open files that the C++ library cannot ask for.
+// Part of GPUCOORD, GPL-2.0. Operations on open files that the C++ standard library lacks.
 
 #ifndef GPUCOORD_FILE_ON_DISK_H
 #define GPUCOORD_FILE_ON_DISK_H
@@ -9,20 +9,20 @@
 
 namespace gpucoord {
 
-// Takes the lock of an open file, which lasts until the file is closed. false: another program, or
-// another handle of this one, has it.
+// Locks an open file until it is closed. Returns false when another program, or another handle of
+// this program, holds the lock.
 bool lock_file(std::FILE *);
 
-// An open file and its path. Two system calls.
+// State of an open file and of its path. look_up() makes two system calls.
 struct OnDisk {
-  bool is_regular = false;    // false: a device or a pipe, or unknown after an error
-  int error = 0;              // errno of the look-up; 0: none
-  bool is_same = false;       // whether the path leads to the open file
-  std::int64_t size = 0;      // bytes of a regular file
+  bool is_regular = false;    // false: a device, a pipe, or unknown after an error
+  int error = 0;              // errno of the failed call; 0: no error
+  bool is_same = false;       // the path leads to the open file
+  std::int64_t size = 0;      // bytes, of a regular file
 };
 OnDisk look_up(const std::string &path, std::FILE *);
 
-// Removes all bytes after the first size ones. false: errno says why.
+// Truncates the file to this many bytes. Returns false on failure, with the reason in errno.
 bool shorten(std::FILE *, std::int64_t size);
 
 }    // namespace gpucoord

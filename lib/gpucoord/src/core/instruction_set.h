@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Calls the build of a host kernel for the best instruction set of this machine.
+// Part of GPUCOORD, GPL-2.0. Selects the best build of a host kernel for this machine.
 
 #ifndef GPUCOORD_INSTRUCTION_SET_H
 #define GPUCOORD_INSTRUCTION_SET_H
@@ -7,13 +7,13 @@ namespace gpucoord {
 
 enum class InstructionSet { BASELINE, AVX2, AVX512 };
 
-// of this machine
+// Returns the best instruction set that this machine supports.
 InstructionSet best_instruction_set();
 
 }    // namespace gpucoord
 
-// GPUCOORD_FOR_EACH_ISA(declarations): the declarations in the namespace of each build.
-// GPUCOORD_CALL_BEST(f(x)): f(x) of the namespace of the best.
+// GPUCOORD_FOR_EACH_ISA(declarations) repeats the declarations in the namespace of each build.
+// GPUCOORD_CALL_BEST(f(x)) calls f(x) from the namespace of the best build.
 #ifdef GPUCOORD_X86_64
 #define GPUCOORD_FOR_EACH_ISA(...) \
   namespace isa_baseline {         \

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The nearest periodic image, in any cell.
+// Part of GPUCOORD, GPL-2.0. The nearest periodic image in any cell.
 
 #ifndef GPUCOORD_MINIMUM_IMAGE_H
 #define GPUCOORD_MINIMUM_IMAGE_H
@@ -10,11 +10,10 @@
 
 namespace gpucoord {
 
-// Replaces d by its shortest periodic image. Rounding the coordinates along the
-// reduced lattice leaves d inside a parallelepiped around the origin; only the
-// lattice vectors of Box::candidate can then bring it closer. d and -d give
-// opposite results, also where two images are exactly as far: the pair is first
-// turned so that its first non-zero component is positive.
+// Replaces d by its shortest periodic image. Rounding the coordinates along the reduced lattice
+// leaves d inside a parallelepiped around the origin; only the lattice vectors in Box::candidate
+// can then bring it closer. d and -d give opposite results, even when two images are equally far: d
+// is first turned so that its first nonzero component is positive.
 GPUCOORD_HD void minimum_image(const Box &box, double &dx, double &dy, double &dz)
 {
   for (int k = 0; k < box.nperiodic; ++k) {

@@ -10,8 +10,8 @@
 namespace gpucoord {
 
 struct ParsedFunction {
-  // Throws std::exception where Lepton cannot parse the text, and where the function or its
-  // derivative has a constant part that is not a number.
+  // Throws std::exception if Lepton cannot parse the text, or if the function or its derivative has
+  // a constant part that is not a number.
   explicit ParsedFunction(const std::string &expression);
 
   Lepton::ParsedExpression value, slope;    // f(x), df/dx

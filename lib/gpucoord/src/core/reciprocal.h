@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Inverses that are cheap on a device.
+// Part of GPUCOORD, GPL-2.0. Reciprocals that are cheap on a device.
 //
-// In float there, they may be wrong in the last bit, and are much faster than what rounds correctly.
+// On a device, the float versions may be wrong in the last bit. They are much faster than correctly
+// rounded ones.
 
 #ifndef GPUCOORD_RECIPROCAL_H
 #define GPUCOORD_RECIPROCAL_H
@@ -11,13 +12,13 @@
 
 namespace gpucoord {
 
-// 1/x, where neither is denormal
+// Returns 1/x. x and 1/x must not be denormal.
 template <class Real> GPUCOORD_HD Real reciprocal(Real x)
 {
   return Real(1) / x;
 }
 
-// 1/sqrt(x), likewise
+// Returns 1/sqrt(x). x and 1/sqrt(x) must not be denormal.
 template <class Real> GPUCOORD_HD Real inverse_root(Real x)
 {
   return Real(1) / std::sqrt(x);

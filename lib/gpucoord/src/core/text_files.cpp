@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Text and file helpers of the hills and grid files.
 
 #include "text_files.h"
 
@@ -86,7 +86,8 @@ void NewFile::add(const std::string &text)
 
 void NewFile::finish()
 {
-  // closed first, because Windows renames no open file; std::rename() replaces no file there
+  // Close first, because Windows cannot rename an open file. Use fs::rename(), because
+  // std::rename() does not replace files on Windows.
   std::error_code error;
   if (std::fclose(file) != 0) error.assign(errno, std::generic_category());
   file = nullptr;

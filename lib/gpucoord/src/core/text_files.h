@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What the files of hills and grids share.
+// Part of GPUCOORD, GPL-2.0. Text and file helpers shared by the hills and grid files.
 
 #ifndef GPUCOORD_TEXT_FILES_H
 #define GPUCOORD_TEXT_FILES_H
@@ -9,17 +9,22 @@
 
 namespace gpucoord {
 
-std::string number_text(double);                      // 17 digits: reads back as the same number
-std::string short_text(double);                       // for messages
-bool to_number(const std::string &word, double &);    // false unless all of it is a finite number
+std::string number_text(double);    // 17 digits, reads back as the same number
+std::string short_text(double);     // 10 digits, for messages
+// false unless the whole word is a finite number
+bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first);
-std::string last_error();    // of the system, as text
+// Returns the text of errno.
+std::string last_error();
 
 std::string
-free_backup_name(const std::string &path);    // bck.N.name beside it, with the first free N
+// Returns bck.N.NAME in the same folder, with the first free N.
+free_backup_name(const std::string &path);
 
-// A file that is there when it is complete, in place of an earlier one: it has another name before.
+// A new file that replaces an existing one only when it is complete. It is written as PATH.part and
+// renamed by finish(); the destructor removes an unfinished file. Throws std::runtime_error when
+// the file cannot be written.
 class NewFile {
  public:
   explicit NewFile(std::string path);

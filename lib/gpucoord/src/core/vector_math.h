@@ -1,7 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin, so that loops over pairs vectorize on the host.
+// Part of GPUCOORD, GPL-2.0. exp, expm1, log, pow and sin for pair loops that vectorize on the
+// host.
 //
-// Arguments are finite. Compilers call the scalar functions of the C library, one pair at a time, unless they may ignore the rules of
-// floating point altogether: four times as long as a whole loop here. On a device its own functions are as good.
+// Arguments must be finite. Without -ffast-math, compilers call the scalar functions of the C
+// library once per pair, which takes four times as long as a whole loop with these functions. On a
+// device, CUDA's own functions are as good.
 
 #ifndef GPUCOORD_VECTOR_MATH_H
 #define GPUCOORD_VECTOR_MATH_H
@@ -21,19 +23,20 @@ namespace gpucoord {
 
 namespace vector_math {
 
-  // The arguments are reduced as in Cody and Waite, Software Manual for the Elementary Functions, 1980; so many
-  // terms of the series reach half a last digit. Adding ROUND leaves an integer in the lowest bits of the sum.
+  // Arguments are reduced as in Cody and Waite, Software Manual for the Elementary Functions, 1980.
+  // The numbers of terms reach half a unit in the last place. Adding ROUND leaves an integer in the
+  // lowest bits of the sum.
   template <class Real> struct Format;
   template <> struct Format<double> {
     using Bits = int64_t;
     using UnsignedBits = uint64_t;
     static constexpr double LEAST = -708.0,
-                            MOST = 709.0;    // beyond, 2^n leaves the range of exponents
+                            MOST = 709.0;                  // beyond, 2^n is out of range
     static constexpr double ROUND = 6755399441055744.0;    // 1.5 2^52
     static constexpr double LN2_HIGH = 6.93145751953125e-1, LN2_LOW = 1.42860682030941723212e-6;
     static constexpr int MANTISSA = 52, EXP_TERMS = 13, LOG_TERMS = 10, SIN_TERMS = 11;
     static constexpr Bits ROUND_BITS = 0x4338000000000000,
-                          HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // of sqrt(1/2)
+                          HALF_ROOT_BITS = 0x3fe6a09e667f3bcd;    // sqrt(1/2)
     static constexpr Bits HIGH_HALF = ~Bits((1 << 27) - 1);
     static constexpr double LARGE = 1.7e308;
   };
@@ -66,7 +69,8 @@ namespace vector_math {
     return result;
   }
 
-  // factor 2^n, n in the place of an exponent. Wraps around, without undefined behavior, where the caller discards the result.
+  // Returns factor * 2^n, with n in the position of an exponent. Wraps around without undefined
+  // behavior; the caller discards such results.
   template <class Real>
   GPUCOORD_HD Real times_power_of_2(Real factor, typename Format<Real>::Bits exponent)
   {
@@ -74,10 +78,10 @@ namespace vector_math {
     return bits_as<Real>(bits_as<Bits>(factor) + static_cast<Bits>(exponent));
   }
 
-  // x = n ln 2 + r, |r| <= ln(2)/2, within the range of exponents
+  // Reduces x = n ln 2 + r, |r| <= ln(2)/2, with n within the range of exponents.
   template <class Real> struct Reduced {
     Real r;
-    typename Format<Real>::Bits exponent;    // n, in the place of an exponent
+    typename Format<Real>::Bits exponent;    // n, in the position of an exponent
 
     GPUCOORD_HD explicit Reduced(Real x)
     {
@@ -89,13 +93,11 @@ namespace vector_math {
       exponent = static_cast<typename F::Bits>(
           static_cast<uint64_t>(bits_as<typename F::Bits>(shifted)) << F::MANTISSA);
     }
-    GPUCOORD_HD Real times_power(Real factor) const    // factor 2^n
-    {
-      return times_power_of_2(factor, exponent);
-    }
+    // Returns factor * 2^n.
+    GPUCOORD_HD Real times_power(Real factor) const { return times_power_of_2(factor, exponent); }
   };
 
-  // x = 2^exponent m, sqrt(1/2) <= m < sqrt(2)
+  // Splits x = 2^exponent m, sqrt(1/2) <= m < sqrt(2).
   template <class Real> struct Split {
     Real exponent, m;
 
@@ -109,7 +111,7 @@ namespace vector_math {
     }
   };
 
-  // ln m = 2 artanh((m - 1)/(m + 1)) by its series
+  // Returns ln m = 2 artanh((m - 1)/(m + 1)) by its power series.
   template <class Real> GPUCOORD_HD Real logarithm_of_split(Real m)
   {
     const Real t = (m - Real(1)) / (m + Real(1)), t_sq = t * t;
@@ -119,7 +121,7 @@ namespace vector_math {
     return Real(2) * t * sum;
   }
 
-  // sum of r^k/(k + first)!, k = 0 to n - first
+  // Returns the sum of r^k/(k + first)! over k = 0 to EXP_TERMS - first.
   template <class Real> GPUCOORD_HD Real exponential_series(Real r, int first)
   {
     constexpr InverseFactorials inverse_factorial;
@@ -131,7 +133,8 @@ namespace vector_math {
 
 }    // namespace vector_math
 
-// e^x to a few last digits; 0 below the smallest number of full precision, and the largest above it
+// Returns e^x to a few units in the last place. Returns 0 below the smallest number of full
+// precision, and the largest result above the range.
 template <class Real> GPUCOORD_HD Real exponential(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -143,7 +146,8 @@ template <class Real> GPUCOORD_HD Real exponential(Real x)
 #endif
 }
 
-// e^x for x <= 0; in float on a device with an error of |x| last digits, for a third of the time
+// Returns e^x for x <= 0. In float on a device the error is |x| units in the last place, for a
+// third of the time.
 template <class Real> GPUCOORD_HD Real quick_exponential(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -152,7 +156,7 @@ template <class Real> GPUCOORD_HD Real quick_exponential(Real x)
   return exponential(x);
 }
 
-// e^x - 1 for x <= 0, also near 0
+// Returns e^x - 1 for x <= 0, accurate also near 0.
 template <class Real> GPUCOORD_HD Real exponential_minus_1(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -164,7 +168,7 @@ template <class Real> GPUCOORD_HD Real exponential_minus_1(Real x)
 #endif
 }
 
-// ln x for x > 0, also near 1
+// Returns ln x for x > 0, accurate also near 1.
 template <class Real> GPUCOORD_HD Real logarithm(Real x)
 {
 #ifdef __CUDA_ARCH__
@@ -177,13 +181,15 @@ template <class Real> GPUCOORD_HD Real logarithm(Real x)
 #endif
 }
 
-// x^a for x > 0, with a relative error of a few |a| last digits; 0 or a large number where it leaves the range
+// Returns x^a for x > 0, with a relative error of a few |a| units in the last place. Returns 0 or a
+// large number when the result is out of range.
 template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
 {
 #ifdef __CUDA_ARCH__
   return pow(x, a);
 #else
-  // 2^z, z = a k + a log2(m), of which a k is made exact but for its integer part: half the digits of a at a time
+  // The result is 2^z with z = a k + a log2(m). Splitting a into high and low halves makes a k
+  // exact after the integer part is subtracted.
   using F = vector_math::Format<Real>;
   const Real log2_e = Real(1.44269504088896340736), ln_2 = Real(0.69314718055994530942);
   const vector_math::Split<Real> split(x);
@@ -203,7 +209,7 @@ template <class Real> GPUCOORD_HD Real real_power(Real x, Real a)
 #endif
 }
 
-// sin t for 0 <= t <= pi/2, by its series
+// Returns sin t for 0 <= t <= pi/2, by its power series.
 template <class Real> GPUCOORD_HD Real sine_of_quarter(Real t)
 {
 #ifdef __CUDA_ARCH__

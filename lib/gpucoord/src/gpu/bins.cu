@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Sorting atoms into bins: CUB's radix sort, scan and selection.
+// Part of GPUCOORD, GPL-2.0. Sorts atoms into bins with CUB's radix sort, scan and selection.
 //
-// Launch: one thread an atom, 256 a block, for the two kernels here; no shared memory.
+// Launch of the two kernels in this file: one thread per atom, 256 threads per block, no shared
+// memory.
 
 #include "bins.h"
 
@@ -21,7 +22,7 @@ namespace {
     return (n + THREADS - 1) / THREADS;
   }
 
-  // in_cell: null, or the numbers of atoms, which start at 0
+  // in_cell: [cells] number of atoms in each cell, must start at 0; null: not counted.
   template <class Key>
   __global__ void find_keys(BinGrid grid, const DeviceAtom *atom, int n, Key *key, int *order,
                             int *in_cell)
@@ -63,7 +64,7 @@ void check_kernels()
   check(cudaFuncGetAttributes(&attributes, reorder), "loading kernels");
 }
 
-// Orders the atoms; nothing is copied yet.
+// Sorts the atoms into place and start. Does not copy the atoms.
 template <class Key>
 SortedAtoms Bins::sort_by(DeviceBuffer<Key> &key, DeviceBuffer<Key> &sorted_key,
                           const BinGrid &grid, const DeviceAtom *atom, int n, cudaStream_t stream)

@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Cutoff bins on the device.
 //
-// Bins are columns along x, cut into short cells. Sorted by column and then by cell, 32
-// consecutive atoms fill a block about as wide as the column, and the atoms of a column
-// between two values of x are neighbors in memory. Where there are many more cells than
-// atoms, nothing is stored for them, and they are found by bisection.
+// Bins are columns along x, cut into short cells. Atoms are sorted by column, then by cell. 32
+// consecutive atoms therefore fill a block about as wide as the column, and the atoms of a column
+// between two values of x are contiguous in memory. When there are many more cells than atoms, the
+// starts of the cells are not stored; they are found by bisection.
 
 #ifndef GPUCOORD_BINS_H
 #define GPUCOORD_BINS_H
@@ -21,14 +21,14 @@ namespace gpucoord {
 
 struct alignas(16) DeviceAtom {
   double x, y, z;     // distance
-  std::int64_t id;    // what makes an atom the same in two lists
+  std::int64_t id;    // identifies an atom that is in two lists
 };
 
 struct BinGrid {
   double lo[3];              // lower corner, distance
-  double size[3];            // of a cell along x, of a column along y and z, distance
+  double size[3];            // distance; along x: of a cell, along y and z: of a column
   double inverse_size[3];    // 1/distance
-  std::int64_t n[3];         // number of cells or columns
+  std::int64_t n[3];         // number of cells along x, of columns along y and z
 
   __host__ __device__ std::int64_t coordinate(int axis, double x) const
   {
@@ -41,7 +41,7 @@ struct BinGrid {
   }
 };
 
-// Columns that can hold partners of the atoms of one column, nearest first.
+// Offsets of the columns that can hold partners of the atoms of a column, nearest first.
 struct Neighborhood {
   static constexpr int MAX_REACH = 5;
   static constexpr int MAX_COLUMNS = (2 * MAX_REACH + 1) * (2 * MAX_REACH + 1);
@@ -53,34 +53,36 @@ struct Bounds {
   double lo[3], hi[3];
 };
 
-// A grid over atoms within bounds for pairs within range. density: atoms per volume.
+// Makes a grid over the atoms within the bounds, for pairs within range (distance). density: atoms
+// per volume.
 GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double density, double range);
-// The same with columns of this width, or wider where they would be too many.
+// Makes a grid with columns of this width (distance), or wider ones if there would be too many
+// columns.
 GPUCOORD_TEST_API BinGrid make_bin_grid(const Bounds &, double width);
 GPUCOORD_TEST_API Neighborhood make_neighborhood(const BinGrid &, double range);
 
-// What a kernel sees of a sorted list of atoms.
+// A sorted list of atoms, as kernels see it. All pointers are to device memory.
 struct SortedAtoms {
-  const DeviceAtom *atom;      // [n]; null of sort_places()
-  const std::uint64_t *key;    // [n] of the cells, rising; null where there are short ones
+  const DeviceAtom *atom;      // [n]; null after sort_places()
+  const std::uint64_t *key;    // [n] cell numbers, ascending; null if short_key is set
   const std::uint32_t *short_key;
-  const int *start;    // [cells + 1] first atom of each cell; null where most cells are empty
-  const int *place;    // [n] in the caller's list
-  const int *owned;    // [nowned] those that belong to this rank, rising; null: all
+  const int *start;    // [cells + 1] first atom of each cell; null if most cells are empty
+  const int *place;    // [n] indices in the caller's list
+  const int *owned;    // [nowned] indices of owned atoms in sorted order, ascending; null: all
   int n, nowned;
 
   __device__ std::uint64_t cell(int k) const { return short_key ? short_key[k] : key[k]; }
 };
 
-// Throws DeviceError where this build has no code for the current GPU.
+// Throws DeviceError if this build has no code for the current GPU.
 void check_kernels();
 
 class Bins {
  public:
-  // Sorts n atoms in device memory, of which the first nowned belong to this rank; they are
-  // read until the next call. Only enqueues work.
+  // Sorts n atoms in device memory. The first nowned atoms belong to this rank. The atoms must stay
+  // valid until the next call. Only enqueues work. Throws DeviceError.
   SortedAtoms sort(const BinGrid &, const DeviceAtom *, int n, int nowned, cudaStream_t);
-  // The same without a sorted copy: only their places are found.
+  // Like sort(), without the sorted copy of the atoms: finds only place.
   SortedAtoms sort_places(const BinGrid &, const DeviceAtom *, int n, cudaStream_t);
   std::size_t bytes() const
   {

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The shape of the bins, chosen on the host.
+// Part of GPUCOORD, GPL-2.0. Chooses the shape of the bins, on the host.
 
 #include "bins.h"
 
@@ -11,10 +11,10 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t MAX_CELLS = std::int64_t(1)
-      << 20;    // along one axis: three fit into a key
+  // Limit along each axis. The product of three axes fits into a key.
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;
 
-  // gap between two columns that are d apart
+  // Returns the gap between two columns that are d columns apart.
   double gap(int d, double width)
   {
     return std::max(0, std::abs(d) - 1) * width;
@@ -49,9 +49,9 @@ Neighborhood make_neighborhood(const BinGrid &grid, double range)
 {
   struct Offset {
     int dy, dz;
-    double distance_sq;    // between the columns
+    double distance_sq;    // between the two columns
   };
-  // the margin is far above the rounding that puts an atom into the next column
+  // The margin is far above rounding errors that may put an atom into the next column.
   const double wide = range * (1.0 + 1e-6);
   const int reach_y = static_cast<int>(std::ceil(wide / grid.size[1]));
   const int reach_z = static_cast<int>(std::ceil(wide / grid.size[2]));

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Device memory, pinned host memory, streams and events that
-// free themselves.
+// Part of GPUCOORD, GPL-2.0. RAII wrappers of device memory, pinned host memory, streams and
+// events.
 
 #ifndef GPUCOORD_BUFFERS_H
 #define GPUCOORD_BUFFERS_H
@@ -14,9 +14,9 @@ namespace gpucoord {
 
 enum class Place { DEVICE, PINNED };
 
-// Memory for n objects that are filled before they are read: growing does not keep
-// them. Whoever grows once gets half as much again as was asked for, so that a system of
-// fluctuating size does not allocate at every rebuild.
+// Memory for n objects. Growing does not keep the contents. A buffer that grows again gets 1.5
+// times the requested size, so that a system of fluctuating size does not allocate at every
+// rebuild.
 template <class T, Place PLACE> class Buffer {
  public:
   Buffer() = default;
@@ -24,7 +24,7 @@ template <class T, Place PLACE> class Buffer {
   Buffer &operator=(const Buffer &) = delete;
   ~Buffer() { release(); }
 
-  // Throws DeviceError where there is no memory.
+  // Throws DeviceError if the allocation fails.
   void reserve(std::size_t n)
   {
     if (n <= capacity) return;
@@ -52,7 +52,7 @@ template <class T, Place PLACE> class Buffer {
     const cudaError_t status = PLACE == Place::DEVICE ? cudaMalloc(&place, bytes)
                                                       : cudaMallocHost(&place, bytes);
     if (status == cudaErrorMemoryAllocation) {
-      clear_errors();    // the caller handles this one
+      clear_errors();    // the caller handles this error
       return false;
     }
     check(status, "allocating memory");
@@ -113,7 +113,7 @@ class Event {
   cudaEvent_t handle = nullptr;
 };
 
-// seconds between two events that have happened
+// Returns the seconds between two events that have been reached.
 inline double seconds_between(const Event &first, const Event &second)
 {
   float milliseconds = 0.0f;
@@ -121,7 +121,7 @@ inline double seconds_between(const Event &first, const Event &second)
   return 1e-3 * milliseconds;
 }
 
-// of the current GPU
+// Returns an attribute of the current GPU.
 inline int device_attribute(cudaDeviceAttr attribute)
 {
   int device = 0, value = 0;

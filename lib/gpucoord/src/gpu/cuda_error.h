@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. CUDA errors as exceptions.
 
 #ifndef GPUCOORD_CUDA_ERROR_H
 #define GPUCOORD_CUDA_ERROR_H
@@ -11,14 +11,15 @@
 
 namespace gpucoord {
 
-// Clear stale errors so that they are not attributed to our launches. The CUDA runtime keeps the last error of any code in the
-// process until cudaGetLastError() is called.
+// Clears stale errors so that they are not attributed to our launches. The CUDA runtime keeps the
+// last error of any code in the process until cudaGetLastError() is called.
 inline void clear_errors()
 {
   cudaGetLastError();
 }
 
-// Throws DeviceError naming what was done; 'copying positions to the GPU'.
+// Throws DeviceError if status is an error. 'what' names the operation, such as 'copying positions
+// to the GPU'.
 inline void check(cudaError_t status, const char *what)
 {
   if (status == cudaSuccess) return;

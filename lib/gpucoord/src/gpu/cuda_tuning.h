@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Choice of the cell processor: for tests and the bench.
+// Part of GPUCOORD, GPL-2.0. Choice of the cell processor, for tests and benchmarks.
 
 #ifndef GPUCOORD_CUDA_TUNING_H
 #define GPUCOORD_CUDA_TUNING_H
@@ -6,12 +6,12 @@
 namespace gpucoord {
 
 struct CudaTuning {
-  // who takes a group of i-atoms of engine cells: a warp (32 atoms), or a thread block (128).
-  // AUTO: a warp, but no bins are made where there are few pairs
+  // The processor of a group of i-atoms of engine 'cells': a warp (32 atoms) or a thread block (128
+  // atoms). AUTO: a warp; when there are few pairs, no bins are built.
   enum class Processor { AUTO, WARP, BLOCK };
   Processor processor = Processor::AUTO;
-  int warps_per_block =
-      4;    // of the warp processor, 1 to 4; the bits of results do not depend on it
+  // Warps per block of the warp processor, 1 to 4. Results are bitwise independent of it.
+  int warps_per_block = 4;
 };
 
 }    // namespace gpucoord

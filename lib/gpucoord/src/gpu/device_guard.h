@@ -9,9 +9,10 @@
 
 namespace gpucoord {
 
-// Owns an object with memory and streams on one GPU. Makes this GPU current whenever the object is constructed, used or destroyed.
-// Device -1 is the GPU that is current already. The GPU stays current afterwards: switching back to another GPU would create a
-// context with memory of its own there.
+// Owns an object with memory and streams on one GPU. Makes this GPU current whenever the object is
+// constructed, used or destroyed. Device -1 is the GPU that is already current. The GPU stays
+// current afterwards: switching back to another GPU would create a context with its own memory
+// there.
 template <class T> class DeviceGuard {
  public:
   // make() returns a std::unique_ptr to the object. Throws DeviceError.

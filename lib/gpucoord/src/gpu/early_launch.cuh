@@ -1,8 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Kernels that start while the one before them in the stream still runs ("programmatic
-// dependent launch" of CUDA, from compute capability 9.0; elsewhere they start after it).
+// Part of GPUCOORD, GPL-2.0. Kernels that start while the preceding kernel of the stream still runs
+// (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after it.
 //
-// A kernel that calls let_next_start() is launched as usual: all before it are complete then. A kernel that is launched
-// early reads, before wait_for_kernel_before(), nothing that the kernel before it may write.
+// A kernel that calls let_next_start() must be launched without 'early', so that all preceding
+// kernels are complete. A kernel that is launched early must not read anything that the preceding
+// kernel may write before it calls wait_for_kernel_before().
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH
@@ -14,7 +15,7 @@
 
 namespace gpucoord {
 
-// The next kernel may start when all blocks are here or have ended.
+// The next kernel may start once every block has called this function or has ended.
 __device__ inline void let_next_start()
 {
 #if __CUDA_ARCH__ >= 900
@@ -29,7 +30,7 @@ __device__ inline void wait_for_kernel_before()
 #endif
 }
 
-// whether a kernel has been compiled with the wait
+// Returns whether the kernel was compiled with the wait instruction.
 template <class Kernel> bool can_wait(Kernel *kernel)
 {
   cudaFuncAttributes attributes;
@@ -42,7 +43,9 @@ struct LaunchShape {
   std::size_t shared_memory = 0;    // bytes
 };
 
-// early: or as usual. All kernels of the same parameters are compiled for the same GPUs. Throws DeviceError.
+// Launches a kernel; 'what' names the launch in errors. early: start it before the preceding kernel
+// ends, if the GPU can. All kernels with the same parameter types must be compiled for the same
+// GPUs, because the check is cached per parameter list. Throws DeviceError.
 template <class... Parameters, class... Arguments>
 void launch_kernel(const char *what, void (*kernel)(Parameters...), bool early,
                    const LaunchShape &shape, cudaStream_t stream, const Arguments &...arguments)

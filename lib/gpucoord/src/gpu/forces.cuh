@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. How kernels add forces to atoms.
+// Part of GPUCOORD, GPL-2.0. Adds forces to atoms in kernels.
 
 #ifndef GPUCOORD_FORCES_CUH
 #define GPUCOORD_FORCES_CUH
@@ -16,7 +16,7 @@ __device__ void subtract(const DeviceForces &forces, int row, double x, double y
   f[2 * forces.axis_stride] -= static_cast<Force>(z);
 }
 
-// subtracts from the force on an atom; row: of the caller's arrays
+// Subtracts (x, y, z) from the force on an atom. row: row of the caller's arrays.
 __device__ inline void subtract(const DeviceForces &forces, int row, double x, double y, double z)
 {
   if (forces.is_float)

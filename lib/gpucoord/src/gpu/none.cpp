@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Stands in for the CUDA backend in a build without nvcc: no GPU is found, and every object is refused.
+// Part of GPUCOORD, GPL-2.0. Replaces the CUDA backend in builds without nvcc: finds no GPU, and
+// the make functions throw DeviceError.
 
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What a build without cuFFT has in place of far fields on a GPU.
+// Part of GPUCOORD, GPL-2.0. Replaces the far field on a GPU in builds without cuFFT.
 
 #include "gpucoord/map_far.h"
 

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. How kernels read the caller's positions.
+// Part of GPUCOORD, GPL-2.0. Reads the caller's positions in kernels.
 
 #ifndef GPUCOORD_POSITIONS_CUH
 #define GPUCOORD_POSITIONS_CUH
@@ -9,7 +9,7 @@
 
 namespace gpucoord {
 
-// calls f(x) with x as the caller stores it
+// Calls f(x) with x in the caller's precision.
 template <class F> void with_positions(const DeviceAtoms &atoms, F f)
 {
   if (atoms.x_is_float)

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Sums over warps by CUB.
+// Part of GPUCOORD, GPL-2.0. Sums over warps with CUB.
 
 #ifndef GPUCOORD_REDUCTION_CUH
 #define GPUCOORD_REDUCTION_CUH
@@ -11,7 +11,8 @@
 
 namespace gpucoord {
 
-// The sum of n > 0 elements, always in the same order. Enqueues work only. Add: sum of two.
+// Sums n > 0 elements, always in the same order. Only enqueues work. add(a, b) returns the sum of
+// two elements.
 template <class Sums, class Add>
 void reduce_all(const Sums *sums, int n, Sums *total, Add add, DeviceBuffer<char> &workspace,
                 cudaStream_t stream)

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. How kernels look up sorted atoms.
+// Part of GPUCOORD, GPL-2.0. Lookup of sorted atoms in kernels.
 
 #ifndef GPUCOORD_SORTED_ATOMS_CUH
 #define GPUCOORD_SORTED_ATOMS_CUH
@@ -9,7 +9,7 @@
 
 namespace gpucoord {
 
-// the first of n rising keys that is not less
+// Returns the first of n ascending keys that is not less than key.
 template <class Key> __device__ int lower_bound(const Key *keys, int n, Key key)
 {
   int first = 0;
@@ -24,7 +24,8 @@ template <class Key> __device__ int lower_bound(const Key *keys, int n, Key key)
   return first;
 }
 
-// begin and end of the atoms of the cells from first_cell to before end_cell
+// Returns the begin and end of the atoms in the cells from first_cell up to, not including,
+// end_cell.
 __device__ inline int2 atoms_of_cells(const SortedAtoms &atoms, std::uint64_t first_cell,
                                       std::uint64_t end_cell)
 {

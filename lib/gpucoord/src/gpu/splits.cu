@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Sums over splits.
 //
-// Launch of sum_splits: one thread an element, 256 a block; no shared memory.
+// Launch of sum_splits: one thread per element, 256 threads per block, no shared memory.
 
 #include "splits.h"
 

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Sums over splits: the shares of one atom's partners that several warps took.
+// Part of GPUCOORD, GPL-2.0. Sums over splits. A split is one warp's share of the partners of an
+// atom.
 
 #ifndef GPUCOORD_SPLITS_H
 #define GPUCOORD_SPLITS_H
@@ -9,7 +10,8 @@
 
 namespace gpucoord {
 
-// total[k] = the sum over splits of sums[split][k], k < n; accumulate: += that. Enqueues work only.
+// Sets total[k] to the sum of sums[split][k] over the splits, k < n. accumulate: adds to total[k].
+// Only enqueues work.
 void add_splits(const double *sums, int splits, std::size_t n, double *total, bool accumulate,
                 cudaStream_t);
 

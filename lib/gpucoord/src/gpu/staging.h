@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Host arrays on their way to the device, and results on their way back, in chunks: the host prepares
-// or adds up one while another is being copied.
+// Part of GPUCOORD, GPL-2.0. Copies host arrays to the device and results to the host, in chunks.
+// The host prepares or adds up one chunk while another is being copied.
 
 #ifndef GPUCOORD_STAGING_H
 #define GPUCOORD_STAGING_H
@@ -19,7 +19,7 @@
 
 namespace gpucoord {
 
-// a host array and its copy on the device
+// A host array and its device copy.
 template <class T> struct Staged {
   PinnedBuffer<T> pinned;
   DeviceBuffer<T> device;
@@ -30,7 +30,8 @@ template <class T> struct Staged {
   }
 };
 
-// fill(begin, end) of to.pinned in chunks up to n, each of which is sent to the device when it is there
+// Calls fill(begin, end) for chunks of to.pinned, [n] in total, and enqueues the copy of each
+// filled chunk to the device.
 template <class T, class Fill>
 void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
 {
@@ -44,14 +45,14 @@ void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
   }
 }
 
-// A table for kernels, and waits: they may read it on any stream.
+// Copies a table to the device and waits, so that kernels of any stream may read it.
 template <class T> void send_table(const std::vector<T> &from, DeviceBuffer<T> &to)
 {
   to.reserve(from.size());
   check(cudaMemcpy(to.data(), from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice),
         "copying to it");
-  check(cudaStreamSynchronize(cudaStreamLegacy),
-        "copying to it");    // which a copy from pageable memory may not do
+  // A copy from pageable memory may return before it is complete.
+  check(cudaStreamSynchronize(cudaStreamLegacy), "copying to it");
 }
 
 inline Bounds no_bounds()
@@ -60,7 +61,8 @@ inline Bounds no_bounds()
   return {{infinity, infinity, infinity}, {-infinity, -infinity, -infinity}};
 }
 
-// n of the positions x[row_of(k)], as atoms id_of(k), k < n, and bounds widened to hold them.
+// Copies n positions x[row_of(k)] as atoms with id_of(k), k < n, and extends the bounds to hold
+// them.
 template <class RowOf, class IdOf>
 void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const IdOf &id_of,
                      int nthreads, cudaStream_t stream, Staged<DeviceAtom> &to, Bounds &bounds)
@@ -86,7 +88,7 @@ void stage_positions(const double *x, std::size_t n, const RowOf &row_of, const 
   std::copy_n(hi, 3, bounds.hi);
 }
 
-// Positions of the atoms of a list, with their rows.
+// Copies the positions of the atoms of a list; the ids are their rows.
 inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cudaStream_t stream,
                         Staged<DeviceAtom> &to, Bounds &bounds)
 {
@@ -96,7 +98,7 @@ inline void stage_atoms(const double *x, const AtomList &list, int nthreads, cud
   stage_positions(x, list.n, row, row, nthreads, stream, to, bounds);
 }
 
-// All n positions, with their numbers; returns their bounds.
+// Copies all n positions; the ids are their indices. Returns their bounds.
 inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream_t stream,
                         Staged<DeviceAtom> &to)
 {
@@ -108,10 +110,10 @@ inline Bounds stage_all(const double *x, std::size_t n, int nthreads, cudaStream
   return bounds;
 }
 
-// Rows of sums on their way to the host.
+// Copies rows of sums to the host, chunk by chunk.
 class Arrivals {
  public:
-  // enqueues the copies of n rows
+  // Enqueues the copies of n rows.
   void fetch(const double *device, std::size_t n, int columns, double *host, cudaStream_t stream)
   {
     nrows = n;
@@ -125,7 +127,8 @@ class Arrivals {
       arrived[chunk].record(stream);
     }
   }
-  // use(first, end) of each chunk of rows when it is there; task: for the message of a failure before
+  // Waits for each chunk of rows, then calls use(first, end). 'task' names the preceding work in
+  // errors.
   template <class Use> void for_each(const char *task, Use use)
   {
     for (std::size_t chunk = 0; chunk < nchunks(); ++chunk) {

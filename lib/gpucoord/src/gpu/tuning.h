@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Numbers that were chosen by measurement on one H200.
+// Part of GPUCOORD, GPL-2.0. Tuning numbers, measured on one H200 unless stated otherwise.
 
 #ifndef GPUCOORD_TUNING_H
 #define GPUCOORD_TUNING_H
@@ -8,60 +8,66 @@
 namespace gpucoord {
 namespace tuning {
 
-  // Columns of the bins are as wide as a cube of so many atoms at the mean density, so that
-  // consecutive atoms fill a compact block.
+  // Columns of the bins are as wide as a cube with this number of atoms at the mean density, so
+  // that consecutive atoms fill a compact block.
   constexpr double ATOMS_PER_BLOCK = 48.0;
-  // ... within these limits, in ranges. The smaller is a little above 1/5: a neighborhood then
-  // reaches 5 columns each way.
+  // Limits of the column width, in ranges. The minimum is a little above 1/5, so that a
+  // neighborhood reaches 5 columns each way.
   constexpr double MIN_COLUMN_WIDTH = 0.2001, MAX_COLUMN_WIDTH = 2.0;
-  constexpr int X_CELLS_PER_WIDTH = 8;    // cells along a column, for each width of it
-  // Starts of cells are stored where there are at most so many cells for each atom.
+  constexpr int X_CELLS_PER_WIDTH = 8;    // cells along x per column width
+  // Starts of cells are stored if there are at most this many cells per atom.
   constexpr int MAX_CELLS_PER_ATOM = 8;
-  // Where there are at most so many pairs of an owned atom and another, in range or not, all are
-  // tested: that takes less time than a sort.
+  // Up to this number of pairs of an owned atom and another atom, in range or not, all pairs are
+  // tested: this takes less time than a sort.
   constexpr double FEW_PAIRS = 8e6;
-  constexpr int ALL_PAIRS_TILE =
-      32;    // partners: few, so that small systems have shares for many blocks
-  // Partners of a block of atoms are shared out to several warps until there are so many
-  // warps. Not a property of the GPU at hand: the bits shall not depend on it.
+  // Partners per tile. Few, so that small systems have work for many blocks.
+  constexpr int ALL_PAIRS_TILE = 32;
+  // The partners of a block of atoms are split over several warps until there are this many warps.
+  // The number does not depend on the GPU, because the bits of the results depend on it.
   constexpr int ENOUGH_WARPS = 4096;
   constexpr int MAX_SPLITS = 64, MAX_SPLITS_ALL_PAIRS = 256;
-  // Partners that are collected in shared memory before they are summed, by the warp processor
-  // (a cheap formula; one that is computed for selected partners, in float and in double) and
-  // by the block processor.
+  // Partners collected in shared memory before they are summed. The warp processor has three cases:
+  // a cheap formula, and a formula evaluated for selected partners in float and in double. The
+  // block processor has one.
   constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
   constexpr int PARTNERS_BLOCK = 512;
-  constexpr int LOADS_AT_ONCE =
-      2;    // atoms that a thread loads before it tests them, to wait less
-  // Columns in which partners are searched for lists that are kept, in ranges.
+  // Atoms that a thread loads before it tests them, to hide latency.
+  constexpr int LOADS_AT_ONCE = 2;
+  // Width of the columns for the search of partner lists, in ranges.
   constexpr double LIST_COLUMN_WIDTH = 0.5001;
-  // Where there are at most so many pairs of atoms, in range or not, all are tested for lists that are kept: that takes
-  // less time than bins (doc/dev/kernel-notes.md, H100). A thread lists the partners of an atom from at most so many words of 32
-  // bits, and a warp from more.
+  // Up to this number of pairs of atoms, in range or not, the search of partner lists tests all
+  // pairs: this takes less time than bins (doc/dev/kernel-notes.md, H100).
   constexpr double FEW_PAIRS_OF_LISTS = 64e6;
+  // A single thread lists the partners of an atom from up to this many 32-bit words; a warp lists
+  // them from more words.
   constexpr int WORDS_OF_ONE_THREAD = 16;
-  // Threads share the partners of an atom until there are so many threads, each with at least so many partners.
+  // Several threads share the partners of an atom until there are ENOUGH_THREADS threads, each with
+  // at least FEWEST_PARTNERS partners.
   constexpr int ENOUGH_THREADS = 1 << 17, FEWEST_PARTNERS = 4;
-  // Where at least this share of atoms has partners, lists stay where they are found, with empty ones of the others.
+  // If at least this fraction of atoms has partners, the lists stay in place, with empty lists for
+  // the other atoms.
   constexpr double ROWS_IN_PLACE = 0.9;
-  // Room for so many partners is never too much; nor is so much for each partner.
+  // Memory for partner lists is wasteful only above both limits: ENOUGH_ROOM entries in total, and
+  // ROOM_PER_PARTNER entries per partner.
   constexpr std::int64_t ENOUGH_ROOM = 1 << 24, ROOM_PER_PARTNER = 4;
-  // Where there are so many rows of so many partners, points of partners are kept in shared memory, if the GPU has enough of it.
-  // Where it has turned out that they do not fit, that is tried again after so many lists.
+  // From this many rows with this many partners on average, the points of the partners are kept in
+  // shared memory, if the GPU has enough of it. If they turn out not to fit, the next attempt
+  // follows after LISTS_BEFORE_BLOCKS_AGAIN rebuilds.
   constexpr int FEWEST_ROWS_IN_BLOCKS = 1 << 17;
   constexpr double FEWEST_PARTNERS_IN_BLOCKS = 24.0;
   constexpr int LISTS_BEFORE_BLOCKS_AGAIN = 50;
-  constexpr int MAX_PARTNER_BLOCKS =
-      4096;    // of kernels over lists: not a property of the GPU, as above
-  // Blocks of 128 threads a multiprocessor for which the registers of the kernels of rigid molecules are limited, in
-  // float and in double.
+  // Blocks of kernels over lists. The number does not depend on the GPU; see ENOUGH_WARPS.
+  constexpr int MAX_PARTNER_BLOCKS = 4096;
+  // Blocks of 128 threads per multiprocessor for which the registers of the molecule kernels are
+  // limited.
   constexpr int MOLECULE_BLOCKS_FLOAT = 3, MOLECULE_BLOCKS_DOUBLE = 2;
-  // Rigid molecules: warps, as above, while each gets so many partners; partners that are collected in one pass, at most
-  // about a batch; and passes.
+  // Rigid molecules: the partners are split until there are ENOUGH_WARPS_OF_MOLECULES warps, each
+  // with at least FEWEST_MOLECULES_OF_A_TEAM partners. One pass collects MOLECULES_A_PASS partners,
+  // about a batch, in at most MAX_PASSES passes.
   constexpr int ENOUGH_WARPS_OF_MOLECULES = 1 << 14;
   constexpr double FEWEST_MOLECULES_OF_A_TEAM = 128.0, MOLECULES_A_PASS = 440.0;
   constexpr int MAX_PASSES = 32;
-  // atoms that are staged or fetched at a time, so that copies and host work overlap
+  // Atoms copied at a time, so that copies and host work overlap.
   constexpr int COPY_CHUNK = 1 << 17;
 
 }    // namespace tuning

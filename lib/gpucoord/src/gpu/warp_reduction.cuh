@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What all lanes of a warp have together, in every lane, and what those before a lane have.
+// Part of GPUCOORD, GPL-2.0. Warp reductions with the result in every lane, and an exclusive warp
+// prefix sum.
 
 #ifndef GPUCOORD_WARP_REDUCTION_CUH
 #define GPUCOORD_WARP_REDUCTION_CUH
@@ -7,7 +8,7 @@ namespace gpucoord {
 
 constexpr unsigned ALL_LANES = 0xffffffffu;
 
-// f(a, b) of two values; all lanes must call
+// Reduces the values of all lanes with f(a, b). All lanes must call.
 template <class T, class F> __device__ T reduce_warp(T value, F f)
 {
   for (int distance = 16; distance > 0; distance /= 2)
@@ -34,7 +35,7 @@ template <class T> __device__ T min_warp(T value)
   });
 }
 
-// the sum over the lanes before this one; all: that over all lanes
+// Returns the sum over the lanes before this one. all: the sum over all lanes. All lanes must call.
 __device__ inline int add_lanes_before(int value, int &all)
 {
   const int lane = threadIdx.x % 32;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Components of rigid molecules and how they interact.
+// Part of GPUCOORD, GPL-2.0. Components of rigid molecules and their interactions.
 
 #include "gpucoord/multisite.h"
 
@@ -65,7 +65,8 @@ MultisiteModel::MultisiteModel(std::vector<Component> components_in,
     normalize(component, "dipole", component.dipoles);
     normalize(component, "quadrupole", component.quadrupoles);
   }
-  // Distances between sites are differences of positions, which have 16 digits. Without settings cutoffs are 0.
+  // Distances between sites are differences of positions, which have 16 digits. Cutoffs are 0 if
+  // the options are not set.
   constexpr double MOST_CUTOFFS = 1e6;
   const double longest = std::max(settings.cutoff, settings.cutoff_charge);
   for (int i = 0; i < static_cast<int>(all.size()) && longest > 0.0; ++i)
@@ -96,7 +97,7 @@ PairOfCenters MultisiteModel::centers(int i, int a, int j, int b) const
 double MultisiteModel::reaction_field_factor() const
 {
   const double rc = settings.cutoff_charge, epsilon = settings.reaction_field;
-  if (epsilon == 1.0) return 0.0;    // also where rc^3 is no number
+  if (epsilon == 1.0) return 0.0;    // also if rc^3 is not finite
   const double of_field = std::isinf(epsilon) ? 1.0 : 2.0 * (epsilon - 1.0) / (2.0 * epsilon + 1.0);
   return settings.coulomb * of_field / (rc * rc * rc);
 }
@@ -145,7 +146,8 @@ double MultisiteModel::range() const
 
 void MultisiteModel::check_float() const
 {
-  // far within the range of float, as kernels multiply and divide by what is between
+  // Far within the range of float, because kernels multiply and divide the strengths by powers of
+  // the distance.
   constexpr double LEAST = 1e-30, MOST = 1e30;
   const auto need = [](double number, const Component &component, const std::string &what) {
     if (number == 0.0 || (std::fabs(number) >= LEAST && std::fabs(number) <= MOST)) return;
@@ -155,7 +157,7 @@ void MultisiteModel::check_float() const
   };
   struct Strength {
     double value;
-    int order;    // of the potential in 1/r: 1 of a charge
+    int order;    // power of 1/r in the potential, 1 for a charge
   };
   std::vector<Strength> strengths;
   for (const Component &one : all) {
@@ -167,7 +169,7 @@ void MultisiteModel::check_float() const
     for (const ChargeSite &site : one.charges) strengths.push_back({site.charge, 1});
     for (const AxialSite &site : one.dipoles) strengths.push_back({site.moment, 2});
     for (const AxialSite &site : one.quadrupoles) strengths.push_back({site.moment, 3});
-    // with all before it, and its own
+    // Products with the strengths of all components up to this one.
     for (const Strength &a : strengths)
       for (const Strength &b : strengths) {
         const double product = a.value * b.value;
@@ -178,7 +180,8 @@ void MultisiteModel::check_float() const
              "an electrostatic force at the cutoff");
       }
   }
-  // Powers as lennard_jones() forms them at the cutoff. Small ones may round to 0 there.
+  // Check the powers as lennard_jones() computes them at the cutoff. Small powers may round to 0
+  // there.
   const double rc_sq = settings.cutoff * settings.cutoff;
   const auto need_less = [&](double number, const Component &component, const std::string &what,
                              double sigma) {
@@ -199,13 +202,15 @@ void MultisiteModel::check_float() const
         }
 }
 
-// The mean of r^-n over the orientations of arms t1 and t2 at the ends of R is the sum over k and l of
-// t1^2k t2^2l / ((2k+1)! (2l+1)!) Laplacian^(k+l) R^-n, where Laplacian R^p = p (p+1) R^(p-2). With m = k + l, all terms of one m
-// together are (n+2m-2)! / (n-2)! 2 A_m / (2m+2)! R^-(n+2m), A_m the sum of (t1+t2)^2j (t1-t2)^2(m-j) from j = 0 to m. All are
-// positive: no digits are lost, as they are in the closed forms TICC, TICS and TISS, of which this is the expansion.
+// The mean of r^-n over the orientations of arms t1 and t2 at the ends of R is the sum over k and l
+// of t1^2k t2^2l / ((2k+1)! (2l+1)!) Laplacian^(k+l) R^-n, with Laplacian R^p = p (p+1) R^(p-2).
+// With m = k + l, the terms of one m add up to (n+2m-2)! / (n-2)! 2 A_m / (2m+2)! R^-(n+2m). A_m is
+// the sum of (t1+t2)^2j (t1-t2)^2(m-j) over j = 0 to m. All terms are positive, so no digits are
+// lost. The closed forms TICC, TICS and TISS, whose expansion this is, lose digits.
 TailCorrection MultisiteModel::tail(int i, int j) const
 {
-  // nearer than about 1e-4 to arms that meet, where the mean has no bound, digits are lost after so many terms
+  // The mean diverges for arms that meet. Closer than about 1e-4 to this case, the sum still lacks
+  // digits after this number of terms.
   constexpr int MOST_TERMS = 100000;
   constexpr double PI = 3.14159265358979323846;
   const double rc = settings.cutoff;
@@ -222,7 +227,8 @@ TailCorrection MultisiteModel::tail(int i, int j) const
       const double t2 = settings.site_cutoff ? 0.0 : length(all[j].centers[b].position) / rc;
       const double most_sq = (t1 + t2) * (t1 + t2), least_sq = (t1 - t2) * (t1 - t2);
       for (const int n : {6, 12}) {
-        // integrals of R^2 and of -R^3/3 d/dR from the cutoff on, in units of it
+        // Integrals of R^2 and of -R^3/3 d/dR times the mean, from the cutoff to infinity, in units
+        // of the cutoff.
         double energy = 0.0, virial = 0.0, factor = 1.0, arms = 1.0, power = 1.0, term = 1.0;
         for (int m = 0; m < MOST_TERMS && term > 1e-17 * virial; ++m) {
           if (m > 0) {

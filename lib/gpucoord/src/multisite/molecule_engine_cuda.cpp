@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Which kernels of rigid molecules run.
+// Part of GPUCOORD, GPL-2.0. Launches the kernels of rigid molecules.
 //
-// Molecules are sorted into bins component by component, and a kernel runs for each ordered pair of components. All work
-// of an evaluation is enqueued on one stream.
+// Molecules are sorted into bins, one component at a time. One kernel runs for each ordered pair of
+// components. All work of an evaluation is enqueued on one stream.
 
 #include "molecule_engine_cuda.h"
 
@@ -20,7 +20,7 @@ namespace gpucoord {
 
 namespace {
 
-  // numbers that kernels take as parameters, or from memory
+  // A table that kernels take as parameters, or read from memory.
   template <class Real> class Table {
    public:
     void add(double x, double y, double z, double w)
@@ -40,7 +40,7 @@ namespace {
     DeviceBuffer<Four<Real>> device;
   };
 
-  // the sites of one component
+  // The sites of one component.
   template <class Real> class SitesTable {
    public:
     explicit SitesTable(const Component &component) : c(component)
@@ -136,7 +136,7 @@ namespace {
     }
 
    private:
-    // the molecules of one component
+    // The molecules of one component.
     struct OfComponent {
       ComponentRows rows;
       Bins bins;
@@ -144,7 +144,7 @@ namespace {
       DeviceBuffer<Four<Real>> orientations;
     };
 
-    // of molecules of component i with those of j
+    // Tables and launcher for molecules of component i with partners of component j.
     struct PairOfComponents {
       Table<Real> centers;
       TablesView<Real> host, device;
@@ -193,7 +193,8 @@ namespace {
       return grid;
     }
 
-    // Partners within range of a block of molecules, at the mean density.
+    // Estimates the number of partners within range of a block of molecules, at the mean density.
+    // range: distance.
     double near_partners(const BinGrid &grid, const OfComponent &ci, const OfComponent &cj,
                          double range) const
     {
@@ -205,13 +206,14 @@ namespace {
       return near * static_cast<double>(cj.rows.n) / volume;
     }
 
-    // One kernel: owned molecules of component i with those of j.
+    // One kernel launch: owned molecules of component i with partners of component j.
     struct Launch {
       int i, j, splits, passes, warps;
     };
 
-    // Teams to which the partners of a molecule are shared out until there are enough, and passes, so that each collects
-    // about a batch at a time.
+    // Plans the launches. splits: number of teams that share the partners of a molecule, until
+    // there are enough warps. passes: number of passes of a team, so that one pass collects about a
+    // batch.
     std::vector<Launch> plan(const BinGrid &grid) const
     {
       std::vector<Launch> all;
@@ -219,7 +221,7 @@ namespace {
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j) {
           const OfComponent &ci = components[i], &cj = components[j];
-          // a component interacts with itself: no row is left without a first launch
+          // Each component interacts with itself, so every row has a first launch.
           if (ci.rows.nowned == 0 || cj.rows.n == 0 || model.range(i, j) == 0.0) continue;
           const int warps = (ci.rows.nowned + team - 1) / team * (team / 32);
           const double partners = near_partners(grid, ci, cj, model.range(i, j));
@@ -236,7 +238,7 @@ namespace {
       return all;
     }
 
-    // enqueues a kernel for each ordered pair of components
+    // Enqueues a kernel for each ordered pair of components.
     void add_pairs(const BinGrid &grid, int nowned, MultisiteWant want, cudaStream_t stream)
     {
       const int columns = columns_of(want);
@@ -264,7 +266,7 @@ namespace {
       for (std::size_t k = 0; k < launches.size(); ++k) {
         const Launch &l = launches[k];
         const OfComponent &ci = components[l.i], &cj = components[l.j];
-        const bool is_first = l.i != last_i;    // of the kernels for these molecules
+        const bool is_first = l.i != last_i;    // the first kernel for these molecules
         if (is_first && last_i >= 0) first_row += components[last_i].rows.nowned;
         last_i = l.i;
         MoleculesArguments<Real> arg = {};
@@ -283,7 +285,7 @@ namespace {
         arg.splits = l.splits;
         arg.passes = l.passes;
         double *const to = all_sums.data() + first_row * columns;
-        const bool direct = is_first && l.splits == 1;    // nothing to add it to
+        const bool direct = is_first && l.splits == 1;    // no sums to add to
         arg.sums = direct ? to : parts.data();
         if (want == MultisiteWant::ALL) arg.warp = of_warps.data() + first_warp;
         first_warp += static_cast<std::size_t>(l.splits) * l.warps;
@@ -302,11 +304,12 @@ namespace {
 
     Event begun, binned, paired, reduced;
     std::deque<OfComponent> components;
-    double volume = 1.0;    // that molecules are spread over
-    DeviceBuffer<double> all_sums,
-        parts;    // [nowned][columns] by component; [splits][n][columns] of one
+    // Volume of the bounding box of the molecules plus the range, distance^3.
+    double volume = 1.0;
+    // all_sums: [nowned][columns], by component. parts: [splits][n][columns] of one component.
+    DeviceBuffer<double> all_sums, parts;
     DeviceBuffer<MoleculeSums> of_warps, the_total;
-    std::size_t ntotals = 0;    // of_warps that count
+    std::size_t ntotals = 0;    // number of valid elements of of_warps
     DeviceBuffer<int> counters;
     DeviceBuffer<char> workspace;
   };

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules in device memory: bins, kernels for each ordered pair of components, reductions.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules in device memory: bins, one kernel for each ordered
+// pair of components, reductions.
 
 #ifndef GPUCOORD_MOLECULE_ENGINE_CUDA_H
 #define GPUCOORD_MOLECULE_ENGINE_CUDA_H
@@ -14,31 +15,35 @@
 
 namespace gpucoord {
 
-// Where the molecules of a component stand among all, which are in the order of their components: owned ones, then ghosts.
+// The rows of a component's molecules among all molecules. Molecules are ordered by component;
+// within a component, owned molecules come first, then ghosts.
 struct ComponentRows {
   int first = 0, n = 0, nowned = 0;
 };
 
 // The molecules of one rank, in device memory.
 struct MoleculesByComponent {
-  const ComponentRows *rows;     // [components] on the host
-  const DeviceAtom *molecule;    // centers of mass
-  const double *quaternion;      // [4] of each: w x y z
+  const ComponentRows *rows;     // [components], in host memory
+  const DeviceAtom *molecule;    // [n] centers of mass
+  const double *quaternion;      // [n][4] w x y z
   int n, nowned;
-  Bounds bounds;    // about where they are: outside it takes more time
+  // Approximate bounds of the molecules; molecules outside only take more time.
+  Bounds bounds;
 };
 
 class MoleculeEngine {
  public:
   virtual ~MoleculeEngine() = default;
-  // Enqueues all work, of which the molecules are read until the next call; nowned > 0. Throws DeviceError.
+  // Enqueues all work. The molecules must stay valid until the next call. nowned must be more than
+  // 0. Throws DeviceError.
   virtual void enqueue(const MoleculesByComponent &, MultisiteWant, cudaStream_t) = 0;
 
-  // What that leaves in device memory.
-  virtual const double *sums() const = 0;           // [nowned][columns] in the order of components
+  // Results of enqueue(), in device memory.
+  virtual const double *sums() const = 0;           // [nowned][columns], by component
   virtual const MoleculeSums *total() const = 0;    // with MultisiteWant::ALL
 
-  virtual Timings timings() const = 0;    // of the last evaluation, when it has ended: no copies
+  // Returns the timings of the last evaluation after a wait, without copies.
+  virtual Timings timings() const = 0;
   virtual std::size_t bytes() const = 0;
 };
 

@@ -1,14 +1,16 @@
 // Part of GPUCOORD, GPL-2.0. Rigid molecules: the two cell processors.
 //
-// Launch: teams, as near_partners.cuh says: one molecule a thread. Each thread notes which partners are within the
-// cutoff of centers of mass as bits in shared memory and then works on those alone: a thread whose partners of
-// a batch are done waits for the one of its warp that has the most. Batches are therefore from everywhere around (passes).
+// Launch: teams as described in near_partners.cuh; each thread takes one molecule. Each thread
+// first notes which partners are within the cutoff of centers of mass, as bits in shared memory,
+// then processes those only. A thread that has finished a batch waits for the thread of its warp
+// with the most partners. Batches therefore cover the whole surroundings evenly (passes).
 //
-// The sites of a molecule are in registers where there is a kernel for so many (own_molecule.cuh); those of a partner are
-// turned when it is met, which takes less time than to read them.
+// The sites of a molecule are kept in registers if there is a kernel for this combination of sites
+// (own_molecule.cuh). The sites of a partner are rotated for each pair, which takes less time than
+// reading rotated sites.
 //
-// Terms are summed in Real over a batch of partners, and batches in double. They run in an order that depends on the sorted
-// molecules alone: the bits do not depend on the number of blocks.
+// Terms are summed in Real over a batch of partners, and batches in double. The summation order
+// depends only on the sorted molecules, so the bits do not depend on the number of blocks.
 
 #ifndef GPUCOORD_MOLECULE_PROCESSOR_CUH
 #define GPUCOORD_MOLECULE_PROCESSOR_CUH
@@ -24,10 +26,10 @@ namespace gpucoord {
 
 // Energies and virial of a molecule and its partners.
 template <class Real, bool ALL> struct Tallies {
-  static constexpr int N = ALL ? 9 : 0;    // energies, then virial: xx yy zz xy xz yz
+  static constexpr int N = ALL ? 9 : 0;    // 3 energies, then virial: xx yy zz xy xz yz
   Real part[ALL ? N : 1] = {};
   double total[ALL ? N : 1] = {};
-  Vector<Real> force;    // of the partner at hand
+  Vector<Real> force;    // force of the current partner
 
   __device__ void begin() { force = {}; }
   __device__ void add(int kind, Real energy, const Vector<Real> &f)
@@ -41,7 +43,9 @@ template <class Real, bool ALL> struct Tallies {
   {
     if constexpr (ALL) part[2] += energy;
   }
-  __device__ void end(const Vector<Real> &d)    // of centers of mass, own minus partner
+  // Adds the virial of the current partner. d: center of mass of the molecule minus that of the
+  // partner.
+  __device__ void end(const Vector<Real> &d)
   {
     if constexpr (ALL) {
       const Real w[6] = {d.x * force.x, d.y * force.y, d.z * force.z,
@@ -60,7 +64,7 @@ template <class Real, bool ALL> struct Tallies {
 
 template <SitePairKind KIND> using Kind = std::integral_constant<SitePairKind, KIND>;
 
-// All pairs of sites of a molecule and one partner, whose center of mass is at 'at'.
+// Adds all pairs of sites of a molecule and one partner. at: center of mass of the partner.
 template <bool SITE_CUTOFF, class Real, class Sites, bool ALL>
 __device__ void
 add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Sites> &tables,
@@ -90,7 +94,8 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     }
   if (!others) return;
 
-  // own sites from 'first' on, of which the axes begin with first_axis, with the k-th of the partner
+  // Adds pairs of n own sites from 'first' on with site k of the partner. first_axis: axis of the
+  // first own site; negative: the sites have no axes.
   const auto with = [&](auto kind, auto is_second, int n, int first, int first_axis, int k,
                         const Vector<Real> &site, const Vector<Real> &other_axis) {
     constexpr SitePairKind KIND = decltype(kind)::value;
@@ -111,7 +116,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
     }
   };
   constexpr std::false_type FIRST;
-  constexpr std::true_type SECOND;    // the own site is the one that the kind names second
+  constexpr std::true_type SECOND;    // the own site is the second one of the kind's name
   const auto &i = tables.i();
   const auto &j = tables.j();
   const int charges = i.ncenters, dipoles = charges + i.ncharges,
@@ -147,7 +152,7 @@ add_partner(const MoleculesArguments<Real> &arg, const MoleculeTables<Real, Site
   }
 }
 
-// blocks a multiprocessor that registers are left for
+// Blocks per multiprocessor for which registers are limited.
 template <class Real>
 constexpr int MOLECULE_BLOCKS = sizeof(Real) == sizeof(double) ? tuning::MOLECULE_BLOCKS_DOUBLE
                                                                : tuning::MOLECULE_BLOCKS_FLOAT;
@@ -176,7 +181,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     OwnMolecule<Real, Sites> own(arg.orientation_i[its.number]);
     double sum[6] = {};
     Tallies<Real, ALL> tallies;
-    // of a partner its number is kept, which leads to its orientation; one of another component is never the molecule itself
+    // The id of a partner is its index, which leads to its orientation. A molecule of another
+    // component never has the index of the molecule itself, hence -2.
     for_near_partners<WARPS, true, true>(
         arg, its, arg.splits, arg.passes, Real(1), limit, one_component ? its.number : -2, m,
         [](const DeviceAtom &, int number) {

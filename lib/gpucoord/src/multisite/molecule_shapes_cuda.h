@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Numbers of sites for which there are kernels of their own: those of usual models. The names are
-// for the build, which compiles molecule_kernels.cu once for each.
+// Part of GPUCOORD, GPL-2.0. Combinations of sites with specialized kernels: those of common
+// models. The build compiles molecule_kernels.cu once for each name.
 
 #ifndef GPUCOORD_MOLECULE_SHAPES_CUDA_H
 #define GPUCOORD_MOLECULE_SHAPES_CUDA_H
@@ -14,7 +14,7 @@ template <int CENTERS, int CHARGES, int DIPOLES, int QUADRUPOLES> struct FixedSi
 
 namespace sites {
 
-  struct Any {    // counted at run time
+  struct Any {    // numbers known at run time
     static constexpr bool FIXED = false;
     static constexpr int NCENTERS = -1, NCHARGES = -1, NDIPOLES = -1, NQUADRUPOLES = -1;
   };
@@ -22,7 +22,7 @@ namespace sites {
   using TwoCenters = FixedSites<2, 0, 0, 0>;                // ethane
   using TwoCentersQuadrupole = FixedSites<2, 0, 0, 1>;      // nitrogen and other 2CLJQ fluids
   using ThreeCentersQuadrupole = FixedSites<3, 0, 0, 1>;    // carbon dioxide
-  using ThreeCentersCharges = FixedSites<3, 3, 0, 0>;       // the same with charges
+  using ThreeCentersCharges = FixedSites<3, 3, 0, 0>;       // carbon dioxide with charges
   using ThreeCentersDipole = FixedSites<3, 0, 1, 0>;        // ethylene oxide
   using CenterThreeCharges = FixedSites<1, 3, 0, 0>;        // water
 

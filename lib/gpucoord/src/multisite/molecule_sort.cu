@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Orientations in the order of sorted molecules.
 //
-// Launch: one thread a molecule, 256 a block; no shared memory.
+// Launch: one thread per molecule, 256 threads per block; no shared memory.
 
 #include "multisite_arguments_cuda.h"
 

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The sites of two components and the strengths of pairs of them, as a kernel sees them.
+// Part of GPUCOORD, GPL-2.0. The sites of two components and the strengths of their pairs, as
+// kernels see them.
 
 #ifndef GPUCOORD_MOLECULE_TABLES_CUH
 #define GPUCOORD_MOLECULE_TABLES_CUH
@@ -10,8 +11,8 @@
 
 namespace gpucoord {
 
-// Both have these numbers of sites: a kernel gets all as a parameter, and with unrolled loops numbers are operands of
-// instructions, which need no loads.
+// Both components have these numbers of sites. The kernel gets the whole table as a parameter. With
+// unrolled loops, its numbers become operands of instructions and need no loads.
 template <class Real, class Sites> class MoleculeTables {
   static constexpr int N =
       Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
@@ -19,8 +20,8 @@ template <class Real, class Sites> class MoleculeTables {
                        NPAIRS = Sites::NCENTERS * Sites::NCENTERS;
 
  public:
-  static constexpr int AT_ONCE =
-      16;    // that a loop over sites is unrolled for: more than there are
+  // Unroll factor of the loops over sites: more than there are sites.
+  static constexpr int AT_ONCE = 16;
   struct Counts {
     static constexpr int ncenters = Sites::NCENTERS, ncharges = Sites::NCHARGES,
                          ndipoles = Sites::NDIPOLES, nquadrupoles = Sites::NQUADRUPOLES;
@@ -51,7 +52,7 @@ template <class Real, class Sites> class MoleculeTables {
   Four<Real> of_centers[NPAIRS > 0 ? NPAIRS : 1];
 };
 
-// Any numbers, in memory.
+// Tables for any numbers of sites, in device memory.
 template <class Real> class MoleculeTables<Real, sites::Any> {
  public:
   static constexpr int AT_ONCE = 1;

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules of the host on a GPU: what is copied. The host waits once, for the results.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules of host arrays on a GPU: copies to and from the GPU.
+// The host waits once, for the results.
 
 #include "multisite_cuda.h"
 
@@ -6,6 +7,8 @@
 #include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
 #include "molecule_engine_cuda.h"
+
+#include "gpucoord/counters.h"
 
 #include <algorithm>
 #include <vector>
@@ -32,6 +35,7 @@ namespace {
     MultisiteSums evaluate(const Molecules &in, MultisiteWant want,
                            const MultisiteResults &out) override
     {
+      GPUCOORD_COUNT(MOLECULES_CUDA);
       Memory &m = memory.enter();
       if (in.nlocal == 0) return {};
       start = seconds();
@@ -76,7 +80,7 @@ namespace {
       return bounds;
     }
 
-    // waits, and adds to the results
+    // Waits, and adds to the results.
     MultisiteSums finish(MultisiteWant want, const MultisiteResults &out)
     {
       Memory &m = *memory;
@@ -116,9 +120,10 @@ namespace {
     const int nthreads;
     DeviceGuard<Memory> memory;
     double start = 0.0;
-    std::vector<std::vector<int>> by_component;    // rows, owned first
+    std::vector<std::vector<int>> by_component;    // [components] rows, owned first
     std::vector<ComponentRows> rows;
-    std::vector<int> order, owned_rows;    // rows of all molecules, and of the owned, by component
+    // Rows of all molecules and of the owned molecules, by component.
+    std::vector<int> order, owned_rows;
   };
 
 }    // namespace

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules on a GPU, with a choice of the processor: for tests and the bench.
+// Part of GPUCOORD, GPL-2.0. Overload with a choice of the processor, for tests and benchmarks.
 
 #ifndef GPUCOORD_MULTISITE_CUDA_H
 #define GPUCOORD_MULTISITE_CUDA_H
@@ -12,7 +12,8 @@
 namespace gpucoord {
 
 struct MultisiteTuning : CudaTuning {    // AUTO: a warp
-  bool any_sites = false;    // the kernels for any number of sites, also where there are others
+  // Use the kernels for any number of sites even if there is a specialized kernel.
+  bool any_sites = false;
 };
 
 GPUCOORD_TEST_API std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &, Precision,

@@ -1,14 +1,18 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules on the host: OpenMP over molecules, vectors over their partners.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on the host: OpenMP over molecules, SIMD over their
+// partners.
 //
-// Partners of a molecule within the cutoff are collected first, a component at a time; then each pair of sites is a loop over a
-// chunk of them. Sites are rotated once an evaluation.
+// The partners of a molecule within the cutoff are collected first, one component at a time. Then
+// each pair of sites is a loop over a chunk of partners. Sites are rotated once per evaluation.
 //
-// Traversal TWICE: every owned molecule sums over all its partners, ghosts as well. ONCE: owned molecules meet those of their
-// own row of cells that are sorted behind them, and those of rows ahead, with stores to both; ghosts they meet as in TWICE.
-// Pieces of rows that may store to the same molecule have different colors, which take turns.
+// Traversal TWICE: every owned molecule sums over all its partners, including ghosts. Traversal
+// ONCE: an owned molecule meets the owned molecules that follow it in its own row of cells and
+// those in rows ahead, and stores to both molecules; ghosts are met as in TWICE. Pieces of rows
+// that may store to the same molecule have different colors. The colors run one after the other.
 //
-// What tasks and pieces of rows sum is added up in order: the bits do not depend on the threads.
+// The sums of tasks and pieces are added up in order, so the bits do not depend on the number of
+// threads.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
 
 #include "../pairs/cell_tasks_host.h"
@@ -28,7 +32,8 @@ namespace gpucoord {
 
 namespace {
 
-  // Rows of numbers, each beginning where vectors do: a load across two lines of the cache takes twice as long.
+  // A matrix whose rows begin at vector boundaries: a load across two cache lines takes twice as
+  // long.
   template <class Real> class Rows {
    public:
     void resize(std::size_t nrows, std::size_t n)
@@ -50,19 +55,20 @@ namespace {
     Real *begin = nullptr;
   };
 
-  // Molecules of one component, sorted into bins, with their sites: a row a molecule, of the arms and axes of its sites
+  // Molecules of one component, sorted into bins. sites: [molecules][fields] arms and axes of their
+  // sites.
   template <class Real> struct SortedMolecules {
     int component;
     CellBins bins;
     Rows<Real> sites;
   };
 
-  // the sites of a component, in one order
+  // A site of a component; sites_of() defines their order.
   struct SiteOf {
     enum Kind { CENTER, CHARGE, DIPOLE, QUADRUPOLE } kind;
     std::array<double, 3> position, axis;
     double strength;
-    int number;    // among those of its kind
+    int number;    // index among the sites of its kind
     bool has_axis() const { return kind >= DIPOLE; }
   };
 
@@ -83,19 +89,19 @@ namespace {
     return all;
   }
 
-  // of site a of component i with site b of j
+  // A pair of site a of component i and site b of component j.
   template <class Real> struct PairOfSites {
     int a, b;
     SiteKernel<Real> kernel[2][2];    // [all][stores]
     SitePairConstants<Real> constants;
-    Real cutoff_sq;    // of the sites
+    Real cutoff_sq;    // distance^2, between the sites
   };
 
-  // Pairs of sites of two components that have the same cutoff.
+  // Pairs of sites of two components with the same cutoff.
   template <class Real> struct PairsOfSites {
-    double cutoff;    // of pairs of molecules
-    bool
-        exact;    // no molecule beyond it counts, and each at it does; otherwise the kernels see to that
+    double cutoff;    // distance, between centers of mass
+    // Exactly the pairs of molecules within the cutoff count; false: the kernels test the sites.
+    bool exact;
     std::vector<PairOfSites<Real>> centers, others;
   };
 
@@ -127,6 +133,7 @@ namespace {
     MultisiteSums evaluate(const Molecules &all, MultisiteWant want,
                            const MultisiteResults &results_in) override
     {
+      GPUCOORD_COUNT(MOLECULES_HOST);
       MultisiteSums total;
       range = model.range();
       if (all.nlocal == 0 || range == 0.0) return total;
@@ -232,7 +239,7 @@ namespace {
       }
     }
 
-    // all sites into the frame of space
+    // Rotates all sites into the laboratory frame.
     void rotate(SortedMolecules<Real> &sorted, const double *quaternion)
     {
       const std::vector<SiteOf> &of_component = sites[sorted.component];
@@ -255,14 +262,16 @@ namespace {
       }
     }
 
-    // Tasks of one piece of a row of cells, in a color of which no two pieces may store to the same molecule.
+    // Tasks of one piece of a row of cells. No two pieces of a color may store to the same
+    // molecule.
     struct Piece {
       int color, begin, end;
     };
 
-    // A piece stores to rows up to 'reach' to either side along y, and up to 'reach' ahead along z. Along x its tasks begin
-    // within it, are at most three ranges long, and store one range beyond: with pieces of five ranges, not to what the one
-    // after the next stores to.
+    // Makes the pieces. A piece stores to rows up to 'reach' to either side along y, and up to
+    // 'reach' ahead along z. Along x, its tasks begin within the piece, are at most three ranges
+    // long, and store up to one range beyond. With pieces of five ranges, they do not reach what
+    // the piece after the next stores to.
     void make_pieces()
     {
       const std::vector<CellTask> &all = tasks.all();
@@ -291,15 +300,15 @@ namespace {
 
     struct Scratch : CandidateMemory<Real> {
       std::vector<unsigned char> kept;
-      std::vector<int>
-          numbers;    // of partners among the candidates, then among the sorted molecules
-      Rows<Real>
-          partners;    // x, y, z of their centers relative to that of the molecule, then fields of their sites
+      // Indices of the partners, first among the candidates, then among the sorted molecules.
+      std::vector<int> numbers;
+      // [3 + fields][partners] centers relative to that of the molecule, then fields of the sites.
+      Rows<Real> partners;
       PartnerSums<Real> sums;
       alignas(64) Real no_axis[PARTNERS_OF_A_CHUNK] = {};
     };
 
-    // what one molecule gets
+    // Sums of one molecule.
     struct OfMolecule {
       double lennard_jones = 0.0, electrostatic = 0.0, field = 0.0, virial[6] = {}, force[3] = {},
              torque[3] = {};
@@ -315,7 +324,7 @@ namespace {
       }
     }
 
-    // owned molecules of one component with all of another
+    // Sums over all molecules of one component for the owned molecules of another.
     void meet_twice(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                     const PairsOfSites<Real> &list, MultisiteSums &total)
     {
@@ -337,8 +346,8 @@ namespace {
       add_up(blocks, total);
     }
 
-    // Owned molecules of one component with owned ones of another, those it meets: half of the pairs of two components meet when
-    // these are given the other way round.
+    // Sums over pairs of owned molecules of one component with those of another that they meet. The
+    // other half of the pairs of two components is summed when the components are exchanged.
     void meet_once(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                    const PairsOfSites<Real> &list, MultisiteSums &total)
     {
@@ -353,7 +362,7 @@ namespace {
             const CellTask &task = tasks.all()[t];
             const CellCandidates found = collect_candidates(
                 keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
-            // of two components the first one meets the other in the own row
+            // In the own row, the component with the smaller number meets the other one.
             int from = mi.component <= mj.component ? found.own_first : found.own_last;
             for (int p = task.begin; p < task.end; ++p) {
               if (&mi == &mj)
@@ -366,13 +375,15 @@ namespace {
       add_up(blocks, total);
     }
 
-    // Partners of the molecule sorted as p and placed at 'center' among the candidates numbered from 'from' on; returns how many.
+    // Finds the partners of molecule p of the sorted molecules, placed at 'center', among the
+    // candidates from 'from' on. Returns their number.
     int find_partners(const SortedMolecules<Real> &mi, const SortedMolecules<Real> &mj,
                       const PairsOfSites<Real> &list, const CellCandidates &found, int from, int p,
                       const Real *center, Scratch &s)
     {
-      // Positions are rounded to Real relative to an origin not farther than a few times the cutoff: decided again where that may
-      // matter, so that who is a partner depends neither on the precision nor on the origin.
+      // Positions are rounded to Real, relative to an origin that is at most a few times the cutoff
+      // away. Pairs close to the cutoff are tested again in double, so that the partners depend
+      // neither on the precision nor on the origin.
       const Real margin = 64 * std::numeric_limits<Real>::epsilon(),
                  cutoff_sq = static_cast<Real>(list.cutoff * list.cutoff);
       const int n = found.count - from;
@@ -387,7 +398,7 @@ namespace {
       const auto drop = [&](int number) {
         s.kept[number / 8] &= static_cast<unsigned char>(~(1u << number % 8));
       };
-      if (&mi == &mj && from <= found.own_first) {    // it is no partner of itself
+      if (&mi == &mj && from <= found.own_first) {    // A molecule is not its own partner.
         const int self = static_cast<int>(
             std::lower_bound(index + found.own_first - from, index + found.own_last - from, p) -
             index);
@@ -504,7 +515,7 @@ namespace {
       }
     }
 
-    // x: of the partners' centers, relative to that of the molecule
+    // x: [3][n] centers of the partners relative to that of the molecule, distance.
     static void add_virial(int n, const Real *const *x, const PartnerSums<Real> &partners,
                            OfMolecule &sums)
     {
@@ -518,7 +529,7 @@ namespace {
       }
     }
 
-    // to the partners
+    // Stores forces, torques, energies and virials to the partners.
     void store(const SortedMolecules<Real> &mj, const int *index, int n, const Real *const *x,
                const PartnerSums<Real> &partners)
     {
@@ -544,20 +555,21 @@ namespace {
     const Traversal traversal;
     const KeepNearBoxFunction<Real> keep_near_box = select_keep_near_box<Real>();
     const SiteKernels<Real> kernels = select_site_kernels<Real>();
-    std::vector<Scratch> scratch;    // one a thread
+    std::vector<Scratch> scratch;    // one per thread
     std::vector<std::vector<SiteOf>> sites;
-    std::vector<std::vector<int>> first_field;             // of each site, in the row of a molecule
-    std::vector<int> fields;                               // of such a row
+    // [components][sites] begin of the site in the row of a molecule.
+    std::vector<std::vector<int>> first_field;
+    std::vector<int> fields;                               // [components] length of such a row
     std::vector<std::vector<PairsOfSites<Real>>> pairs;    // [components][components], by cutoff
 
-    // of one evaluation
+    // Data of one evaluation.
     double range = 0.0;
     bool wants_all = false;
     MultisiteResults results;
     CellGrid grid;
-    std::vector<SortedMolecules<Real>> first,
-        ghosts;         // [components]; ghosts are among the first unless met once
-    CellTasks tasks;    // of the component that is summed
+    // [components]. With Traversal::TWICE, ghosts are in 'first'.
+    std::vector<SortedMolecules<Real>> first, ghosts;
+    CellTasks tasks;    // tasks of the current component
     std::vector<Piece> pieces;
     std::vector<MultisiteSums> blocks;
   };

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The energy of rigid molecules in plain loops, to check backends against.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules in plain loops, to check backends against.
 
 #include "gpucoord/multisite.h"
 
@@ -25,10 +25,10 @@ namespace {
     return {x[0], x[1], x[2]};
   }
 
-  // a site in the frame of space
+  // A site in the laboratory frame.
   struct Site {
-    Vec arm;     // from the center of mass
-    Vec axis;    // of length 1, or 0
+    Vec arm;     // from the center of mass, distance
+    Vec axis;    // unit vector, or 0
     double strength;
   };
 
@@ -53,8 +53,8 @@ namespace {
 
   // Force on molecule i, and torque about its center of mass, from molecule j.
   struct PairOfMolecules {
-    Vec d;                    // x_i - x_j of centers of mass
-    double site_cutoff_sq;    // sites farther apart do not interact
+    Vec d;                    // x_i - x_j of the centers of mass, distance
+    double site_cutoff_sq;    // sites farther apart do not interact, distance^2
     Vec force = {0, 0, 0}, torque = {0, 0, 0};
     double energy = 0.0;
 
@@ -64,7 +64,8 @@ namespace {
       force = force + pair.force;
       torque = torque + cross(site.arm, pair.force) + pair.torque_i;
     }
-    // of(inverse_r, u, ci, cj, g): the energy of two sites and its derivatives; i before j
+    // Adds all pairs of sites. of(inverse_r, strength, ci, cj, g) returns the energy of two sites
+    // and its derivatives, with i as the first site.
     template <class F>
     void add_all(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
     {
@@ -81,7 +82,8 @@ namespace {
           add(a, pair);
         }
     }
-    // The same for an interaction written for the other order: with -u, cosines change their sign, and torques their places.
+    // Like add_all(), for an interaction with j as the first site. u and the cosines change sign,
+    // and the torques are exchanged.
     template <class F>
     void add_reversed(const std::vector<Site> &of_i, const std::vector<Site> &of_j, F of)
     {
@@ -109,7 +111,7 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
 {
   const MultisiteOptions &options = model.options();
   const double coulomb = options.coulomb, field = model.reaction_field_factor();
-  // a cutoff between centers of mass is none between sites, and the other way round
+  // A cutoff between centers of mass excludes a cutoff between sites, and vice versa.
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const bool by_site = options.site_cutoff;
   const double center_cutoff_sq = by_site ? infinity : options.cutoff * options.cutoff;

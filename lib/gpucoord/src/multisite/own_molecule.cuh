@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The molecule of a thread: where its sites are, and what they get.
+// Part of GPUCOORD, GPL-2.0. The molecule of a thread: positions of its sites, and forces on them.
 
 #ifndef GPUCOORD_OWN_MOLECULE_CUH
 #define GPUCOORD_OWN_MOLECULE_CUH
@@ -8,7 +8,7 @@
 
 namespace gpucoord {
 
-// A rotation from a molecule's frame to that of space.
+// A rotation from the molecule's frame to the laboratory frame.
 template <class Real> struct Rotation {
   Vector<Real> row[3];
 
@@ -30,7 +30,8 @@ template <class Real> struct Rotation {
   }
 };
 
-// Sites in registers, and a force for each: torques of forces are found from their sums.
+// Sites in registers, with one force per site. The torques of the forces are computed from their
+// sums.
 template <class Real, class Sites> class OwnMolecule {
   static constexpr int N =
       Sites::NCENTERS + Sites::NCHARGES + Sites::NDIPOLES + Sites::NQUADRUPOLES;
@@ -66,7 +67,7 @@ template <class Real, class Sites> class OwnMolecule {
     torque = torque + t;
   }
 
-  // adds force and torque to sum, and begins again
+  // Adds force and torque to sum, then resets them.
   __device__ void flush(double (&sum)[6])
   {
     Vector<Real> f = {};
@@ -87,7 +88,7 @@ template <class Real, class Sites> class OwnMolecule {
   Vector<Real> center = {}, points[N], axes[NAXES > 0 ? NAXES : 1], force[N] = {}, torque = {};
 };
 
-// Any number of sites: each is turned again where it is met.
+// Any number of sites. Each site is rotated again for each pair.
 template <class Real> class OwnMolecule<Real, sites::Any> {
   using Tables = MoleculeTables<Real, sites::Any>;
 

@@ -1,7 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules whose data lie on a GPU: how they are gathered, and results added to them.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules whose data are resident on a GPU: gathers molecules
+// and adds the results.
 //
-// Launches: one thread an atom or molecule, 256 a block; of find_components one block with a thread a component. No shared memory.
+// Launches: one thread per atom or molecule, 256 threads per block. find_components: one block with
+// a thread per component. No shared memory.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_multisite.h"
 
 #include "../gpu/buffers.h"
@@ -43,7 +46,7 @@ namespace {
     }
   };
 
-  // of an atom that is a molecule
+  // Bounds of one atom that is a molecule.
   template <class X> struct BoundsOf {
     const X *x;
     const int *row;
@@ -71,7 +74,8 @@ namespace {
     row[i] = i;
   }
 
-  // first of rising values in [begin, end) that is not below 'value'
+  // Returns the index of the first value in [begin, end) that is not less than 'value'. Values are
+  // ascending.
   __device__ int first_not_below(const int *values, int begin, int end, int value)
   {
     while (begin < end) {
@@ -84,7 +88,7 @@ namespace {
     return begin;
   }
 
-  // component: rising; row: rising for each of them
+  // component: [nall] ascending. row: [nall] ascending within each component.
   __global__ void find_components(const int *component, const int *row, int nall, int nlocal,
                                   int ncomponents, ComponentRows *rows)
   {
@@ -95,7 +99,7 @@ namespace {
     }
   }
 
-  // w x y z of a body
+  // Returns w x y z of a body.
   __device__ const double *quaternion_of(const DeviceBodies &bodies, int body)
   {
     return reinterpret_cast<const double *>(static_cast<const char *>(bodies.quaternion) +
@@ -103,7 +107,7 @@ namespace {
   }
 
   struct Errors {
-    int bad_atom;    // NO_ATOM: none
+    int bad_atom;    // NO_ATOM: no bad atom
     int types_changed;
   };
 
@@ -111,9 +115,9 @@ namespace {
     const int *type;            // [nall]
     const int *component_of;    // [types + 1]
     DeviceBodies bodies;
-    const int *row, *component;    // [n] of the molecules
+    const int *row, *component;    // [n] rows and components of the molecules
     int n;
-    double3 anywhere;        // a place within the bins
+    double3 anywhere;        // a position within the bins, replaces bad positions
     DeviceAtom *molecule;    // [n]
     double *quaternion;      // [n][4]
     Errors *errors;
@@ -206,6 +210,7 @@ namespace {
     void evaluate(const DeviceAtoms &atoms, const DeviceBodies &bodies, MultisiteWant want_in,
                   DeviceStream stream) override
     {
+      GPUCOORD_COUNT(DEVICE_MOLECULES);
       want = want_in;
       if (nowned == 0) return;
       cudaGetLastError();
@@ -287,13 +292,14 @@ namespace {
                             cudaMemcpyDeviceToHost, stream),
             "copying from it");
     }
-    ResidentMultisiteErrors last_errors() const    // after a wait
+    // Returns the errors after a wait.
+    ResidentMultisiteErrors last_errors() const
     {
       const Errors &found = errors_host[0];
       return {found.bad_atom == NO_ATOM ? -1 : found.bad_atom, found.types_changed != 0};
     }
 
-    // rows of all atoms by component, those that are no molecules last
+    // Sorts the rows of all atoms by component. Atoms that are not molecules come last.
     void sort(const DeviceAtoms &atoms, cudaStream_t stream)
     {
       const int nall = atoms.nall;
@@ -332,7 +338,7 @@ namespace {
       }
     }
 
-    // of all molecules now; later they may be somewhat outside
+    // Finds the bounds of all molecules at the rebuild. Later, molecules may be somewhat outside.
     void find_bounds(const DeviceAtoms &atoms, cudaStream_t stream)
     {
       with_positions(atoms, [&](const auto *x) {
@@ -354,18 +360,18 @@ namespace {
       check(cudaStreamSynchronize(stream), "finding where molecules are");
       bounds = bounds_host[0];
       for (int c = 0; c < 3; ++c)
-        if (!(bounds.lo[c] <= bounds.hi[c]))
-          bounds.lo[c] = bounds.hi[c] = 0.0;    // no position is finite
+        // No position is finite.
+        if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;
     }
 
     const int ncomponents;
     std::unique_ptr<MoleculeEngine> engine;
-    MultisiteWant want = MultisiteWant::FORCES;    // of the last evaluation
-    int n = 0, nowned = 0;                         // molecules
+    MultisiteWant want = MultisiteWant::FORCES;    // outputs of the last evaluation
+    int n = 0, nowned = 0;                         // number of molecules, and of owned molecules
     std::vector<ComponentRows> rows;
     Bounds bounds = {};
 
-    DeviceBuffer<int> types;    // components by type
+    DeviceBuffer<int> types;    // [types + 1] component of each type
     DeviceBuffer<int> keys, keys_sorted, unsorted, order, owned_rows;
     DeviceBuffer<ComponentRows> rows_device;
     PinnedBuffer<ComponentRows> rows_host;
@@ -425,7 +431,7 @@ namespace {
     }
 
    private:
-    DeviceBuffer<int> axes;    // by type
+    DeviceBuffer<int> axes;    // [types + 1] axis of each type
   };
 
 }    // namespace

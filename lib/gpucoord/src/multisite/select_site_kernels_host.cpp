@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Kernels of pairs of sites for the best instruction set.
+// Part of GPUCOORD, GPL-2.0. Selects the site kernels for the best instruction set.
 
 #include "site_kernels_host.h"
 

@@ -1,11 +1,13 @@
-// Part of GPUCOORD, GPL-2.0. Interactions of two sites of rigid molecules: Lennard-Jones centers, point charges, dipoles and
-// quadrupoles.
+// Part of GPUCOORD, GPL-2.0. Interactions of two sites of rigid molecules: Lennard-Jones centers,
+// point charges, dipoles and quadrupoles.
 //
-// d = x_i - x_j, r = |d|, u = d/r; e: unit axis of a dipole or quadrupole; c_i = e_i.u, c_j = e_j.u, g = e_i.e_j. Every energy is
-// a function of r, c_i, c_j and g, from whose partial derivatives forces and torques follow in one way (pair_of_axes). With
-// 4 pi eps0 = 1: C. G. Gray, K. E. Gubbins, Theory of Molecular Fluids (Oxford 1984), chapter 2.
+// d = x_i - x_j, r = |d|, u = d/r; e: unit axis of a dipole or quadrupole;
+// c_i = e_i.u, c_j = e_j.u, g = e_i.e_j.
+// Every energy is a function of r, c_i, c_j and g. pair_of_axes() computes forces and torques from
+// its partial derivatives. Formulas, with 4 pi eps0 = 1: C. G. Gray, K. E. Gubbins, Theory of
+// Molecular Fluids (Oxford 1984), chapter 2.
 //
-// An axial quadrupole Q has the potential Q (3 c^2 - 1) / (2 r^3).
+// The potential of an axial quadrupole Q is Q (3 c^2 - 1) / (2 r^3).
 
 #ifndef GPUCOORD_SITE_INTERACTIONS_H
 #define GPUCOORD_SITE_INTERACTIONS_H
@@ -41,14 +43,14 @@ template <class Real> GPUCOORD_HD Vector<Real> cross(const Vector<Real> &a, cons
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-// from the frame of a molecule to that of space; q: w x y z, of length 1
+// Rotates v from the frame of a molecule to the laboratory frame. q: unit quaternion w x y z.
 template <class Real> GPUCOORD_HD Vector<Real> rotated(const Real *q, const Vector<Real> &v)
 {
   const Vector<Real> axis = {q[1], q[2], q[3]}, t = Real(2) * cross(axis, v);
   return v + q[0] * t + cross(axis, t);
 }
 
-// of a pair of sites; the force on j is -force
+// Interaction of a pair of sites. The force on j is -force.
 template <class Real> struct SitePair {
   Real energy;
   Vector<Real> force;                 // on i
@@ -60,7 +62,7 @@ template <class Real> struct OfAngles {
   Real u, by_r, by_ci, by_cj, by_g;
 };
 
-// 4 eps ((sigma/r)^12 - (sigma/r)^6) + shift; slope_over_r: dU/dr / r
+// Returns 4 eps ((sigma/r)^12 - (sigma/r)^6) + shift. slope_over_r: (dU/dr)/r.
 template <class Real>
 GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift,
                                Real &slope_over_r)
@@ -70,7 +72,7 @@ GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real
   return four_epsilon * (s6 * s6 - s6) + shift;
 }
 
-// q_i q_j / r
+// Returns q_i q_j / r. slope_over_r: (dU/dr)/r.
 template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &slope_over_r)
 {
   const Real u = qq * inverse_r;
@@ -78,7 +80,7 @@ template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &sl
   return u;
 }
 
-// Below, i is the site named first and strength the product of q, mu or Q.
+// In the following functions, i is the site named first, and strength is the product of q, mu or Q.
 
 // q mu c_j / r^2
 template <class Real>
@@ -130,8 +132,8 @@ GPUCOORD_HD OfAngles<Real> quadrupoles(Real inverse_r, Real strength, Real ci, R
           f * (Real(-10) * cj - Real(30) * ci * ci * cj - Real(20) * h * ci), Real(4) * f * h};
 }
 
-// Force and torques of such an energy: -dU/dx_i, and -e x dU/de at both ends. A site without an axis has e = 0. By components and
-// by reference, for the sake of vector loops.
+// Computes force and torques from an energy: -dU/dx_i, and -e x dU/de at both sites. A site without
+// an axis has e = 0. Written by components and references, so that loops vectorize.
 template <class Real>
 GPUCOORD_HD void pair_of_axes(const OfAngles<Real> &of, Real inverse_r, const Vector<Real> &u,
                               const Vector<Real> &ei, const Vector<Real> &ej, Real ci, Real cj,

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The sums of a molecule over molecules near it, on the host. Compiled once for each instruction
-// set, as ../pairs/pair_kernels_host.cpp is.
+// Part of GPUCOORD, GPL-2.0. The sums of a molecule over its partners, on the host. Compiled once
+// per instruction set, like ../pairs/pair_kernels_host.cpp.
 
 #include "site_kernels_host.h"
 
@@ -26,14 +26,15 @@ namespace {
     constexpr Real infinity = std::numeric_limits<Real>::infinity();
     constexpr bool HAS_AXES = KIND != SitePairKind::LENNARD_JONES && KIND != SitePairKind::CHARGES;
     Real energy = 0, field = 0, fx = 0, fy = 0, fz = 0, tx = 0, ty = 0, tz = 0;
-    // copies: what is stored cannot be one of these
+    // Local copies cannot alias the outputs.
     const SitePairConstants<Real> of_all = c;
     const PartnerSites<Real> others = sites;
     const Vector<Real> own_arm = {own.arm[0], own.arm[1], own.arm[2]},
                        axis = {own.axis[0], own.axis[1], own.axis[2]};
 #pragma omp simd reduction(+ : energy, field, fx, fy, fz, tx, ty, tz)
     for (int k = 0; k < n; ++k) {
-      // By components: results of operators on three floats would stay in memory, and the loop would not be vectorized.
+      // Written by components: results of operators on three floats would stay in memory, and the
+      // loop would not vectorize.
       const Vector<Real> other_arm = {others.arm[0][k], others.arm[1][k], others.arm[2][k]};
       const Vector<Real> d = {own_arm.x - other_arm.x - others.center[0][k],
                               own_arm.y - other_arm.y - others.center[1][k],
@@ -44,7 +45,7 @@ namespace {
         other_axis.y = others.axis[1][k];
         other_axis.z = others.axis[2][k];
       }
-      // at an infinite distance all terms vanish but the shift and the reaction field
+      // At an infinite distance all terms vanish except the shift and the reaction field.
       const Real r_sq = dot(d, d);
       const bool is_near = r_sq <= cutoff_sq;
       SitePairConstants<Real> of_pair = of_all;
@@ -70,8 +71,8 @@ namespace {
         partners.force[2][k] += on.force.z;
       }
       if constexpr (STORES) {
-        // -force acts at the end of the arm. The torque on the other site itself is what keeps angular momentum: it makes up
-        // for that on this site and for d x force.
+        // -force acts at the end of the arm. The torque on the other site itself follows from the
+        // conservation of angular momentum: it balances the torque on this site and d x force.
         Vector<Real> arm = {other_arm.x, other_arm.y, other_arm.z}, rest = {0, 0, 0};
         if constexpr (HAS_AXES) {
           arm.x += d.x;
@@ -104,7 +105,7 @@ namespace {
     of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
   }
 
-  // like kinds of sites are never reversed
+  // Pairs of sites of the same kind are never reversed.
   template <class Real, SitePairKind KIND> void set_kind(SiteKernels<Real> &kernels)
   {
     auto &of = kernels.of[static_cast<int>(KIND)];

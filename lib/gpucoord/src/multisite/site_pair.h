@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What one site of a rigid molecule gets from a site of another, for every two kinds of sites.
+// Part of GPUCOORD, GPL-2.0. The interaction of one site of a rigid molecule with a site of
+// another, for all pairs of kinds of sites.
 
 #ifndef GPUCOORD_SITE_PAIR_H
 #define GPUCOORD_SITE_PAIR_H
@@ -17,21 +18,22 @@ enum class SitePairKind {
   QUADRUPOLES
 };
 
-// strengths of a pair of sites
+// Strengths of a pair of sites.
 template <class Real> struct SitePairConstants {
-  Real four_epsilon, sigma_sq, shift;    // of Lennard-Jones
-  Real strength;                         // of the others, times that of Coulomb's law
-  Real field;                            // of dipoles: the reaction field's factor
+  Real four_epsilon, sigma_sq, shift;    // for Lennard-Jones
+  Real strength;                         // for the other kinds, times Coulomb's constant
+  Real field;    // for dipoles: strength times the factor of the reaction field
 };
 
-// on the first site
+// Interaction as seen by the first site.
 template <class Real> struct OnSite {
-  Real energy, field;            // field: of the reaction field, not in energy
-  Vector<Real> force, torque;    // torque: about the site itself; of sites with an axis only
+  Real energy, field;    // field: energy of the reaction field, not in energy
+  // torque: about the site itself, only for sites with an axis.
+  Vector<Real> force, torque;
 };
 
-// d: site minus other site, r_sq its square. REVERSED: the site is the one that the kind names second. By components, for
-// the sake of vector loops.
+// d: site minus other site; r_sq: |d|^2. REVERSED: the site is the second one of the kind's name.
+// Written by components, so that loops vectorize.
 template <SitePairKind KIND, bool REVERSED, class Real>
 GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<Real> &d, Real r_sq,
                                  const Vector<Real> &axis, const Vector<Real> &other_axis)

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The physics of every kernel: the sums of one atom.
+// Part of GPUCOORD, GPL-2.0. Sums over the partners of one atom: the physics shared by all pair
+// kernels.
 
 #ifndef GPUCOORD_ATOM_SUMS_CUH
 #define GPUCOORD_ATOM_SUMS_CUH
@@ -14,17 +15,17 @@
 
 namespace gpucoord {
 
-// Sums over the partners of one atom: s, then dS/dx, dS/dy, dS/dz, then the virial xx yy zz
-// xy xz yz, as far as they are wanted. Where the accumulators are not Real, terms are summed
-// in Real until flush() adds them to the accumulators.
+// Sums over the partners of one atom, as far as WANT asks for them: s; dS/dx, dS/dy, dS/dz; the
+// virial xx yy zz xy xz yz. If Accumulator differs from Real, terms are summed in Real until
+// flush() adds them to the accumulators.
 template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   static constexpr int N = WANT & VIRIAL ? 10 : WANT & DERIVATIVES ? 4 : 1;
   static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
 
  public:
-  static constexpr int COLUMNS = peratom_columns(WANT);    // that store() writes
+  static constexpr int COLUMNS = peratom_columns(WANT);    // written by store()
 
-  // a partner in range; d: partner minus atom
+  // Adds a partner in range. d: partner minus atom.
   template <class Formula>
   __device__ void add(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq)
   {
@@ -37,8 +38,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     add_slope(dfunc, dx, dy, dz);
   }
 
-  // A partner that may be in range or not, for a formula that is cheaper than a branch.
-  // IN_R0: lengths are in units of r0.
+  // Adds a partner if in_range is true, for formulas that are cheaper than a branch. IN_R0: lengths
+  // are in units of r0.
   template <class Formula, bool IN_R0 = false>
   __device__ void add_if(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz, Real r_sq,
                          bool in_range)
@@ -51,7 +52,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     if constexpr ((WANT & VIRIAL) != 0) {
       if (in_range) part[0] += s;
       add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
-    } else if (in_range) {    // few enough instructions for predicates
+    } else if (in_range) {    // few instructions: predicated, no branch
       part[0] += s;
       add_slope(dfunc, dx, dy, dz);
     }
@@ -68,7 +69,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     }
   }
 
-  // after the last partner: the factor that terms were left without, and the unit of dx, dy, dz
+  // Call after the last partner. Multiplies the sums by the factor that the terms omit (scale) and
+  // by the unit of dx, dy, dz.
   __device__ void finish(Real scale, Real unit = 1)
   {
     flush();
@@ -76,8 +78,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     for (int k = 1; k < N; ++k) sum(k) *= scale * (k < 4 ? unit : unit * unit);
   }
 
-  // Adds two halves of a warp: the sums of lane l and of lane l - 16 or l + 16, which has those of the same two atoms.
-  // Left is the first atom in the lower half, the second in the upper.
+  // Adds the sums of the two halves of a warp. Lanes l and l +- 16 hold sums of the same two atoms.
+  // Leaves the first atom in the lower half and the second atom in the upper half.
   __device__ void add_halves(AtomSums &second)
   {
     const bool upper = threadIdx.x % 32 >= 16;
@@ -89,14 +91,14 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     }
   }
 
-  // adds the sums of part(k)
+  // Adds the sums of another object with the same columns.
   template <class Other> __device__ void add_sums(const Other &other)
   {
 #pragma unroll
     for (int k = 0; k < N; ++k) sum(k) += other.column(k);
   }
 
-  // adds the sums of so many neighboring lanes of the warp, a power of 2
+  // Adds the sums of neighboring lanes of the warp. lanes: a power of 2.
   __device__ void add_lanes(int lanes = 32)
   {
     for (int distance = lanes / 2; distance > 0; distance /= 2)
@@ -109,7 +111,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     return const_cast<AtomSums *>(this)->sum(k);
   }
 
-  // the t-th row of out.sums
+  // Stores the sums, times the weight, as row t of out.sums.
   __device__ void store(const SumsOut &out, std::size_t t)
   {
     double2 *const row = reinterpret_cast<double2 *>(out.sums + COLUMNS * t);
@@ -118,8 +120,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       row[k] = make_double2(out.weight * sum(2 * k), out.weight * sum(2 * k + 1));
   }
 
-  // value and virial over the lanes of the warp, to the t-th of out.warp; counts: whether this lane's
-  // are among them; tested: distances that each lane computed
+  // Adds value and virial over the lanes of the warp and stores them as element t of out.warp.
+  // counts: this lane contributes. tested: distances that each lane computed.
   __device__ void store_warp(const SumsOut &out, std::size_t t, bool counts, int tested = 0)
   {
     WarpSums sums = {};
@@ -131,8 +133,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   }
 
  private:
-  // derivatives by explicit fma: they round alike whether the virial is wanted or not, so forces do not
-  // depend on when it is
+  // Derivatives use explicit fma, so that they round alike with and without the virial. Forces then
+  // do not depend on whether the virial is computed in this step.
   __device__ void add_slope(Real dfunc, Real dx, Real dy, Real dz)
   {
     if constexpr (WANT != VALUE) {

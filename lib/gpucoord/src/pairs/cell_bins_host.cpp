@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Cell bins on the host: radix sort of atoms by cell.
 
 #include "cell_bins_host.h"
 
@@ -10,12 +10,13 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr std::int64_t MAX_CELLS = std::int64_t(1)
-      << 20;    // along one axis: three fit into a key
+  // Limit along each axis. The product of three axes fits into a key.
+  constexpr std::int64_t MAX_CELLS = std::int64_t(1) << 20;
 
-  constexpr double MAX_CELLS_PER_ATOM = 8;    // where starts of all cells are stored
-  constexpr int ENOUGH_ATOMS = 4096;          // for a thread
-  constexpr int DIGIT_BITS = 11;              // of the radix sort
+  // Up to this ratio, the starts of all cells are stored.
+  constexpr double MAX_CELLS_PER_ATOM = 8;
+  constexpr int ENOUGH_ATOMS = 4096;    // atoms worth a thread
+  constexpr int DIGIT_BITS = 11;        // digit of the radix sort
   constexpr std::size_t DIGITS = 1 << DIGIT_BITS;
 
   int threads_for(int n, int nthreads)
@@ -54,14 +55,13 @@ CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b, d
   for (int c = 0; c < 3; ++c) volume *= hi[c] - lo[c] + range;
   const double per_half_cell =
       (static_cast<double>(a.n) + b.n) * range * range * range / (8.0 * volume);
-  // Cells of half the range cut the pairs to test from 6.4 to 3.7 per pair in
-  // range, but cost 125 cells to visit instead of 27: not worth it where most
-  // would be empty.
+  // Cells of half the range reduce the pairs to test from 6.4 to 3.7 per pair in range, but 125
+  // cells must be visited instead of 27. This does not pay off when most cells would be empty.
   grid.reach = per_half_cell > 0.5 ? 2 : 1;
   for (int c = 0; c < 3; ++c) {
     grid.lo[c] = lo[c];
-    // a little larger than range/reach, so that rounding never puts a pair in
-    // range one cell further apart
+    // A little larger than range/reach, so that rounding never puts a pair in range one cell
+    // further apart.
     double size = range / (c == 0 ? grid.x_cells_per_range() : grid.reach) * (1.0 + 1e-6);
     const double extent = hi[c] - lo[c];
     if (extent > size * (MAX_CELLS - 1)) size = extent / (MAX_CELLS - 1);
@@ -114,14 +114,14 @@ void CellBins::build(const CellGrid &grid, const double *position, const AtomLis
   }
 }
 
-// One pass of a radix sort, by DIGIT_BITS bits of the keys from shift on: stable, so its result does not depend on the
-// threads, each of which has a part of the atoms.
+// One pass of a radix sort by DIGIT_BITS bits of the keys, starting at bit 'shift'. Each thread has
+// a part of the atoms. The sort is stable, so its result does not depend on the number of threads.
 void CellBins::sort_by_digit(int shift, int nthreads)
 {
   const int n = static_cast<int>(keys.size());
   keys_swap.resize(n);
   order_swap.resize(n);
-  places.assign(DIGITS * nthreads, 0);    // [part][digit] where the next atom goes
+  places.assign(DIGITS * nthreads, 0);    // [part][digit] position of the next atom
   const auto digit = [shift](std::uint64_t key) {
     return static_cast<std::size_t>(key >> shift) & (DIGITS - 1);
   };
@@ -153,7 +153,8 @@ void CellBins::sort_by_digit(int shift, int nthreads)
   order.swap(order_swap);
 }
 
-// By buckets of neighboring cells, then within each bucket, where all is near in memory; this gives the starts of cells.
+// Sorts by buckets of neighboring cells, then within each bucket, which is contiguous in memory.
+// Also computes the starts of the cells.
 void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
 {
   int shift = 0;
@@ -161,8 +162,8 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
   sort_by_digit(shift, nthreads);
   const auto ncells = static_cast<std::int64_t>(last_key) + 1, size = std::int64_t(1) << shift;
   const int nbuckets = static_cast<int>((ncells + size - 1) / size);
-  const int *const end_of_bucket =
-      &places[DIGITS * (nthreads - 1)];    // the last part goes to the end
+  // The ends of the last part are the ends of the buckets.
+  const int *const end_of_bucket = &places[DIGITS * (nthreads - 1)];
   starts.assign(static_cast<std::size_t>(ncells) + 1, 0);
   starts.back() = static_cast<int>(keys.size());
 #pragma omp parallel for schedule(static) num_threads(nthreads)
@@ -173,8 +174,8 @@ void CellBins::sort_few_cells(std::uint64_t last_key, int nthreads)
     int end = first;
     for (std::int64_t cell = first_cell; cell < end_cell; ++cell)
       starts[cell] = end += starts[cell];
-    for (int k = last; k > first;
-         --k) {    // backwards: starts go from the ends of cells to their begins
+    // Backwards: 'starts' moves from the ends of the cells to their begins.
+    for (int k = last; k > first; --k) {
       const int to = --starts[keys[k - 1]];
       keys_swap[to] = keys[k - 1];
       order_swap[to] = order[k - 1];
@@ -205,12 +206,12 @@ int CellBins::atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor
   return cells[seek(cursor, last + 1)].begin - begin;
 }
 
-// the first occupied cell whose key is not less
+// Returns the first occupied cell whose key is not less than key.
 std::size_t CellBins::seek(std::size_t near, std::uint64_t key) const
 {
-  // cells of one search are near those of the one before: gallop, then bisect
-  std::size_t low = near, high = near,
-              step = 1;    // keys before low are less, those from high on are not
+  // Successive searches hit nearby cells: gallop, then bisect.
+  // Keys before low are less than key, keys from high on are not.
+  std::size_t low = near, high = near, step = 1;
   while (low > 0 && cells[low - 1].key >= key) {
     high = low - 1;
     low -= std::min(low, step);

@@ -1,10 +1,10 @@
 // Part of GPUCOORD, GPL-2.0. Cutoff bins: atoms sorted by cell.
 //
-// Cells are Cartesian and span the bounding box of the atoms, so any simulation
-// box will do: its periodic images are atoms of their own here. Atoms are sorted by
-// a 64-bit key of their cell with x running fastest: cells of one row along x are
-// neighbors in memory. The starts of all cells are stored where these are few, else
-// the occupied ones: memory is linear in the number of atoms however empty the box.
+// Cells are Cartesian and span the bounding box of the atoms, so any simulation box is supported;
+// periodic images are separate atoms here. Atoms are sorted by the 64-bit key of their cell, with x
+// running fastest, so that the cells of a row along x are contiguous in memory. If there are few
+// cells, the starts of all cells are stored, else only the occupied cells. Memory is therefore
+// linear in the number of atoms, even in mostly empty boxes.
 
 #ifndef GPUCOORD_CELL_BINS_HOST_H
 #define GPUCOORD_CELL_BINS_HOST_H
@@ -19,17 +19,18 @@ namespace gpucoord {
 
 struct CellGrid {
   double lo[3] = {0.0, 0.0, 0.0};              // lower corner, distance
-  double size[3] = {1.0, 1.0, 1.0};            // of a cell, distance
+  double size[3] = {1.0, 1.0, 1.0};            // distance, of a cell
   double inverse_size[3] = {1.0, 1.0, 1.0};    // 1/distance
   std::int64_t n[3] = {1, 1, 1};               // cells along each axis
-  int reach = 1;    // atoms in range are at most so many cells apart along y and z
-  // along x cells are finer: they say where to begin and to end in a row
+  // Atoms in range are at most this many cells apart along y and z.
+  int reach = 1;
+  // Cells are finer along x, because they determine the begin and end of the search in a row.
   int x_cells_per_range() const { return 4 * reach; }
 
-  // of the nearest cell
+  // Returns the cell nearest to x along the axis.
   std::int64_t coordinate(int axis, double x) const
   {
-    // bounds as doubles: what lies far outside may be too large for an integer
+    // Compare as doubles: the cell of a distant position may overflow an integer.
     const double cell = (x - lo[axis]) * inverse_size[axis],
                  last = static_cast<double>(n[axis] - 1);
     return static_cast<std::int64_t>(std::min(std::max(cell, 0.0), last));
@@ -40,8 +41,8 @@ struct CellGrid {
   }
 };
 
-// A grid for pairs within range over the atoms of both lists (b may be empty).
-// Positions are finite.
+// Makes a grid for pairs within range (distance) over the atoms of both lists. b may be empty.
+// Positions must be finite.
 GPUCOORD_TEST_API CellGrid make_cell_grid(const double *x, const AtomList &a, const AtomList &b,
                                           double range, int nthreads);
 
@@ -49,15 +50,16 @@ class GPUCOORD_TEST_API CellBins {
  public:
   void build(const CellGrid &, const double *x, const AtomList &, int nthreads);
 
-  // Sorted atoms, from begin on, of the cells of one row with keys from first to last. cursor: where the search begins
-  // if starts of cells are not stored; best that of a call with similar keys.
+  // Finds the atoms in the cells of one row with keys from first to last, inclusive. Returns their
+  // number; begin: index of the first of them among the sorted atoms. cursor: start of the search
+  // when the starts of cells are not stored, best from a call with similar keys; updated.
   int atoms(std::uint64_t first, std::uint64_t last, std::size_t &cursor, int &begin) const;
 
-  // atoms sorted by cell, those of one cell in list order
+  // Atoms sorted by cell, in list order within each cell.
   std::vector<double> x, y, z;        // [n]
   std::vector<int> row;               // [n] row of the position array
   std::vector<char> owned;            // [n]
-  std::vector<std::uint64_t> keys;    // [n] of their cells
+  std::vector<std::uint64_t> keys;    // [n] key of the cell
 
  private:
   void sort_by_digit(int shift, int nthreads);
@@ -67,12 +69,12 @@ class GPUCOORD_TEST_API CellBins {
 
   struct Cell {
     std::uint64_t key;
-    int begin;    // among sorted atoms
+    int begin;    // index among the sorted atoms
   };
   std::vector<std::uint64_t> keys_swap;
   std::vector<int> order, order_swap, places;
-  std::vector<Cell> cells;    // occupied ones, and the end of the last; or empty
-  std::vector<int> starts;    // [cells of the grid + 1] among sorted atoms, or empty
+  std::vector<Cell> cells;    // occupied cells and an end marker; or empty
+  std::vector<int> starts;    // [cells of the grid + 1] index among the sorted atoms; or empty
 };
 
 }    // namespace gpucoord

@@ -1,14 +1,15 @@
-// Part of GPUCOORD, GPL-2.0. Engine cells: the two cell processors.
+// Part of GPUCOORD, GPL-2.0. Engine 'cells': the two cell processors.
 //
-// Launch: teams, as near_partners.cuh says: one i-atom a thread, partners from shared memory, one broadcast to all
-// threads at a time: no bank conflicts. In float, warps broadcast
-// one partner to each half and a thread takes two i-atoms, whose sums the halves then add.
+// Launch: teams as described in near_partners.cuh. Each thread takes one i-atom. Partners are read
+// from shared memory, and each read broadcasts one partner to all threads, so there are no bank
+// conflicts. In float, a warp broadcasts one partner to each half, and each thread takes two
+// i-atoms; the halves then add their sums.
 //
-// SELECT: where the formula is expensive, each thread first notes which of them are in range
-// and then computes the formula for those alone. A cheap formula is computed for all.
+// SELECT: if the formula is expensive, each thread first notes which partners are in range, then
+// evaluates the formula for those partners only. A cheap formula is evaluated for all partners.
 //
-// Sums of an atom run in an order that depends on the sorted atoms alone: the bits do not
-// depend on the number of blocks and of warps in them, nor on whether the virial is wanted.
+// The summation order for an atom depends only on the sorted atoms. The bits do not depend on the
+// number of blocks, on the number of warps per block, or on whether the virial is computed.
 
 #ifndef GPUCOORD_CELL_PROCESSOR_CUH
 #define GPUCOORD_CELL_PROCESSOR_CUH
@@ -18,8 +19,8 @@
 
 namespace gpucoord {
 
-// Adds the first n partners, of which those from n to the next multiple of 32 are far away (SELECT).
-// may_be_same: whether one of them may be the atom itself.
+// Adds the first n partners. SELECT: the partners from n to the next multiple of 32 are far away.
+// may_be_same: one of the partners may be the atom itself.
 template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT,
           class Memory>
 __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i,
@@ -72,11 +73,12 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
   Memory &m = reinterpret_cast<Memory *>(shared_memory)[WARPS == 1 ? threadIdx.x / 32 : 0];
   const int rank = T::rank();
   const int nblocks = (arg.i.nowned + SIZE - 1) / SIZE;
-  // In float, two atoms a thread: half a warp takes every second partner, and each is loaded for two pairs.
+  // In float, two atoms per thread: each half warp takes every second partner and uses each load
+  // twice.
   constexpr int ATOMS = WARPS == 1 && !SELECT && std::is_same<Real, float>::value ? 2 : 1;
-  // lengths are in these units
+  // Lengths are multiplied by this.
   const Real inverse_unit = IN_R0<Formula, Real> ? c.inv_r0 : Real(1);
-  // beyond the rounding of this product: dmax is inside
+  // The factor exceeds the rounding of the product, so that r = dmax stays in range.
   const Real dmax_sq =
       IN_R0<Formula, Real> ? c.dmax_sq * inverse_unit * inverse_unit * Real(1.0000005) : c.dmax_sq;
 

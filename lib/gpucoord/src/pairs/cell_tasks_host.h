@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Searches over cutoff bins: which atoms share one, and who may be their partners.
+// Part of GPUCOORD, GPL-2.0. Searches in cutoff bins: groups i-atoms into tasks and collects
+// candidates for their partners.
 
 #ifndef GPUCOORD_CELL_TASKS_HOST_H
 #define GPUCOORD_CELL_TASKS_HOST_H
@@ -16,10 +17,10 @@
 
 namespace gpucoord {
 
-// runs work(k) for k < n
+// Runs work(k) for k < n in parallel. Rethrows an exception of work.
 template <class Work> void run_in_parallel(std::int64_t n, int threads, Work work)
 {
-  std::exception_ptr failure;    // such as no memory: must not leave a parallel region
+  std::exception_ptr failure;    // e.g. std::bad_alloc; must not leave the parallel region
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (std::int64_t k = 0; k < n; ++k) {
     try {
@@ -32,16 +33,19 @@ template <class Work> void run_in_parallel(std::int64_t n, int threads, Work wor
   if (failure) std::rethrow_exception(failure);
 }
 
-// Atoms i that share one search for partners: those sorted from begin to end, of one row of cells.
+// i-atoms that share one search for partners: the sorted atoms from begin to end, in one row of
+// cells.
 struct CellTask {
-  std::uint64_t key;    // of the first of these cells
+  std::uint64_t key;    // key of the first cell
   int begin, end;
 };
 
 class CellTasks {
  public:
-  // As many atoms as are within a quarter of the range along x; more where they are few, though not too far apart, which
-  // costs digits; and not too many of a crowd, so that threads have work to share even where all atoms are in one place.
+  // Makes the tasks. A task has the atoms within a quarter of the range along x. It takes more when
+  // these are few, up to a maximum width, because distances from a common origin cost digits. It
+  // takes at most MANY_ATOMS atoms, so that threads share the work even when all atoms are in one
+  // place.
   void make(const CellGrid &grid, const CellBins &bi, int nthreads)
   {
     constexpr int ENOUGH_ATOMS = 8, MANY_ATOMS = 64, ATOMS_OF_A_PART = 1 << 14;
@@ -54,7 +58,7 @@ class CellTasks {
     run_in_parallel(nparts, std::min(nthreads, nparts), [&](std::int64_t part) {
       auto &some = tasks_of_part[part];
       some.clear();
-      // of the rows that begin in this part of the atoms
+      // Take the rows that begin in this part of the atoms.
       int begin = static_cast<int>(part) * ATOMS_OF_A_PART;
       const int end_of_part = std::min(begin + ATOMS_OF_A_PART, n);
       while (begin > 0 && begin < end_of_part && row(begin) == row(begin - 1)) ++begin;
@@ -83,24 +87,28 @@ class CellTasks {
   std::vector<std::vector<CellTask>> tasks_of_part;
 };
 
-// Which rows of cells are searched: all, or those of which each pair of rows has one that sees the other, and the own one.
+// The rows of cells to search. ALL: all rows in reach. AHEAD: the own row, and one row of each pair
+// of rows in reach, for traversals that meet each pair once.
 enum class RowsNear { ALL, AHEAD };
 
-// Partners that the owned atoms of a task may have, relative to origin, and their indices among the
-// sorted atoms; those of the task's own row are numbered own_first to own_last, those of rows ahead follow.
+// Candidates for the partners of the owned atoms of a task. Positions are relative to origin
+// (distance). Candidates own_first to own_last - 1 are in the task's own row. Those of rows ahead
+// follow.
 struct CellCandidates {
   double origin[3];
   int count = 0, own_first = 0, own_last = 0;
 };
 
-// of one thread
+// Memory of one thread.
 template <class Real> struct CandidateMemory {
-  std::vector<Real> x, y, z;    // relative to the origin
+  std::vector<Real> x, y, z;    // distance, relative to the origin
+  // Indices among the sorted atoms.
   std::vector<int> index;
   std::vector<PointRange> ranges;
-  std::vector<std::size_t> cursor;    // where searches of rows began last
+  std::vector<std::size_t> cursor;    // start of the next search of each row
 
-  void forget(const CellGrid &grid)    // those of another grid
+  // Resets the cursors for a new grid.
+  void forget(const CellGrid &grid)
   {
     cursor.assign((2 * grid.reach + 1) * (2 * grid.reach + 1), 0);
   }
@@ -139,15 +147,14 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
     half[c] = 0.5 * (hi[c] - lo[c]);
   }
 
-  // this margin is far above the rounding of Real: no pair is lost here
+  // The margin is far above the rounding of Real, so that no pair is lost.
   const double range_sq = range * range * (1.0 + 1e-5);
   const int reach = grid.reach, width = 2 * reach + 1;
-  const auto gap =
-      [&](int axis, std::int64_t cell) {    // from the box to a row of cells; the grid begins at 0
-        const double begin = static_cast<double>(cell) * grid.size[axis],
-                     end = begin + grid.size[axis];
-        return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
-      };
+  // Gap between the bounding box and a row of cells. The grid begins at 0.
+  const auto gap = [&](int axis, std::int64_t cell) {
+    const double begin = static_cast<double>(cell) * grid.size[axis], end = begin + grid.size[axis];
+    return std::max({0.0, begin - (hi[axis] - grid.lo[axis]), lo[axis] - grid.lo[axis] - end});
+  };
   const auto cy = static_cast<std::int64_t>(task.key / grid.n[0] % grid.n[1]);
   const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
   s.ranges.clear();
@@ -173,7 +180,7 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
       size += n;
     }
   }
-  s.ranges.push_back({0, 0, 0});    // ends the one before
+  s.ranges.push_back({0, 0, 0});    // end marker
   s.reserve(static_cast<std::size_t>(size) + KEEP_MARGIN);
   found.count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(), bj.x.data(),
                               bj.y.data(), bj.z.data(), found.origin, half, range_sq, s.x.data(),

@@ -1,8 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The loops that keep some elements of an array, and that which looks up neighbors.
+// Part of GPUCOORD, GPL-2.0. Loops that keep some elements of an array, and the gather of neighbor
+// positions.
 //
-// Compilers do not vectorize them. AVX-512 has instructions for both; elsewhere
-// a loop without branches does. Included by the files that are compiled once for each
-// instruction set, inside their unnamed namespaces, so each set has its own.
+// Compilers do not vectorize these loops. AVX-512 has instructions for both; other instruction sets
+// use branchless loops. Files that are compiled once per instruction set include this header inside
+// their unnamed namespaces, so that each set has its own copy.
 
 #ifndef GPUCOORD_COMPRESS_HOST_H
 #define GPUCOORD_COMPRESS_HOST_H
@@ -27,7 +28,7 @@ namespace {
     _mm256_storeu_ps(to, _mm256_maskz_compress_ps(keep, _mm512_cvtpd_ps(v)));
   }
 
-  // see pair_kernels.h
+  // See KeepNearBoxFunction in pair_kernels_host.h.
   template <class Real>
   int keep_near_box(int n, PointRange *ranges, const double *x, const double *y, const double *z,
                     const double *origin, const double *half, double range_sq, Real *x_out,
@@ -66,8 +67,8 @@ namespace {
     return count;
   }
 
-  // Displacements from (xi,yi,zi) of those of n points that are in range, but for the
-  // point numbered self; returns how many. The outputs have room for 16 elements more.
+  // Writes the displacements from (xi, yi, zi) of those of n points that are in range, without the
+  // point numbered self. Returns their number. The outputs need room for 16 more elements.
   inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
                            const double *z, double xi, double yi, double zi, int self, double *dx,
                            double *dy, double *dz)
@@ -109,8 +110,10 @@ namespace {
     return count;
   }
 
-  // Charges whose distance to a segment along x is within a squared range: their x, and their y and z as seen from it. The
-  // segment is around (middle, y0, z0). Returns how many; the outputs have room for a vector more.
+  // Keeps charges whose distance to a segment along x is within a squared range. The segment has
+  // the half length 'half' around (middle, y0, z0). Writes the x of the charges, and the y and z
+  // components of the vector from the charge to the segment. Returns the number of charges; the
+  // outputs need room for one more vector.
   inline int keep_near_row(double range_sq, int n, const double *x, const double *y,
                            const double *z, const double *q, double middle, double half, double y0,
                            double z0, double *x_out, double *dy, double *dz, double *q_out)
@@ -162,7 +165,7 @@ namespace {
     return count;
   }
 
-  // see ../multisite/site_kernels.h
+  // See ../multisite/site_kernels_host.h.
   inline void keep_partners(double range_sq, double inner_sq, int n, const double *x,
                             const double *y, const double *z, double xi, double yi, double zi,
                             unsigned char *kept, bool &any_outside)
@@ -234,7 +237,7 @@ namespace {
     }
   }
 
-  // 8 or 16 records at a time: as many of their numbers as fit into a vector are turned in registers
+  // Transposes 8 or 16 records at a time in registers.
   inline void transpose(__m512d (&v)[8])
   {
     __m512d t[8];
@@ -294,7 +297,7 @@ namespace {
     _mm512_storeu_ps(to, v);
   }
 
-  // see ../multisite/site_kernels.h
+  // See ../multisite/site_kernels_host.h.
   template <class Real>
   void take_records(int n, const int *index, int size, int nfields, const Real *from,
                     std::size_t stride, Real *to)
@@ -312,7 +315,7 @@ namespace {
       }
   }
 
-  // see pair_kernels.h; the outputs have room for 8 elements more
+  // See NeighborsFunction in pair_kernels_host.h. The outputs need room for 8 more elements.
   template <class Real>
   void neighbors(const double *x, const double *xi, int n, const int *rows, int neighmask, Real *dx,
                  Real *dy, Real *dz)

@@ -1,10 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. The kernels of engines list and allpairs and of pair mode.
+// Part of GPUCOORD, GPL-2.0. The kernels of engines 'list' and 'allpairs' and of pair mode.
 //
-// Launch: GATHER_THREADS threads a block.
-//   sum_lists: one warp an atom, its lanes share the neighbors; no shared memory.
-//   sum_all_pairs: one thread an atom and blockIdx.y a share of the partners, which pass
-//     through shared memory in tiles of ALL_PAIRS_TILE.
-//   sum_pairs: one thread a pair; no shared memory.
+// Launch: GATHER_THREADS threads per block.
+// - sum_lists: one warp per atom, its lanes share the neighbors; no shared memory.
+// - sum_all_pairs: one thread per atom, blockIdx.y selects a share of the partners, which pass
+//   through shared memory in tiles of ALL_PAIRS_TILE.
+// - sum_pairs: one thread per pair; no shared memory.
 
 #ifndef GPUCOORD_GATHER_KERNELS_CUH
 #define GPUCOORD_GATHER_KERNELS_CUH
@@ -86,7 +86,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
     sum_pairs(const __grid_constant__ PairsArguments arg, const FormulaConstants<Real> c)
 {
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
-  if (t - static_cast<int>(threadIdx.x % 32) >= arg.n) return;    // a whole warp without pairs
+  if (t - static_cast<int>(threadIdx.x % 32) >= arg.n) return;    // the whole warp has no pairs
   AtomSums<Real, Accumulator, WANT> sums;
   if (t < arg.n) {
     const double *const a = arg.xa + 3 * static_cast<std::size_t>(t),

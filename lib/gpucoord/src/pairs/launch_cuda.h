@@ -14,29 +14,30 @@
 
 namespace gpucoord {
 
-// The shape of a launch of engine cells.
+// Launch shape of engine 'cells'.
 struct CellsShape {
   bool block_processor;    // teams of 128 threads instead of warps
-  int warps_per_block;     // of the warp processor
-  int multiprocessors;     // of the GPU
+  int warps_per_block;     // for the warp processor
+  int multiprocessors;     // multiprocessors of the GPU
 };
 constexpr int MAX_WARPS_PER_BLOCK = 4;
 constexpr int BLOCK_PROCESSOR_WARPS = 4;
 
-inline int team_size(const CellsShape &shape)    // atoms
+// Returns the number of i-atoms per team.
+inline int team_size(const CellsShape &shape)
 {
   return shape.block_processor ? 32 * BLOCK_PROCESSOR_WARPS : 32;
 }
 
-// to how many teams the partners of atoms are shared out, so that there are enough
+// Returns the number of teams that share the partners of an atom, so that there are enough warps.
 inline int splits_of(int warps, int most)
 {
   return std::clamp(tuning::ENOUGH_WARPS / warps, 1, most);
 }
 
-constexpr int GATHER_THREADS = 128;    // a block, of the other kernels
+constexpr int GATHER_THREADS = 128;    // threads per block of the other kernels
 
-// Each enqueues one kernel; no argument may have n = 0. Throws DeviceError.
+// Each launcher enqueues one kernel. Arguments with n = 0 are not allowed. Throws DeviceError.
 template <class Real> struct Launchers {
   void (*cells)(const CellsArguments &, const FormulaConstants<Real> &, unsigned want,
                 const CellsShape &, cudaStream_t);

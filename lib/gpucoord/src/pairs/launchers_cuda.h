@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The functions of a table as the kernels take them.
+// Part of GPUCOORD, GPL-2.0. The functions of a switching table, prepared for kernels.
 
 #ifndef GPUCOORD_LAUNCHERS_CUDA_H
 #define GPUCOORD_LAUNCHERS_CUDA_H
@@ -16,7 +16,7 @@ template <class Real> struct SwitchFunction {
   double dmax;
   FormulaConstants<Real> constants = {};
   Launchers<Real> launchers = {};
-  DeviceBuffer<Instruction> instructions;    // of an expression
+  DeviceBuffer<Instruction> instructions;    // [nvalue + nslope] of a custom expression
 };
 
 template <class Real> void upload_program(const CustomProgram &program, SwitchFunction<Real> &f)
@@ -32,7 +32,7 @@ template <class Real> void upload_program(const CustomProgram &program, SwitchFu
   f.constants.nslope = static_cast<int>(program.slope.size());
 }
 
-// in the order of the table
+// Makes the functions in the order of the table.
 template <class Real>
 void make_functions(const SwitchTable &table, Precision precision,
                     std::deque<SwitchFunction<Real>> &functions)

@@ -1,16 +1,16 @@
-// Part of GPUCOORD, GPL-2.0. The search over cutoff bins that the cell processors share: of pairs of atoms
-// (cell_processor.cuh) and of rigid molecules (molecule_processor.cuh).
+// Part of GPUCOORD, GPL-2.0. The search in cutoff bins shared by the cell processors for atom pairs
+// (cell_processor.cuh) and for rigid molecules (molecule_processor.cuh).
 //
-// Launch: a team is one warp (WARPS = 1, any number of teams a block) or one thread block.
-// Each team takes blocks of as many i-atoms as it has threads from a queue, one atomic
-// counter, until it is empty: dense regions do not hold up the others.
+// Launch: a team is one warp (WARPS = 1, any number of teams per block) or one thread block. Each
+// team takes blocks of i-atoms, one i-atom per thread, from a queue until it is empty. The queue is
+// one atomic counter. Dense regions therefore do not delay the others.
 //
-// One i-atom a thread. Partners that are near the bounding box of the i-atoms are collected
-// in shared memory and then read by all threads: no thread tests the atoms that are out of reach of all of them.
-// Shared memory: a TeamMemory a team.
+// Partners near the bounding box of the i-atoms are collected in shared memory and then read by all
+// threads, so that no thread tests atoms that are out of reach of all i-atoms. Shared memory: one
+// TeamMemory per team.
 //
-// Small systems have too few i-atoms to fill a GPU: there the partners of each are shared out
-// to several teams (splits).
+// Small systems have too few i-atoms to fill a GPU. The partners of each i-atom are then split over
+// several teams.
 
 #ifndef GPUCOORD_NEAR_PARTNERS_CUH
 #define GPUCOORD_NEAR_PARTNERS_CUH
@@ -27,7 +27,9 @@ namespace gpucoord {
 
 template <class Real> struct alignas(16) Partner {
   Real x, y, z;    // relative to the origin of the i-atoms
-  int id;          // that of a Center is its own; the low half is enough within one array of atoms
+  // Low half of the id, enough within one array of atoms. Equal to the id of a Center: the atom
+  // itself.
+  int id;
 };
 
 template <bool SELECT, class Real, int WARPS> struct TeamMemory {
@@ -37,10 +39,11 @@ template <bool SELECT, class Real, int WARPS> struct TeamMemory {
       : sizeof(Real) == sizeof(float)       ? tuning::PARTNERS_SELECT_FLOAT
                                             : tuning::PARTNERS_SELECT_DOUBLE;
   Partner<Real> partner[CAPACITY];
-  unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];    // bits of the partners, for each thread
-  int2 range[SIZE];       // of sorted j-atoms, one for each column of the neighborhood
-  double leader[3];       // position of the first atom
-  std::int64_t column;    // of its cell
+  // [word][thread] a bit per partner.
+  unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];
+  int2 range[SIZE];       // [column of the neighborhood] sorted j-atoms
+  double leader[3];       // position of the first atom, distance
+  std::int64_t column;    // column of its cell
   float extreme[WARPS];
   int count[WARPS];
   int item;
@@ -62,7 +65,7 @@ template <int WARPS> struct Team {
     return WARPS == 1 ? __any_sync(ALL_LANES, value) : __syncthreads_or(value);
   }
 
-  // whether this thread is the first that has the flag
+  // Returns whether this thread is the first with the flag.
   template <class Memory> static __device__ bool is_first(bool flag, Memory &m)
   {
     const bool flags[1] = {flag};
@@ -71,7 +74,7 @@ template <int WARPS> struct Team {
     return flag && place[0] == 0;
   }
 
-  // the smallest value of all threads
+  // Returns the smallest value of all threads.
   template <class Memory> static __device__ float min(float value, Memory &m)
   {
     for (int distance = 16; distance > 0; distance /= 2)
@@ -85,8 +88,9 @@ template <int WARPS> struct Team {
     return value;
   }
 
-  // Where each thread's flagged things go if those of all threads are put in a row: warp by
-  // warp, first those with flag[0]. total: how many in all.
+  // Computes the position of each thread's flagged elements when the elements of all threads are
+  // concatenated: warp by warp, within a warp first the elements with flag[0]. total: number of
+  // flagged elements.
   template <int N, class Memory>
   static __device__ void places(const bool (&flag)[N], int (&place)[N], int &total, Memory &m)
   {
@@ -120,13 +124,14 @@ template <int WARPS> struct Team {
   }
 };
 
-// distance between the intervals [lo, hi] and [a, b]
+// Returns the distance between the intervals [lo, hi] and [a, b].
 __device__ inline double gap(double lo, double hi, double a, double b)
 {
   return fmax(0.0, fmax(a - hi, lo - b));
 }
 
-// the same from [lo, hi] along an axis to a column, of which the outermost ones hold all atoms beyond the grid
+// Returns the distance along an axis between [lo, hi] and a column. The outermost columns also hold
+// all atoms beyond the grid.
 __device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64_t c, double lo,
                                        double hi)
 {
@@ -135,8 +140,8 @@ __device__ inline double gap_to_column(const BinGrid &grid, int axis, std::int64
              c < grid.n[axis] - 1 ? begin + grid.size[axis] : HUGE_VAL);
 }
 
-// Sorted j-atoms of the t-th column of the neighborhood of (cy, cz) that can be in range of
-// a box around i-atoms. Exact but for the margin of search_sq.
+// Returns the sorted j-atoms in column t of the neighborhood of (cy, cz) that can be in range of
+// the box [lo, hi] around the i-atoms. Exact up to the margin of search_sq.
 __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t cy,
                                      std::int64_t cz, const double lo[3], const double hi[3])
 {
@@ -159,7 +164,7 @@ __device__ inline int2 find_partners(const CellsSearch &arg, int t, std::int64_t
 // One i-atom.
 template <class Real> struct Center {
   Real x, y, z;    // relative to the origin
-  Real limit;      // range^2; negative: takes no part
+  Real limit;      // range^2; negative: inactive
   int id;
 
   __device__ Real distance_sq(const Partner<Real> &p, Real &dx, Real &dy, Real &dz) const
@@ -178,18 +183,18 @@ template <class Real> struct Center {
   }
 };
 
-// What a team works on: as many i-atoms as it has threads, or a share of their partners.
+// The work of a team: as many i-atoms as it has threads, with all or a share of their partners.
 struct TeamItem {
-  int split;                        // which share
-  int t;                            // of this thread, among the owned i-atoms
-  bool valid;                       // there is such an atom
-  int number;                       // of it among the sorted atoms
-  int first_number, last_number;    // of the team
+  int split;                        // number of the share
+  int t;                            // index of this thread's atom among the owned i-atoms
+  bool valid;                       // this thread has an atom
+  int number;                       // its index among the sorted atoms
+  int first_number, last_number;    // sorted indices of the first and last atom of the team
   DeviceAtom atom;
-  std::int64_t column;    // of its cell
+  std::int64_t column;    // column of its cell
 };
 
-// item: of blocks of atoms times shares
+// item: number of the share times the number of atom blocks, plus the atom block.
 template <int SIZE>
 __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int rank)
 {
@@ -209,14 +214,14 @@ __device__ TeamItem item_of(const CellsSearch &arg, int item, int nblocks, int r
   return its;
 }
 
-// Collects the partners that are near the atoms of an item and calls add(center, may_be_same, n) for each n of them that
-// are in m.partner. may_be_same: whether one of them may be the atom itself. PADDED: those from n to the next multiple of
-// 32 are far away. limit: of the centers. id_of(atom, number): what is kept of a partner.
-// Lengths are multiplied by inverse_unit.
+// Collects the partners near the i-atoms of an item in m.partner. Calls add(center, may_be_same, n)
+// for each batch of n partners. may_be_same: one of the partners may be the atom itself. PADDED:
+// the partners from n to the next multiple of 32 are far away. limit: limit of the centers.
+// id_of(atom, index) returns the id stored with a partner. Lengths are multiplied by inverse_unit.
 //
-// A team takes its share of the partners: every so-manieth of the pieces that it loads at a time or, INTERLEAVED, of the
-// partners themselves, in passes. What it then collects at a time is from everywhere around, as near to one thread's atom as to
-// another's, and no thread has far more of it in range.
+// Each share takes every shares-th chunk that a team loads at once. INTERLEAVED: each share takes
+// every shares-th partner instead, in several passes. A batch then covers the whole surroundings
+// evenly, and no thread has far more partners in range than the others.
 template <int WARPS, bool PADDED, bool INTERLEAVED, class Real, class Memory, class IdOf, class Add>
 __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, int splits,
                                   int passes, Real inverse_unit, Real limit, int own_id, Memory &m,
@@ -231,7 +236,7 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   const bool one_group = arg.i.atom == arg.j.atom;
   const int shares = splits * passes, stride = INTERLEAVED ? shares : 1;
 
-  // Atoms of one column and not too far apart share an origin and a search for partners.
+  // Atoms of one column that are not too far apart share an origin and a search for partners.
   bool waits = its.valid && isfinite(atom.x) && isfinite(atom.y) && isfinite(atom.z);
   while (T::any(waits)) {
     if (T::is_first(waits, m)) {
@@ -249,7 +254,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
         its.column == column_here;
     waits = waits && !here;
 
-    // their bounding box, relative to the first of them: rounding is far below the margin of range_sq
+    // Bounding box of these atoms, relative to the first of them. Rounding is far below the margin
+    // of range_sq.
     double lo[3], hi[3], origin[3];
     Real half[3];
     const double position[3] = {atom.x, atom.y, atom.z};
@@ -270,12 +276,13 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
 
     const int ncolumns = arg.neighborhood.n;
     for (int share = its.split; share < shares; share += splits) {
-      int chunk = 0, column = 0, begin = 0,
-          end = 0;    // sorted j-atoms that are left in this column
+      // begin, end: sorted j-atoms left in this column.
+      int chunk = 0, column = 0, begin = 0, end = 0;
       for (bool more = true; more;) {
         int queued = 0;
-        bool may_be_same =
-            !one_group;    // a partner and one of the i-atoms: of two arrays, nothing is known
+        // With two arrays of atoms, the indices cannot rule out that a partner is one of the
+        // i-atoms.
+        bool may_be_same = !one_group;
         while (queued + AT_ONCE * SIZE <= Memory::CAPACITY) {
           if (begin >= end) {
             more = column < ncolumns;
@@ -315,9 +322,9 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
             if (is_near[u]) m.partner[queued + place[u]] = p[u];
           queued += total;
         }
+        // Pad to a multiple of 32.
         if (PADDED && rank < 32 && rank < (32 - queued % 32) % 32)
-          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY,
-                                      -1};    // up to a multiple of 32
+          m.partner[queued + rank] = {INFINITY, INFINITY, INFINITY, -1};
         T::sync();
         add(center, may_be_same, queued);
         T::sync();
@@ -326,8 +333,9 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   }
 }
 
-// Calls add(partner) for each of the first n partners within the center's limit; PADDED as above. Each thread first notes
-// which those are; the threads of a warp wait for the one that has the most.
+// Calls add(partner) for each of the first n partners within the center's limit. The partners must
+// be padded as in for_near_partners(). Each thread first notes its partners in range, in
+// m.in_range. The threads of a warp then wait for the thread with the most partners.
 template <class Real, class Memory, class F>
 __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Memory &m, F add)
 {
@@ -340,7 +348,7 @@ __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Me
       if (i.distance_sq(m.partner[32 * word + k], dx, dy, dz) <= i.limit) bits |= 1u << k;
     m.in_range[word][rank] = bits;
   }
-  // one loop for all words: a thread that has done with one does not wait for the others
+  // One loop over all words, so that a thread with an empty word does not wait for the others.
   unsigned bits = 0;
   for (int word = -1;;) {
     while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];

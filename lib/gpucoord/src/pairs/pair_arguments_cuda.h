@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What the pair kernels are given: one struct a launch. Lengths
-// are in the caller's units.
+// Part of GPUCOORD, GPL-2.0. Arguments of the pair kernels: one struct per launch. Lengths are in
+// the caller's units.
 
 #ifndef GPUCOORD_PAIR_ARGUMENTS_CUDA_H
 #define GPUCOORD_PAIR_ARGUMENTS_CUDA_H
@@ -14,65 +14,69 @@
 
 namespace gpucoord {
 
-// value and virial of the atoms of one warp
+// Value and virial of the atoms of one warp.
 struct WarpSums {
   double value;
   double virial[6];
-  double tested;    // distances computed, for the bench
+  double tested;    // number of computed distances, for benchmarks
 };
 
-// Where sums go, times a weight. Kernels share out the partners of their atoms to 'splits' teams: sums are
-// [splits][n][columns], and the caller adds up the splits.
+// Output of the sums, multiplied by a weight. The partners of each atom are split over 'splits'
+// teams. The caller adds up the splits.
 struct SumsOut {
-  double *sums;      // columns: peratom_columns() of the kernel's WANT; null: not wanted
+  // [splits][n][columns], columns: peratom_columns() of the kernel's WANT; null: not wanted.
+  double *sums;
   WarpSums *warp;    // [splits * warps of atoms] value and virial
   int splits;
   double weight;
 };
 
-// Owned atoms of i with all atoms of j that are near them.
+// Search of engine 'cells': owned atoms of i with all atoms of j near them.
 struct CellsSearch {
-  SortedAtoms i, j;    // the same in one group
-  BinGrid grid;        // of both
+  SortedAtoms i, j;    // equal if there is one group
+  BinGrid grid;        // grid of both
   Neighborhood neighborhood;
-  double range_sq;     // distance^2, with a margin for the rounding of Real
-  double search_sq;    // the same of the places where j-atoms were sorted
-  double
-      max_extent;    // along each axis, from the first of the atoms that share an origin, distance
-  int *queue;        // next item of work, starts at 0
+  double range_sq;    // distance^2, with a margin for the rounding of Real
+  // distance^2: (dmax + drift)^2 with the same margin. j-atoms may drift after they were sorted.
+  double search_sq;
+  // Distance along each axis, from the first of the atoms that share an origin.
+  double max_extent;
+  int *queue;    // next work item, must start at 0
 };
 
-// What depends on dmax. drift: how far atoms may be from the places where they were sorted.
+// Sets the members that depend on dmax (distance). drift: largest distance of an atom from its
+// position when it was sorted.
 inline void set_range(CellsSearch &arg, const BinGrid &grid, double dmax, double drift)
 {
   const double search_range = dmax + drift;
   arg.grid = grid;
   arg.neighborhood = make_neighborhood(grid, search_range + drift);
-  // a margin far above the rounding of Real: no pair is lost where boxes are compared
+  // The margin is far above the rounding of Real, so that no pair is lost when boxes are compared.
   arg.range_sq = dmax * dmax * (1.0 + 1e-5);
   arg.search_sq = search_range * search_range * (1.0 + 1e-5);
   arg.max_extent = tuning::MAX_COLUMN_WIDTH * dmax;
 }
 
-// Engine cells.
+// Arguments of engine 'cells'.
 struct CellsArguments : CellsSearch {
-  SumsOut out;    // n: i.nowned, rows are the caller's places
+  SumsOut out;    // n: i.nowned; row t belongs to the atom at position t of the caller's list
 };
 
-// Engine list: n atoms with their neighbors.
+// Arguments of engine 'list': n atoms with their neighbors.
 struct ListArguments {
   const double *x;                // [nall][3]
-  const unsigned char *member;    // [nall]; null: all have the bit
-  unsigned char bit;              // partners have it in member
+  const unsigned char *member;    // [nall] membership bits; null: all are members
+  unsigned char bit;              // partners must have this bit in member
   const int *row;                 // [n] row of x
-  const std::int64_t *first;      // [n + 1] of its neighbors
-  const int *neighbor;            // rows of x, not yet masked
+  const std::int64_t *first;      // [n + 1] begin of each atom's neighbors
+  const int *neighbor;            // rows of x, before neighmask is applied
   int neighmask;
   int n;
-  SumsOut out;    // no splits
+  SumsOut out;    // splits is 1
 };
 
-// Engine allpairs, and engine cells for few pairs: n atoms i with all atoms j, nearest images.
+// Arguments of engine 'allpairs', and of engine 'cells' with few pairs: n atoms i with all atoms j,
+// nearest images.
 struct AllPairsArguments {
   Box box;
   const DeviceAtom *i, *j;    // [n], [nj]
@@ -81,29 +85,29 @@ struct AllPairsArguments {
   SumsOut out;
 };
 
-// Pair mode, nearest images.
+// Arguments of pair mode, nearest images.
 struct PairsArguments {
   Box box;
   const double *xa, *xb;          // [n][3]
-  const unsigned char *counts;    // [n] whether this rank counts the pair in S
+  const unsigned char *counts;    // [n] this rank counts the pair in S
   int n;
-  SumsOut out;    // no splits; sums of the pair, dS/dx of its first atom
+  SumsOut out;    // splits is 1; sums of a pair, with dS/dx of its first atom
 };
 
-// Lists of partners that are kept on the GPU.
+// Arguments of kernels over partner lists kept on the GPU.
 struct PartnerArguments {
   DeviceRows rows;
   const void *points;     // int4 in units, or DeviceAtom
   double unit;            // distance
-  double weight;          // of the pairs of these rows
-  double value_scale;     // 1/2 where every pair is met from both its ends
-  double *sums;           // [n][columns] of the rows; null: not wanted
+  double weight;          // weight of the pairs of these rows
+  double value_scale;     // 1/2 if every pair occurs twice, once from each end
+  double *sums;           // [n][columns] sums of the rows; null: not wanted
   float *slopes;          // [3][n] dS/dx of the rows; null: not wanted
-  DeviceForces forces;    // from which derivatives are subtracted; null: none
+  DeviceForces forces;    // dS/dx is subtracted from these forces; null: none
   double *block_sums;     // [7][blocks] value and virial
-  unsigned *ended;        // blocks that have ended: 0 before and after
+  unsigned *ended;        // number of blocks that have ended; 0 before and after the launch
   WarpSums *total;        // value and virial of all launches of an evaluation
-  bool is_first;          // of those
+  bool is_first;          // the first of these launches
 };
 
 }    // namespace gpucoord

@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. All pair kernels of one formula: compiled once for each name in
-// formulas.cuh, with -DGPUCOORD_FORMULA=name.
+// Part of GPUCOORD, GPL-2.0. All pair kernels of one formula. This file is compiled once for each
+// name in formulas.cuh, with -DGPUCOORD_FORMULA=name. The launch shapes are documented in the
+// included kernel files.
 
 #include "cell_processor.cuh"
 #include "gather_kernels.cuh"
@@ -20,13 +21,15 @@ namespace {
 
   using Formula = formula::GPUCOORD_FORMULA;
 
-  // The virial alone is rarely wanted: it comes with derivatives that are not stored.
+  // The virial is rarely wanted without derivatives. The kernels compute both; unwanted derivatives
+  // are not stored.
   constexpr unsigned ALL = DERIVATIVES | VIRIAL;
-  // stores more for each atom, and is a kernel of its own so that the others stay as they are
+  // The per-atom virial stores more per atom. It has a separate kernel, so that the other kernels
+  // keep their registers.
   constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
   constexpr unsigned IN_WINDOW = DERIVATIVES | WINDOWED;
 
-  // calls f with a constant, where kernels exist for all of these
+  // Calls f with 'want' as a compile-time constant. For launchers that have a kernel for each want.
   template <class F> void with_want(unsigned want, F f)
   {
     switch (want) {
@@ -48,7 +51,7 @@ namespace {
     const int teams_per_block = WARPS == 1 ? shape.warps_per_block : 1;
     const int threads = 32 * WARPS * teams_per_block;
     const int teams = (arg.i.nowned + 32 * WARPS - 1) / (32 * WARPS) * arg.out.splits;
-    // as many threads as a multiprocessor can hold: more would find the queue empty
+    // As many threads as the multiprocessors can hold. Further threads would find the queue empty.
     const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
                                 shape.multiprocessors * (2048 / threads));
     static_assert(MAX_WARPS_PER_BLOCK * sizeof(TeamMemory<!CHEAP<Formula>, Real, 1>) <= 48 * 1024,
@@ -137,9 +140,10 @@ namespace {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
             "asking for shared memory");
+      // The maximum carveout gives room for as many concurrent blocks as there are registers for.
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                  cudaSharedmemCarveoutMaxShared),
-            "asking for shared memory");    // for as many blocks at once as there are registers for
+            "asking for shared memory");
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
                     arg, c);
     };
@@ -148,7 +152,7 @@ namespace {
     });
   }
 
-  // sums in double, also in precision single: the loads take longer
+  // Sums are double even in precision single, because the loads take longer.
   template <class Real>
   void partners(const PartnerArguments &arg, const FormulaConstants<Real> &c, unsigned want,
                 cudaStream_t stream)

@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Pair kernels of the host backend.
 //
-// Everything here has internal linkage or is always inlined, but for the
-// functions at the end, whose namespace is the instruction set: no code made for
-// one can be taken for another's by the linker.
+// This file is compiled once per instruction set. All functions have internal linkage or are always
+// inlined, except the functions at the end, which are in a namespace per instruction set. The
+// linker therefore never uses code of one instruction set for another.
 
 #include "pair_kernels_host.h"
 
@@ -20,12 +20,12 @@ namespace gpucoord {
 
 namespace {
 
-  // Partners are taken in chunks that stay in the first-level cache. In MIXED a
-  // chunk is summed in float and the chunks in double.
+  // Partners are processed in chunks that stay in the L1 cache. MIXED sums a chunk in float and
+  // adds the chunks in double.
   constexpr int CHUNK = 256;
 
-  // sum - a b, with one rounding where the machine can: left to the compiler, that would depend on what else
-  // is wanted, and forces on when the virial is
+  // Returns sum - a b, with a single rounding if the machine has fma. The compiler's own choice
+  // would depend on WANT, and the forces would depend on whether the virial is computed.
   inline float subtract_product(float sum, float a, float b)
   {
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
@@ -64,7 +64,8 @@ namespace {
       const int count = keep_in_range(c.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
                                       self - begin, dx, dy, dz);
       if (count == 0) continue;
-      // Whole vectors: what is left over would take as long in scalars. The last ones count as nothing.
+      // Process whole vectors, because a scalar remainder would take as long. The padding has
+      // weight 0.
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
@@ -100,7 +101,7 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  // an expression is evaluated in double, one pair at a time
+  // A custom expression is evaluated in double, one pair at a time.
   template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
                      const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,

@@ -1,7 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. The inner loop of the host backend.
+// Part of GPUCOORD, GPL-2.0. The inner loops of the host backend.
 //
-// pair_kernels_host.cpp is compiled once for each instruction set; the set is chosen
-// when the program runs, so one build serves every machine of a cluster.
+// pair_kernels_host.cpp is compiled once for each instruction set. The set is chosen at run time,
+// so that one build serves every machine of a cluster.
 
 #ifndef GPUCOORD_PAIR_KERNELS_HOST_H
 #define GPUCOORD_PAIR_KERNELS_HOST_H
@@ -13,30 +13,31 @@
 
 namespace gpucoord {
 
-// Sums over the partners of one atom, in this order: s; dS/dx, dS/dy, dS/dz of
-// the atom; -(ds/dr)/r d (x) d in the order xx yy zz xy xz yz.
+// Sums over the partners of one atom, in this order: s; dS/dx, dS/dy, dS/dz of the atom; -(ds/dr)/r
+// d (x) d as xx yy zz xy xz yz.
 constexpr int NSUMS = 10;
 
-// Adds the terms of n partners at (x,y,z) of the atom at (xi,yi,zi) to sums.
-// Partners out of range are skipped, and the partner numbered self (-1: none).
+// Adds the terms of n partners at (x, y, z) of the atom at (xi, yi, zi) to sums, [NSUMS]. Skips
+// partners out of range, and the partner numbered self (-1: none).
 template <class Real>
 using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *, int n,
                                 const Real *x, const Real *y, const Real *z, Real xi, Real yi,
                                 Real zi, int self, double *sums);
 
-// Nearest images of the n points xj ([n][3]) as seen from xi, rounded to Real.
+// Computes the nearest-image displacements from xi to the n points xj, [n][3], rounded to Real.
 template <class Real>
 using DisplacementFunction = void (*)(const Box &, const double *xi, int n, const double *xj,
                                       Real *dx, Real *dy, Real *dz);
 
-// Points from begin to end of arrays, and where the first of those that are kept goes.
+// The points from begin to end of an array. kept: index of the first kept point in the output.
 struct PointRange {
   int begin, end, kept;
 };
 
-// Writes to x_out, y_out, z_out those points of n ranges that are within a squared range
-// of a box with half edges half around origin, relative to origin, and their index to
-// index_out. Returns how many; KEEP_MARGIN elements beyond them may be overwritten.
+// Keeps the points of n ranges that are within sqrt(range_sq) of a box. The box has the half edges
+// 'half' and is centered at origin. Writes positions relative to origin to x_out, y_out, z_out, and
+// indices to index_out. Sets 'kept' of each range. Returns the number of kept points. Up to
+// KEEP_MARGIN elements beyond them may be overwritten.
 template <class Real>
 using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, const double *y,
                                     const double *z, const double *origin, const double *half,
@@ -44,16 +45,17 @@ using KeepNearBoxFunction = int (*)(int n, PointRange *ranges, const double *x, 
                                     int *index_out);
 constexpr int KEEP_MARGIN = 8;
 
-// Displacements from xi of n neighbors, rows of x after neighmask, rounded to Real; KEEP_MARGIN elements
-// beyond them may be overwritten.
+// Computes the displacements from xi to n neighbors, rounded to Real. neighbors: rows of x after
+// neighmask is applied. Up to KEEP_MARGIN elements beyond them may be overwritten.
 template <class Real>
 using NeighborsFunction = void (*)(const double *x, const double *xi, int n, const int *neighbors,
                                    int neighmask, Real *dx, Real *dy, Real *dz);
 
 template <class Real> struct PairKernels {
-  GatherFunction<Real> gather[4];    // by Want: value, + derivatives, + virial, + both
-  GatherFunction<Real>
-      gather_windowed;    // dS/dx of each pair times the window of the constants, no value
+  // Indexed by Want: value, + derivatives, + virial, + both.
+  GatherFunction<Real> gather[4];
+  // dS/dx of each pair times the window of the constants, without the value.
+  GatherFunction<Real> gather_windowed;
   NeighborsFunction<Real> neighbors;
   DisplacementFunction<Real> displacements;
   KeepNearBoxFunction<Real> keep_near_box;
@@ -61,7 +63,7 @@ template <class Real> struct PairKernels {
 
 template <class Real> KeepNearBoxFunction<Real> select_keep_near_box();
 
-// Kernels of a precision: Real float for SINGLE and MIXED, double for DOUBLE.
+// Kernels for a precision. Real is float for SINGLE and MIXED, and double for DOUBLE.
 template <class Real>
 GPUCOORD_TEST_API PairKernels<Real> select_pair_kernels(const Switch &, Precision);
 

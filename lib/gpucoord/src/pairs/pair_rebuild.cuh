@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Shared by the files that select atoms (device_pairs.cu) and list their
-// partners (pair_rows.cu).
+// Part of GPUCOORD, GPL-2.0. Shared by the files that select atoms (resident_pairs.cu) and list
+// their partners (pair_rows.cu).
 
 #ifndef GPUCOORD_PAIR_REBUILD_CUH
 #define GPUCOORD_PAIR_REBUILD_CUH
@@ -21,9 +21,10 @@ namespace pair_rebuild {
     return blockIdx.x * THREADS + threadIdx.x;
   }
 
-  // Places of the numbers that a rebuild counts on the device. OVERLAP: owned atoms that are in both
-  // groups. PARTNERS: of all atoms. MOST: of one atom. From LISTS on there are two numbers for each
-  // list of atoms: all of them, and the owned ones.
+  // Indices of the numbers that a rebuild counts on the device. LO, HI: bounds of the positions.
+  // OVERLAP: owned atoms in both groups. ROWS: candidates with partners. ROWS_A: those in group a.
+  // PARTNERS: partners of all atoms. MOST: most partners of one atom. From LISTS on, each list of
+  // atoms has two numbers: all atoms, and owned atoms.
   enum { LO, HI = LO + 3, OVERLAP = HI + 3, ROWS, ROWS_A, PARTNERS, MOST, LISTS };
 
 }    // namespace pair_rebuild

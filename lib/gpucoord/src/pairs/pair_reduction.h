@@ -8,7 +8,7 @@
 
 namespace gpucoord {
 
-// The sum of n > 0 of them, always in the same order. Enqueues work only.
+// Sums n > 0 elements, always in the same order. Only enqueues work.
 void reduce(const WarpSums *sums, int n, WarpSums *total, DeviceBuffer<char> &workspace,
             cudaStream_t);
 

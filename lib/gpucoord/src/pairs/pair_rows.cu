@@ -1,7 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach: rows of partners, and their tiles.
+// Part of GPUCOORD, GPL-2.0. Lists the pairs of atoms in reach: rows of partners, and their tiles.
 //
-// Launch: one thread a candidate or row, 256 a block; find_partners_in_masks 1 or 32 a candidate, blockIdx.y the group;
-// make_tiles one warp a tile, 128 a block. No shared memory.
+// Launch: one thread per candidate or row, 256 threads per block. find_partners_in_masks: 1 or 32
+// threads per candidate, blockIdx.y is the group. make_tiles: one warp per tile, 128 threads per
+// block. No shared memory.
 
 #include "resident_pairs.h"
 
@@ -22,12 +23,12 @@ namespace gpucoord {
 
 using namespace pair_rebuild;
 
-// Where the partners of candidates are written, in fours: as rows in tiles that all have room for rows of one length,
-// or where offset says.
+// Memory for the partners of candidates, in groups of four. Either tiles with rows of equal length,
+// or rows at the positions in offset.
 struct Room {
   int4 *partner;
-  int capacity;                  // partners, a multiple of 4
-  const std::int64_t *offset;    // null: tiles
+  int capacity;                  // partners per row, a multiple of 4
+  const std::int64_t *offset;    // [candidates] begin of the row, in int4; null: tiles
   __device__ int4 *four(int t, int c) const
   {
     if (offset) return partner + offset[t] + c;
@@ -56,7 +57,7 @@ namespace {
     return room > tuning::ENOUGH_ROOM && room > tuning::ROOM_PER_PARTNER * partners;
   }
 
-  // threads an atom
+  // Returns the number of threads per atom.
   int lanes_for(int rows, std::int64_t partners_a_row)
   {
     int lanes = 1;
@@ -66,8 +67,8 @@ namespace {
     return lanes;
   }
 
-  // Adds the partners found of one candidate, or 0, to PARTNERS and MOST, and to ROWS, the candidates that have any, and
-  // ROWS_A, those of group a. All lanes of a warp must call.
+  // Adds the number of partners of one candidate, or 0, to PARTNERS and MOST. Counts candidates
+  // with partners in ROWS, and those of group a in ROWS_A. All lanes of a warp must call.
   __device__ void add_to_numbers(int found, bool is_of_a, std::int64_t *numbers)
   {
     const int most = max_warp(found), total = add_warp(found);
@@ -84,7 +85,7 @@ namespace {
     if (rows_a > 0) add(ROWS_A, rows_a);
   }
 
-  // the partners of each candidate, as many as there is room for, and how many there are
+  // Writes the partners of each candidate, as many as fit, and counts all of them.
   __global__ void __launch_bounds__(THREADS)
       find_partners(const __grid_constant__ Search search, const __grid_constant__ Room room,
                     int *count, std::int64_t *numbers)
@@ -108,7 +109,7 @@ namespace {
     add_to_numbers(found, t < search.candidates.na, numbers);
   }
 
-  // the same from masks; lanes() threads a candidate
+  // Like find_partners(), from masks. lanes() threads share a candidate.
   __global__ void __launch_bounds__(THREADS)
       find_partners_in_masks(const __grid_constant__ MasksOfGroups of_groups,
                              const __grid_constant__ Candidates candidates,
@@ -132,8 +133,8 @@ namespace {
     add_to_numbers(counts ? found : 0, blockIdx.y == 0, numbers);
   }
 
-  // Points, atoms and counts of rows and, where it is wanted, the size of each tile. active: the candidates that are
-  // rows; null: all.
+  // Writes the points, atoms and counts of rows and, if tile is not null, the size of each tile.
+  // active: the candidates that are rows; null: all.
   __global__ void list_rows(const __grid_constant__ Candidates candidates, const int *active, int n,
                             int lanes, const int *candidate_count, int *point, int *atom,
                             int *count, std::int64_t *tile)
@@ -154,13 +155,13 @@ namespace {
       tile[r / rows_a_tile] = 32 * static_cast<std::int64_t>((fours + lanes - 1) / lanes);
   }
 
-  // the k-th partner of a row, as they were found
+  // Partner k of row r, as found by the search.
   struct FoundPartners {
     const int *active;
     Room room;
     __device__ int operator()(int r, int k) const { return room.partner_of(active[r], k); }
   };
-  // or in a neighbor list of the caller
+  // Partner k of row r, from a neighbor list of the caller.
   struct NeighborsOfCaller {
     const int *neighbor;
     std::int64_t atom_stride, neighbor_stride;
@@ -170,7 +171,7 @@ namespace {
     }
   };
 
-  // a warp a tile
+  // One warp per tile.
   constexpr int TILE_THREADS = 128;
 
   template <class Partners>
@@ -187,7 +188,7 @@ namespace {
       return k < count ? partners(r, k) : none;
     };
     int4 *to = partner + (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
-#pragma unroll 2    // loads under way
+#pragma unroll 2    // loads in flight
     for (int k = thread % lanes; k < count; k += FOUR * lanes, to += 32)
       *to = make_int4(number(k), number(k + lanes), number(k + 2 * lanes), number(k + 3 * lanes));
   }
@@ -204,17 +205,17 @@ namespace {
 
 }    // namespace
 
-// Rows of one pair of classes, on their way from the search to tiles.
+// Rows of one pair of classes, between the search and the tiles.
 struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
-  int n, na;    // rows, and those of group a
-  int most;     // partners of one row
+  int n, na;    // number of rows, and of those of group a
+  int most;     // most partners of one row
   std::int64_t npairs;
   int lanes, ntiles;
-  bool in_place;           // the search has written tiles, one row for each candidate
-  std::int64_t longest;    // fours in a tile that has room for 'most'
-  bool differ;             // tiles, in size
+  bool in_place;           // the search has written tiles, with one row per candidate
+  std::int64_t longest;    // length of a tile with room for 'most', in int4
+  bool differ;             // tiles differ in size
 };
 
 /* ---------------------------------------------------------------------- */
@@ -268,8 +269,8 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t
 }
 
 /* ----------------------------------------------------------------------
-   owned atoms of class ci with their partners of class cj; of two groups also the atoms of the second
-   group and class cj with theirs of ci
+   finds the rows of owned atoms of class ci with partners of class cj; if there are two groups,
+   also of owned atoms of the second group and class cj with partners of class ci
 ------------------------------------------------------------------------- */
 
 void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
@@ -301,17 +302,17 @@ void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
   all_rows.push_back({ci, cj, view});
 }
 
-// Writes partners into 'found'. Waits for their number.
+// Writes the partners into 'found'. Waits for their number.
 ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Candidates &candidates,
                                                         double range, RowBuffers &buffers,
                                                         cudaStream_t stream)
 {
   const int ncandidates = candidates.n;
-  // groups may have grown since few atoms needed so much
+  // The capacity may come from a rebuild with fewer atoms. Reset it if it is wasteful now.
   if (is_wasteful(static_cast<std::int64_t>(ncandidates) * buffers.capacity, buffers.npartners))
     buffers.capacity = RowBuffers::FIRST_CAPACITY;
-  if (found.bytes() < buffers.partner.bytes())
-    found.swap(buffers.partner);    // the old rows are not needed any more
+  // The old rows are no longer needed.
+  if (found.bytes() < buffers.partner.bytes()) found.swap(buffers.partner);
   candidate_count.reserve(ncandidates);
   Search search = {};
   MasksOfGroups masks = {};
@@ -320,8 +321,9 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   else
     search = search_for(a, b, candidates, range);
 
-  // Again where an atom has more partners than any had in the last rebuild. Where few atoms have so many that rows of
-  // that length would take far more memory than all partners, each gets what it needs: always by two searches.
+  // Search again if an atom has more partners than the capacity of the last rebuild. If few atoms
+  // have so many partners that rows of equal length would waste memory, each row gets the length
+  // that it needs. This always takes two searches.
   int most;
   Room room = {};
   for (;;) {
@@ -376,7 +378,7 @@ void ResidentPairs::choose_tiles(FoundRows &rows)
 {
   // A few rows may have most of the partners.
   rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2));
-  // The search has written tiles already. These are good where nearly all candidates have partners.
+  // The search has already written tiles. They are good if nearly all candidates have partners.
   rows.in_place =
       rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
   if (rows.in_place) {
@@ -385,13 +387,14 @@ void ResidentPairs::choose_tiles(FoundRows &rows)
   }
   const int rows_a_tile = 32 / rows.lanes;
   rows.ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
-  // Tiles of the longest row, unless they would be far too much memory.
+  // Tiles have room for the longest row, unless this wastes memory.
   rows.longest =
       32 * static_cast<std::int64_t>(((rows.most + FOUR - 1) / FOUR + rows.lanes - 1) / rows.lanes);
   rows.differ = !rows.in_place && is_wasteful(FOUR * rows.longest * rows.ntiles, rows.npairs);
 }
 
-// Leaves out candidates without partners, unless rows are in place. The view has all but tiles and partners.
+// Removes candidates without partners, unless the rows are in place. The view lacks only tiles and
+// partners.
 DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffers,
                                        cudaStream_t stream)
 {
@@ -432,7 +435,7 @@ DeviceRows ResidentPairs::compact_rows(const FoundRows &rows, RowBuffers &buffer
   return view;
 }
 
-// Writes the partners of compact rows into tiles. Waits for the size of tiles that differ.
+// Writes the partners of compact rows into tiles. Waits for the total size if tiles differ in size.
 void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, DeviceRows &view,
                                cudaStream_t stream)
 {
@@ -461,7 +464,8 @@ void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, Devic
   enqueue_tiles(view, FoundPartners{active.data(), rows.room}, buffers.partner.data(), stream);
 }
 
-// No search, and for tiles no wait: they have room for as many partners as the list has room for neighbors.
+// Takes the neighbor list of the caller; there is no search. Tiles have room for the capacity of
+// the list, so there is no wait either.
 void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbors &neighbors,
                                    cudaStream_t stream)
 {
@@ -473,10 +477,10 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   nowned[1] = 0;
   n_points = atoms.nall;
   if (n == 0) return;
-  DeviceRows view = {};    // without numbers of points and atoms: those of rows
+  DeviceRows view = {};    // point and atom stay null: equal to the row's index
   view.n = view.nvalue = n;
-  const int partners =
-      neighbors.capacity / 2;    // half of the room is about what atoms of a liquid need
+  // Half of the capacity is about the number of neighbors of an atom in a liquid.
+  const int partners = neighbors.capacity / 2;
   if (rebuilds_in_tiles > 0)
     --rebuilds_in_tiles;
   else if (!precise && RowBlockBuilder::are_for(n, n_points, neighbors.capacity, partners)) {
@@ -485,7 +489,7 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
     view.blocks = row_blocks->build(atoms, neighbors, longest + skin, stream);
     copied += sizeof(int);
     if (view.blocks.partner) {
-      row_buffers.clear();    // of tiles
+      row_buffers.clear();    // unused tiles
       all_rows.push_back({0, 0, view});
       return;
     }

@@ -1,8 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The kernel over lists of partners that are kept on the GPU.
+// Part of GPUCOORD, GPL-2.0. The kernel over partner lists kept on the GPU.
 //
-// Launch of sum_partners: GATHER_THREADS threads a block and no more than MAX_PARTNER_BLOCKS blocks, whose warps take the
-// tiles of rows in turn; 'lanes' threads share the partners of an atom. Shared memory: the sums of the block's warps. The last
-// block to end adds up the blocks, always in the same order.
+// Launch of sum_partners: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks,
+// whose warps take the tiles of rows in turn. 'lanes' threads share the partners of an atom. Shared
+// memory: the sums of the block's warps. The last block to end adds up the blocks, always in the
+// same order.
 
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
 #define GPUCOORD_PARTNER_KERNELS_CUH
@@ -16,14 +17,15 @@
 namespace gpucoord {
 
 constexpr int PARTNER_WARPS = GATHER_THREADS / 32;
-// On a multiprocessor. To say so leaves registers for loads under way (64, where the compiler would take 56), in which
-// the kernel of the most frequent steps gains a fifth.
+// Blocks per multiprocessor. A launch bound leaves registers for loads in flight (64; the compiler
+// would take 56). This speeds up the kernel of the most frequent steps by a fifth.
+// 0: the compiler decides.
 template <class Real, unsigned WANT>
-constexpr int PARTNER_BLOCKS =
-    std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 8 : 0;    // 0: as it likes
+constexpr int PARTNER_BLOCKS = std::is_same<Real, float>::value &&WANT == DERIVATIVES ? 8 : 0;
 constexpr int FOURS_BEFORE_FLUSH = 16;
 
-// The difference of two points, in units where they are integers, and the square of a distance from that in units.
+// difference() returns the difference of two points; integer points in units. length_sq() converts
+// its square to distance^2.
 __device__ inline void difference(const int4 &a, const int4 &b, float &dx, float &dy, float &dz)
 {
   dx = static_cast<float>(b.x - a.x);
@@ -46,7 +48,7 @@ __device__ inline double length_sq(double r_sq, double)
   return r_sq;
 }
 
-// numbers that no other thread reads: they do not stay in L1, which points need
+// Loads data that no other thread reads. They bypass L1, which is needed for points.
 template <class Four> __device__ Four load_once(const Four *p)    // int4 or uint4
 {
   Four v;
@@ -63,7 +65,8 @@ template <> struct PointOf<float> {
   using Type = int4;
 };
 
-// Adds those of four partners that exist and are in range: of 'left' partners that are still to come, every lanes-th.
+// Adds those of four partners that exist and are in range. left: partners still to come; this
+// thread takes every lanes-th of them.
 template <class Formula, class Real, class Point, class Sums>
 __device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom,
                                 const Point (&other)[FOUR], int left, int lanes, Real unit_sq)
@@ -81,7 +84,7 @@ __device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, con
   }
 }
 
-// the sums of a row, where they are wanted; value and virial are added to those of this thread
+// Stores the sums of a row as wanted. Adds value and virial to those of this thread.
 template <unsigned WANT, class Sums>
 __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
 {
@@ -101,7 +104,8 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
   }
 }
 
-// Value and virial of all threads: of the block, then, by the last block to end, of all blocks. WARPS: of a block
+// Adds up value and virial of all threads: over the block, then over all blocks in the last block
+// to end. WARPS: warps per block.
 template <unsigned WANT, int WARPS>
 __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
 {
@@ -110,7 +114,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   __shared__ bool is_last;
   constexpr int NVALUES = WANT & VIRIAL ? 7 : 1;    // the first members of WarpSums
   double *const values = &mine.value;
-  const auto add_block = [&] {    // the sum of all threads is left with the first
+  const auto add_block = [&] {    // the first thread gets the sum of all threads
     for (int k = 0; k < NVALUES; ++k) values[k] = add_warp(values[k]);
     if (thread == 0) of_warp[warp] = mine;
     __syncthreads();
@@ -130,7 +134,7 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   mine = WarpSums();
   for (int block = threadIdx.x; block < gridDim.x; block += 32 * WARPS)
     for (int k = 0; k < NVALUES; ++k) values[k] += __ldcg(arg.block_sums + k * gridDim.x + block);
-  __syncthreads();    // of_warp is free
+  __syncthreads();    // of_warp is free again
   add_block();
   if (threadIdx.x != 0) return;
   for (int k = 0; k < NVALUES; ++k) {
@@ -153,7 +157,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
   const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
 
   WarpSums mine = {};
-  wait_for_kernel_before();    // which may be that of the points
+  wait_for_kernel_before();    // the preceding kernel may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
     const int r = tile * rows_a_tile + a;
@@ -165,10 +169,11 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
       const int count = arg.rows.count[r];
       const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
       const int4 *partner = arg.rows.partner + begin + thread;
-      // It is loads that take time: those of the next partners' numbers are under way while these are summed.
+      // Loads limit this kernel. The indices of the next partners are loaded while these partners
+      // are summed.
       int4 next = {};
       if (lane < count) next = load_once(partner);
-      int left = count - lane;    // every lanes-th of them is this thread's
+      int left = count - lane;    // this thread takes every lanes-th partner
       while (left > 0) {
         const int stop =
             std::is_same<Real, float>::value ? max(0, left - FOURS_BEFORE_FLUSH * FOUR * lanes) : 0;

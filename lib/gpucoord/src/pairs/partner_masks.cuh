@@ -1,7 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. The search for partners where there are few atoms: all pairs are tested, without bins.
+// Part of GPUCOORD, GPL-2.0. The search for partners when there are few atoms: all pairs are
+// tested, without bins.
 //
-// Of each candidate and 32 atoms that may be its partners there is a word of bits. Launch of test_all_pairs: one warp
-// for each 32 candidates and word, 128 threads a block; of list_partners: see there. No shared memory.
+// Each candidate has a word of bits for every 32 possible partners. Launch of test_all_pairs: one
+// warp per 32 candidates and word, 128 threads per block. list_partners() documents its own launch.
+// No shared memory.
 
 #ifndef GPUCOORD_PARTNER_MASKS_CUH
 #define GPUCOORD_PARTNER_MASKS_CUH
@@ -14,30 +16,28 @@
 
 namespace gpucoord {
 
-// Candidates of one group, and the atoms that may be their partners.
+// Candidates of one group, and their possible partners.
 struct PartnerMasks {
   const DeviceAtom *candidate, *other;
   int n, nother;
-  int first_point;    // number of the first of the others among the points
+  int first_point;    // index of the first possible partner among the points
   double reach_sq;
   std::uint32_t *word;    // [words][n]
 
   __host__ __device__ int words() const { return (nother + 31) / 32; }
-  __host__ __device__ int chunks() const { return (n + 31) / 32; }    // of candidates
-  __host__ __device__ int lanes() const
-  {
-    return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1;
-  }    // to list partners
+  __host__ __device__ int chunks() const { return (n + 31) / 32; }    // chunks of 32 candidates
+  // Threads that list the partners of a candidate.
+  __host__ __device__ int lanes() const { return words() > tuning::WORDS_OF_ONE_THREAD ? 32 : 1; }
 };
 
 constexpr int MASK_THREADS = 128;
 
-// those of both groups, n 0 where there is none: blockIdx.y
+// Masks of both groups, indexed by blockIdx.y. n is 0 if there is no second group.
 struct MasksOfGroups {
   PartnerMasks group[2];
 };
 
-// warps side by side load the same candidates
+// Adjacent warps load the same candidates.
 static __global__ void __launch_bounds__(MASK_THREADS)
     test_all_pairs(const __grid_constant__ MasksOfGroups of_groups)
 {
@@ -65,8 +65,8 @@ static __global__ void __launch_bounds__(MASK_THREADS)
   if (lane < end) masks.word[static_cast<std::int64_t>(w) * masks.n + first + lane] = mine;
 }
 
-// Calls f(k, number of the point) for the k-th partner of a candidate, for all k, and returns their number. All lanes
-// of a warp must call; lanes() of them share a candidate.
+// Calls f(k, index of the point) for each partner k of a candidate and returns the number of
+// partners. All lanes of a warp must call; lanes() of them share a candidate.
 template <class F> __device__ int list_partners(const PartnerMasks &masks, int candidate, F f)
 {
   const int lanes = masks.lanes(), lane = threadIdx.x % lanes, words = masks.words();

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The search for the partners of an atom.
+// Part of GPUCOORD, GPL-2.0. The search for the partners of an atom in bins.
 
 #ifndef GPUCOORD_PARTNER_SEARCH_CUH
 #define GPUCOORD_PARTNER_SEARCH_CUH
@@ -10,7 +10,8 @@
 
 namespace gpucoord {
 
-// A position in units of a length, and a number. The low half of the integers: numbers go round.
+// Returns a position as integers, in units of a length, and a number. The integers are the low 32
+// bits; they wrap around.
 __device__ inline int4 integer_point(const double3 &p, double inverse_unit, int number)
 {
   const auto low = [&](double x) {
@@ -19,25 +20,27 @@ __device__ inline int4 integer_point(const double3 &p, double inverse_unit, int 
   return make_int4(low(p.x), low(p.y), low(p.z), number);
 }
 
-// a point for the search, and its number among the points
+// Returns a point of the search, with its index among the points.
 __device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit, int number)
 {
   return integer_point(make_double3(atom.x, atom.y, atom.z), inverse_unit, number);
 }
 
-// of distances and their squares: far above rounding in float, also where it puts an atom into the next column
+// Margin of distances and their squares. It is far above rounding errors in float, also those that
+// put an atom into the next column.
 constexpr double REACH_MARGIN = 1.0 + 1e-5;
 
-// What may be rows of a pair of classes: owned atoms of group a with partners of b and, where there are two groups, the
-// other way round, in the caller's order, in which neighbors are mostly close together.
+// Possible rows of a pair of classes: owned atoms of group a with partners in b and, if there are
+// two groups, owned atoms of b with partners in a. They are in the caller's order, in which
+// neighbors are mostly close together.
 struct Candidates {
-  const int *atom_of;    // row of a point in the caller's arrays
+  const int *atom_of;    // row of the caller's arrays for each point
   int first_point[2];
-  int na, n;    // of group a, and all; the others are of b
+  int na, n;    // candidates of group a, and all; the rest are of group b
 
   struct Candidate {
-    int group, k;    // the k-th atom of the group
-    int number;      // of the point
+    int group, k;    // atom k of the group
+    int number;      // index of the point
   };
   __device__ Candidate operator()(int t) const
   {
@@ -51,23 +54,24 @@ struct Search {
   BinGrid grid;
   Neighborhood neighborhood;
   double reach;
-  double unit, inverse_unit;     // of the search points
-  const DeviceAtom *atoms[2];    // candidates first
+  double unit, inverse_unit;     // distance and 1/distance, unit of the search points
+  const DeviceAtom *atoms[2];    // by group, candidates first
   SortedAtoms partners[2];
   const int4 *partner_points[2];
   bool two;
 };
 
-// how far x is outside of the interval of a size that is so many sizes from where x is measured from
+// Returns the distance between x and a column d columns away. x is measured from the lower corner
+// of the own column. size: width of a column.
 __device__ inline float outside(double x, int d, double size)
 {
   const double below = d * size - x;
   return fmaxf(0.0f, fmaxf(static_cast<float>(below), static_cast<float>(-below - size)));
 }
 
-constexpr int TESTED_AT_ONCE = 4;    // atoms that are loaded together
+constexpr int TESTED_AT_ONCE = 4;    // atoms loaded together
 
-// calls f(number of the point) for each partner of the t-th candidate
+// Calls f(index of the point) for each partner of candidate t.
 template <class F> __device__ void for_each_partner(const Search &search, int t, F f)
 {
   const auto [group, k_of_group, number] = search.candidates(t);
@@ -79,7 +83,8 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const BinGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
   const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
-  // the atom's own cell, and where it is from its corner, along x in cells: from 0 to 1, also where it is no number
+  // The atom's own cell, and its position relative to the lower corner of that cell. x is in cells,
+  // from 0 to 1, also for a position that is not finite.
   const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
   const int cx = grid.coordinate(0, atom.x), cy = grid.coordinate(1, atom.y),
             cz = grid.coordinate(2, atom.z);
@@ -109,10 +114,10 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
         const float dx = unit * static_cast<float>(other[u].x - center.x);
         const float dy = unit * static_cast<float>(other[u].y - center.y);
         const float dz = unit * static_cast<float>(other[u].z - center.z);
-        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number)
-          continue;    // center: itself
-        if (search.two && search.candidates.atom_of[other[u].w] == row)
-          continue;    // the same atom in both groups
+        // center: the atom itself.
+        if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;
+        // The same atom in both groups.
+        if (search.two && search.candidates.atom_of[other[u].w] == row) continue;
         f(other[u].w);
       }
     }

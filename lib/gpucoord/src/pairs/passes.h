@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What every backend of a pass over pairs does on the host.
+// Part of GPUCOORD, GPL-2.0. Host code shared by all backends of a pass over pairs.
 
 #ifndef GPUCOORD_PASSES_H
 #define GPUCOORD_PASSES_H
@@ -18,14 +18,14 @@ inline void need_end(const SwitchTable &table, const char *engine)
     throw std::invalid_argument(std::string("engine ") + engine + " needs a finite dmax");
 }
 
-// What the pass over the atoms of the second group computes: their own sums. The first pass has
-// counted every pair in S and W.
+// Returns the outputs of the pass over the atoms of the second group: only its per-atom sums. The
+// first pass has already counted every pair in S and W.
 inline unsigned want_of_second(unsigned want)
 {
   return want & ATOM_VIRIAL ? want : want & (DERIVATIVES | WINDOWED);
 }
 
-// Adds one row of sums, dS/dx that of the first atom, to the owned atoms of the k-th pair.
+// Adds one row of sums to the owned atoms of pair k. sums: [columns] with dS/dx of the first atom.
 inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, int columns,
                      double *peratom)
 {
@@ -34,8 +34,7 @@ inline void add_pair(const PairsInput &in, std::int64_t k, const double *sums, i
     if (row < 0) continue;
     double *const out = peratom + columns * static_cast<std::size_t>(row);
     for (int c = 0; c < columns; ++c) {
-      const bool is_gradient =
-          c >= 1 && c <= 3;    // the only ones that depend on the direction of d
+      const bool is_gradient = c >= 1 && c <= 3;    // only dS/dx depends on the direction of d
       out[c] += side && is_gradient ? -sums[c] : sums[c];
     }
   }

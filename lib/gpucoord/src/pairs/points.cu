@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
 //
-// Launch: one thread a point, 256 a block. No shared memory.
+// Launch: one thread per point, 256 threads per block. No shared memory.
 
 #include "points.h"
 
@@ -17,7 +17,8 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  // whether it has moved too far since 'built' was set; limit_sq: half the skin, squared
+  // Returns whether a point is farther from its position at the rebuild than half the skin.
+  // limit_sq: squared half skin, in squared units of the points.
   __device__ bool has_moved(const int4 &p, const int4 &built, float limit_sq)
   {
     const float dx = static_cast<float>(p.x - built.x), dy = static_cast<float>(p.y - built.y),
@@ -39,7 +40,8 @@ namespace {
     point = {p.x, p.y, p.z, row};
   }
 
-  // row_of: null: the point's number
+  // row_of: [n] row of each point; null: the point's index. are_built: sets 'built' instead of
+  // testing it.
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
                                  float limit_sq, bool are_built, Point *point, Point *built,

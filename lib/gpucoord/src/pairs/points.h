@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
 //
-// In single precision points are integers, in units of a 2^-27th of the range: differences are exact, whatever the extent
-// of the system, because pairs that are listed are never as far apart as the numbers go round. In double they are the
-// caller's numbers.
+// In single and mixed precision, points are integers in units of 2^-27 of the range. Differences
+// are exact for any extent of the system: the integers wrap around, but listed pairs are closer
+// than the wrap-around distance. In double precision, points are the caller's positions.
 
 #ifndef GPUCOORD_POINTS_H
 #define GPUCOORD_POINTS_H
@@ -16,10 +16,10 @@
 
 namespace gpucoord {
 
-// Written by kernels, read by whoever waits.
+// Written by kernels, read on the host after a wait.
 struct DeviceStatus {
-  int bad_atom;    // row of the caller's arrays whose position is not finite, or NONE
-  int moved;       // whether an atom has moved by more than half the skin
+  int bad_atom;    // row of the caller's arrays with a position that is not finite, or NONE
+  int moved;       // an atom has moved by more than half the skin
   static constexpr int NONE = 0x7fffffff;
 };
 
@@ -27,12 +27,13 @@ class Points {
  public:
   explicit Points(double range);
 
-  // n points of the atoms of these rows, null: of the first n rows. How far they move is measured from here.
+  // Converts n positions and stores them as the reference for the test of moves. row: [n] rows of
+  // the atoms; null: the first n rows. skin: distance. Throws DeviceError.
   void build(const DeviceAtoms &, const int *row, int n, bool in_doubles, double skin,
              cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
-  // int4 in units, or DeviceAtom whose id is the row
+  // Returns int4 in units, or DeviceAtom with the row as id.
   const void *data() const
   {
     return are_doubles ? static_cast<const void *>(doubles.data()) : integers.data();

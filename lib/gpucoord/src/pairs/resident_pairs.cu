@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach: selection and order of atoms. Their rows are in pair_rows.cu.
+// Part of GPUCOORD, GPL-2.0. Lists pairs of atoms in reach: selects and sorts the atoms. The rows
+// are in pair_rows.cu.
 //
-// Launch: one thread an atom, 256 a block. No shared memory.
+// Launch: one thread per atom, 256 threads per block. No shared memory.
 
 #include "resident_pairs.h"
 
@@ -31,7 +32,7 @@ namespace {
   struct IsSelected {
     const int *mask;
     int bit;
-    const int *type, *class_of_type;    // null: all are of one class
+    const int *type, *class_of_type;    // null: there is only one class
     int c;
     __device__ bool operator()(int i) const
     {
@@ -39,7 +40,7 @@ namespace {
     }
   };
 
-  // numbers that rise as the double does, and back
+  // Maps a double to an integer of the same order, and back.
   __host__ __device__ std::int64_t to_ordered(double x)
   {
     std::int64_t bits;
@@ -54,8 +55,8 @@ namespace {
     return x;
   }
 
-  // bounds of the selected atoms, how many are owned, and how many of those are in the other group; by few blocks,
-  // because all of them add to the same numbers
+  // Computes the bounds of the selected atoms, the number of owned atoms, and the number of those
+  // in the other group. Uses few blocks, because all blocks add to the same numbers.
   template <class X>
   __global__ void describe(const X *x, const int *selected, const std::int64_t *n, int nlocal,
                            const int *mask, int other_bit, std::int64_t *numbers,
@@ -142,7 +143,7 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
 }
 
 /* ----------------------------------------------------------------------
-   the atoms of each class of both groups, in bins where they are many
+   selects the atoms of each class of both groups; sorts them into bins if there are many
 ------------------------------------------------------------------------- */
 
 void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
@@ -201,7 +202,7 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
   overlap = numbers_host[OVERLAP] > 0;
 
   if (n_points == 0) return;
-  double npairs = 0.0;    // of a candidate and an atom that may be its partner
+  double npairs = 0.0;    // candidates times possible partners
   for (int ci = 0; ci < nclasses; ++ci)
     for (int cj = 0; cj < nclasses; ++cj) {
       if (!type_classes(ci, cj).exists()) continue;
@@ -231,7 +232,7 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
   if (!few) sort(bounds, stream);
 }
 
-// of the atoms that are rows, if all are spread evenly
+// Returns the mean number of partners of the rows if all atoms were spread evenly.
 double ResidentPairs::mean_partners(const Bounds &bounds) const
 {
   double rows = 0.0, partners = 0.0;
@@ -270,8 +271,9 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
     }
     return;
   }
+  // Search points would wrap around within a cell.
   grid = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
-  for (const double size : grid.size)    // numbers of points would go round within a cell
+  for (const double size : grid.size)
     if (size > 4.0 * longest)
       throw DeviceError("the atoms are spread over more than a million ranges along one axis");
   for (int k = 0; k < nlists; ++k) {
@@ -286,7 +288,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
   }
 }
 
-// As that of the points, but for the longest range: in the search, numbers must not go round.
+// The unit of the search points (distance). Like the unit of the points, but for the longest range
+// plus skin, so that search points do not wrap around.
 double ResidentPairs::search_unit() const
 {
   return all_points.unit() * (1.0 + skin / std::ldexp(all_points.unit(), 27));
@@ -302,7 +305,8 @@ void ResidentPairs::wait_for_numbers(int n, cudaStream_t stream)
   check(cudaStreamSynchronize(stream), "finding pairs of atoms");
 }
 
-// owned atoms of each class with those of another, and of two groups the other way round
+// Lists the rows of owned atoms of each class with atoms of another class. If there are two groups,
+// also those of the second group with the first.
 void ResidentPairs::list_rows_in_bins()
 {
   for (int ci = 0; ci < type_classes.size(); ++ci)
@@ -341,7 +345,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
     select(atoms, selection, stream);
   }
   if (many) {
-    row_buffers.clear();    // of lists, which may be large
+    row_buffers.clear();    // partner lists may be large
     DeviceBuffer<int4>().swap(found);
     list_rows_in_bins();
   } else if (!all_atoms)

@@ -1,14 +1,15 @@
-// Part of GPUCOORD, GPL-2.0. Pairs of atoms within reach, found and kept on the GPU.
+// Part of GPUCOORD, GPL-2.0. Pairs of atoms in reach, found and kept on the GPU.
 //
-// Atoms of the groups are points, in the caller's order; bins of them are made only to find pairs, and not where atoms
-// are so few that all pairs can be tested. A row is an owned atom and its partners, which are points; few rows have none.
-// Where the caller has a neighbor list, all atoms are points.
+// Atoms of the groups become points, in the caller's order. Bins serve only to find pairs; they are
+// not built when there are so few atoms that all pairs can be tested. A row is an owned atom and
+// its partners, which are points; few rows are empty. If the caller has a neighbor list, all atoms
+// become points.
 //
-// Where atoms have very many partners these are not listed: the points, in double, are sorted into bins, for the cell
-// processor, which looks farther for those that have moved since. A row then is an owned atom alone, and its view has
-// nothing but n, nvalue and atom.
+// If atoms have very many partners, the partners are not listed. The points, in double, are sorted
+// into bins for the cell processor, which extends its search by the possible moves since the
+// rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
-// Types that differ in their functions are sorted into classes, and each pair of classes has rows of its own.
+// Types with different functions are sorted into classes. Each pair of classes has separate rows.
 
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H
@@ -39,20 +40,23 @@ class ResidentPairs {
   ResidentPairs(const SwitchTable &, Precision, const double *weight);
 
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
-  // the points at these positions
+  // Reads the points at these positions. Returns at once if 'positions' is the same nonzero number
+  // as before.
   void update(const DeviceAtoms &, std::int64_t positions, cudaStream_t);
   Points &points() { return all_points; }
 
   struct Rows {
     int ci, cj;    // classes
     DeviceRows view;
-    int i = 0, j = 0;    // sorted atoms, where partners are found in bins
+    int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
   bool in_bins() const { return many; }
   const BinGrid &bins_grid() const { return grid; }
-  const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }    // as the points are
-  double allowed_approach() const { return skin; }    // of two atoms since the rebuild
+  // Sorted atoms of a list, in the order of the points.
+  const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
+  // Distance by which two atoms may approach each other before the next rebuild.
+  double allowed_approach() const { return skin; }
   const TypeClasses &classes() const { return type_classes; }
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
@@ -61,11 +65,12 @@ class ResidentPairs {
   std::int64_t bytes_copied() const { return copied; }    // between host and device
 
  private:
-  // of a pair of classes
+  // Buffers of the rows of a pair of classes.
   struct RowBuffers {
     static constexpr int FIRST_CAPACITY = 32;
-    int capacity = FIRST_CAPACITY;    // partners of an atom that are kept room for, a multiple of 4
-    std::int64_t npartners = 0;       // of all atoms, in the last rebuild
+    // Room for partners of an atom, a multiple of 4.
+    int capacity = FIRST_CAPACITY;
+    std::int64_t npartners = 0;    // partners of all atoms in the last rebuild
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;
@@ -92,29 +97,29 @@ class ResidentPairs {
   const bool precise;
   const TypeClasses type_classes;
   Points all_points;
-  std::vector<double> ranges;    // dmax by number of the function
+  std::vector<double> ranges;    // dmax by number of the function, distance
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
-  bool few = false;     // atoms: all pairs are tested, without bins
-  bool many = false;    // partners: points are sorted into bins
+  bool few = false;     // few atoms: all pairs are tested, without bins
+  bool many = false;    // many partners: points are sorted into bins
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;
 
   DeviceBuffer<int> class_of_type;
   BinGrid grid = {};
-  // by group and class
+  // Indexed by group and class; see place().
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
   std::deque<Bins> bins;
-  std::deque<DeviceBuffer<int4>> search_points;    // sorted
+  std::deque<DeviceBuffer<int4>> search_points;    // in sorted order
   std::vector<int> n_of, nowned_of, first_point;
   std::vector<SortedAtoms> sorted;
   int n_points = 0;
 
   DeviceBuffer<int> atom_of;
 
-  // of a rebuild
+  // Memory of a rebuild.
   DeviceBuffer<std::int64_t> numbers;
   PinnedBuffer<std::int64_t> numbers_host;
   DeviceBuffer<char> workspace;
@@ -123,8 +128,8 @@ class ResidentPairs {
   DeviceBuffer<int4> found;
   DeviceBuffer<std::int64_t> offset;
   std::deque<RowBuffers> row_buffers;
-  std::unique_ptr<RowBlockBuilder> row_blocks;    // null: there are none
-  int rebuilds_in_tiles = 0;                      // that are still to be without blocks
+  std::unique_ptr<RowBlockBuilder> row_blocks;    // null: rows are in tiles
+  int rebuilds_in_tiles = 0;                      // number of further rebuilds without blocks
   std::deque<Rows> all_rows;
 };
 

@@ -1,7 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The kernel over rows in blocks (rows_cuda.h).
 //
-// Launch: BLOCK_ROWS threads a block and no more than MAX_PARTNER_BLOCKS blocks, which take the blocks of rows in turn.
-// Shared memory: the points of a block of rows, bytes_of_points(most_lines), and the sums of the block's warps.
+// Launch: BLOCK_ROWS threads per block and at most MAX_PARTNER_BLOCKS blocks, which take the blocks
+// of rows in turn. Shared memory: the points of a block of rows, bytes_of_points(most_lines), and
+// the sums of the block's warps.
 
 #ifndef GPUCOORD_ROW_BLOCK_KERNELS_CUH
 #define GPUCOORD_ROW_BLOCK_KERNELS_CUH
@@ -10,14 +11,16 @@
 
 namespace gpucoord {
 
-// On a multiprocessor, as shared memory allows in a liquid; one of compute capability 7.5 has room for four.
+// Blocks per multiprocessor, as the shared memory allows in a liquid. Compute capability 7.5 has
+// room for four.
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ == 750
 constexpr int BLOCKS_IN_LIQUID = 4;
 #else
 constexpr int BLOCKS_IN_LIQUID = 5;
 #endif
+// 0: the compiler decides.
 template <unsigned WANT>
-constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;    // 0: as it likes
+constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;
 constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
 template <class Formula, unsigned WANT>
@@ -41,8 +44,8 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
     if (place.count > 0) next = load_once(partner);
     const int npoints = LINE * blocks.nlines[block];
     const int *const line = blocks.line + static_cast<std::size_t>(block) * MAX_LINES;
-    wait_for_kernel_before();    // which may be that of the points
-    __syncthreads();             // those of the block before are not needed any more
+    wait_for_kernel_before();    // the preceding kernel may write the points
+    __syncthreads();             // the points of the preceding block are no longer needed
 #pragma unroll 4
     for (int k = threadIdx.x; k < npoints; k += BLOCK_ROWS)
       points_of_block[k] = points[LINE * line[k / LINE] + k % LINE];

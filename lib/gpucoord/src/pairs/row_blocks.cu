@@ -1,7 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. Rows of atoms that are near one another: their order and their lists.
+// Part of GPUCOORD, GPL-2.0. Blocks of rows of atoms near one another: their order and their lists.
 //
-// Launch: find_keys one thread an atom, 256 a block; make_row_blocks PARTS threads a row, one block of threads for a block of rows.
-// Shared memory: the lists of all rows of a block, and which lines they need.
+// Launch: find_keys: one thread per atom, 256 threads per block. make_row_blocks: PARTS threads per
+// row, one thread block per block of rows. Shared memory: the lists of all rows of a block, and the
+// set of lines that they need.
 
 #include "row_blocks.h"
 
@@ -18,22 +19,22 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int KEY_BITS =
-      8;    // of each axis: cells so far apart that these are alike share a key
-  constexpr int PARTS = 2,
-                BUILD_THREADS = PARTS *
-      BLOCK_ROWS;             // threads that share the partners of a row, and of a block
-  constexpr int LOADS = 4;    // of a thread, under way at a time
-  constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;    // lines, and words of a bit for each
-  constexpr int MAX_PAGES = 128;                       // of a block
+  // Bits of a cell coordinate per axis. Distant cells that agree in these bits share a key.
+  constexpr int KEY_BITS = 8;
+  // PARTS threads share the partners of a row.
+  constexpr int PARTS = 2, BUILD_THREADS = PARTS * BLOCK_ROWS;
+  constexpr int LOADS = 4;    // loads of a thread in flight
+  // PAGE: lines per page; PAGE_WORDS: 32-bit words with a bit per line.
+  constexpr int PAGE = 256, PAGE_WORDS = PAGE / 32;
+  constexpr int MAX_PAGES = 128;    // pages per block
   constexpr int WORDS_A_THREAD = MAX_PAGES * PAGE_WORDS / BUILD_THREADS;
   constexpr int EMPTY = -1, TAKING = -2;
   static_assert(MAX_LINES * LINE * sizeof(int4) == 1 << 16,
                 "16 bits are enough for where a point lies, in bytes");
   static_assert(WORDS_A_THREAD * BUILD_THREADS == MAX_PAGES * PAGE_WORDS, "all words are numbered");
 
-  // The number of a cell along a Hilbert curve, on which cells near one another in space mostly are so. J. Skilling,
-  // "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
+  // Returns the index of a cell along a Hilbert curve, on which cells that are near in space are
+  // mostly near. J. Skilling, "Programming the Hilbert curve", AIP Conf. Proc. 707, 381 (2004).
   __device__ unsigned along_curve(unsigned x, unsigned y, unsigned z)
   {
     unsigned c[3] = {x, y, z};
@@ -74,25 +75,29 @@ namespace {
     number[k] = k;
   }
 
-  // The lines of one block: first which there are, then the number of each among them. Pages of lines that are neighbors in
-  // memory have slots as they are met; a slot has a bit for each line of its page.
+  // The set of lines of one block. First lines are inserted, then each line gets its number within
+  // the set. Pages of contiguous lines get slots in the order of their first use. A slot has a bit
+  // for each line of its page.
   struct LineSet {
     unsigned bits[MAX_PAGES * PAGE_WORDS];
-    unsigned short before[MAX_PAGES * PAGE_WORDS];    // lines before those of the word
-    int page[MAX_PAGES], in_order[MAX_PAGES];    // of each slot, and slots in order of their pages
+    unsigned short before[MAX_PAGES * PAGE_WORDS];    // number of lines before those of the word
+    // page: page of each slot. in_order: slots in ascending order of their pages.
+    int page[MAX_PAGES], in_order[MAX_PAGES];
     int npages;
 
-    // slot: [pages of all points] or EMPTY, TAKING. All lanes of a warp must call: they stay together, which halves the time.
+    // Inserts a line if wanted. slot: [pages of all points] slot of each page, EMPTY or TAKING. All
+    // lanes of a warp must call: staying converged halves the time.
     __device__ void insert(volatile int *slot, unsigned line, bool wanted)
     {
       const unsigned of_line = line / PAGE;
       int there = wanted ? slot[of_line] : 0;
-      while (__any_sync(ALL_LANES, there < 0)) {    // few times for a block
+      while (__any_sync(ALL_LANES, there < 0)) {    // rarely true within a block
         if (there == EMPTY &&
             atomicCAS(const_cast<int *>(slot) + of_line, EMPTY, TAKING) == EMPTY) {
           const int k = atomicAdd(&npages, 1);
           if (k < MAX_PAGES) page[k] = of_line;
-          // before it waits for anyone: whoever finds TAKING need not wait for long
+          // Publish the slot before waiting for other threads, so that threads that read TAKING
+          // wait only briefly.
           atomicExch(const_cast<int *>(slot) + of_line, min(k, MAX_PAGES - 1));
         }
         __syncwarp();
@@ -103,7 +108,8 @@ namespace {
       if (wanted && !(*const_cast<volatile unsigned *>(word) & bit)) atomicOr(word, bit);
     }
 
-    // after the last insert: calls f(number, line) for all, and returns how many there are; all threads must call
+    // Call after the last insert. Calls f(number, line) for all lines and returns their number. All
+    // threads must call.
     template <class F> __device__ int number(F f)
     {
       for (int k = threadIdx.x; k < npages; k += BUILD_THREADS) {
@@ -141,8 +147,9 @@ namespace {
     }
   };
 
-  // Places in a row, such that the k-th partner of thread t lies in the (t + k)-th sixteen bytes of 128 where it can: a load of
-  // 16 bytes by a warp is one of eight threads at a time, which then do not wait for one another.
+  // Chooses positions in a row without bank conflicts. A 16-byte load by a warp is served for eight
+  // threads at a time. Where possible, partner k of thread t is in 16-byte unit (t + k) mod 8 of a
+  // 128-byte segment of shared memory, so that eight threads do not conflict.
   class Arrangement {
    public:
     __device__ explicit Arrangement(int n) : n(n), full(0xff00u | (0xffu << min(n, EIGHT) & 0xffu))
@@ -163,8 +170,8 @@ namespace {
 
    private:
     const int n;
-    unsigned full;                      // residues without a place
-    std::uint32_t low = 0, high = 0;    // places taken, a byte for each residue
+    unsigned full;                      // bit mask of residues without free positions
+    std::uint32_t low = 0, high = 0;    // number of taken positions, one byte per residue
   };
 
   struct BlocksOut {
@@ -172,10 +179,12 @@ namespace {
     int *nlines, *line;
     uint4 *partner;
     std::int64_t stride;
-    int *most;    // lines of a block: 0 before; more than MAX_LINES where they are too many
+    // Most lines of a block, 0 before the launch. More than MAX_LINES: a block has too many lines.
+    int *most;
   };
 
-  // Calls f(point, exists) for n partners of a row from the k-th; all lanes of a warp together, as often as one of them needs.
+  // Calls f(point, exists) for n partners of a row, starting at partner k. All lanes of a warp must
+  // call; each lane gets as many calls as the lane with the most partners.
   template <class F>
   __device__ void for_each_neighbor(const DeviceNeighbors &list, int row, int k, int n, F f)
   {
@@ -185,7 +194,7 @@ namespace {
       unsigned point[LOADS];
 #pragma unroll
       for (int u = 0; u < LOADS; ++u, p += list.neighbor_stride)
-        point[u] = done + u < n ? *p : 0;    // loads under way
+        point[u] = done + u < n ? *p : 0;    // loads in flight
 #pragma unroll
       for (int u = 0; u < LOADS; ++u) f(point[u], done + u < n);
     }
@@ -195,14 +204,14 @@ namespace {
       make_row_blocks(const __grid_constant__ DeviceNeighbors list, const int *order, int n,
                       int npages, const __grid_constant__ BlocksOut out)
   {
-    extern __shared__ uint4 lists[];    // [warps of rows][stride], then slots of pages
+    extern __shared__ uint4 lists[];    // [warps of rows][stride], then the slots of pages
     __shared__ LineSet lines;
     int *const slot = reinterpret_cast<int *>(lists + BLOCK_ROWS / 32 * out.stride);
     const int t = threadIdx.x % BLOCK_ROWS, part = threadIdx.x / BLOCK_ROWS,
               p = blockIdx.x * BLOCK_ROWS + t;
     const bool valid = p < n;
 
-    // Rows of the block rise, so that neighboring threads read neighboring numbers.
+    // Sort the rows of the block in ascending order, so that adjacent threads read adjacent data.
     __shared__ alignas(16) int found[BLOCK_ROWS], rising[BLOCK_ROWS];
     if (part == 0) found[t] = valid ? order[p] : INT_MAX;
     __syncthreads();
@@ -228,7 +237,8 @@ namespace {
     unsigned last = row / LINE;
     lines.insert(slot, last, valid);
     for_each_neighbor(list, row, begin, mine, [&](unsigned point, bool exists) {
-      const bool wanted = exists && point / LINE != last;    // mostly it is that of the one before
+      // Mostly the line of the preceding point.
+      const bool wanted = exists && point / LINE != last;
       if (wanted) last = point / LINE;
       lines.insert(slot, last, wanted);
     });
@@ -264,14 +274,14 @@ namespace {
     if (part == 0)
       out.place[p] = {static_cast<int>(row), static_cast<unsigned short>(count),
                       static_cast<unsigned short>(self * sizeof(int4))};
-    if (mine == 0) return;    // eights are of one thread each
+    if (mine == 0) return;    // each group of eight belongs to one thread
     for (int k = begin + mine; k % EIGHT != 0; ++k) put(k, self);
     uint4 *const to = out.partner + static_cast<std::int64_t>(p / 32) * out.stride + t % 32;
-    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m)
-      to[32 * m] = of_row[32 * m];    // written by this thread
+    // of_row was written by this thread.
+    for (int m = begin / EIGHT; m * EIGHT < begin + mine; ++m) to[32 * m] = of_row[32 * m];
   }
 
-  // of shared memory for a block, beside what kernels have always
+  // Returns the bytes of shared memory available to a block, without static shared memory.
   std::size_t room()
   {
     return device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin) - 2 * sizeof(LineSet);
@@ -295,7 +305,8 @@ namespace {
 
 bool RowBlockBuilder::are_for(int nrows, int npoints, int most_partners, double mean_partners)
 {
-  constexpr int MOST_IN_A_BYTE = 255;    // eights, where Arrangement counts them
+  // Limit in eights: Arrangement counts them in bytes.
+  constexpr int MOST_IN_A_BYTE = 255;
   return nrows >= tuning::FEWEST_ROWS_IN_BLOCKS &&
       mean_partners >= tuning::FEWEST_PARTNERS_IN_BLOCKS &&
       eights(most_partners) <= MOST_IN_A_BYTE && bytes_to_build(most_partners, npoints) <= room();

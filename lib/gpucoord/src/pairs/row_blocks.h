@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Rows in blocks (rows_cuda.h), made of a neighbor list of the caller.
+// Part of GPUCOORD, GPL-2.0. Rows in blocks (rows_cuda.h), made from a neighbor list of the caller.
 
 #ifndef GPUCOORD_ROW_BLOCKS_H
 #define GPUCOORD_ROW_BLOCKS_H
@@ -14,11 +14,13 @@ namespace gpucoord {
 
 class RowBlockBuilder {
  public:
-  // Whether blocks are worth it for so many rows, each with no more than so many partners and with about so many on average,
-  // and may fit into the shared memory of this GPU.
+  // Returns whether blocks are worthwhile for this number of rows, and may fit into the shared
+  // memory of the current GPU. most_partners, mean_partners: largest and mean number of partners of
+  // a row.
   static bool are_for(int nrows, int npoints, int most_partners, double mean_partners);
-  // Rows are the owned atoms, points all atoms. reach: of partners, distance. Waits. Without partners where points of a block
-  // are too many: because the order of atoms is not that of space, or some are crowded.
+  // Builds blocks. Rows are the owned atoms, points are all atoms. reach: range plus skin,
+  // distance. Waits. 'partner' of the result is null if a block needs too many points: the atoms
+  // are not ordered in space, or some are crowded. Throws DeviceError.
   RowBlocks build(const DeviceAtoms &, const DeviceNeighbors &, double reach, cudaStream_t);
   std::size_t bytes() const;
 

@@ -1,12 +1,14 @@
-// Part of GPUCOORD, GPL-2.0. Lists of partners on the GPU, as kernels see them.
+// Part of GPUCOORD, GPL-2.0. Partner lists on the GPU, as kernels see them.
 //
-// Rows stand in tiles, one a warp: 'lanes' threads share the partners of an atom. A thread loads four partners at once.
+// Rows are stored in tiles, one tile per warp: 'lanes' threads share the partners of an atom. A
+// thread loads four partners at once.
 //
-// Very many rows stand in blocks of rows near one another instead, one a block of threads, which keeps the points of all their
-// partners in shared memory. In a liquid, 256 atoms in a cube have some 1,300 points within reach, each a partner of many of
-// them. Loads of points at random are what limits the kernels, and shared memory gives them faster than L1: all the more
-// since a row's partners stand in such an order that eight threads that load at once mostly do so from eight different
-// places of it.
+// Very many rows are stored in blocks of rows near one another instead. A thread block takes one
+// block of rows and keeps the points of all its partners in shared memory. In a liquid, 256 atoms
+// in a cube have some 1,300 points in reach, and each point is a partner of many of them. Random
+// loads of points limit the kernels, and shared memory serves them faster than L1. In addition, the
+// partners of a row are ordered such that eight threads that load at once mostly read from eight
+// different banks.
 
 #ifndef GPUCOORD_ROWS_CUDA_H
 #define GPUCOORD_ROWS_CUDA_H
@@ -18,23 +20,26 @@
 
 namespace gpucoord {
 
-constexpr int FOUR = 4, EIGHT = 8;    // partners that a thread loads at once: in tiles, in blocks
-constexpr int BLOCK_ROWS = 256;       // and threads
-constexpr int LINE = 4;               // points, neighbors in memory, that are loaded together
-constexpr int MAX_LINES = 1024;       // of a block
+// Partners that a thread loads at once: in tiles, in blocks.
+constexpr int FOUR = 4, EIGHT = 8;
+constexpr int BLOCK_ROWS = 256;    // rows and threads per block
+constexpr int LINE = 4;            // contiguous points that are loaded together
+constexpr int MAX_LINES = 1024;    // lines per block
 
 struct RowBlocks {
   struct Place {
     int row;
-    unsigned short count;    // partners
-    unsigned short self;     // where the row's own point lies in shared memory, bytes
+    unsigned short count;    // number of partners
+    unsigned short self;     // bytes, offset of the row's own point in shared memory
   };
-  const Place *place;    // [n] of one block after the other
-  const int *nlines;     // [blocks]
-  const int *line;       // [blocks][MAX_LINES] rising: the l-th has the points from LINE * l
-  int most_lines;        // of a block
-  // Where the points of partners lie in shared memory, bytes: those of the t-th thread of the w-th warp of all blocks are
-  // in partner[w * stride + 32 * m + t], eight after the other. null: rows stand in tiles.
+  const Place *place;    // [n] rows, block after block
+  const int *nlines;     // [blocks] number of lines
+  // [blocks][MAX_LINES] ascending. Line l has the points LINE * l to LINE * l + LINE - 1.
+  const int *line;
+  int most_lines;    // largest number of lines of a block
+  // Offsets of the partners' points in shared memory, bytes, 16 bits each. Those of thread t of
+  // warp w (over all blocks) are in partner[w * stride + 32 * m + t], eight per element. null: rows
+  // are in tiles.
   const uint4 *partner;
   std::int64_t stride;
 };
@@ -44,20 +49,21 @@ inline std::size_t bytes_of_points(int nlines)
   return sizeof(int4) * LINE * nlines;
 }
 
-// What a kernel sees of the rows of a pair of classes.
+// The rows of a pair of classes, as kernels see them.
 struct DeviceRows {
-  int n;                       // rows
-  int nvalue;                  // the first of them, those of group a, count in S
-  int lanes;                   // threads an atom, 1 to 32, a power of 2
-  const int *point;            // [n]; null: the row's number
-  const int *atom;             // [n] row of the caller's arrays; null: the row's number
-  const int *count;            // [n] partners
-  const std::int64_t *tile;    // [tiles] where the partners of a tile begin; null: every 'stride'
+  int n;                       // number of rows
+  int nvalue;                  // the first nvalue rows, those of group a, count in S
+  int lanes;                   // threads per atom, 1 to 32, a power of 2
+  const int *point;            // [n] index of the point; null: the row's index
+  const int *atom;             // [n] row of the caller's arrays; null: the row's index
+  const int *count;            // [n] number of partners
+  const std::int64_t *tile;    // [tiles] begin of each tile in partner; null: tile * stride
   std::int64_t stride;
-  // The m-th four of the l-th thread of the a-th row of a tile, at tile + 32 m + a * lanes + l, has the partners
-  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. What it has beyond the row's count are numbers of points, too.
+  // Element m of thread l of row a of a tile is at tile + 32 m + a * lanes + l. It has the partners
+  // 4 m * lanes + l, (4 m + 1) * lanes + l and so on. Elements beyond the row's count are valid
+  // indices of points, too.
   const int4 *partner;
-  RowBlocks blocks;    // where it has partners, there are no tiles
+  RowBlocks blocks;    // if it has partners, there are no tiles
 };
 
 }    // namespace gpucoord

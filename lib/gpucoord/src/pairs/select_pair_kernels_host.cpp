@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Kernels of pairs for the best instruction set.
+// Part of GPUCOORD, GPL-2.0. Selects the pair kernels for the best instruction set.
 
 #include "pair_kernels_host.h"
 

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the class of the neighbor and its special weight.
+// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the class of the neighbor and
+// its special weight.
 
 #ifndef GPUCOORD_SORTED_NEIGHBORS_HOST_H
 #define GPUCOORD_SORTED_NEIGHBORS_HOST_H
@@ -17,8 +18,8 @@ class SortedNeighbors {
  public:
   static int special_weights(const ListInput &in) { return in.special ? 4 : 1; }
 
-  // Sorts the lists of the owned atoms of i, unless they were sorted already: lists of one version, of the same
-  // atoms and types. Neighbors that are no members are dropped; who is one may change in any evaluation.
+  // Sorts the lists of the owned atoms of i, if they are not yet sorted for the same version, atoms
+  // and types. Drops neighbors that are not members; members may change in any evaluation.
   void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes,
             int nthreads)
   {
@@ -28,7 +29,7 @@ class SortedNeighbors {
         std::equal(rows.begin(), rows.end(), i.index) &&
         std::equal(types.begin(), types.end(), in.types.type);
     if (same) return;
-    version = 0;    // in case of an error half-way
+    version = 0;    // stays 0 if an exception is thrown
     of_types = classes.of_types();
     nweights = special_weights(in);
     nbuckets = nweights * classes.size();
@@ -49,7 +50,8 @@ class SortedNeighbors {
     version = in.version;
   }
 
-  // neighbors of the t-th atom in a bucket, class * special_weights() + weight
+  // Returns the neighbors of atom t in a bucket, and their number n. number: class *
+  // special_weights() + special weight.
   const int *bucket(std::size_t t, int number, int &n) const
   {
     const int *const ends = &end[t * nbuckets];
@@ -59,7 +61,7 @@ class SortedNeighbors {
   }
 
  private:
-  // returns the last row that the list names
+  // Returns the last row in the list.
   int sort_one(const ListInput &in, unsigned char bit, const TypeClasses &classes, std::size_t t)
   {
     const int *const list = in.firstneigh[rows[t]];
@@ -79,8 +81,8 @@ class SortedNeighbors {
       last_row = std::max(last_row, list[k] & in.neighmask);
       ends[bucket_of(list[k])] += is_member(list[k]) ? 1 : 0;
     }
-    for (int b = 0, begin = 0; b < nbuckets;
-         ++b) {    // to where each begins, and with its neighbors to its end
+    // Each end moves from the begin of its bucket to the end while neighbors are added.
+    for (int b = 0, begin = 0; b < nbuckets; ++b) {
       const int count = ends[b];
       ends[b] = begin;
       begin += count;
@@ -91,11 +93,11 @@ class SortedNeighbors {
   }
 
   std::int64_t version = 0;
-  std::vector<int> of_types, types, rows;    // that they were sorted for
+  std::vector<int> of_types, types, rows;    // the input of the last sort
   int nweights = 1, nbuckets = 1;
-  std::vector<std::int64_t> first;    // [atoms + 1] in sorted
+  std::vector<std::int64_t> first;    // [atoms + 1] begin of the list in sorted
   std::vector<int> sorted;
-  std::vector<int> end;    // [atoms][buckets] of each bucket, from first on
+  std::vector<int> end;    // [atoms][buckets] end of each bucket, relative to first
 };
 
 }    // namespace gpucoord

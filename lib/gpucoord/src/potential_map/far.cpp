@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh: which mesh, splines and factors.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field on a mesh: choice of the mesh, splines and factors.
 
 #include "gpucoord/map_far.h"
 
@@ -17,16 +17,16 @@ namespace gpucoord {
 namespace {
 
   constexpr double PI = 3.14159265358979323846;
-  constexpr int ALIASES =
-      3;    // on either side that count: beyond, (k/(k + 4))^(2 FAR_ORDER) is below any error
+  // Aliases that count on either side. Beyond, (k/(k + 4))^(2 FAR_ORDER) is below any tolerance.
+  constexpr int ALIASES = 3;
 
   double sinc(double x)
   {
     return x == 0.0 ? 1.0 : std::sin(PI * x) / (PI * x);
   }
 
-  // Of an axis with n points and wave number m: what a charge spread by splines has there, and, of its square with those of all
-  // wave numbers that look the same on the mesh, the part that the others have.
+  // Transform of the spline along an axis with n points. value: transform at wave number m.
+  // aliases: share of the aliases of m in the sum of squares over m and its aliases.
   struct SplineTransform {
     double value, aliases;
 
@@ -51,7 +51,7 @@ namespace {
     return std::sqrt(square(edge[0]) + square(edge[1]) + square(edge[2]));
   }
 
-  // Calls use(index in the brick, weight) for the points from z = begin to end of the brick near a place.
+  // Calls use(index in the brick, weight) for the points of the brick near x with begin <= z < end.
   template <class Use>
   void for_near_points(const MeshBrick &brick, const double (&reciprocal)[3][3], const double *x,
                        int begin, int end, const Use &use)
@@ -101,9 +101,8 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
     return std::sqrt(sum_q_sq / volume) * std::exp(-x * x) /
         (alpha * alpha * cutoff * std::sqrt(cutoff));
   };
-  constexpr double
-      LEAST = 0.5,
-      MOST = 5.0;    // of alpha times cutoff: beyond, sums of double round by more than is gained
+  // Limits of alpha times cutoff. Beyond MOST, the rounding of double exceeds the gain.
+  constexpr double LEAST = 0.5, MOST = 5.0;
   double low = LEAST / cutoff, high = MOST / cutoff;
   if (error_of(high) > error)
     throw std::invalid_argument(
@@ -118,15 +117,15 @@ double near_alpha(double cutoff, double sum_q_sq, double volume, double error)
 
 double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_sq)
 {
-  constexpr int MOST =
-      64;    // wave numbers of an axis that are looked at, evenly apart: what is summed is smooth
+  // Sampled wave numbers per axis, evenly spaced. The summand is smooth.
+  constexpr int MOST = 64;
   double reciprocal[3][3];
   box.reciprocal(reciprocal);
   std::vector<int> m[3];
   std::vector<double> aliases[3];
-  double each = 1.0;    // that so many stand for
-  double smallest =
-      std::numeric_limits<double>::infinity();    // wave vector that is not on the mesh
+  double each = 1.0;    // number of wave vectors per sample
+  // Length of the smallest wave vector that is not on the mesh, 1/distance.
+  double smallest = std::numeric_limits<double>::infinity();
   for (int a = 0; a < 3; ++a) {
     const int count = std::min(n[a], MOST);
     for (int k = 0; k < count; ++k) {
@@ -136,8 +135,8 @@ double far_error(const FarBox &box, const int n[3], double alpha, double sum_q_s
     each *= static_cast<double>(n[a]) / count;
     smallest = std::min(smallest, PI * n[a] / length_of(box.edge[a]));
   }
-  std::vector<double> of_planes(m[2].size(),
-                                0.0);    // added in their order, whatever the number of threads
+  // Sums by plane, added in order, so that the bits do not depend on the number of threads.
+  std::vector<double> of_planes(m[2].size(), 0.0);
 #pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < of_planes.size(); ++k)
     for (std::size_t j = 0; j < m[1].size(); ++j)
@@ -169,7 +168,9 @@ double near_background(double cutoff, double alpha)
 FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alpha, double sum_q_sq,
                         double error, double widest, int most)
 {
-  constexpr double COARSEST = 1.5;    // points apart, times alpha: no use to look at the error
+  // Mesh spacing times alpha. Coarser meshes are never accurate enough, so their error is not
+  // computed.
+  constexpr double COARSEST = 1.5;
   double n[3];
   for (int a = 0; a < 3; ++a) {
     const double least =
@@ -193,7 +194,8 @@ FarMesh choose_far_mesh(const FarBox &box, const int multiples_of[3], double alp
     int axis = 0;
     for (int a = 1; a < 3; ++a)
       if (spacing(a) > spacing(axis)) axis = a;
-    constexpr int PARTS = 32;    // in steps of some 3 %: no mesh is much finer than it must be
+    // Steps of about 3 %, so that a mesh is hardly finer than necessary.
+    constexpr int PARTS = 32;
     n[axis] +=
         multiples_of[axis] * std::max(1.0, std::floor(n[axis] / (PARTS * multiples_of[axis])));
   }
@@ -208,7 +210,7 @@ void spread_charges(const MeshBrick &brick, const MapCharges &charges, int nthre
   brick.box.reciprocal(reciprocal);
   const std::size_t plane = static_cast<std::size_t>(brick.n[0]) * brick.n[1];
   std::fill(density, density + plane * brick.n[2], 0.0);
-  // each thread has planes of its own: nothing is added to by two
+  // Each thread has separate planes, so that no point is written by two threads.
 #pragma omp parallel for schedule(static) num_threads(nthreads)
   for (int thread = 0; thread < nthreads; ++thread) {
     const int begin = static_cast<int>(static_cast<long long>(brick.n[2]) * thread / nthreads);
@@ -245,7 +247,7 @@ FarFactors::FarFactors(const FarBox &box, const int mesh[3], double alpha_in) :
   box.reciprocal(edges);
   for (int a = 0; a < 3; ++a) {
     n[a] = mesh[a];
-    // the factor of a spread density whose error is the least, where charges are anywhere
+    // This factor minimizes the error of the potential for charges at random positions.
     for (int index = 0; index < n[a]; ++index) {
       const SplineTransform spline(wave_number(index, n[a]), n[a]);
       correction[a].push_back((1.0 - spline.aliases) / spline.value);

@@ -1,8 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: what is copied.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field of host arrays on a GPU: copies to and from the GPU.
 
 #include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
 #include "far_engine.h"
+
+#include "gpucoord/counters.h"
 
 #include <cmath>
 #include <cstddef>
@@ -48,8 +50,8 @@ namespace {
       m.engine.at_places(m.places.device.data(), n, m.phi.device.data(), m.stream);
       fetch(m.phi, n, m.phi_arrives);
       take(m.phi, m.phi_arrives, nthreads, at);
-      check(cudaStreamSynchronize(m.stream),
-            "computing a far field");    // where there are no places, too
+      // Waits even if there are no places.
+      check(cudaStreamSynchronize(m.stream), "computing a far field");
     }
 
    private:
@@ -63,6 +65,7 @@ namespace {
 
     void begin(const EwaldMesh &mesh, const MapCharges &charges, int nthreads)
     {
+      GPUCOORD_COUNT(FAR_FIELD_CUDA);
       Memory &m = *memory;
       stage_all(charges.x, charges.n, nthreads, m.stream, m.charges);
       double sum_of_sizes = 0.0;

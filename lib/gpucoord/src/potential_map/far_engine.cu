@@ -1,14 +1,19 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field of charges in device memory: splines, factors, and cuFFT's transforms.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field of charges in device memory: splines, factors, and
+// transforms by cuFFT.
 //
-// Launch of the kernels over atoms: 64 atoms a block of 256 threads. A thread finds the splines of an atom along one axis, which
-// shared memory keeps (72 bytes each, 13.5 KiB a block), as 512 mesh points need them. Then a warp takes one atom after the other:
-// eight lanes have the mesh points of a row, which are neighbors in memory, and the warp four rows at a time.
-// Launch of all others: one thread a mesh point, a wave vector or a point of the map, 256 a block. No shared memory.
+// Launch of the kernels over atoms: 64 atoms per block of 256 threads. First, each thread computes
+// the splines of an atom along one axis. Shared memory keeps them (72 bytes each, 13.5 KiB per
+// block), because 512 mesh points need them. Then each warp takes one atom after the other. Eight
+// lanes take the mesh points of a row, which are contiguous in memory, so a warp takes four rows at
+// a time.
+// Launch of all other kernels: one thread per mesh point, wave vector or map point, 256 threads per
+// block, no shared memory.
 //
-// Charges are added up as whole numbers of 64 bits: their sum does not depend on the order, and so neither do its bits. The unit
-// is a power of two, chosen so that the sum of all charges on one mesh point would just fit: the part of a charge is rounded by
-// at most 1.4e-20 of the sum of all magnitudes. What 50 charges near a mesh point make of that is 1e-12 of a density of 0.1 (root
-// mean square) where there are two million unit charges, and grows with their number.
+// Charges are summed as 64-bit integers, so that the sum and its bits do not depend on the order.
+// The unit is a power of two, chosen so that the sum of all charges on one mesh point would just
+// fit. The share of a charge is rounded by at most 1.4e-20 of the sum of all magnitudes. With two
+// million unit charges, of which 50 are near a mesh point, the error is 1e-12 of a density of 0.1
+// (root mean square). It grows with the number of charges.
 
 #include "far_engine.h"
 
@@ -24,12 +29,12 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // of a block
+  constexpr int THREADS = 256, WARPS = THREADS / 32, ATOMS = 64;    // per block
   constexpr int ROWS = FAR_ORDER * FAR_ORDER, ROWS_OF_A_WARP = 32 / FAR_ORDER;
   static_assert(3 * ATOMS <= THREADS, "a thread has one axis of an atom");
   static_assert(32 % FAR_ORDER == 0, "a warp has whole rows");
-  // Largest value of a spline of order 8: 151/315; its cube is less than 1/8 times 0.89, so that 2^66 over the sum of
-  // magnitudes leaves room for the rounding of all charges.
+  // The largest value of a spline of order 8 is 151/315. Its cube is less than 1/8 times 0.89, so
+  // 2^66 over the sum of magnitudes leaves room for the rounding of all charges.
   constexpr int BITS = 66;
 
   constexpr unsigned blocks_of(std::size_t n, int size)
@@ -48,8 +53,8 @@ namespace {
   }
 
   struct MeshArguments {
-    double origin[3];           // of mesh point 0,0,0, distance
-    double reciprocal[3][3];    // of each axis, 1/distance
+    double origin[3];           // position of mesh point 0,0,0, distance
+    double reciprocal[3][3];    // [axis] 1/distance
     int n[3];                   // mesh points
     const DeviceAtom *atom;     // [natoms] charges or places
     int natoms;
@@ -69,7 +74,7 @@ namespace {
     __syncthreads();
   }
 
-  // Calls use(mesh point, weight) for those of an atom that this lane has.
+  // Calls use(mesh point, weight) for the mesh points of an atom that belong to this lane.
   template <class Use>
   __device__ void for_points_of_lane(const int (&n)[3], const Splines (&of_atom)[3], const Use &use)
   {
@@ -85,7 +90,7 @@ namespace {
     }
   }
 
-  // scale: units of a charge of 1
+  // scale: units per charge
   __global__ void __launch_bounds__(THREADS)
       spread(const __grid_constant__ MeshArguments arg, const double *q, double scale,
              unsigned long long *fixed)
@@ -117,7 +122,7 @@ namespace {
     }
   }
 
-  // unit: charge
+  // unit: charge per unit
   __global__ void to_double(const unsigned long long *fixed, unsigned n, double unit,
                             double *density)
   {
@@ -126,14 +131,14 @@ namespace {
   }
 
   struct WaveArguments {
-    double reciprocal[3][3];     // of each axis, 1/distance
+    double reciprocal[3][3];     // [axis] 1/distance
     int n[3];                    // mesh points
     double alpha, volume;        // 1/distance, distance^3
-    const double *splines[3];    // [n] factors
-    int component;               // of the field, or -1: the potential
-    bool for_places;             // once more the factors of splines
-    const double2 *spectrum;     // [nz][ny][nx/2 + 1] of the density
-    double2 *changed;            // the same of what is wanted
+    const double *splines[3];    // [n] factors of the splines
+    int component;               // component of the field; -1: the potential
+    bool for_places;             // apply the factors of the splines once more
+    const double2 *spectrum;     // [nz][ny][nx/2 + 1] transform of the density
+    double2 *changed;            // [nz][ny][nx/2 + 1] transform of the result
   };
 
   __global__ void __launch_bounds__(THREADS) multiply(WaveArguments arg)
@@ -151,7 +156,7 @@ namespace {
     const double2 s = arg.spectrum[p];
     if (arg.component < 0) {
       arg.changed[p] = {factor * s.x, factor * s.y};
-    } else {    // - d phi/dx: times - i k
+    } else {    // - d phi/dx: multiply by -i k
       const double k = factor *
           (arg.component == 0       ? wave[0]
                : arg.component == 1 ? wave[1]
@@ -162,10 +167,10 @@ namespace {
 
   struct TakeArguments {
     int n[3];                 // mesh points
-    int fold[3], first[3];    // every fold-th, from this one on
-    int of[3];                // how many these are
+    int fold[3], first[3];    // take every fold-th point, starting at first
+    int of[3];                // number of these points
     const double *values;     // [nz][ny][nx]
-    double *to;               // of these points, 'stride' apart
+    double *to;               // destination, elements are 'stride' apart
     int stride;
   };
 
@@ -217,12 +222,12 @@ FarEngine::Plan::~Plan()
 void FarEngine::prepare(const int n[3], cudaStream_t stream)
 {
   if (plans && std::equal(n, n + 3, planned)) return;
-  check(cudaStreamSynchronize(stream),
-        "computing a far field");    // which may read what is replaced here
-  plans.reset();                     // new ones have its memory
+  // Kernels of the stream may read the buffers that are replaced here.
+  check(cudaStreamSynchronize(stream), "computing a far field");
+  plans.reset();    // the new plans reuse its memory
   plans = std::make_unique<Plans>();
   std::fill_n(planned, 3, 0);
-  std::size_t largest = 1;    // some need nothing, and none takes a null pointer
+  std::size_t largest = 1;    // some plans need no workspace, but cuFFT takes no null pointer
   const auto make = [&](const Plan &plan, cufftType type) {
     std::size_t size = 0;
     check_fft(cufftSetAutoAllocation(plan.handle, 0), "making a plan of transforms");
@@ -251,7 +256,8 @@ void FarEngine::begin(const EwaldMesh &mesh_in, const ChargesOnDevice &charges, 
   prepare(mesh.n, stream);
   const std::size_t n = product(mesh.n);
   int exponent;
-  std::frexp(sum_of_sizes, &exponent);    // 2^exponent is more, and at most twice as much
+  // 2^exponent is more than the sum, and at most twice the sum.
+  std::frexp(sum_of_sizes, &exponent);
   check(cudaMemsetAsync(fixed.data(), 0, n * sizeof(unsigned long long), stream),
         "clearing a mesh");
   if (charges.n > 0) {

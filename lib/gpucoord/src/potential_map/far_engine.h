@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Ewald's far field of charges in device memory, on a mesh over the whole box.
+// Part of GPUCOORD, GPL-2.0. Ewald's far field of charges in device memory, on a mesh over the
+// whole box.
 
 #ifndef GPUCOORD_FAR_ENGINE_H
 #define GPUCOORD_FAR_ENGINE_H
@@ -15,20 +16,23 @@
 
 namespace gpucoord {
 
-// All calls enqueue work, but for begin() where a mesh has other numbers of points than the last one: then it waits, and makes
-// cuFFT's plans, which are kept. Throws DeviceError.
+// All calls only enqueue work, except begin() for a mesh of another size than in the last call:
+// this call waits and makes cuFFT plans, which are kept. Throws DeviceError.
 class FarEngine {
  public:
-  // Spreads charges, periodic images being charges of their own, and transforms. sum_of_sizes: of the magnitudes of these
-  // charges, or a little more.
+  // Spreads the charges and transforms the density. Periodic images must be separate charges.
+  // sum_of_sizes: sum of the magnitudes of the charges, or slightly more.
   void begin(const EwaldMesh &, const ChargesOnDevice &, double sum_of_sizes, cudaStream_t);
 
-  // Of the charges of begin(), any number of times. At every fold-th mesh point from a first one on; field may be null.
+  // Computes the potential and field of the charges of begin() at every fold-th mesh point,
+  // starting at 'first'. May be called repeatedly. phi: [nz/fold][ny/fold][nx/fold]. field:
+  // [nz/fold][ny/fold][nx/fold][3]; may be null.
   void on_grid(const int fold[3], const int first[3], double *phi, double *field, cudaStream_t);
-  // What mesh points add at n places, whose id does not matter.
+  // Interpolates the potential of the charges of begin() at n places. The ids of the places are not
+  // used.
   void at_places(const DeviceAtom *places, int n, double *at, cudaStream_t);
 
-  std::size_t bytes() const;    // but for tables of cuFFT
+  std::size_t bytes() const;    // device memory, without the tables of cuFFT
 
  private:
   struct Plan {
@@ -43,19 +47,19 @@ class FarEngine {
   };
 
   void prepare(const int n[3], cudaStream_t);
-  void transform_back(int component, bool for_places,
-                      cudaStream_t);    // component of the field, -1: the potential
+  // Component of the field; -1: the potential.
+  void transform_back(int component, bool for_places, cudaStream_t);
 
   EwaldMesh mesh;
-  int planned[3] = {};    // points of the mesh of which plans and tables are
+  int planned[3] = {};    // mesh points for which plans and tables exist
   std::unique_ptr<Plans> plans;
-  DeviceBuffer<char> workspace;       // of both plans
+  DeviceBuffer<char> workspace;       // shared by both plans
   DeviceBuffer<double> splines[3];    // [n] FarFactors::splines_of_axis()
-  DeviceBuffer<unsigned long long>
-      fixed;                      // [nz][ny][nx] charges in units of the last bit that is kept
-  DeviceBuffer<double> values;    // [nz][ny][nx] density, and then what is transformed back
-  DeviceBuffer<double2> spectrum,
-      changed;    // [nz][ny][nx/2 + 1] of the density, and times factors
+  // [nz][ny][nx] charges, in units of the last bit kept.
+  DeviceBuffer<unsigned long long> fixed;
+  DeviceBuffer<double> values;    // [nz][ny][nx] density, then the result of the inverse transform
+  // [nz][ny][nx/2 + 1] transform of the density, without and with factors.
+  DeviceBuffer<double2> spectrum, changed;
 };
 
 }    // namespace gpucoord

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What Ewald's far field on a mesh is made of, each written once.
+// Part of GPUCOORD, GPL-2.0. Formulas of Ewald's far field on a mesh, for host and device.
 
 #ifndef GPUCOORD_FAR_FORMULAS_H
 #define GPUCOORD_FAR_FORMULAS_H
@@ -10,7 +10,8 @@
 
 namespace gpucoord {
 
-// Of an axis with n points: where x is, in points from that at the origin of the box. of_axis: the reciprocal vector.
+// Returns the coordinate of x along an axis with n points, in mesh spacings from the origin of the
+// box. of_axis: the reciprocal vector of the axis.
 GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_axis)[3], int n,
                                  const double *x)
 {
@@ -19,13 +20,13 @@ GPUCOORD_HD double place_on_mesh(const double (&origin)[3], const double (&of_ax
   return part * n;
 }
 
-// Whether splines of a place may reach points begin to end - 1.
+// Returns whether the splines of a place may reach points begin to end - 1.
 GPUCOORD_HD bool is_near_points(double place, int begin, int end)
 {
   return place > begin - FAR_ORDER / 2 - 1.0 && place < end + FAR_ORDER / 2 + 1.0;
 }
 
-// Values of the spline at the points from 'first' on.
+// Values of the spline at the points first to first + FAR_ORDER - 1.
 struct Splines {
   int first;
   double at[FAR_ORDER];
@@ -66,15 +67,17 @@ GPUCOORD_HD double square_of(const double (&v)[3])
   return v[0] * v[0] + v[1] * v[1] + v[2] * v[2];
 }
 
-// of Ewald's far field, for a charge, times the volume; 0 for wave vector 0
+// Returns the influence function of Ewald's far field for a unit charge, times the volume,
+// distance^2; 0 for wave vector 0.
 GPUCOORD_HD double influence(double wave_sq, double alpha)
 {
   constexpr double FOUR_PI = 12.5663706143591729539;
   return wave_sq > 0.0 ? FOUR_PI / wave_sq * exp(-wave_sq / (4.0 * alpha * alpha)) : 0.0;
 }
 
-// The same at an index of the transform. Half of what is at m = -n/2 is of the opposite wave, m = n/2: the mean of both, and
-// a wave vector without components along these axes.
+// Returns the influence function at an index of the transform, and the wave vector. At m = -n/2,
+// half of the transform belongs to the opposite wave number, m = n/2. The result is therefore the
+// mean over both, and the wave vector has no component along such an axis.
 GPUCOORD_HD double influence_at(const double (&reciprocal)[3][3], const int (&n)[3], double alpha,
                                 const int (&index)[3], double (&wave)[3])
 {

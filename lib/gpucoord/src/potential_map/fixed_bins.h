@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Bins of fixed depth: cubes with room for so many charges each. What finds no room overflows.
+// Part of GPUCOORD, GPL-2.0. Bins of fixed depth: cubes with room for a given number of charges
+// each. Further charges overflow.
 //
-// The first charges of a bin, in the caller's order, have their places there, on the host as on a GPU.
+// The first charges of a bin, in the caller's order, get the places, on the host and on a GPU.
 
 #ifndef GPUCOORD_FIXED_BINS_H
 #define GPUCOORD_FIXED_BINS_H
@@ -13,23 +14,25 @@
 
 namespace gpucoord {
 
-// the box around the points of a grid
+// Finds the bounding box of the points of a grid.
 void find_bounds(const MapGrid &, double (&lo)[3], double (&hi)[3]);
 
 struct FixedBins {
   double lo[3];
-  std::int64_t n[3];    // charges beyond are in bins at the rim
+  std::int64_t n[3];    // charges beyond the grid are in bins at the rim
 
   std::int64_t count() const { return n[0] * n[1] * n[2]; }
 };
 
-// around all that is within the cutoff of the grid. Throws std::invalid_argument where there would be more than 2^31 - 1 places.
+// Makes bins that cover everything within the cutoff of the grid. Throws std::invalid_argument if
+// there would be more than 2^31 - 1 places.
 FixedBins make_fixed_bins(const MapGrid &, double cutoff, const MapBins &);
 
-// of_size[k]: the number of bins with k charges
+// Computes the overflow. of_size[k]: number of bins with k charges.
 MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth);
 
-// A map of the host with bins like these: it adds up those of charges that have a place and of others.
+// Wraps a map on the host with fixed bins: it adds the maps of the placed charges and of the
+// overflowing charges.
 std::unique_ptr<PotentialMap> make_fixed_bins_map(std::unique_ptr<PotentialMap>, double cutoff,
                                                   const MapBins &);
 

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What the kernels of potential maps are given.
+// Part of GPUCOORD, GPL-2.0. Arguments of the kernels of potential maps.
 
 #ifndef GPUCOORD_MAP_ARGUMENTS_CUH
 #define GPUCOORD_MAP_ARGUMENTS_CUH
@@ -15,23 +15,25 @@ struct alignas(16) MapCharge {
   double q;          // charge
 };
 
-// What kernels over grids in float read, but for those of MapKernel::DIRECT, whose charges may be anywhere. Coordinates are parts of a
-// turn, of which whole ones are left out: they do not matter for the difference to a tile nearby, which is right to a part.
+// Charges as read by the float kernels over grids, except those of MapKernel::DIRECT, whose charges
+// may be anywhere. Coordinates are integer parts of a period ('turn') of 2^32 parts and wrap
+// around. Differences to a nearby tile are still exact to one part.
 struct alignas(16) PackedCharge {
   unsigned x, y, z;
   float q;
 };
 
-// Charges in the order of their cells, of which rows along x are neighbors in memory.
+// Charges in the order of their cells. Rows of cells along x are contiguous in memory.
 struct SortedCharges {
-  const MapCharge *charge;       // [n], or [cells][depth]; and one of 0 behind them
-  const PackedCharge *packed;    // the same
-  int end;                       // the place of that behind
-  SortedAtoms order;             // without atoms
+  const MapCharge *charge;       // [n] or [cells][depth], followed by a charge of 0
+  const PackedCharge *packed;    // same layout
+  int end;                       // index of the charge of 0
+  SortedAtoms order;             // atom is null
   BinGrid cells;
-  int depth;    // places of each cell; 0: there are no gaps
-  double
-      range;    // in which cells are searched; of MapKernel::DIRECT there is one, which is always found
+  int depth;    // places per cell; 0: no gaps
+  // Search range of the cells, distance. MapKernel::DIRECT has a single cell, which is always
+  // found.
+  double range;
   double parts;    // 2^32 over a turn, 1/distance
 
   __device__ unsigned parts_at(int axis, double x) const
@@ -40,7 +42,8 @@ struct SortedCharges {
   }
 };
 
-// A warp takes a tile of points: subtiles along x, each of two points of each row. Tiles of a block stand side by side.
+// A warp takes a tile of points: subtiles along x, each with two points of each row. The four tiles
+// of a block are adjacent along y and z.
 constexpr int TILE_Y = 4, TILE_Z = 4, MAX_SUBTILES = 6;
 constexpr int BLOCK_Y = 2 * TILE_Y, BLOCK_Z = 2 * TILE_Z, MAP_WARPS = 4;
 static_assert(MAP_TILE_OF_GPU[0] == 2 && MAP_TILE_OF_GPU[1] == TILE_Y &&
@@ -48,68 +51,72 @@ static_assert(MAP_TILE_OF_GPU[0] == 2 && MAP_TILE_OF_GPU[1] == TILE_Y &&
               "a subtile");
 static_assert(2 * TILE_Y * TILE_Z == 32, "one point for each lane");
 
-// How rows of cells near a box are found: in float, with a margin for its rounding. The unit of length is that of charges.
+// Search of rows of cells near a box, in float with a margin for rounding. The unit of length is
+// that of the charges.
 struct RowSearch {
-  float half[3];    // edges of the box
+  float half[3];    // half edges of the box
   float range;
-  float size[2];               // of columns, along y and z
-  double columns[2];           // half and range in them
-  float cells_per_distance;    // along x
+  float size[2];               // size of a column along y and z
+  double columns[2];           // half + range, in columns
+  float cells_per_distance;    // cells per length along x
 };
 
-// In kernels the unit of length is 'length': the cutoff, or the extent of all for MapKernel::DIRECT.
+// The unit of length in kernels is 'length': the cutoff, or the extent of the points for
+// MapKernel::DIRECT.
 template <class Real> struct MapArguments {
-  MapConstants<Real> constants;    // in that unit
-  Real
-      reach_sq;    // squared distance from points beyond which no charge is taken: no less than the cutoff
+  MapConstants<Real> constants;    // in units of length
+  // Squared distance from points beyond which charges are skipped, at least the squared cutoff.
+  Real reach_sq;
   double length, inverse_length;
   Real unit;    // inverse_length
   SortedCharges charges;
-  RowSearch rows;                // near the box around a tile, or near a point
-  unsigned long long *tested;    // to which numbers of distances are added
+  RowSearch rows;                // search near the box around a tile, or near a point
+  unsigned long long *tested;    // number of computed distances, kernels add to it
 };
 
 // Boxes around points, relative to the middle of a tile.
 template <class Real> struct TileShape {
-  Real inside
-      [3];    // charges farther from its middle are on none of its points, whatever the rounding
-  Real per_subtile;    // 1 over what is from one subtile to the next, along x
-  Real first_near,
-      last_near;    // a charge at x with reach r is near to those from the integer next to (x - r) per_subtile + first_near
-                    // to that next to (x + r) per_subtile + last_near
-  Real step;        // from one point to the next, along x
+  // Charges farther from the middle are on none of the points, including rounding.
+  Real inside[3];
+  Real per_subtile;    // 1 over the distance between subtiles along x
+  // A charge at x with reach r is near the subtiles from the integer nearest to (x - r) per_subtile
+  // + first_near up to the integer nearest to (x + r) per_subtile + last_near.
+  Real first_near, last_near;
+  Real step;    // distance between points along x
 };
 
 template <class Real> struct MapGridArguments {
   MapArguments<Real> map;
   MapGrid grid;
   TileShape<Real> tile;
-  Real per_part;                // length of a part of a turn, in that unit
-  int blocks[2];                // along x and y
-  int first_block;              // of the launch, x fastest
-  const unsigned char *zero;    // [points] whether they are 0; null: none is
-  bool add;                     // to what is there
+  Real per_part;                // length of a part of a turn, in units of length
+  int blocks[2];                // number of blocks along x and y
+  int first_block;              // first block of the launch, x fastest
+  const unsigned char *zero;    // [points] the result is 0; null: for no point
+  bool add;                     // add to the existing values
   double *phi, *field;
 };
 
 template <class Real> struct MapPointsArguments {
   MapArguments<Real> map;
-  const DeviceAtom *point;    // [n] in the order of cells, whose id is its own charge or -1
-  const int *place;           // [n] of the results
-  const int *where;           // [charges] among the sorted ones
+  // [n] in the order of cells. id: the row of the charge that the point leaves out, or -1.
+  const DeviceAtom *point;
+  const int *place;    // [n] index of the result
+  const int *where;    // [charges] index among the sorted charges
   int n;
   double *phi, *field;
 };
 
-// Each enqueues one kernel; of blocks or points > 0. Throws DeviceError.
+// Each launcher enqueues one kernel. The number of blocks or points must be more than 0. Throws
+// DeviceError.
 template <class Real> struct MapLaunchers {
-  void (*grid[2][2])(const MapGridArguments<Real> &, int blocks,
-                     cudaStream_t);    // [soft][with field]
-  int subtiles[2][2];                  // of a tile of these
+  // [soft][with field].
+  void (*grid[2][2])(const MapGridArguments<Real> &, int blocks, cudaStream_t);
+  int subtiles[2][2];    // [soft][with field] subtiles per tile
   void (*points[2][2])(const MapPointsArguments<Real> &, cudaStream_t);
 };
 
-// of a class in map_kernel
+// Kernel: a class in map_kernel.
 template <class Kernel> void get_map_launchers(MapLaunchers<float> &);
 template <class Kernel> void get_map_launchers(MapLaunchers<double> &);
 

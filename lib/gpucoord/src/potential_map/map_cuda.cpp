@@ -1,9 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: what is copied. Layers of the grid come back while the GPU
-// computes the next ones, and charges that overflow fixed bins may be summed by the host meanwhile.
+// Part of GPUCOORD, GPL-2.0. Potential maps of host arrays on a GPU: copies to and from the GPU.
+// Layers of the grid are copied back while the GPU computes the next ones. Meanwhile the host may
+// sum charges that overflow fixed bins.
 
 #include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
 #include "map_engine.h"
+
+#include "gpucoord/counters.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // about: enough to keep a GPU busy
+  constexpr int POINTS_OF_A_LAUNCH = 1 << 20;    // approximate, enough to keep a GPU busy
 
   class CudaMap : public PotentialMap {
    public:
@@ -36,6 +39,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_CUDA);
       Memory &m = memory.enter();
       distances = 0.0;
       found = {};
@@ -43,7 +47,7 @@ namespace {
                         n = layer * grid.n[2];
       if (n == 0) return;
       const ChargesOnDevice staged = stage_charges(charges);
-      ChargesOnDevice others = {};    // that overflow
+      ChargesOnDevice others = {};    // charges that overflow
       if (bins.are_fixed)
         others = m.engine->begin(grid, bins, staged, found, m.stream);
       else
@@ -82,6 +86,7 @@ namespace {
     void at_points(const MapPoints &points, const MapCharges &charges,
                    const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_CUDA);
       Memory &m = memory.enter();
       distances = 0.0;
       if (points.n == 0) return;
@@ -107,9 +112,9 @@ namespace {
     MapOverflow overflow() const override { return found; }
 
    private:
-    // layers of the grid that are computed by one launch
+    // Layers of the grid that one launch computes.
     struct Slab {
-      int first, n;              // along z
+      int first, n;              // layers along z
       std::size_t begin, end;    // points
     };
     struct Overflow {
@@ -120,7 +125,7 @@ namespace {
       Stream stream, copies;
       Staged<DeviceAtom> charges, points;
       Staged<double> q, phi, field;
-      std::deque<Event> computed, arrived;    // of each launch
+      std::deque<Event> computed, arrived;    // one per launch
       std::unique_ptr<MapEngine> engine, engine_of_overflow;
     };
 
@@ -140,7 +145,7 @@ namespace {
       if (with_field) memory->field.reserve(3 * n);
     }
 
-    // enqueues the copies of points begin to end - 1, of this launch
+    // Enqueues the copies of points begin to end - 1 of this launch.
     void fetch(std::size_t launch, std::size_t begin, std::size_t end, bool with_field)
     {
       Memory &m = *memory;
@@ -212,7 +217,7 @@ namespace {
     const MapBins bins;
     DeviceGuard<Memory> memory;
     MapOverflow found;
-    std::unique_ptr<PotentialMap> host;    // for what overflows, or null
+    std::unique_ptr<PotentialMap> host;    // for charges that overflow; null: the GPU sums them
     std::vector<double> phi_of_overflow, field_of_overflow;
     double distances = 0.0;
   };

@@ -1,6 +1,7 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps of charges in device memory: bins, and which kernels run.
+// Part of GPUCOORD, GPL-2.0. Potential maps of charges in device memory: bins and launches.
 //
-// Launch of the kernels here: one thread a charge, 256 a block. No shared memory.
+// Launch of the kernels in this file: one thread per charge, 256 threads per block, no shared
+// memory.
 
 #include "map_engine.h"
 
@@ -35,7 +36,8 @@ namespace {
   __device__ PackedCharge store(const SortedCharges &charges, const DeviceAtom &a, double q)
   {
     const BinGrid &cells = charges.cells;
-    // what is beyond the cells is near to no point, and shall not be after whole turns
+    // Charges beyond the cells are near no point. Clamp them, so that wrap-around does not bring
+    // them near one.
     const auto parts_at = [&](int axis, double x) {
       const double lo = cells.lo[axis], size = cells.size[axis];
       return charges.parts_at(axis, fmin(fmax(x, lo - size), lo + (cells.n[axis] + 1) * size));
@@ -43,7 +45,7 @@ namespace {
     return {parts_at(0, a.x), parts_at(1, a.y), parts_at(2, a.z), static_cast<float>(q)};
   }
 
-  // and one of 0 behind them
+  // Gathers the charges in sorted order, followed by a charge of 0.
   template <class Stored>
   __global__ void gather_charges(SortedCharges charges, const DeviceAtom *atom, const double *q,
                                  Stored *charge)
@@ -58,7 +60,7 @@ namespace {
     charge[k] = store<Stored>(charges, a, q[a.id]);
   }
 
-  // where: of charges among the sorted ones, by their rows
+  // Computes where: [charges] index among the sorted charges, by row.
   __global__ void invert(const DeviceAtom *atom, const int *place, int n, int *where)
   {
     const int k = blockIdx.x * THREADS + threadIdx.x;
@@ -71,7 +73,8 @@ namespace {
     if (k < n) place[k] = {};
   }
 
-  // The first charges of each bin have places there. of_size: numbers of bins with so many charges, and the largest of these.
+  // Stores the first charges of each bin in its places. overflows: [n] the sorted charge has no
+  // place. of_size: number of bins by number of charges. deepest: charges of the fullest bin.
   template <class Stored>
   __global__ void place_in_bins(SortedCharges charges, const DeviceAtom *atom, const double *q,
                                 Stored *place, unsigned char *overflows, int *of_size, int *deepest)
@@ -91,7 +94,7 @@ namespace {
     atomicMax(deepest, range.y - range.x);
   }
 
-  // index: of sorted atoms
+  // index: [n] indices among the sorted atoms.
   __global__ void gather_atoms(const DeviceAtom *atom, const int *place, const int *index, int n,
                                DeviceAtom *gathered)
   {
@@ -99,7 +102,7 @@ namespace {
     if (k < n) gathered[k] = atom[place[index[k]]];
   }
 
-  // points that are nearer to a charge than radius
+  // Marks the points that are nearer to a charge than radius (distance).
   __global__ void mark_near(const DeviceAtom *atom, int n, MapGrid grid, double radius,
                             unsigned char *near)
   {
@@ -154,7 +157,7 @@ namespace {
       for (int c = 0; c < 3; ++c) {
         const double width = cell_width(in.n / volume) * (c == 0 ? 0.5 : 1.0);
         cells.lo[c] = of_points.lo[c] - options.cutoff;
-        // one cell for all where there is no cutoff
+        // A single cell if there is no cutoff.
         cells.size[c] = is_direct() ? length
                                     : std::max(width, size[c] / (c == 0 ? MAX_CELLS : MAX_COLUMNS));
         cells.inverse_size[c] = 1.0 / cells.size[c];
@@ -172,7 +175,8 @@ namespace {
       const Bounds of_points = bounds_of(grid);
       BinGrid cells;
       for (int c = 0; c < 3; ++c) {
-        // one bin has all, whatever its size, of which the rounding of charges depends
+        // Limit the size of a single bin to the extent, because the rounding of the charges depends
+        // on the size.
         const double extent = of_points.hi[c] - of_points.lo[c] + 2.0 * options.cutoff;
         cells.lo[c] = fixed.lo[c];
         cells.size[c] = fixed.n[c] == 1 ? std::min(wanted.size, extent) : wanted.size;
@@ -196,9 +200,9 @@ namespace {
       if (in.n == 0) return {};
 
       overflows.reserve(in.n);
-      sizes.reserve(
-          in.n +
-          3);    // of bins; then the largest of these, and the number of charges that overflow
+      // Bins by number of charges, then charges of the fullest bin, then number of overflowing
+      // charges.
+      sizes.reserve(in.n + 3);
       int *const deepest = sizes.data() + in.n + 1, *const number = deepest + 1;
       check(cudaMemsetAsync(sizes.data(), 0, (in.n + 3) * sizeof(int), stream), "clearing numbers");
       with_stored([&](auto &stored, auto *&) {
@@ -239,8 +243,8 @@ namespace {
                  double *field, cudaStream_t stream) override
     {
       MapGrid grid = given;
-      if (grid.n[0] == 1 && !(grid.step[0][0] > 0.0))
-        grid.step[0][0] = length;    // for the points of a tile that are not there
+      // Spacing of the unused points of a tile.
+      if (grid.n[0] == 1 && !(grid.step[0][0] > 0.0)) grid.step[0][0] = length;
       const std::int64_t n = static_cast<std::int64_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       if (n == 0) return;
       with_stored([&](auto &stored, auto *&in_order) {
@@ -255,8 +259,8 @@ namespace {
       const int subtiles = launchers.subtiles[is_soft()][field != nullptr];
       arg.tile = tile_shape(grid, subtiles);
       arg.map.rows = row_search(box_of_points(grid, 2 * subtiles));
-      arg.per_part = static_cast<Real>(
-          1.0 / (sorted.parts * length));    // but for a last digit of double a power of 2
+      // A power of 2, up to the last digit of double.
+      arg.per_part = static_cast<Real>(1.0 / (sorted.parts * length));
       arg.blocks[0] = (grid.n[0] + 2 * subtiles - 1) / (2 * subtiles);
       arg.blocks[1] = (grid.n[1] + BLOCK_Y - 1) / BLOCK_Y;
       if (options.overlap == MapOverlap::ZERO) {
@@ -313,7 +317,8 @@ namespace {
     }
 
    private:
-    // along one axis: a key has room for all, and rows of cells near a tile are counted in 32 bits
+    // Limits along one axis. A key has room for all cells, and rows of cells near a tile are
+    // counted in 32 bits.
     static constexpr double MAX_CELLS = 1 << 20, MAX_COLUMNS = 1 << 12;
 
     void sort(const BinGrid &cells, const ChargesOnDevice &in, cudaStream_t stream)
@@ -327,7 +332,8 @@ namespace {
       sorted.order = bins.sort_places(cells, in.atom, in.n, stream);
     }
 
-    // f(buffer, what is sorted) of the charges that the kernels over grids read
+    // Calls f(buffer, pointer to the sorted charges) for the charges in the format of the grid
+    // kernels.
     template <class F> void with_stored(F f)
     {
       if (std::is_same<Real, float>::value && !is_direct())
@@ -347,8 +353,9 @@ namespace {
       in_order = stored.data();
     }
 
-    // Of a turn that is more than twice the distance along an axis at which charges of the cells near a tile can be from its middle. A
-    // power of 2 of the unit of length, so that parts are turned into it without rounding.
+    // Returns the number of parts per distance. A turn is more than twice the distance along an
+    // axis between the middle of a tile and the charges in the cells near it. It is a power of 2 in
+    // the unit of length, so that parts are converted without rounding.
     double parts_for(const MapGrid &grid) const
     {
       const Bounds box = box_of_points(grid, 2 * MAX_SUBTILES);
@@ -363,7 +370,8 @@ namespace {
     bool is_direct() const { return options.kernel == MapKernel::DIRECT; }
     bool is_soft() const { return options.overlap == MapOverlap::SOFT; }
 
-    // A few charges in a cube of it: then cells near a tile hold hardly more than what is near.
+    // A cube of this width has a few charges, so that the cells near a tile have hardly more
+    // charges than needed.
     double cell_width(double density) const
     {
       constexpr double CHARGES_OF_A_CUBE = 2.0, LEAST = 0.1;
@@ -408,7 +416,7 @@ namespace {
       arg.tested = tested_on_device.data();
     }
 
-    // of nx points along x in a tile
+    // Returns the bounds of a tile with nx points along x.
     static Bounds box_of_points(MapGrid grid, int nx)
     {
       grid.n[0] = nx;
@@ -422,12 +430,12 @@ namespace {
       const Bounds box = box_of_points(grid, 2 * subtiles), of_subtile = box_of_points(grid, 2);
       const double step = grid.step[0][0] / length, half = 0.5 * (box.hi[0] - box.lo[0]) / length;
       const double subtile = (of_subtile.hi[0] - of_subtile.lo[0]) / length;
-      // on no point beyond, whatever the rounding
+      // Charges beyond this margin are on no point, including rounding.
       const double margin = 2.0 * options.tiny / length + 2e-6;
       TileShape<Real> shape;
       for (int c = 0; c < 3; ++c)
         shape.inside[c] = static_cast<Real>(0.5 * (box.hi[c] - box.lo[c]) / length + margin);
-      // the next integers above and below, but for a thousandth of a subtile
+      // The nearest integers above and below, except for a thousandth of a subtile.
       shape.per_subtile = static_cast<Real>(0.5 / step);
       shape.first_near = static_cast<Real>(0.5 * (half - subtile) / step + 0.499);
       shape.last_near = static_cast<Real>(0.5 * half / step - 0.499);

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps of charges in device memory: bins, and which kernels run.
+// Part of GPUCOORD, GPL-2.0. Potential maps of charges in device memory: bins and launches.
 
 #ifndef GPUCOORD_MAP_ENGINE_H
 #define GPUCOORD_MAP_ENGINE_H
@@ -14,7 +14,7 @@
 namespace gpucoord {
 
 struct ChargesOnDevice {
-  const DeviceAtom *atom;    // [n] whose id is the row of its charge
+  const DeviceAtom *atom;    // [n] id: index of the charge in q
   const double *q;
   int n;
 };
@@ -23,32 +23,35 @@ class GPUCOORD_TEST_API MapEngine {
  public:
   virtual ~MapEngine() = default;
 
-  // Sorts charges for points within bounds. All calls enqueue work; charges are read until the next begin(). Throws
-  // DeviceError.
+  // Sorts the charges for points within these bounds. All calls only enqueue work. Charges must
+  // stay valid until the next begin(). Throws DeviceError.
   virtual void begin(const Bounds &of_points, const ChargesOnDevice &, cudaStream_t) = 0;
 
-  // The same by fixed bins, for on_grid() of this grid alone, and waits. Returns the charges that overflow: the map is without them.
-  // They are there until the next call. Throws std::invalid_argument.
+  // Like begin(), with fixed bins, for on_grid() of this grid only. Waits. Returns the charges that
+  // overflow; the map does not include them. They are valid until the next call. Throws
+  // std::invalid_argument if there are too many places.
   virtual ChargesOnDevice begin(const MapGrid &, const MapBins &, const ChargesOnDevice &,
                                 MapOverflow &, cudaStream_t) = 0;
 
-  // Layers of points, some of which a launch takes.
+  // Returns the number of layers of points. A launch may compute some of the layers.
   virtual int layers(const MapGrid &) const = 0;
-  // of layers first to end - 1; add: to what is there. phi and field are those of the whole grid.
+  // Computes layers first_layer to end_layer - 1. add: adds to the existing values. phi and field
+  // are those of the whole grid.
   virtual void on_grid(const MapGrid &, int first_layer, int end_layer, bool add, double *phi,
                        double *field, cudaStream_t) = 0;
-  // n points, whose id is the row of the charge that they leave out or -1; rows of charges are 0 to n - 1. Not after fixed bins.
+  // Computes the map at n points. The id of a point is the row of the charge that it leaves out, or
+  // -1. Rows of charges must be 0 to n - 1. Not allowed after begin() with fixed bins.
   virtual void at_points(const DeviceAtom *points, int n, double *phi, double *field,
                          cudaStream_t) = 0;
 
-  virtual double
-      tested(cudaStream_t) = 0;    // distances since begin(), of which there may be several; waits
+  // Returns the number of distances computed by all kernels since begin(). Waits.
+  virtual double tested(cudaStream_t) = 0;
   virtual std::size_t bytes() const = 0;
 };
 
 GPUCOORD_TEST_API std::unique_ptr<MapEngine> make_map_engine(const MapOptions &, Precision);
 
-// points of a layer of MapEngine along z
+// Number of points of a layer along z.
 int points_of_a_layer();
 
 GPUCOORD_TEST_API Bounds bounds_of(const MapGrid &);

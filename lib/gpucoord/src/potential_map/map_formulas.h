@@ -1,7 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. The kernels of potential maps, each written once.
+// Part of GPUCOORD, GPL-2.0. The kernels of potential maps, for host and device.
 //
-// Of a unit charge at distance r: its potential K(r), and K'(r)/r, which a field needs. They are made of the bare potential 1/r
-// and its slope, in place of which stand those of a ball of charge where overlap is soft. The caller has seen to the cutoff.
+// A kernel has the potential K(r) of a unit charge at distance r, and K'(r)/r, which the field
+// needs. Both are built from the bare potential 1/r and its derivative; with MapOverlap::SOFT, a
+// ball of charge replaces the bare potential near a charge. The caller applies the cutoff.
 
 #ifndef GPUCOORD_MAP_FORMULAS_H
 #define GPUCOORD_MAP_FORMULAS_H
@@ -18,18 +19,19 @@ namespace gpucoord {
 
 // Constants of one map, rounded to the precision of its kernel.
 template <class Real> struct MapConstants {
-  Real cutoff_sq;    // distance^2; of DIRECT a large number
+  Real cutoff_sq;    // distance^2; a large number for DIRECT
   Real inv_cutoff, inv_cutoff_sq, inv_cutoff_cubed;
   Real alpha;    // 1/distance
   Real alpha_sq, two_alpha_over_root_pi;
   Real tiny_sq;      // distance^2, more than 0
   Real radius_sq;    // distance^2
-  Real ball_top;     // of a ball of charge: K = ball_top - ball_curve r^2, K'/r = -2 ball_curve
+  // Ball of charge: K = ball_top - ball_curve r^2, K'/r = -2 ball_curve.
+  Real ball_top;
   Real ball_curve;
-  Real erf_series[ErfSeries::TERMS];    // of EwaldInFloat
+  Real erf_series[ErfSeries::TERMS];    // for EwaldInFloat
 };
 
-// Whether EwaldInFloat stands for Ewald.
+// Returns whether EwaldInFloat replaces Ewald.
 template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &options)
 {
   return sizeof(Real) == sizeof(float) && options.kernel == MapKernel::EWALD &&
@@ -38,8 +40,8 @@ template <class Real> GPUCOORD_HD bool takes_erf_series(const MapOptions &option
 
 template <class Real> inline MapConstants<Real> make_map_constants(const MapOptions &options)
 {
-  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12,
-                   ROOT_PI = 1.77245385090551602730;    // squares of them are floats
+  // The squares of LARGE and LEAST_TINY are within the range of float.
+  constexpr double LARGE = 1e30, LEAST_TINY = 1e-12, ROOT_PI = 1.77245385090551602730;
   const bool has_cutoff = options.kernel != MapKernel::DIRECT;
   const double cutoff_sq = has_cutoff ? options.cutoff * options.cutoff : LARGE;
   const double inv_cutoff = has_cutoff ? 1.0 / options.cutoff : 0.0;
@@ -65,13 +67,13 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
   return c;
 }
 
-// What kernels are made of.
+// The bare potential, from which kernels are built.
 template <class Real> struct BarePotential {
   Real r_sq, inv_r;
-  Real value, slope;    // K and K'/r of the charge alone
+  Real value, slope;    // K and K'/r of the bare potential
 };
 
-// of a charge farther away than 'tiny', not in a ball
+// Returns the bare potential of a charge beyond 'tiny' and outside of a ball.
 template <class Real> GPUCOORD_HD BarePotential<Real> bare_potential_apart(Real r_sq)
 {
   BarePotential<Real> bare;
@@ -95,9 +97,9 @@ GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real
   return bare;
 }
 
-// e^(x^2) erfc(x), x >= 0: (1 + 2x) times it is a polynomial in (x - 3)/(x + 3), which M. Shepherd and J. Laframboise found
-// (Math. Comp. 36, 249 (1981)); these coefficients are those of its Chebyshev series, cut off where they reach half a last
-// digit.
+// e^(x^2) erfc(x), x >= 0: (1 + 2x) times this function is a polynomial in (x - 3)/(x + 3) (M.
+// Shepherd and J. Laframboise, Math. Comp. 36, 249 (1981)). The coefficients are those of its
+// Chebyshev series, truncated where they reach half a unit in the last place.
 GPUCOORD_HD double scaled_erfc_series(double t)
 {
   constexpr double COEFFICIENTS[] = {
@@ -109,7 +111,8 @@ GPUCOORD_HD double scaled_erfc_series(double t)
       3.4542947702777379e-6,   3.3669790806407596e-7,   -5.9639836255227405e-7,
       -1.2054142286489379e-7,  8.7658814117305584e-8,   2.7843881265502221e-8,
       -7.6419628925899748e-9,  -3.1813541434969273e-9};
-  // even and odd powers apart: two loops, each of so few steps that GCC unrolls it and can put the loop around it in vectors
+  // Even and odd powers are summed separately. GCC unrolls these two shorter loops and can then
+  // vectorize the loop around them.
   constexpr int LAST = sizeof(COEFFICIENTS) / sizeof(COEFFICIENTS[0]) - 1;
   static_assert(LAST % 2 == 0, "the highest power is even");
   const double t_sq = t * t;
@@ -132,7 +135,7 @@ GPUCOORD_HD float scaled_erfc_series(float t)
 template <class Real> GPUCOORD_HD Real scaled_erfc(Real x)
 {
   const Real a = x + Real(3), b = Real(1) + Real(2) * x,
-             inverse = reciprocal(a * b);    // one division for two
+             inverse = reciprocal(a * b);    // one division instead of two
   return scaled_erfc_series((x - Real(3)) * (b * inverse)) * (a * inverse);
 }
 
@@ -148,7 +151,7 @@ namespace map_kernel {
     }
   };
 
-  // on the host Cut stands for it
+  // The host uses Cut instead.
   struct Direct : Cut {};
 
   struct Smooth {
@@ -184,12 +187,13 @@ namespace map_kernel {
       value = erfc_over_r;
       slope = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
       if (!SOFT) return;
-      // In the ball the bare potential less erf(alpha r)/r, of which the series is taken where its terms cancel.
+      // In the ball: the bare potential minus erf(alpha r)/r. Small distances use the series,
+      // because the terms of the difference cancel.
       constexpr int TERMS = sizeof(Real) == sizeof(float) ? 7 : 13;
       const Real a_sq = c.alpha_sq * bare.r_sq;
       Real erf_over_r = 0, erf_slope = 0;
-      for (int n = TERMS; n >= 0;
-           --n) {    // sum of (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2
+      // Sums (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2.
+      for (int n = TERMS; n >= 0; --n) {
         constexpr vector_math::InverseFactorials inverse_factorial;
         erf_slope = erf_over_r - erf_slope * a_sq;
         erf_over_r = Real(inverse_factorial.of[n] / (2 * n + 1)) - erf_over_r * a_sq;
@@ -205,8 +209,8 @@ namespace map_kernel {
     }
   };
 
-  // The same at half the cost, as the bare potential less erf(alpha r)/r: these cancel, and what is left is right to some 5e-7 of
-  // 1/cutoff, in the mean over the cutoff 1e-7.
+  // Like Ewald at half the cost: the bare potential minus erf(alpha r)/r. These cancel, and the
+  // error of the difference is about 5e-7 of 1/cutoff, and 1e-7 in the mean over the cutoff.
   struct EwaldInFloat {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
@@ -226,7 +230,7 @@ namespace map_kernel {
 
 }    // namespace map_kernel
 
-// calls visitor(kernel) with the kernel of these options, as it is computed in Real
+// Calls visitor(kernel) with the kernel of these options, as computed in Real.
 template <class Real, class Visitor>
 inline void visit_map_kernel(const MapOptions &options, Visitor &&visitor)
 {

@@ -1,11 +1,14 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps on the host: OpenMP over tiles of points, vectors over the charges near them.
+// Part of GPUCOORD, GPL-2.0. Potential maps on the host: OpenMP over tiles of points, SIMD over the
+// charges near them.
 //
-// Charges are sorted into cutoff bins. A tile is rows of points along x; the charges within the cutoff of the box around it are
-// collected once, relative to its center, and each of its rows sums over those that are near (map_kernels.h). Points apart,
-// such as atoms, are sorted into bins of their own: those of one cell share a search.
+// Charges are sorted into cutoff bins. A tile has rows of points along x. The charges within the
+// cutoff of its bounding box are collected once, relative to its center. Each row then sums over
+// the charges near it (map_kernels_host.h). Separate points, such as atoms, are sorted into their
+// own bins; nearby points of a row of cells share a search.
 //
-// DIRECT has no bins: every tile takes all charges, a block at a time.
+// DIRECT has no bins: every tile takes all charges, one block at a time.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/potential_map.h"
 
 #include "../pairs/cell_tasks_host.h"
@@ -26,9 +29,10 @@ namespace gpucoord {
 
 namespace {
 
-  // Rows of a tile. Larger tiles search less often, but more of what they collect is beyond the cutoff of a row.
+  // Rows of a tile. Larger tiles need fewer searches, but more of the collected charges are beyond
+  // the cutoff of a row.
   constexpr int TILE_Y = 4, TILE_Z = 4, POINTS_OF_A_TILE = POINTS_OF_A_ROW * TILE_Y * TILE_Z;
-  constexpr int BLOCK = 4096;    // charges of DIRECT: they stay in the second-level cache
+  constexpr int BLOCK = 4096;    // charges of DIRECT, stay in the L2 cache
 
   constexpr double INFINITE = std::numeric_limits<double>::infinity();
 
@@ -62,6 +66,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, const MapCharges &charges, const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.5 * extent_of_tile(grid));
       const std::int64_t tiles[3] = {(grid.n[0] + POINTS_OF_A_ROW - 1) / POINTS_OF_A_ROW,
                                      (grid.n[1] + TILE_Y - 1) / TILE_Y,
@@ -77,14 +82,15 @@ namespace {
     void at_points(const MapPoints &points, const MapCharges &charges,
                    const MapResults &out) override
     {
+      GPUCOORD_COUNT(MAP_HOST);
       sort(charges, 0.0);
       const auto everyone = count_up(points.n);
       BoxOfPoints box;
       for (int p = 0; p < points.n; ++p) box.add(points.x + 3 * static_cast<std::size_t>(p));
       double range = options.cutoff;
       if (is_direct()) {
-        constexpr int PARTS =
-            8;    // of the system: what is near then is relative to an origin not far away
+        // Parts of the system: near charges are then relative to an origin that is not far away.
+        constexpr int PARTS = 8;
         range = 0.0;
         for (int c = 0; c < 3 && points.n > 0; ++c)
           range = std::max(range, (box.hi[c] - box.lo[c]) / PARTS);
@@ -110,8 +116,8 @@ namespace {
 
    private:
     struct Scratch {
-      std::vector<Real> x, y, z, q;    // of charges near a box, relative to its center
-      std::vector<int> index;          // among the sorted charges
+      std::vector<Real> x, y, z, q;    // charges near a box, relative to its center
+      std::vector<int> index;          // index among the sorted charges
       std::vector<PointRange> ranges;
       double sums[POINTS_OF_A_TILE * MAP_VALUES];
       char near[POINTS_OF_A_TILE];
@@ -122,7 +128,7 @@ namespace {
 
     bool is_direct() const { return options.kernel == MapKernel::DIRECT; }
 
-    // The larger extent of a tile along y and z.
+    // Returns the larger extent of a tile along y and z, distance.
     static double extent_of_tile(const MapGrid &grid)
     {
       const int most[3] = {POINTS_OF_A_ROW, TILE_Y, TILE_Z};
@@ -133,7 +139,8 @@ namespace {
       return std::max(extent[1], extent[2]);
     }
 
-    // Makes cells for a range of at least 'least': a tile much larger than its cells would search very many rows of them.
+    // Sorts the charges into cells for a range of at least 'least' (distance). A tile much larger
+    // than its cells would search very many rows of cells.
     void sort(const MapCharges &charges, double least)
     {
       for (Scratch &s : scratch) s.tested = 0.0;
@@ -147,7 +154,8 @@ namespace {
       for (int k = 0; k < charges.n; ++k) charge[k] = static_cast<Real>(charges.q[bins.row[k]]);
     }
 
-    // Calls visit(n) for each lot of charges that may be within the cutoff of a box, which are in s then.
+    // Collects the charges that may be within the cutoff of a box in s. Calls visit(n) for each
+    // batch of n charges.
     template <class Visit>
     void for_charges_near(const BoxOfPoints &box, const double *origin, Scratch &s,
                           const Visit &visit)
@@ -155,8 +163,8 @@ namespace {
       const int n = static_cast<int>(charge.size());
       double half[3];
       for (int c = 0; c < 3; ++c) half[c] = 0.5 * (box.hi[c] - box.lo[c]);
-      constexpr double MARGIN_OF_ROUNDING =
-          1.0 + 1e-5;    // far above that of Real: no charge is lost here
+      // Far above the rounding of Real, so that no charge is lost.
+      constexpr double MARGIN_OF_ROUNDING = 1.0 + 1e-5;
       const double range_sq = is_direct() ? std::numeric_limits<double>::max()
                                           : options.cutoff * options.cutoff * MARGIN_OF_ROUNDING;
       if (is_direct()) {
@@ -171,7 +179,7 @@ namespace {
       if (count > 0) visit(count);
     }
 
-    // Ranges of sorted charges in rows of cells that are within the cutoff of a box.
+    // Finds the ranges of sorted charges in rows of cells within the cutoff of a box.
     void find_rows(const BoxOfPoints &box, double range_sq, Scratch &s) const
     {
       const CellGrid &grid = cells_of_charges;
@@ -275,7 +283,7 @@ namespace {
       for (int c = 0; out.field && c < 3; ++c) out.field[3 * to + c] = is_zero ? 0.0 : sums[1 + c];
     }
 
-    // those of one cell
+    // Computes the points of one task, which are in one row of cells.
     void some_points(const MapPoints &points, const CellTask &task, const MapResults &out)
     {
       Scratch &s = scratch[omp_get_thread_num()];
@@ -295,7 +303,7 @@ namespace {
           row.x[0] = static_cast<Real>(bins_of_points.x[p] - origin[0]);
           row.y = static_cast<Real>(bins_of_points.y[p] - origin[1]);
           row.z = static_cast<Real>(bins_of_points.z[p] - origin[2]);
-          // its own charge counts as none for a while
+          // The point's own charge is set to 0 for this call.
           const int self = points.self ? points.self[bins_of_points.row[p]] : -1;
           const int own = self < 0
               ? n
@@ -320,8 +328,8 @@ namespace {
     std::vector<Scratch> scratch;    // [nthreads]
     CellGrid cells_of_charges;
     CellBins bins, bins_of_points;
-    std::vector<Real> charge;     // [charges] sorted
-    std::vector<int> place_of;    // [charges] among the sorted ones
+    std::vector<Real> charge;     // [charges] in sorted order
+    std::vector<int> place_of;    // [charges] index among the sorted charges
     CellTasks tasks;
   };
 

@@ -1,14 +1,17 @@
-// Part of GPUCOORD, GPL-2.0. Potentials on a grid and at points, by one kernel of map_formulas.h: compiled once for each, with
-// -DGPUCOORD_MAP_KERNEL=name.
+// Part of GPUCOORD, GPL-2.0. Potentials on a grid and at points. This file is compiled once for
+// each kernel in map_formulas.h, with -DGPUCOORD_MAP_KERNEL=name.
 //
-// On a grid each warp has a tile of points, in subtiles of 2 x 4 x 4 along x. Its lanes find the rows of cells that are near, load the
-// charges in these, and keep those within the cutoff of the tile. A charge is near to subtiles one after the other, from the first on
-// or to the last, or to all of them, and goes to one of so many lists in shared memory. When a list is full its charges are summed,
-// without a branch: each for the subtiles of its list, which share dy^2 + dz^2. The cutoff of a charge and a subtile is a ball around
-// 32 points, and few of the distances that are computed are beyond. Warps never wait for each other.
+// On a grid, each warp takes a tile of points: subtiles of 2 x 4 x 4 points along x. Its lanes find
+// the rows of cells near the tile, load their charges, and keep those within the cutoff of the
+// tile. The subtiles near a charge are the first N, the last N, or all subtiles; the charge goes to
+// the list of these subtiles in shared memory. When a list is full, its charges are summed without
+// branches, for the subtiles of the list; points along x share dy^2 + dz^2. The points of a subtile
+// are close together, so few of the computed distances are beyond the cutoff. Warps never wait for
+// each other.
 //
-// Launch: 128 threads a block, whose four tiles stand side by side along y and z. Shared memory: lists and rows of each warp. The
-// order of the sorted charges alone decides in which order they are summed: bits do not depend on the launch.
+// Launch: 128 threads per block; the four tiles of a block are adjacent along y and z. Shared
+// memory: lists and rows of each warp. The summation order depends only on the order of the sorted
+// charges, so the bits do not depend on the launch.
 
 #include "map_arguments.cuh"
 
@@ -28,50 +31,49 @@ namespace gpucoord {
 namespace {
 
   constexpr int THREADS = 32 * MAP_WARPS;
-  constexpr int UNROLL =
-      2;    // charges that are summed together: in the end lists are filled up to a multiple with charges of 0
+  // Charges summed together. At the end, lists are padded to a multiple with charges of 0.
+  constexpr int UNROLL = 2;
 
   // Tiles and lists of one kernel.
   template <class Kernel, bool SOFT, bool FIELD, class Real> struct Shape {
     static constexpr bool IS_SINGLE = std::is_same<Real, float>::value;
-    // how charges are stored
+    // Storage format of the charges.
     static constexpr bool IS_PACKED = IS_SINGLE && !std::is_same<Kernel, map_kernel::Direct>::value;
-    // the search for charges is shared by more points where terms are cheap
+    // If terms are cheap, more points share the search for charges.
     static constexpr bool IS_EWALD = std::is_same<Kernel, map_kernel::Ewald>::value ||
         std::is_same<Kernel, map_kernel::EwaldInFloat>::value;
     static constexpr bool IS_WIDE = IS_SINGLE && !SOFT && !FIELD && !IS_EWALD;
     static constexpr int SUBTILES = IS_WIDE ? 6 : 4;
-    // Charges that a warp sums at a time: one, of which each lane takes a point of a subtile, or two, of which each half of the
-    // warp takes one and each lane both points of a row.
+    // Charges that a warp sums at a time. 1: each lane takes a point of a subtile. 2: each half of
+    // the warp takes one charge, and each lane takes both points of a row.
     static constexpr int TOGETHER = IS_SINGLE && !FIELD ? 2 : 1;
-    // Lists by the subtiles of their charges: N - 1: N from the first on; SUBTILES + N - 1: N to the last, for which x of charges
-    // changes its sign. The last list has those in the tile, which may be on a point: they are for all, and every distance is
-    // looked at.
+    // List N - 1 has charges near the first N subtiles. List SUBTILES + N - 1 has charges near the
+    // last N subtiles, with the sign of x reversed. The last list has the charges in the tile,
+    // which may coincide with a point: it covers all subtiles, and every distance is tested.
     static constexpr int LISTS = 2 * SUBTILES, IN_TILE = LISTS - 1, NO_LIST = LISTS;
     static_assert((SUBTILES == 4 || SUBTILES == 6) && SUBTILES <= MAX_SUBTILES && LISTS < 32,
                   "for each list a case of a switch, and a lane");
     static constexpr int PLACES = IS_WIDE ? 44 : IS_SINGLE ? 64 : 40;
     static_assert(PLACES >= 32 + UNROLL - 1 && PLACES % UNROLL == 0,
                   "one charge of each lane beside what is left over; and all filled up");
-    static constexpr int BLOCKS = IS_WIDE ? 6
-        : FIELD || !IS_SINGLE             ? 3
-                                          : 5;    // of a multiprocessor
+    // Blocks per multiprocessor.
+    static constexpr int BLOCKS = IS_WIDE ? 6 : FIELD || !IS_SINGLE ? 3 : 5;
   };
 
   template <class Real> struct alignas(16) TileCharge {
     Real x, y, z, q;
   };
 
-  // What a warp has in shared memory: lists, and what registers are too dear for.
+  // Shared memory of a warp: lists, and data that would take too many registers.
   template <class S, class Real> struct WarpMemory {
     TileCharge<Real> list[S::LISTS][S::PLACES];
     int count[S::LISTS + 1];
-    unsigned shift
-        [32 +
-         1];    // of rows: from numbers of charges to places among the sorted ones; and of none
-    double middle[3];                        // of the tile
-    alignas(16) unsigned middle_parts[3];    // the same as of a packed charge
-    int last_subtile;                        // with points
+    // [rows + 1] offset from the number of a charge to its index among the sorted charges; the last
+    // one leads beyond all.
+    unsigned shift[32 + 1];
+    double middle[3];                        // middle of the tile, distance
+    alignas(16) unsigned middle_parts[3];    // middle in parts, as in a packed charge
+    int last_subtile;                        // last subtile with points
   };
 
   template <int VALUES, class Real> struct PointSums {
@@ -89,7 +91,7 @@ namespace {
     return result;
   }
 
-  // in a register: else the compiler computes it again for every charge
+  // Keeps x in a register. Otherwise the compiler computes it again for every charge.
   template <class Real> __device__ __forceinline__ void keep(Real &x)
   {
     if constexpr (std::is_same<Real, float>::value)
@@ -98,7 +100,7 @@ namespace {
       asm volatile("" : "+d"(x));
   }
 
-  // What a charge gives one point. CHECKED: it may be on the point.
+  // Adds the potential and field of a charge at one point. CHECKED: the charge may be on the point.
   template <class Kernel, bool SOFT, bool CHECKED, int VALUES, class Real>
   __device__ __forceinline__ void add_charge(const MapConstants<Real> &c, Real r_sq, Real dx,
                                              Real dy, Real dz, Real q,
@@ -107,7 +109,7 @@ namespace {
     constexpr bool FIELD = VALUES > 1;
     if constexpr (std::is_same<Kernel, map_kernel::Smooth>::value && !SOFT && !CHECKED && !FIELD &&
                   std::is_same<Real, float>::value) {
-      // q/r (1 - s)^2 in four instructions: the unit of length is the cutoff, and from there on s is 1
+      // q/r (1 - s)^2 in four instructions. The unit of length is the cutoff, and s is 1 beyond it.
       const float s = __saturatef(r_sq), inv_r = inverse_root(s);
       sums.v[0] += (q - q * s) * (inv_r - inv_r * s);
     } else {
@@ -130,13 +132,14 @@ namespace {
     }
   }
 
-  // A thread's points in a row along x, relative to the middle of the tile: x of the one that half of them are before, counted from
-  // the first, and as in a mirror from the last.
+  // A thread's points in a row along x, relative to the middle of the tile. middle_x: x of the
+  // point behind the first half of the points. mirrored_x: the same for the mirrored row, counted
+  // from the last point.
   template <class Real> struct ThreadPoints {
     Real middle_x, mirrored_x, y, z;
   };
 
-  // A warp's lists and what it has summed.
+  // Sums the charges in the lists of a warp.
   template <class Kernel, bool SOFT, bool FIELD, class Real> class WarpSummer {
    public:
     using S = Shape<Kernel, SOFT, FIELD, Real>;
@@ -148,12 +151,13 @@ namespace {
         tile(arg.tile), points(points_in), memory(memory_in)
     {
       const int lane = threadIdx.x % 32;
-      if (lane <= S::LISTS)
-        memory.count[lane] = lane == S::NO_LIST ? -32 : 0;    // that is never full
+      // The list NO_LIST is never full.
+      if (lane <= S::LISTS) memory.count[lane] = lane == S::NO_LIST ? -32 : 0;
       __syncwarp();
     }
 
-    // Places of one charge of each lane in the list of that number, and the lanes with the same. Returns those whose list has no room.
+    // Finds the places of one charge per lane in list 'number'. peers: lanes with the same list.
+    // Returns the lanes whose list has no room.
     __device__ __forceinline__ unsigned find_places(int number, unsigned &peers, int &place) const
     {
       const unsigned before = (1u << threadIdx.x % 32) - 1u;
@@ -162,7 +166,8 @@ namespace {
       return __ballot_sync(ALL_LANES, place >= S::PLACES);
     }
 
-    // Sums the lists of these lanes, whose places are then earlier ones. In the end all charges of a list are summed.
+    // Sums the lists of these lanes and moves the places forward. is_end: sums all charges of each
+    // list.
     __device__ __forceinline__ void sum_lists(unsigned lanes, int number, int &place, bool is_end)
     {
       while (lanes) {
@@ -173,7 +178,7 @@ namespace {
       }
     }
 
-    // a charge of each lane to its place
+    // Stores one charge per lane at its place.
     __device__ __forceinline__ void put(TileCharge<Real> charge, int number, unsigned peers,
                                         int place)
     {
@@ -187,7 +192,7 @@ namespace {
       __syncwarp();
     }
 
-    // a lane for each list, and those with charges
+    // Assigns a list to each lane. Returns the lanes whose list has charges.
     __device__ unsigned find_lists(int &number) const
     {
       const int lane = threadIdx.x % 32;
@@ -196,10 +201,11 @@ namespace {
     }
 
     PointSums<VALUES, double> total[S::SUBTILES];
-    unsigned tested = 0;    // distances of this lane
+    unsigned tested = 0;    // distances computed by this lane
 
    private:
-    // Sums the last charges of a list, a multiple of UNROLL, and returns how many; in the end sums all.
+    // Sums the last charges of a list, a multiple of UNROLL, and returns their number. is_end: sums
+    // all charges.
     __device__ __forceinline__ int sum(int number, bool is_end)
     {
       TileCharge<Real> *const list = memory.list[number];
@@ -214,7 +220,7 @@ namespace {
       }
       const bool is_mirrored = number >= S::SUBTILES;
       const Real x = is_mirrored ? points.mirrored_x : points.middle_x;
-      constexpr bool CHECKED = !S::IS_SINGLE;    // that costs little beside the rest of double
+      constexpr bool CHECKED = !S::IS_SINGLE;    // the check costs little in double
       if (number == S::IN_TILE)
         sum_subtiles<true, S::SUBTILES>(list + begin, list + end, x, is_mirrored);
       else
@@ -243,7 +249,7 @@ namespace {
       return end - begin;
     }
 
-    // for N subtiles from the first on, or to the last as in a mirror
+    // Sums charges for the first N subtiles, or for the last N subtiles of a mirrored list.
     template <bool CHECKED, int N>
     __device__ __forceinline__ void sum_subtiles(const TileCharge<Real> *begin,
                                                  const TileCharge<Real> *end, Real x,
@@ -252,9 +258,8 @@ namespace {
       constexpr int POINTS = N * S::TOGETHER, CHARGES = UNROLL / S::TOGETHER, MIDDLE = POINTS / 2;
       PointSums<VALUES, Real> sums[POINTS];
       Real step = tile.step * (2 / S::TOGETHER);
-      Real middle = x -
-          Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) *
-              step;    // of these points: from there distances are rounded least
+      // Middle of these points: distances measured from there have the smallest rounding errors.
+      Real middle = x - Real(S::SUBTILES * S::TOGETHER / 2 - MIDDLE) * step;
       keep(step);
       keep(middle);
       const int half = threadIdx.x % 32 / 16;
@@ -284,7 +289,8 @@ namespace {
             add_charge<Kernel, SOFT, CHECKED>(constants, r_sq[j][i], dx[j][i], dy[j], dz[j], a[j].q,
                                               sums[i]);
       }
-      // of two points, which both halves of the warp have summed, each half goes on with that which is its own
+      // Both halves of the warp have sums of both points of a row. Each half keeps the total of one
+      // point.
       const bool takes_first = (half == 0) != is_mirrored;
 #pragma unroll
       for (int i = 0; i < N; ++i) {
@@ -312,7 +318,8 @@ namespace {
     WarpMemory<S, Real> &memory;
   };
 
-  // Rows of cells that may hold charges near a box around its middle: all of a rectangle of columns.
+  // Rows of cells that may hold charges near a box around its middle: all rows of a rectangle of
+  // columns.
   class NearRows {
    public:
     __device__ NearRows(const SortedCharges &charges_in, const RowSearch &search_in,
@@ -324,7 +331,7 @@ namespace {
       for (int a = 0; a < 2; ++a) {
         const int axis = a + 1;
         const double at = (middle[axis] - cells.lo[axis]) * cells.inverse_size[axis];
-        // conversions to integers saturate
+        // Conversions to integers saturate.
         first[a] = min(max(static_cast<int>(at - search.columns[a]), 0),
                        static_cast<int>(cells.n[axis]) - 1);
         n[a] = min(max(static_cast<int>(at + search.columns[a]), 0),
@@ -338,7 +345,7 @@ namespace {
     }
     __device__ int size() const { return n[0] * n[1]; }
 
-    // begin and end of the charges of one
+    // Returns begin and end of the charges in a row.
     __device__ int2 operator[](int row) const
     {
       const BinGrid &cells = charges.cells;
@@ -359,7 +366,8 @@ namespace {
     }
 
    private:
-    // between the box and a column; charges beyond the cells are in those at the rim
+    // Returns the gap between the box and a column. Charges beyond the cells are in the columns at
+    // the rim.
     __device__ float gap(int a, int i) const
     {
       const int axis = a + 1, cell = first[a] + i;
@@ -372,9 +380,10 @@ namespace {
 
     const SortedCharges &charges;
     const RowSearch &search;
-    float edge[2],
-        rest;    // of the first columns, from the middle; of the middle in its cell, in cells
-    int first[2], n[2];    // of the rectangle
+    // edge: begin of the first column, from the middle, distance. rest: position of the middle in
+    // its cell, in cells.
+    float edge[2], rest;
+    int first[2], n[2];    // rectangle of columns
     int middle_cell;
   };
 
@@ -388,7 +397,7 @@ namespace {
     });
 #endif
   }
-  // 0 where n < 0 or n > 31
+  // Returns 1 << n; 0 if n < 0 or n > 31.
   __device__ inline unsigned bit(int n)
   {
     unsigned result;
@@ -396,7 +405,7 @@ namespace {
     return result;
   }
 
-  // Charges near the tile of a warp, 32 after 32.
+  // Loads the charges near the tile of a warp, 32 at a time.
   template <class S, class Real> class Charges {
    public:
     using Stored = typename std::conditional<S::IS_PACKED, PackedCharge, MapCharge>::type;
@@ -406,19 +415,19 @@ namespace {
     {
     }
 
-    // Looks at some more rows of cells; whether there were any.
+    // Finds the charges in the next rows of cells. Returns false if no rows are left.
     __device__ bool find_rows()
     {
       total = 0;
       if (first_row >= nrows) return false;
-      const NearRows rows(arg.map.charges, arg.map.rows,
-                          memory.middle);    // made for each look: registers are dear
+      // Constructed in each call, to save registers.
+      const NearRows rows(arg.map.charges, arg.map.rows, memory.middle);
       nrows = rows.size();
       const int lane = threadIdx.x % 32, row = first_row + lane;
       const int2 range = row < nrows ? rows[row] : make_int2(0, 0);
       const int size = range.y - range.x, begin = add_lanes_before(size, total);
       const unsigned filled = __ballot_sync(ALL_LANES, size > 0);
-      __syncwarp();    // rows before have been read
+      __syncwarp();    // preceding rows have been read
       if (size > 0) memory.shift[__popc(filled & ((1u << lane) - 1u))] = range.x - begin;
       if (lane == 0) memory.shift[__popc(filled)] = 1u << 31;    // beyond all charges
       last = size > 0 ? begin + size - 1 : -1;
@@ -427,13 +436,15 @@ namespace {
       rows_before = 0;
       return true;
     }
-    __device__ int size() const { return total; }    // of all in these rows
+    // Returns the number of charges in these rows.
+    __device__ int size() const { return total; }
 
-    // of these numbers of all in the rows, and charges of 0 behind; one call after the other, from the first
+    // Returns charge begin + lane of the charges in these rows; charges of 0 beyond the last one.
+    // Must be called in ascending order, starting at 0.
     __device__ Stored load(int begin)
     {
       const int lane = threadIdx.x % 32;
-      // rows that end before the charge of each lane
+      // Count the rows that end before the charge of each lane.
       const unsigned ends = or_warp(bit(last - begin));
       const int row = rows_before + __popc(ends & ((1u << lane) - 1u));
       rows_before += __popc(ends);
@@ -465,20 +476,22 @@ namespace {
     WarpMemory<S, Real> &memory;
     int nrows = 1, first_row = 0;
     int total = 0, rows_before = 0;
-    int last = -1;    // charge of the row of this lane
+    int last = -1;    // last charge of the row of this lane
   };
 
-  // Integers that numbers are next to, plus BIAS; a very large one for what is not a number. By arithmetic alone in float.
+  // nearest() returns the nearest integer plus BIAS, or a very large number if x is not a number.
+  // In float, it needs only arithmetic.
   template <class Real> constexpr int BIAS = std::is_same<Real, float>::value ? 0x4b400000 : 0;
   template <class Real> __device__ __forceinline__ int nearest(Real x)
   {
     if constexpr (std::is_same<Real, float>::value)
       return __float_as_int(x + 12582912.0f);    // 1.5 2^23
     else
-      return __double2int_rn(fmin(x, 1e9));    // which is a number
+      return __double2int_rn(fmin(x, 1e9));    // fmin() replaces NaN
   }
 
-  // The list of a charge: that of the subtiles which are near to it, and maybe more. last: the last subtile with points.
+  // Returns the list of a charge. The list covers all subtiles near the charge, and may cover more.
+  // last: the last subtile with points.
   template <class S, class Real>
   __device__ __forceinline__ int find_list(const TileShape<Real> &tile, Real reach_sq, int last,
                                            const TileCharge<Real> &a)
@@ -487,7 +500,7 @@ namespace {
     const Real gap_y = fmax(fabs(a.y) - tile.inside[1], Real(0)),
                gap_z = fmax(fabs(a.z) - tile.inside[2], Real(0));
     const Real rest = reach_sq - gap_y * gap_y - gap_z * gap_z,
-               reach = quick_root(rest);    // maybe not a number
+               reach = quick_root(rest);    // may be NaN
     const int from = max(nearest((a.x - reach) * tile.per_subtile + tile.first_near), ZERO),
               to = min(nearest((a.x + reach) * tile.per_subtile + tile.last_near), ZERO + last);
     const bool is_near = from <= to && a.q != Real(0);
@@ -583,7 +596,8 @@ namespace {
     if (lane == 0) atomicAdd(arg.map.tested, tested);
   }
 
-  // one thread a point, 128 a block: points of one cell read the same charges
+  // Launch: one thread per point, 128 threads per block, no shared memory. Points of one cell read
+  // the same charges.
   template <class Kernel, bool SOFT, bool FIELD, class Real>
   __global__ void __launch_bounds__(THREADS) potential_at_points(MapPointsArguments<Real> arg)
   {
@@ -668,7 +682,7 @@ template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers
 }
 template <> void get_map_launchers<map_kernel::GPUCOORD_MAP_KERNEL>(MapLaunchers<double> &launchers)
 {
-  // double has no EwaldInFloat
+  // EwaldInFloat exists in float only.
   if constexpr (!std::is_same<map_kernel::GPUCOORD_MAP_KERNEL, map_kernel::EwaldInFloat>::value)
     get<map_kernel::GPUCOORD_MAP_KERNEL>(launchers);
 }

@@ -1,8 +1,8 @@
-// Part of GPUCOORD, GPL-2.0. The sums over charges of a few points in a row, on the host. Compiled once for each instruction
-// set, as ../pairs/pair_kernels_host.cpp is.
+// Part of GPUCOORD, GPL-2.0. Sums over charges for a row of a few points, on the host. Compiled
+// once per instruction set, like ../pairs/pair_kernels_host.cpp.
 //
-// Charges within the cutoff of the segment that holds the points are kept first; then a loop over these, in vectors, takes
-// POINTS_AT_A_TIME points, whose sums stay in registers.
+// Charges within the cutoff of the segment of the points are kept first. A SIMD loop over these
+// charges then takes POINTS_AT_A_TIME points, whose sums stay in registers.
 
 #include "map_kernels_host.h"
 
@@ -20,16 +20,17 @@ namespace gpucoord {
 
 namespace {
 
-  // Charges of a chunk, which stays in the first-level cache: in MIXED it is summed in float and the chunks in double.
+  // Charges per chunk, which stays in the L1 cache. MIXED sums a chunk in float and adds the chunks
+  // in double.
   constexpr int CHUNK = 512;
-  constexpr int MARGIN = 16;    // of a vector
+  constexpr int MARGIN = 16;    // room for a vector
 
   template <class Real> struct alignas(64) KeptCharges {
-    Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN],
-        q[CHUNK + MARGIN];    // dy, dz: from the charge to the row
+    // Dy, dz: from the charge to the row.
+    Real x[CHUNK + MARGIN], dy[CHUNK + MARGIN], dz[CHUNK + MARGIN], q[CHUNK + MARGIN];
   };
 
-  // what a charge gives one point
+  // Adds the potential and field of a charge at one point.
   template <class Kernel, bool SOFT, bool FIELD, class Real>
   inline __attribute__((always_inline)) void add_charge(const MapConstants<Real> &c, Real dx,
                                                         Real dy, Real dz, Real q, Real &phi,
@@ -93,7 +94,7 @@ namespace {
     static_assert(POINTS_OF_A_ROW % POINTS_AT_A_TIME == 0, "a row is summed by whole steps");
     constexpr int N = ALONE ? 1 : POINTS_OF_A_ROW, STEP = ALONE ? 1 : POINTS_AT_A_TIME,
                   WIDTH = 64 / sizeof(Real);
-    constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // no charge is lost here
+    constexpr Real MARGIN_OF_ROUNDING = Real(1.00001);    // no charge is lost
     const Real middle = Real(0.5) * (row.x[0] + row.x[N - 1]),
                half = Real(0.5) * (row.x[N - 1] - row.x[0]);
     KeptCharges<Real> kept;
@@ -105,7 +106,7 @@ namespace {
                                       all.y + begin, all.z + begin, all.q + begin, middle, half,
                                       row.y, row.z, kept.x, kept.dy, kept.dz, kept.q);
       if (count == 0) continue;
-      // whole vectors, of which the last charges are 0
+      // Pad to whole vectors with charges of 0.
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
       for (int k = count; k < padded; ++k) kept.x[k] = kept.dy[k] = kept.dz[k] = kept.q[k] = 0;
       for (int p = 0; p < N; p += STEP) {

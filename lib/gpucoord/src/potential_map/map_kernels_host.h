@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. The sums over charges of a few points in a row, on the host.
+// Part of GPUCOORD, GPL-2.0. Sums over charges for a row of a few points, on the host.
 
 #ifndef GPUCOORD_MAP_KERNELS_HOST_H
 #define GPUCOORD_MAP_KERNELS_HOST_H
@@ -7,17 +7,18 @@
 
 namespace gpucoord {
 
-// Points along x that have their sums together, and share the y and z of their distances.
+// Points along x that are summed together and share the y and z of their distances.
 constexpr int POINTS_OF_A_ROW = 8;
 
-// Numbers a point has: potential, and field.
+// Values per point: potential, and field.
 constexpr int MAP_VALUES = 4;
 
-// Points in a row, relative to the origin of the charges. Where there are fewer than POINTS_OF_A_ROW the last x is repeated.
+// Points in a row, relative to the origin of the charges. If there are fewer than POINTS_OF_A_ROW
+// points, the last x is repeated.
 template <class Real> struct RowOfPoints {
   Real x[POINTS_OF_A_ROW];
   Real y, z;
-  int n;    // 1, or POINTS_OF_A_ROW
+  int n;    // 1 or POINTS_OF_A_ROW
 };
 
 // Charges near a row, relative to the same origin.
@@ -26,23 +27,23 @@ template <class Real> struct NearCharges {
   const Real *x, *y, *z, *q;
 };
 
-// Adds to sums, [row.n][MAP_VALUES], the potentials, and fields where the kernel is one of these. Returns the number of
-// distances computed.
+// Adds the potentials and, if the kernel has them, the fields to sums, [row.n][MAP_VALUES]. Returns
+// the number of computed distances.
 template <class Real>
 using MapRowFunction = double (*)(const MapConstants<Real> &, const NearCharges<Real> &,
                                   const RowOfPoints<Real> &, double *sums);
 
-// Sets to 1 those of near, [row.n], of points that a charge is nearer to than a squared radius.
+// Sets near[p] to 1, [row.n], for points p that are nearer to a charge than sqrt(radius_sq).
 template <class Real>
 using FindNearFunction = void (*)(Real radius_sq, const NearCharges<Real> &,
                                   const RowOfPoints<Real> &, char *near);
 
 template <class Real> struct MapKernels {
-  MapRowFunction<Real> row[2][2];    // [one point alone][with field]
+  MapRowFunction<Real> row[2][2];    // [single point][with field]
   FindNearFunction<Real> find_near;
 };
 
-// Real float for SINGLE and MIXED, double for DOUBLE.
+// Real is float for SINGLE and MIXED, and double for DOUBLE.
 template <class Real> MapKernels<Real> select_map_kernels(const MapOptions &, Precision);
 
 }    // namespace gpucoord

@@ -16,7 +16,7 @@ namespace {
       check_map_options(options);
     }
 
-    // zeroes: whether MapOverlap::ZERO acts
+    // zeroes: MapOverlap::ZERO applies.
     void point(const double *x, int self, bool zeroes, double *phi, double *field) const
     {
       const bool is_soft = options.overlap == MapOverlap::SOFT;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0.
+// Part of GPUCOORD, GPL-2.0. Checks the options of potential maps.
 
 #include "gpucoord/potential_map.h"
 

@@ -1,7 +1,9 @@
-// Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data lie on a GPU.
+// Part of GPUCOORD, GPL-2.0. Potential maps of atoms whose data are resident on a GPU.
 //
-// Launch of the kernels here: one thread an atom or a number, 256 a block; sums by 256 blocks.
+// Launch of the kernels in this file: one thread per atom or value, 256 threads per block;
+// look_at_charges: 256 blocks, with shared memory for the reduction.
 
+#include "gpucoord/counters.h"
 #include "gpucoord/resident_map.h"
 
 #include "../gpu/buffers.h"
@@ -32,7 +34,7 @@ namespace {
     }
   };
 
-  // of each block, and which atoms are chosen
+  // Sums the charges of each block, and marks the chosen atoms.
   template <class X, class Q>
   __global__ void look_at_charges(const X *x, const Q *q, const int *mask, int groupbit, int nlocal,
                                   int nall, unsigned char *chosen, ChargeSums *sums)
@@ -145,6 +147,7 @@ namespace {
 
     void on_grid(const MapGrid &grid, bool with_field, double scale, DeviceStream stream) override
     {
+      GPUCOORD_COUNT(DEVICE_MAP);
       npoints = static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
       has_field = with_field;
       found = {};
@@ -153,7 +156,7 @@ namespace {
       if (with_field) field.reserve(3 * npoints);
       double *const to_field = with_field ? field.data() : nullptr;
       const int layers = engine->layers(grid);
-      ChargesOnDevice others = {};    // that overflow
+      ChargesOnDevice others = {};    // charges that overflow
       if (bins.are_fixed)
         others = engine->begin(grid, bins, charges, found, stream);
       else

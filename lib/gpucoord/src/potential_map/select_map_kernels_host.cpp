@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Kernels of maps for the best instruction set.
+// Part of GPUCOORD, GPL-2.0. Selects the map kernels for the best instruction set.
 
 #include "map_kernels_host.h"
 

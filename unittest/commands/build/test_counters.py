@@ -1,0 +1,72 @@
+"""How often variables, biases and pair sums are evaluated, by the counters of a build with GPUCOORD_COUNTERS. The numbers of
+force evaluations that they are compared with are those of LAMMPS."""
+
+import os
+import re
+import sys
+import unittest
+
+import coordtest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "baseline"))
+import counters
+
+if not counters.has_counters(os.environ["GPUCOORD_BUILD"]):
+    coordtest.skip("this build has no counters (configure with -D GPUCOORD_COUNTERS=ON)")
+
+
+class Evaluations(unittest.TestCase):
+    def count(self, case):
+        path = os.path.join(coordtest.folder(), "counters")
+        os.environ["GPUCOORD_COUNTERS_FILE"] = path
+        try:
+            run = coordtest.run_lammps(counters.CASES[case])
+        finally:
+            del os.environ["GPUCOORD_COUNTERS_FILE"]
+        return run, counters.Counts(path)
+
+    def once_a_timestep(self, case, steps=10):
+        _, counts = self.count(case)
+        self.assertEqual({step: counts.evaluations(step) for step in range(steps + 1)}, dict.fromkeys(range(steps + 1), 1))
+        self.assertEqual(counts.evaluations(), steps + 1)
+        return counts
+
+    def test_one_fix(self):
+        self.once_a_timestep("one fix")
+
+    def test_two_fixes_on_one_variable(self):
+        """They share one evaluation."""
+        counts = self.once_a_timestep("two fixes on one variable")
+        biases = counts.totals.get("restraints (host)", 0) + counts.totals.get("DeviceBias", 0)
+        self.assertEqual(biases, 22)
+
+    def test_metadynamics(self):
+        """A hill does not evaluate the variable again."""
+        self.once_a_timestep("metadynamics on a grid")
+
+    def test_pair(self):
+        self.once_a_timestep("pair coord")
+
+    def test_run_0_twice(self):
+        """A run begins with an evaluation, also where nothing has moved."""
+        _, counts = self.count("run 0 twice")
+        self.assertEqual(counts.evaluations(), 2)
+
+    def test_minimizations(self):
+        """Once for each force evaluation that LAMMPS counts, and once at the setup."""
+        for style in "cg", "fire":
+            with self.subTest(style):
+                run, counts = self.count(f"min_style {style}")
+                forces = int(re.search(r"Iterations, force evaluations = \d+ (\d+)", run.text)[1])
+                self.assertGreater(forces, 9)
+                self.assertEqual(counts.evaluations(), forces + 1)
+
+    def test_respa(self):
+        """Once a timestep at the outermost level, and 2 * 2 times at the innermost, but once at the setup."""
+        self.once_a_timestep("respa, outer level")
+        _, counts = self.count("respa, inner level")
+        self.assertEqual([counts.evaluations(step) for step in range(11)], [1, *[4] * 10])
+
+
+if __name__ == "__main__":
+    unittest.main()
