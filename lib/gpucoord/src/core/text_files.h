@@ -9,11 +9,13 @@
 
 namespace gpucoord {
 
-std::string number_text(double);                      // 17 digits: reads back as the same number
-std::string short_text(double);                       // for messages
+std::string number_text(double);      // 17 digits: reads back as the same number
+std::string short_text(double);       // for messages, 10 digits
+std::string shortest_text(double);    // the fewest digits that read back as the number
 bool to_number(const std::string &word, double &);    // false unless all of it is a finite number
 std::vector<std::string> words_of(const std::string &line);
-std::string joined(const std::vector<std::string> &words, std::size_t first);
+std::string joined(const std::vector<std::string> &words, std::size_t first,
+                   const char *separator = " ");
 std::string last_error();    // of the system, as text
 
 std::string
