@@ -19,21 +19,14 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "fix.h"
 
-#include <cstdint>
+#include "gpucoord/bias.h"
+
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace gpucoord {
-class HillsFile;
-class Metadynamics;
-struct Restraint;
-}    // namespace gpucoord
-
 namespace LAMMPS_NS {
-class BiasArguments;
 class ComputeCoordGPU;
 
 class FixCoordBias : public Fix {
@@ -60,66 +53,45 @@ class FixCoordBias : public Fix {
   double memory_usage() override;
 
  protected:
-  // State of one variable, the same on all ranks.
+  using Moment = gpucoord::Step::Moment;
   struct Variable {
     ComputeCoordGPU *compute = nullptr;
-    int instance = -1;              // the compute's number when the fix was defined
-    double s = 0.0, slope = 0.0;    // S and dV/dS
-    double s0 = 0.0, k = 0.0;       // as they are now; metad: center and height of the last hill
-    double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
+    int instance = -1;    // the compute's number when the fix was defined
   };
-  enum class Moment { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
   void check_order_of_fixes();
   ComputeCoordGPU *compute_of(std::size_t variable) const;    // null: none of this ID and style
   void find_variables();
   void check_variables() const;
-  void begin_metad();
+  void begin();
   void print_setup();
 
   unsigned want_of(int vflag) const;
   bool is_due() const;
   void apply(int vflag, Moment);
-  gpucoord::Restraint restraint(std::size_t v) const;
-  void move_parameters();
-  double change_by_parameters() const;
-  void check_continuation();
+  gpucoord::Step step_of(Moment) const;
+  void set_parameters(const gpucoord::Step &);
   // KOKKOS: atom data must come to the host before variables of the input script read them; S may be computed
   // where the atoms are
   virtual void atoms_to_host() {}
   virtual double value_of(std::size_t variable, unsigned want);
-  virtual void evaluate_bias(unsigned want, Moment, bool moves);
-  bool is_hill_due(Moment) const;
-  std::string
-  not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
+  virtual void evaluate_bias(unsigned want, const gpucoord::Step &);
+  void evaluate_at(const gpucoord::Step &, const std::vector<double> &s);
+  void call_bias(const std::function<void()> &) const;
+  void share_state();
   void stop_if_not_finite() const;
-  void evaluate_restraints();
-  void evaluate_metad(bool adds_hill);
   void add_forces(double strength);
   virtual void add_forces_of(std::size_t variable,
                              double strength);    // f -= strength * dV/dS * dS/dx
-  void share_metad();
-  void on_rank_0(const std::function<void()> &) const;
 
-  std::unique_ptr<BiasArguments> args;
+  std::unique_ptr<gpucoord::Bias> bias;
   std::vector<Variable> variables;
-  double energy;
-  double work;    // sum of what V changes by when it changes itself
-  bigint nhills;
-  std::optional<std::uint64_t> hills_checksum;    // rank 0 only; restart: none in earlier versions
-  bigint first_step;    // where moving parameters start; iterations of minimizations do not count
-  bigint last_hill_step;    // or where the run began: no hill is added there
-  bigint restart_step;      // of the restart file, until its parameters are compared; -1: none
-  bool have_parameters;     // s, s0 and k are those of an earlier evaluation
-  bool is_restarted;
-  bool is_set_up;    // init() has been called
+  bigint first_step;      // where the bias was defined; iterations of minimizations do not count
+  bigint restart_step;    // where a restart file was read, or BiasStart::NONE
+  bool has_begun;         // bias->begin() was called
+  bool is_set_up;         // init() has been called
   bool warned_of_rerun;
   std::string printed;
-
-  // metad, on rank 0
-  std::unique_ptr<gpucoord::Metadynamics> metad;
-  std::unique_ptr<gpucoord::HillsFile> hills;
-  bool metad_has_begun;
 
   int ilevel_respa;
   int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level

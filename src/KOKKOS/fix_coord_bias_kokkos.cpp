@@ -10,11 +10,7 @@
 
 #include "fix_coord_bias_kokkos.h"
 
-#include "bias_arguments.h"
 #include "compute_coord_gpu_kokkos.h"
-
-#include "gpucoord/hills_file.h"
-#include "gpucoord/metadynamics.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
@@ -28,14 +24,13 @@
 
 using namespace LAMMPS_NS;
 using gpucoord::ResidentBias;
-using Kind = BiasArguments::Kind;
 
 /* ---------------------------------------------------------------------- */
 
 template <class DeviceType>
 FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char **arg) :
     FixCoordBias(lmp, narg, arg), host_is_behind(false), gpu_is_behind(true), is_ahead(false),
-    nevaluations(0), copied_before(0.0), grid_nhills(-1)
+    nevaluations(0), copied_before(0.0)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -49,13 +44,12 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
 {
   // rerun comes here for each frame; after an error in the last run the GPU may have failed
   try {
-    if (host_is_behind) take(bias->wait(device->stream()));
+    if (host_is_behind) take(resident->wait(device->stream()));
   } catch (const gpucoord::DeviceError &) {
-    bias.reset();
+    resident.reset();
   }
   host_is_behind = false;
   gpu_is_behind = true;
-  grid_nhills = -1;
   nevaluations = 0;
   FixCoordBias::init();
 }
@@ -122,17 +116,17 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::min_post_force(
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>
-bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, Moment moment) const
+bool FixCoordBiasKokkos<DeviceType>::can_go_ahead(unsigned want, const gpucoord::Step &step) const
 {
   if (comm->nprocs > 1 || want != gpucoord::DERIVATIVES ||
       variables.size() > ResidentBias::MAX_VARIABLES)
     return false;
-  if (args->kind == Kind::METAD && (args->metad.grid.empty() || is_hill_due(moment))) return false;
+  if (bias->needs_host(step) || bias->on_device().empty()) return false;
   return std::find(on_gpu.begin(), on_gpu.end(), nullptr) == on_gpu.end();
 }
 
 template <class DeviceType>
-void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment, bool moves)
+void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, const gpucoord::Step &step)
 {
   on_gpu.assign(variables.size(), nullptr);
   for (std::size_t v = 0; v < variables.size() && coord_is_cuda<DeviceType>(); ++v) {
@@ -143,14 +137,14 @@ void FixCoordBiasKokkos<DeviceType>::evaluate_bias(unsigned want, Moment moment,
     nevaluations = -1;    // other data are copied as well
   else if (nevaluations >= 0 && nevaluations++ == 0)
     copied_before = bytes_copied();
-  is_ahead = can_go_ahead(want, moment);
+  is_ahead = can_go_ahead(want, step);
   if (is_ahead) {
-    go_ahead(moves);
+    go_ahead();
   } else {
     wait_for_gpu();
     for (const auto &variable : variables)
       if (!variable.compute->kokkosable) atoms_to_host();
-    FixCoordBias::evaluate_bias(want, moment, moves);
+    FixCoordBias::evaluate_bias(want, step);
     gpu_is_behind = true;
   }
 }
@@ -166,45 +160,35 @@ double FixCoordBiasKokkos<DeviceType>::value_of(std::size_t v, unsigned want)
   return on_gpu[v] ? on_gpu[v]->evaluate_once_on_gpu(want) : FixCoordBias::value_of(v, want);
 }
 
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead(bool moves)
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::go_ahead()
 {
   const auto stream = device->stream();
   try {
-    if (!bias) bias = gpucoord::make_resident_bias();
+    if (!resident) resident = gpucoord::make_resident_bias();
     if (host_is_behind) {
-      auto state = bias->glance();
+      auto state = resident->glance();
       // the GPU may be writing: only after a wait are all numbers of one evaluation
-      if (state.not_finite || state.outside) state = bias->wait(stream);
+      if (state.not_finite || state.outside) state = resident->wait(stream);
       heed(state);
     }
     if (gpu_is_behind) {
       ResidentBias::State state = {};
-      for (std::size_t v = 0; v < variables.size(); ++v) {
-        state.s[v] = variables[v].s;
-        state.slope[v] = variables[v].slope;
-      }
-      state.energy = energy;
-      state.work = work;
+      const auto &known = bias->state();
+      std::copy(known.s.begin(), known.s.end(), state.s);
+      std::copy(known.dVdS.begin(), known.dVdS.end(), state.slope);
+      state.energy = known.energy;
+      state.work = known.work;
       state.bad_atom = -1;
-      bias->set(state, stream);
+      resident->set(state, stream);
       gpu_is_behind = false;
-    }
-    if (args->kind == Kind::METAD && grid_nhills != nhills) {
-      bias->set_grid(*metad, stream);
-      grid_nhills = nhills;
     }
     std::vector<ResidentBias::Variable> terms(variables.size());
     for (std::size_t v = 0; v < variables.size(); ++v) {
       ResidentVariable *const compute = on_gpu[v];
       compute->enqueue_once();
-      terms[v].coordination = &compute->coordination();
-      terms[v].scale = compute->scale_of_sum();
-      if (args->kind == Kind::METAD) continue;
-      terms[v].term = terms[v].last_term = restraint(v);
-      terms[v].last_term.k = variables[v].last_k;
-      terms[v].last_term.s0 = variables[v].last_s0;
+      terms[v] = {&compute->coordination(), compute->scale_of_sum()};
     }
-    bias->evaluate(terms, moves, args->stride, stream);
+    resident->evaluate(terms, bias->on_device(), bias->stride(), stream);
   } catch (const gpucoord::DeviceError &e) {
     error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
                id, e.what());
@@ -234,8 +218,8 @@ void FixCoordBiasKokkos<DeviceType>::heed(const ResidentBias::State &state)
   }
   if (state.outside) {
     host_is_behind = false;
-    for (std::size_t v = 0; v < variables.size(); ++v) variables[v].s = state.s[v];
-    evaluate_metad(false);    // which says so
+    // the host finds this as well, and raises the error
+    evaluate_at(step_of(Moment::STEP), {state.s, state.s + variables.size()});
   }
 }
 
@@ -244,7 +228,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
   if (!host_is_behind) return;
   ResidentBias::State state;
   try {
-    state = bias->wait(device->stream());
+    state = resident->wait(device->stream());
   } catch (const gpucoord::DeviceError &e) {
     error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
                id, e.what());
@@ -257,12 +241,12 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::wait_for_gpu()
 template <class DeviceType>
 void FixCoordBiasKokkos<DeviceType>::take(const ResidentBias::State &state)
 {
-  for (std::size_t v = 0; v < variables.size(); ++v) {
-    variables[v].s = state.s[v];
-    variables[v].slope = state.slope[v];
-  }
-  energy = state.energy;
-  work = state.work;
+  gpucoord::BiasState known = bias->state();
+  std::copy_n(state.s, variables.size(), known.s.begin());
+  std::copy_n(state.slope, variables.size(), known.dVdS.begin());
+  known.energy = state.energy;
+  known.work = state.work;
+  bias->take(known);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -281,10 +265,10 @@ void FixCoordBiasKokkos<DeviceType>::add_forces_of(std::size_t v, double strengt
   try {
     const auto forces = device->begin_forces();
     if (is_ahead)
-      compute->coordination().add_forces(forces, factor, bias->slope(static_cast<int>(v)),
+      compute->coordination().add_forces(forces, factor, resident->slope(static_cast<int>(v)),
                                          device->stream());
-    else if (variables[v].slope != 0.0)
-      compute->coordination().add_forces(forces, factor * variables[v].slope, nullptr,
+    else if (bias->state().dVdS[v] != 0.0)
+      compute->coordination().add_forces(forces, factor * bias->state().dVdS[v], nullptr,
                                          device->stream());
   } catch (const gpucoord::DeviceError &e) {
     error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {} - use device host for its computes",
@@ -306,7 +290,7 @@ template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::post_run()
 
 template <class DeviceType> double FixCoordBiasKokkos<DeviceType>::bytes_copied() const
 {
-  double bytes = bias ? static_cast<double>(bias->bytes_copied()) : 0.0;
+  double bytes = resident ? static_cast<double>(resident->bytes_copied()) : 0.0;
   for (ResidentVariable *const compute : on_gpu)
     bytes += static_cast<double>(compute->coordination().bytes_copied());
   return bytes;

@@ -50,11 +50,11 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
  private:
   void atoms_to_host() override;
   double value_of(std::size_t variable, unsigned want) override;
-  void evaluate_bias(unsigned want, Moment, bool moves) override;
+  void evaluate_bias(unsigned want, const gpucoord::Step &) override;
   void add_forces_of(std::size_t variable, double strength) override;
 
-  bool can_go_ahead(unsigned want, Moment) const;
-  void go_ahead(bool moves);
+  bool can_go_ahead(unsigned want, const gpucoord::Step &) const;
+  void go_ahead();
   void wait_for_gpu();
   void announce(int vflag);
   double bytes_copied() const;
@@ -63,12 +63,11 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
 
   std::vector<ResidentVariable *> on_gpu;    // variables of this evaluation, null: it is not there
   std::shared_ptr<KokkosDevice> device;
-  std::unique_ptr<gpucoord::ResidentBias> bias;
+  std::unique_ptr<gpucoord::ResidentBias> resident;
   bool host_is_behind, gpu_is_behind;    // who does not know the state of the bias
   bool is_ahead;                         // the present forces are those of a bias on the GPU
   bigint nevaluations;                   // of this run, where all variables are on the GPU
   double copied_before;                  // this run, bytes
-  bigint grid_nhills;                    // of the grid on the GPU, -1: none
 };
 
 }    // namespace LAMMPS_NS
