@@ -23,11 +23,11 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"box", "counters", "export", "types"},
+    "core": {"archive", "box", "counters", "export", "types"},
     "switching": {"switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
-    "bias": {"resident_bias", "hills_file", "metadynamics", "restraint"},
+    "bias": {"bias", "resident_bias", "hills_file", "metadynamics", "restraint"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }

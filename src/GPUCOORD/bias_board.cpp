@@ -78,7 +78,8 @@ void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, b
   mine.on_host |= on_host;
 }
 
-void BiasBoard::announce(const VariableUser *caller, int vflag, Evaluation kind, int level)
+void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::Moment moment,
+                         int level)
 {
   // a fix that was defined after the last setup (run pre no)
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
@@ -93,7 +94,7 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, Evaluation kind,
     if (!has_level(user, level)) continue;
     user->check_variables();
     const unsigned want = user->want(vflag);
-    const bool needs_host = want && user->needs_host(kind);
+    const bool needs_host = want && user->needs_host(moment);
     // LAMMPS takes the atom data on the host for changed after a fix with this mask
     const unsigned where = want && user->fix()->datamask_modify ? CollectiveVariable::ON_HOST : 0;
     for (CollectiveVariable *variable : user->variables())

@@ -13,15 +13,13 @@
 
 #include "pointers.h"
 
+#include "gpucoord/bias.h"
+
 #include <memory>
 #include <vector>
 
 namespace LAMMPS_NS {
 class CollectiveVariable;
-
-// Kinds of force evaluations: of a setup, one of several in a timestep of rRESPA, the last or only
-// one of a timestep, of a minimization.
-enum class Evaluation { SETUP, STEP, LAST_OF_STEP, MINIMIZATION };
 
 // A fix that biases collective variables.
 
@@ -34,7 +32,7 @@ class VariableUser {
   // gpucoord::Want of its variables in this force evaluation; 0: none is needed.
   virtual unsigned want(int vflag) const = 0;
   // Whether it needs values of variables on the host in this force evaluation.
-  virtual bool needs_host(Evaluation) const = 0;
+  virtual bool needs_host(gpucoord::Step::Moment) const = 0;
   // rRESPA level at which it acts.
   virtual int level() const = 0;
 
@@ -61,7 +59,7 @@ class BiasBoard : protected Pointers {
 
   static constexpr int ALL_LEVELS = -1;
   // Each user calls this first in each force evaluation. level: of rRESPA.
-  void announce(const VariableUser *, int vflag, Evaluation, int level = ALL_LEVELS);
+  void announce(const VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
   // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
   bool are_enqueued(const VariableUser *) const;
   // Collective. Evaluates all announced variables on all ranks, unless they are known.

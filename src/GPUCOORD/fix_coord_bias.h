@@ -21,22 +21,16 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "bias_board.h"
 
-#include <cstdint>
+#include "gpucoord/bias.h"
+
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
-namespace gpucoord {
-class HillsFile;
-class Metadynamics;
-struct Restraint;
-}    // namespace gpucoord
-
 namespace LAMMPS_NS {
-class BiasArguments;
 class CollectiveVariable;
+class EnqueuedBias;
 
 class FixCoordBias : public Fix, public VariableUser {
  public:
@@ -46,6 +40,8 @@ class FixCoordBias : public Fix, public VariableUser {
   void init() override;
   void setup(int) override;
   void min_setup(int) override;
+  void post_neighbor() override;
+  void min_post_neighbor() override { post_neighbor(); }
   void post_force(int) override;
   void post_force_respa(int, int, int) override;
   void min_post_force(int) override;
@@ -58,72 +54,51 @@ class FixCoordBias : public Fix, public VariableUser {
 
   Fix *fix() override { return this; }
   void check_variables() const override;
-  const std::vector<CollectiveVariable *> &variables() const override { return computes; }
+  const std::vector<CollectiveVariable *> &variables() const override { return found; }
   unsigned want(int vflag) const override;
-  bool needs_host(Evaluation) const override;
+  bool needs_host(gpucoord::Step::Moment) const override;
   int level() const override { return ilevel_respa; }
 
  protected:
-  // State of one variable, the same on all ranks.
-  struct Variable {
-    int instance = -1;              // the compute's number when the fix was defined
-    double s = 0.0, slope = 0.0;    // S and dV/dS
-    double s0 = 0.0, k = 0.0;       // as they are now; metad: center and height of the last hill
-    double last_s0 = 0.0, last_k = 0.0;    // of the evaluation before
-  };
+  using Moment = gpucoord::Step::Moment;
 
   void check_order_of_fixes();
   CollectiveVariable *variable_of(std::size_t) const;    // null: no compute of this ID is one
   void find_variables();
-  void begin_metad();
+  void begin();
   void print_setup();
 
   bool is_due() const;
-  void apply(int vflag, Evaluation, int level = BiasBoard::ALL_LEVELS);
-  gpucoord::Restraint restraint(std::size_t v) const;
-  void move_parameters();
-  double change_by_parameters() const;
-  void check_continuation();
-  // KOKKOS: atom data must come to the host before variables of the input script read them; S may be computed
-  // where the atoms are
+  void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
+  gpucoord::Step step_of(Moment) const;
+  void set_parameters(const gpucoord::Step &);
+  // KOKKOS: copies atom data to the host before variables of the input script read them.
   virtual void atoms_to_host() {}
-  virtual void evaluate_bias(Evaluation, bool moves);
-  bool is_hill_due(Evaluation) const;
-  std::string
-  not_finite(double v) const;    // the error if V = v, a slope or S is not finite, or ""
-  void stop_if_not_finite() const;
-  void evaluate_restraints();
-  void evaluate_metad(bool adds_hill);
-  void add_forces(double strength);
-  void share_metad();
-  void on_rank_0(const std::function<void()> &) const;
+  void evaluate_bias(const gpucoord::Step &);
+  void call_bias(const std::function<void()> &) const;
+  void share_state();
+  double strength() const;
+  void add_forces();
 
-  std::unique_ptr<BiasArguments> args;
+  std::unique_ptr<gpucoord::Bias> bias;
+  std::vector<int> instances;                 // numbers of the computes when the fix was defined
+  std::vector<CollectiveVariable *> found;    // by init()
   std::shared_ptr<BiasBoard> board;
-  std::vector<CollectiveVariable *> computes;    // one a variable, from init() on
-  std::vector<Variable> states;
-  double energy;
-  double work;    // sum of what V changes by when it changes itself
-  bigint nhills;
-  std::optional<std::uint64_t> hills_checksum;    // rank 0 only; restart: none in earlier versions
-  bigint first_step;    // where moving parameters start; iterations of minimizations do not count
-  bigint last_hill_step;    // or where the run began: no hill is added there
-  bigint restart_step;      // of the restart file, until its parameters are compared; -1: none
-  bool have_parameters;     // s, s0 and k are those of an earlier evaluation
-  bool is_restarted;
-  bool is_set_up;    // init() has been called
+  std::unique_ptr<EnqueuedBias> enqueued;    // its evaluation on the GPU
+  bool is_enqueued;                          // in this force evaluation
+  bigint first_step;      // where the bias was defined; iterations of minimizations do not count
+  bigint restart_step;    // where a restart file was read, or BiasStart::NONE
+  bool has_begun;         // bias->begin() was called
+  bool is_set_up;         // init() has been called
   bool warned_of_rerun;
   std::string printed;
-
-  // metad, on rank 0
-  std::unique_ptr<gpucoord::Metadynamics> metad;
-  std::unique_ptr<gpucoord::HillsFile> hills;
-  bool metad_has_begun;
 
   int ilevel_respa;
   int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
   bigint last_step;
   bigint first_of_minimization;
+  bigint nevaluations;     // in this run
+  double copied_before;    // between host and GPU before this run, bytes; -1: not all is resident
 };
 
 }    // namespace LAMMPS_NS

@@ -21,54 +21,18 @@ FixStyle(coord/bias/kk/host,FixCoordBiasKokkos<LMPHostType>);
 
 #include "fix_coord_bias.h"
 
-#include "gpucoord_device_kokkos.h"
-
-#include "gpucoord/resident_bias.h"
-
 namespace LAMMPS_NS {
-class ResidentVariable;
 
-// Where all variables are on one GPU, the bias is evaluated there as well, and no step waits for S: what the host
-// knows of it is then that of an earlier step, until someone asks.
+// Variables and bias find out by themselves where their data are; this is how KOKKOS calls the fix.
 
 template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
  public:
   FixCoordBiasKokkos(class LAMMPS *, int, char **);
   int setmask() override;
   void init() override;
-  void post_neighbor() override;
-  void min_post_neighbor() override { post_neighbor(); }
-  void setup(int) override;
-  void min_setup(int) override;
-  void post_force(int) override;
-  void min_post_force(int) override;
-  void post_run() override;
-  double compute_scalar() override;
-  double compute_vector(int) override;
-  void write_restart(FILE *) override;
 
  private:
   void atoms_to_host() override;
-  double value_of(std::size_t variable, unsigned want) override;
-  void evaluate_bias(unsigned want, Moment, bool moves) override;
-  void add_forces_of(std::size_t variable, double strength) override;
-
-  bool can_go_ahead(unsigned want, Moment) const;
-  void go_ahead(bool moves);
-  void wait_for_gpu();
-  void announce(int vflag);
-  double bytes_copied() const;
-  void take(const gpucoord::ResidentBias::State &);
-  void heed(const gpucoord::ResidentBias::State &);
-
-  std::vector<ResidentVariable *> on_gpu;    // variables of this evaluation, null: it is not there
-  std::shared_ptr<KokkosDevice> device;
-  std::unique_ptr<gpucoord::ResidentBias> bias;
-  bool host_is_behind, gpu_is_behind;    // who does not know the state of the bias
-  bool is_ahead;                         // the present forces are those of a bias on the GPU
-  bigint nevaluations;                   // of this run, where all variables are on the GPU
-  double copied_before;                  // this run, bytes
-  bigint grid_nhills;                    // of the grid on the GPU, -1: none
 };
 
 }    // namespace LAMMPS_NS

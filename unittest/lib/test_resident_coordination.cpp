@@ -878,27 +878,32 @@ TEST(ResidentBias, Restraints)
     loaded.x.set(s.x);
     device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
     const double value = scale * on_host(function, s, false, VALUE).sums.value;
-    Restraint terms[4], last[4];
+    DeviceTerms terms;
+    terms.now.resize(4);
+    terms.moves = true;
     const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR,
                                      Restraint::Kind::UPPER_WALL, Restraint::Kind::LOWER_WALL};
-    std::vector<ResidentBias::Variable> variables(4);
+    std::vector<DeviceValue> variables(4);
     double energy = 0.0, slopes[4], slope;
     for (int v = 0; v < 4; ++v) {
-      terms[v].kind = kinds[v];
-      terms[v].k = 2.0 + step;
-      terms[v].s0 = value + (v == 2 ? -0.3 : 0.4) + 0.01 * step;
-      terms[v].exponent = 3.0;
-      terms[v].offset = 0.05;
-      last[v] = terms[v];
-      last[v].k -= 1.0;
-      last[v].s0 -= 0.01;
-      variables[v] = {device.get(), scale, terms[v], last[v]};
-      energy += terms[v].evaluate(value, slopes[v]);
+      Restraint &term = terms.now[v];
+      term.kind = kinds[v];
+      term.k = 2.0 + step;
+      term.s0 = value + (v == 2 ? -0.3 : 0.4) + 0.01 * step;
+      term.exponent = 3.0;
+      term.offset = 0.05;
+      Restraint last = term;
+      last.k -= 1.0;
+      last.s0 -= 0.01;
+      terms.last.push_back(last);
+      variables[v] = device->device_value();
+      variables[v].scale = scale;
+      energy += term.evaluate(value, slopes[v]);
       for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
-        work += 0.5 * (terms[v].evaluate(at, slope) - last[v].evaluate(at, slope));
+        work += 0.5 * (term.evaluate(at, slope) - last.evaluate(at, slope));
     }
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
-    bias->evaluate(variables, true, 1.0, nullptr);
+    bias->evaluate(variables, terms, 1.0, nullptr);
     device->add_forces({f.data(), false, 3, 1}, {2.0, bias->slope(0)}, nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
@@ -930,22 +935,25 @@ struct LinearBias {
   const std::unique_ptr<ResidentCoordination> device = make(function, Precision::DOUBLE);
   const std::unique_ptr<ResidentBias> bias = make_resident_bias();
   ResidentBias::State state = {};
-  std::vector<ResidentBias::Variable> variables{1};
+  std::vector<DeviceValue> variables{1};
+  DeviceTerms terms;
 
   explicit LinearBias(double k)
   {
     device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
     state.bad_atom = -1;
     bias->set(state, nullptr);
-    variables[0].value = device->device_value();
-    variables[0].term.kind = Restraint::Kind::LINEAR;
-    variables[0].term.k = k;
+    variables[0] = device->device_value();
+    terms.now.resize(1);
+    terms.now[0].kind = Restraint::Kind::LINEAR;
+    terms.now[0].k = k;
+    terms.last = terms.now;
   }
 
   void evaluate(double strength)
   {
     device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    bias->evaluate(variables, false, strength, nullptr);
+    bias->evaluate(variables, terms, strength, nullptr);
     state = bias->wait(nullptr);
   }
 
@@ -962,7 +970,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
 {
   LinearBias linear(10.0);
   for (const double s0 : {0.0, -1e308, 0.0}) {
-    linear.variables[0].term.s0 = s0;
+    linear.terms.now[0].s0 = s0;
     const bool finite = !linear.state.not_finite && s0 == 0.0;
     linear.evaluate(1.0);
     EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
@@ -976,7 +984,7 @@ TEST(ResidentBias, BiasThatIsNotFinite)
 TEST(ResidentBias, ForceThatIsNotFinite)
 {
   LinearBias linear(1e305);
-  linear.variables[0].value.scale = 1e-6;
+  linear.variables[0].scale = 1e-6;
   for (const double strength : {1e2, 1e4}) {
     const bool finite = strength == 1e2;
     linear.evaluate(strength);
@@ -999,12 +1007,12 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
   for (int n = 1; n <= 3; ++n)
     for (const bool with_interval : {false, true}) {
       MetadynamicsOptions o;
-      std::vector<ResidentBias::Variable> variables(n);
+      std::vector<DeviceValue> variables(n);
       double at[3], slope[3];
       for (int v = 0; v < n; ++v) {
-        variables[v].value = device->device_value();
-        variables[v].value.scale = (0.3 + 0.1 * v) / value;
-        at[v] = variables[v].value.scale * value;
+        variables[v] = device->device_value();
+        variables[v].scale = (0.3 + 0.1 * v) / value;
+        at[v] = variables[v].scale * value;
         o.names.push_back("v" + std::to_string(v));
         o.sigma.push_back(0.1);
         o.grid.push_back({-1.0, 1.0, 60});
@@ -1023,14 +1031,15 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       ResidentBias::State state = {};
       state.bad_atom = -1;
       bias->set(state, nullptr);
-      bias->set_grid(metad, nullptr);
-      bias->evaluate(variables, false, 1.0, nullptr);
+      DeviceTerms terms;
+      terms.grid = {o.grid, o.interval, &metad.grid_values(), metad.nhills()};
+      bias->evaluate(variables, terms, 1.0, nullptr);
       state = bias->wait(nullptr);
       EXPECT_NEAR(state.energy, metad.evaluate(at, slope), 1e-12);
       for (int v = 0; v < n; ++v) EXPECT_NEAR(state.slope[v], slope[v], 1e-10);
       EXPECT_EQ(state.outside, 0);
-      variables[0].value.scale = 5.0 / value;
-      bias->evaluate(variables, false, 1.0, nullptr);
+      variables[0].scale = 5.0 / value;
+      bias->evaluate(variables, terms, 1.0, nullptr);
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
     }
 }

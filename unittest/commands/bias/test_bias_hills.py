@@ -2,6 +2,7 @@
 
 import base64
 import glob
+import itertools
 import math
 import os
 import random
@@ -126,14 +127,30 @@ def bias_of(lines, s):
     return v
 
 
-def of_earlier_version(restart, nvariables):
-    """Return a restart file without the checksum of the hills: the state of fix b had 7 + 4 numbers
-    per variable, preceded by the plain number of its kind."""
+def of_earlier_version(restart, nvariables, checksum=False):
+    """Return a restart file as earlier versions wrote it: the state of fix b had 7 + 4 numbers per
+    variable, preceded by the number of its kind. The last of these versions added 1000 to the kind, and a
+    checksum of the hills."""
     at = re.search(rb"coord/bias(/kk)?\0", restart).end()
-    size, = struct.unpack_from("i", restart, at)
-    numbers = struct.unpack_from(f"{size // 8}d", restart, at + 4)
-    assert len(numbers) == 7 + 4 * nvariables + 3 and numbers[0] == 1005
-    old = struct.pack(f"{7 + 4 * nvariables}d", 5, *numbers[1:-3])
+    size, version, archive, length = struct.unpack_from("<idiq", restart, at)
+    kind, state = restart[at + 24:at + 24 + length], at + 24 + length
+    assert (version, kind, size) == (-1, b"metad", 12 + archive)
+    n = nvariables
+    layout = f"<qqddq{n}dq{n}dq{2 + n}dqQ"
+    assert state + struct.calcsize(layout) == at + 4 + size
+    found = iter(struct.unpack_from(layout, restart, state))
+    take = lambda count: [next(found) for _ in range(count)]
+    variables, first, energy, work = take(4)
+    s, slopes, own = (take(int(next(found))) for _ in range(3))
+    has_checksum, value = found
+    assert (variables, len(s), len(slopes), len(own), has_checksum) == (n, n, n, 2 + n, 1)
+    nhills, height, *centers = own
+    numbers = [5 + 1000 * checksum, n, first, nhills, work, energy, 1]
+    for v in range(n):
+        numbers += [s[v], slopes[v], centers[v], height]
+    if checksum:
+        numbers += [1, value >> 32, value & 0xffffffff]
+    old = struct.pack(f"{len(numbers)}d", *numbers)
     return restart[:at] + struct.pack("i", len(old)) + old + restart[at + 4 + size:]
 
 
@@ -438,18 +455,19 @@ class Continued(unittest.TestCase):
                          b"\n".join(later))
 
     def test_restart_files_of_earlier_versions(self):
-        """These files have no checksum of the hills: the run continues as before, and prints that
-        it compares only the last hill."""
-        for bias in GRID, SUM:
-            with self.subTest(bias):
+        """The run continues as before. Files without a checksum of the hills: a line says that only the
+        last hill is compared."""
+        for bias, checksum in itertools.product((GRID, SUM), (False, True)):
+            with self.subTest(bias, checksum=checksum):
                 work = Folder()
                 whole = work.run(bias, "run 200", restart="restart 100 r")
                 hills = work.read("H")
-                work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias)))
+                work.write("old", of_earlier_version(work.read("r.100"), 1 + ("c_d" in bias), checksum))
                 self.assertNotIn("earlier version", work.run(bias, "run 0", old="r.100"))
                 log = work.run(bias, "run 100", old="old")
-                self.assertIn("Fix coord/bias b: the restart file is of an earlier version without a checksum of the hills: "
-                              "compared the place of the last of 10 hills only", log)
+                said = ("Fix coord/bias b: the restart file is of an earlier version without a checksum of the hills: "
+                        "compared the place of the last of 10 hills only")
+                self.assertEqual(log.count(said), 0 if checksum else 1)
                 self.assertEqual(rows(log), {step: v for step, v in rows(whole).items() if step >= 100})
                 self.assertEqual(work.read("H"), hills)
 

@@ -3,8 +3,8 @@
 #ifndef GPUCOORD_RESIDENT_BIAS_H
 #define GPUCOORD_RESIDENT_BIAS_H
 
+#include "gpucoord/bias.h"
 #include "gpucoord/export.h"
-#include "gpucoord/restraint.h"
 #include "gpucoord/types.h"
 #include "gpucoord/variable.h"
 
@@ -14,17 +14,11 @@
 
 namespace gpucoord {
 
-class Metadynamics;
-
 // A bias of variables on the GPU: V, dV/dS and the work of parameters that move, without a wait.
 class GPUCOORD_API ResidentBias {
  public:
   static constexpr int MAX_VARIABLES = 8;
 
-  struct Variable {
-    DeviceValue value;
-    Restraint term, last_term;    // now, and with the parameters of the evaluation before
-  };
   struct State {
     double s[MAX_VARIABLES], slope[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
@@ -39,11 +33,10 @@ class GPUCOORD_API ResidentBias {
   virtual ~ResidentBias() = default;
   // The state before the next evaluation.
   virtual void set(const State &, DeviceStream) = 0;
-  // Metadynamics on a grid, as it is now, in place of restraints.
-  virtual void set_grid(const Metadynamics &, DeviceStream) = 0;
-  // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. moves: parameters have moved,
-  // and do work. strength: forces are this many times those of V, and must be finite.
-  virtual void evaluate(const std::vector<Variable> &, bool moves, double strength,
+  // Enqueues the bias of the last evaluations of these variables, at most MAX_VARIABLES. The terms
+  // are not empty. A grid of another version than in the last call is copied, with a wait.
+  // strength: forces are this many times those of V, and must be finite.
+  virtual void evaluate(const std::vector<DeviceValue> &, const DeviceTerms &, double strength,
                         DeviceStream) = 0;
   virtual const double *slope(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;

@@ -11,8 +11,6 @@
 
 #include "hermite_grid.h"
 
-#include "gpucoord/metadynamics.h"
-
 #include <stdexcept>
 
 namespace gpucoord {
@@ -114,38 +112,23 @@ namespace {
       copied += sizeof(State);
     }
 
-    void set_grid(const Metadynamics &metad, DeviceStream stream) override
-    {
-      const auto &options = metad.options();
-      for (std::size_t k = 0; k < options.grid.size(); ++k) {
-        axis[k] = hermite_axis(options.grid[k]);
-        interval[k] = options.interval.empty() ? Interval{-HUGE_VAL, HUGE_VAL}
-                                               : options.interval[k];
-      }
-      const auto &from = metad.grid_values();
-      values.reserve(from.size());
-      check(cudaMemcpyAsync(values.data(), from.data(), from.size() * sizeof(double),
-                            cudaMemcpyHostToDevice, stream),
-            "copying the grid to it");
-      check(cudaStreamSynchronize(stream), "copying the grid to it");
-      has_grid = true;
-      copied += static_cast<std::int64_t>(from.size() * sizeof(double));
-    }
-
-    void evaluate(const std::vector<Variable> &variables, bool moves, double strength,
-                  DeviceStream stream) override
+    void evaluate(const std::vector<DeviceValue> &variables, const DeviceTerms &terms,
+                  double strength, DeviceStream stream) override
     {
       GPUCOORD_COUNT(DEVICE_BIAS);
       if (variables.size() > MAX_VARIABLES)
         throw std::invalid_argument("gpucoord: a bias of too many variables");
+      if (terms.has_grid()) copy_grid(terms.grid, stream);
       BiasKernelArguments arg = {};
       arg.n = static_cast<int>(variables.size());
-      arg.moves = moves;
-      arg.has_grid = has_grid;
+      arg.moves = terms.moves;
+      arg.has_grid = terms.has_grid();
       arg.strength = strength;
       for (int v = 0; v < arg.n; ++v) {
-        const Variable &from = variables[v];
-        arg.variable[v] = {from.value, from.term, from.last_term};
+        arg.variable[v].value = variables[v];
+        if (terms.has_grid()) continue;
+        arg.variable[v].term = terms.now[v];
+        arg.variable[v].last_term = terms.last[v];
       }
       for (int k = 0; k < MAX_METAD_VARIABLES; ++k) {
         arg.axis[k] = axis[k];
@@ -186,13 +169,30 @@ namespace {
     std::int64_t bytes_copied() const override { return copied; }
 
    private:
+    void copy_grid(const DeviceTerms::Grid &grid, DeviceStream stream)
+    {
+      if (grid.version == version_of_grid) return;
+      for (std::size_t k = 0; k < grid.axes.size(); ++k) {
+        axis[k] = hermite_axis(grid.axes[k]);
+        interval[k] = grid.interval.empty() ? Interval{-HUGE_VAL, HUGE_VAL} : grid.interval[k];
+      }
+      const auto &from = *grid.values;
+      values.reserve(from.size());
+      check(cudaMemcpyAsync(values.data(), from.data(), from.size() * sizeof(double),
+                            cudaMemcpyHostToDevice, stream),
+            "copying the grid to it");
+      check(cudaStreamSynchronize(stream), "copying the grid to it");
+      version_of_grid = grid.version;
+      copied += static_cast<std::int64_t>(from.size() * sizeof(double));
+    }
+
     std::int64_t copied = 0;
     DeviceBuffer<State> device;
     PinnedBuffer<State> host;
     HermiteAxis axis[MAX_METAD_VARIABLES] = {};
     Interval interval[MAX_METAD_VARIABLES] = {};
     DeviceBuffer<double> values;
-    bool has_grid = false;
+    std::int64_t version_of_grid = -1;    // none
   };
 
 }    // namespace

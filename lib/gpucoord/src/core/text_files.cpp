@@ -29,6 +29,22 @@ std::string short_text(double value)
   return text;
 }
 
+std::string shortest_text(double value)
+{
+  char text[64];
+  if (!std::isfinite(value)) {
+    std::snprintf(text, sizeof(text), "%g", value);
+    return text;
+  }
+  int decimals = -1;
+  do std::snprintf(text, sizeof(text), "%.*e", ++decimals, value);
+  while (decimals < 16 && std::strtod(text, nullptr) != value);
+  const int exponent = std::atoi(std::strchr(text, 'e') + 1);
+  if (exponent >= -4 && exponent < 16)    // the range of %g
+    std::snprintf(text, sizeof(text), "%.*f", decimals > exponent ? decimals - exponent : 0, value);
+  return text;
+}
+
 bool to_number(const std::string &word, double &value)
 {
   char *end = nullptr;
@@ -44,10 +60,11 @@ std::vector<std::string> words_of(const std::string &line)
   return words;
 }
 
-std::string joined(const std::vector<std::string> &words, std::size_t first)
+std::string joined(const std::vector<std::string> &words, std::size_t first, const char *separator)
 {
   std::string text;
-  for (std::size_t k = first; k < words.size(); ++k) text += (k > first ? " " : "") + words[k];
+  for (std::size_t k = first; k < words.size(); ++k)
+    text += (k > first ? separator : "") + words[k];
   return text;
 }
 

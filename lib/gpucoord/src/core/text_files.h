@@ -9,12 +9,14 @@
 
 namespace gpucoord {
 
-std::string number_text(double);    // 17 digits, reads back as the same number
-std::string short_text(double);     // 10 digits, for messages
+std::string number_text(double);      // 17 digits, reads back as the same number
+std::string short_text(double);       // 10 digits, for messages
+std::string shortest_text(double);    // the fewest digits that read back as the number
 // false unless the whole word is a finite number
 bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);
-std::string joined(const std::vector<std::string> &words, std::size_t first);
+std::string joined(const std::vector<std::string> &words, std::size_t first,
+                   const char *separator = " ");
 // Returns the text of errno.
 std::string last_error();
 

@@ -1,0 +1,121 @@
+// Part of GPUCOORD, GPL-2.0. What all kinds of bias share, and the list of kinds.
+
+#include "gpucoord/bias.h"
+
+#include "../core/text_files.h"
+#include "words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace gpucoord {
+
+Bias::Bias(const Words &words) :
+    context(words.context()), kind_name(words.kind()), every(words.stride())
+{
+  now.s.assign(nvariables(), 0.0);
+  now.dVdS.assign(nvariables(), 0.0);
+}
+
+Bias::~Bias() = default;
+
+void Bias::evaluate(const Step &step, const double *s)
+{
+  std::vector<double> dVdS(nvariables());
+  now.energy = potential(step, s, dVdS.data());
+  now.s.assign(s, s + nvariables());
+  now.dVdS = dVdS;
+  check();
+}
+
+void Bias::check_finite(double v, const double *s, const double *dVdS) const
+{
+  bool is_finite = std::isfinite(v);
+  for (int k = 0; k < nvariables(); ++k)
+    is_finite = is_finite && std::isfinite(s[k]) && std::isfinite(every * dVdS[k]);
+  if (is_finite) return;
+  std::string text = "the bias is not a finite number: V = " + shortest_text(v);
+  for (int k = 0; k < nvariables(); ++k)
+    text += ", dV/dS = " + shortest_text(dVdS[k]) + " at " + context.labels[k] + " = " +
+        shortest_text(s[k]);
+  throw std::runtime_error(text + " - use a smaller " + too_large());
+}
+
+void Bias::add_output(std::string name, std::function<double()> value, bool on_demand)
+{
+  shown.push_back({std::move(name), std::move(value), on_demand});
+}
+
+void Bias::add_outputs_of_variable(int v, const std::string &first,
+                                   std::function<double()> first_value, const std::string &second,
+                                   std::function<double()> second_value)
+{
+  const std::string &label = context.labels[v];
+  add_output(label, [this, v] {
+    return now.s[v];
+  });
+  add_output("dV/dS of " + label, [this, v] {
+    return now.dVdS[v];
+  });
+  add_output(first + " of " + label, std::move(first_value));
+  add_output(second + " of " + label, std::move(second_value));
+}
+
+void Bias::save(Archive &archive) const
+{
+  archive.write(now.energy);
+  archive.write(now.work);
+  for (const auto *numbers : {&now.s, &now.dVdS, &now.own}) archive.write(*numbers);
+}
+
+void Bias::load(Archive &archive)
+{
+  now.energy = archive.read_number();
+  now.work = archive.read_number();
+  for (auto *numbers : {&now.s, &now.dVdS, &now.own}) {
+    const auto found = archive.read_numbers();
+    if (found.size() != numbers->size())
+      throw std::runtime_error("its saved state is of another bias");
+    *numbers = found;
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+#define GPUCOORD_BIAS_KIND(name, factory) std::unique_ptr<Bias> factory(Words &);
+#include "bias_kinds.def"
+#undef GPUCOORD_BIAS_KIND
+
+namespace {
+  struct Kind {
+    const char *name;
+    std::unique_ptr<Bias> (*make)(Words &);
+  };
+  const Kind KINDS[] = {
+#define GPUCOORD_BIAS_KIND(name, factory) {name, factory},
+#include "bias_kinds.def"
+#undef GPUCOORD_BIAS_KIND
+  };
+}    // namespace
+
+std::vector<std::string> bias_kinds()
+{
+  std::vector<std::string> names;
+  for (const auto &kind : KINDS) names.emplace_back(kind.name);
+  return names;
+}
+
+std::unique_ptr<Bias> make_bias(const std::vector<std::string> &words, const BiasContext &context)
+{
+  for (const auto &kind : KINDS)
+    if (!words.empty() && words[0] == kind.name) {
+      Words parsed(words, context);
+      return kind.make(parsed);
+    }
+  throw ParseError(words.empty() ? ParseError::WHOLE_COMMAND : 0,
+                   "Unknown " + context.command + " kind: " + (words.empty() ? "" : words[0]) +
+                       " - known are " + joined(bias_kinds(), 0, ", "));
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,467 @@
+// Part of GPUCOORD, GPL-2.0. Metadynamics as a kind of bias: its keywords, its hills file and its
+// restart.
+
+#include "gpucoord/bias.h"
+#include "gpucoord/hills_file.h"
+#include "gpucoord/metadynamics.h"
+
+#include "../core/text_files.h"
+#include "words.h"
+
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <new>
+#include <optional>
+#include <stdexcept>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr double MAX_POINTS = 1e8;    // of a grid
+
+  std::string with_digits(const char *format, double value)
+  {
+    char text[32];
+    std::snprintf(text, sizeof(text), format, value);
+    return text;
+  }
+
+  class MetadynamicsBias : public Bias {
+   public:
+    explicit MetadynamicsBias(const Words &);
+
+    std::string formula(std::int64_t first_step) const override;
+    std::string warning_of_rerun() const override;
+    bool on_rank_0() const override { return true; }
+    void begin(const BiasStart &) override;
+    void begin_run(std::int64_t step) override { last_hill_step = step; }
+    bool needs_host(const Step &step) const override { return is_hill_due(step); }
+    DeviceTerms on_device() const override;
+    void save(Archive &) const override;
+    void load(Archive &) override;
+    std::size_t bytes() const override { return metad ? metad->bytes() : 0; }
+
+   protected:
+    double potential(const Step &, const double *s, double *dVdS) override;
+    std::string too_large() const override { return "height"; }
+
+   private:
+    void parse_hills(const Words &);
+    void parse_grid(const Words &);
+    void parse_files(const Words &);
+
+    void warn_of_names() const;
+    void open(HillsFile &) const;
+    void resume(bool is_restarted, Metadynamics &, HillsFile &);
+    bool is_hill_due(const Step &) const;
+    void deposit(const Step &, const double *s, const double *dVdS, double v);
+    void set_last_hill(const Hill &);
+
+    // The numbers that all ranks know.
+    enum { NHILLS, HEIGHT, CENTER };    // of the last hill, from CENTER on one a variable
+    std::int64_t nhills() const { return static_cast<std::int64_t>(now.own[NHILLS]); }
+
+    MetadynamicsOptions options;
+    int pace = 0;
+    double temperature = 0.0;    // 0: not given
+    std::string file;
+    bool append = false;
+    int write_grid_every = 0;
+    std::string write_grid, read_grid;
+
+    std::unique_ptr<Metadynamics> metad;    // rank 0, from begin() on
+    std::unique_ptr<HillsFile> hills;
+    // of the hills in the bias, rank 0; restart files of earlier versions have none
+    std::optional<std::uint64_t> hills_checksum;
+    // or where the run began: a hill is deposited once a timestep, however often the bias is
+    // evaluated in it
+    std::int64_t last_hill_step = 0;
+  };
+
+  MetadynamicsBias::MetadynamicsBias(const Words &words) : Bias(words)
+  {
+    if (nvariables() > MAX_METAD_VARIABLES)
+      words.fail("takes 1 to " + std::to_string(MAX_METAD_VARIABLES) + " variables, not " +
+                 std::to_string(nvariables()) + " - use several fixes");
+    options.names = names();
+    parse_hills(words);
+    parse_grid(words);
+    parse_files(words);
+
+    now.own.assign(CENTER + nvariables(), 0.0);
+    for (int v = 0; v < nvariables(); ++v)
+      add_outputs_of_variable(
+          v, "center of the last hill",
+          [this, v] {
+            return now.own[CENTER + v];
+          },
+          "height of the last hill",
+          [this] {
+            return now.own[HEIGHT];
+          });
+    add_output_of_work();
+    add_output("number of hills", [this] {
+      return now.own[NHILLS];
+    });
+    if (options.grid.empty()) return;
+    add_output(
+        "maximum of V",
+        [this] {
+          return metad ? metad->maximum() : 0.0;
+        },
+        true);
+    if (options.kt > 0.0)
+      add_output(
+          "c(t)",
+          [this] {
+            return metad ? metad->reweighting_offset() : 0.0;
+          },
+          true);
+  }
+
+  void MetadynamicsBias::parse_hills(const Words &words)
+  {
+    options.sigma = words.numbers("sigma");
+    for (int v = 0; v < nvariables(); ++v)
+      if (!(options.sigma[v] > 0.0))
+        words.fail("sigma", v, "sigma is " + shortest_text(options.sigma[v]) + " but must be > 0");
+    options.height = words.number("height");
+    if (!(options.height > 0.0))
+      words.fail("height", 0, "height is " + shortest_text(options.height) + " but must be > 0");
+    words.values("pace", 1, "");
+    pace = words.integer("pace", 0, 1, "a number of steps");
+    if (pace % stride())
+      words.fail("pace", 0,
+                 "pace " + std::to_string(pace) + " is not a multiple of stride " +
+                     std::to_string(stride()) + ": hills are added where the bias is evaluated");
+
+    if (words.has("temp")) {
+      temperature = words.number("temp");
+      if (!(temperature > 0.0))
+        words.fail("temp", 0, "temp is " + shortest_text(temperature) + " but must be > 0");
+      options.kt = context.boltzmann * temperature;
+    }
+    if (words.has("biasfactor")) {
+      options.biasfactor = words.number("biasfactor");
+      if (!(options.biasfactor > 1.0))
+        words.fail("biasfactor", 0,
+                   "biasfactor is " + shortest_text(options.biasfactor) +
+                       " but must be > 1 - leave it out for hills of constant height");
+      if (!words.has("temp"))
+        words.fail("biasfactor",
+                   "biasfactor needs keyword temp, the temperature of the thermostat");
+    }
+  }
+
+  void MetadynamicsBias::parse_grid(const Words &words)
+  {
+    if (words.has("grid")) {
+      if (!words.has("bins"))
+        words.fail("grid", "keyword grid needs keyword bins, the number of bins");
+      words.values("bins", nvariables(), words.for_each_variable("one"));
+      const auto ranges = words.intervals("grid");
+      double points = 1.0;
+      for (int v = 0; v < nvariables(); ++v) {
+        options.grid.push_back(
+            {ranges[v].lo, ranges[v].hi, words.integer("bins", v, 1, "a number of bins")});
+        points *= options.grid[v].bins + 1.0;
+      }
+      if (points > MAX_POINTS)
+        words.fail("bins",
+                   "grid has " + with_digits("%.4g", points) +
+                       " points, more than 1e8 - use fewer bins");
+      for (int v = 0; v < nvariables(); ++v) {
+        const auto &axis = options.grid[v];
+        const double sigma = options.sigma[v];
+        if (axis.spacing() > sigma)
+          words.fail("bins", v,
+                     ": points of the grid of " + labels()[v] + " are " +
+                         with_digits("%.6g", axis.spacing()) +
+                         " apart, which is more than its sigma " + with_digits("%.6g", sigma) +
+                         " - use " +
+                         std::to_string(static_cast<std::int64_t>(
+                             std::ceil(2.0 * (axis.hi - axis.lo) / sigma))) +
+                         " bins or more, so that they are at most half a sigma apart");
+      }
+    } else
+      for (const char *keyword : {"bins", "write_grid", "read_grid"})
+        if (words.has(keyword))
+          words.fail(keyword, std::string("keyword ") + keyword + " needs keyword grid");
+
+    if (!words.has("interval")) return;
+    options.interval = words.intervals("interval");
+    for (int v = 0; v < nvariables() && !options.grid.empty(); ++v) {
+      const auto &interval = options.interval[v];
+      const auto &axis = options.grid[v];
+      if (interval.lo < axis.lo || interval.hi > axis.hi)
+        words.fail("interval", 2 * v,
+                   "interval of " + labels()[v] + " from " + shortest_text(interval.lo) + " to " +
+                       shortest_text(interval.hi) + " reaches beyond the grid from " +
+                       shortest_text(axis.lo) + " to " + shortest_text(axis.hi) +
+                       " - widen keyword grid");
+    }
+  }
+
+  void MetadynamicsBias::parse_files(const Words &words)
+  {
+    file = words.values("file", 1, ", the name of the hills file")[0];
+    if (words.has("append")) {
+      const auto &text = words.values("append", 1, ", yes or no")[0];
+      if (text != "yes" && text != "no")
+        words.fail("append", 0, "append must be yes or no, not '" + text + "'");
+      append = text == "yes";
+    }
+    if (words.has("write_grid")) {
+      write_grid = words.values("write_grid", 2, ", a number of steps and a file")[1];
+      write_grid_every = words.integer("write_grid", 0, 1, "a number of steps");
+      if (write_grid_every % pace)
+        words.fail("write_grid", 0,
+                   "write_grid every " + std::to_string(write_grid_every) +
+                       " steps is not a multiple of pace " + std::to_string(pace) +
+                       ": it is written when a hill is added");
+      if (write_grid == file)
+        words.fail("write_grid", 1,
+                   "write_grid cannot write to the hills file " + file + " - use another name");
+    }
+    if (words.has("read_grid")) read_grid = words.values("read_grid", 1, ", a file")[0];
+  }
+
+  std::string MetadynamicsBias::formula(std::int64_t /*first_step*/) const
+  {
+    std::string text =
+        "V = sum over hills of h (exp(-u) - exp(-6.25))/(1 - exp(-6.25)) for u < 6.25, u =";
+    for (int v = 0; v < nvariables(); ++v)
+      text += std::string(v ? " +" : "") + " (" + labels()[v] + " - s_" + std::to_string(v + 1) +
+          ")^2/(2 " + short_text(options.sigma[v]) + "^2)";
+    text += "\n  h = " + short_text(options.height);
+    if (options.biasfactor > 1.0)
+      text += " exp(-V/(" + short_text(options.biasfactor - 1.0) + " kT)), biasfactor " +
+          short_text(options.biasfactor);
+    if (options.kt > 0.0)
+      text += ", kT = " + short_text(options.kt) + " at temp " + short_text(temperature);
+    text += ", a hill every " + std::to_string(pace) + " steps";
+    for (std::size_t v = 0; v < options.grid.size(); ++v)
+      text += std::string(v ? "," : "\n  grid:") + " " + labels()[v] + " from " +
+          short_text(options.grid[v].lo) + " to " + short_text(options.grid[v].hi) + " in " +
+          std::to_string(options.grid[v].bins) + " bins";
+    for (std::size_t v = 0; v < options.interval.size(); ++v)
+      text += std::string(v ? "," : "\n  constant beyond the interval:") + " " + labels()[v] +
+          " from " + short_text(options.interval[v].lo) + " to " +
+          short_text(options.interval[v].hi);
+    return text + "\n  hills file " + file + ": units " + context.units + ", heights" +
+        (options.biasfactor > 1.0 ? " times biasfactor/(biasfactor - 1)" : " of the bias");
+  }
+
+  std::string MetadynamicsBias::warning_of_rerun() const
+  {
+    return "rerun adds no hills, V is that of the " + std::to_string(nhills()) + " hills in " +
+        file + " - give append yes to have those of an earlier run";
+  }
+
+  /* ---------------------------------------------------------------------- */
+
+  void MetadynamicsBias::begin(const BiasStart &start)
+  {
+    warn_of_names();
+    try {
+      auto bias = std::make_unique<Metadynamics>(options);
+      auto its_file = std::make_unique<HillsFile>(file, options, context.program, context.units);
+      if (start.is_restarted || append)
+        resume(start.is_restarted, *bias, *its_file);
+      else
+        open(*its_file);
+      metad = std::move(bias);
+      hills = std::move(its_file);
+    } catch (const std::bad_alloc &) {
+      throw std::runtime_error(options.grid.empty() ? "out of memory"
+                                                    : "out of memory - use a smaller grid");
+    }
+    std::error_code none;
+    if (!write_grid.empty() && std::filesystem::equivalent(write_grid, file, none))
+      throw std::runtime_error("write_grid " + write_grid +
+                               " is the hills file - give another name");
+    // also for a restart file that is written before the first step
+    now.own[NHILLS] = static_cast<double>(metad->nhills());
+    hills_checksum = metad->hills_checksum();
+  }
+
+  void MetadynamicsBias::warn_of_names() const
+  {
+    for (const auto &name : names())
+      for (const char *part : {"time", "sigma_", "min_", "max_"})
+        if (name.find(part) != std::string::npos)
+          context.warn("plumed sum_hills cannot read hills of a variable whose name contains " +
+                       std::string(part) + ": " + name);
+  }
+
+  // Begins a new hills file.
+  void MetadynamicsBias::open(HillsFile &its_file) const
+  {
+    if (!read_grid.empty())
+      throw std::runtime_error("keyword read_grid " + read_grid +
+                               " goes on from an earlier run and needs its hills, too - say append "
+                               "yes");
+    const std::string backup = its_file.create();
+    if (!backup.empty()) context.say("hills file " + file + " of an earlier run is now " + backup);
+  }
+
+  // Continues with the hills of an earlier run: all of the file, or those in the bias of the
+  // restart file. Everything is checked before anything is changed.
+  void MetadynamicsBias::resume(bool is_restarted, Metadynamics &bias, HillsFile &its_file)
+  {
+    const std::int64_t expected = nhills();
+    if (!std::filesystem::exists(file))
+      throw std::runtime_error("hills file " + file + " does not exist - " +
+                               (is_restarted ? "give that of the run that wrote the restart file"
+                                             : "say append no for a new one"));
+    const auto found = its_file.read(is_restarted ? expected : HillsFile::ALL);
+    if (is_restarted && expected > 0)
+      for (int v = 0; v < nvariables(); ++v) {
+        const double center = found.hills.back().center[v], saved = now.own[CENTER + v];
+        if (center != saved)
+          throw std::runtime_error("hill " + std::to_string(expected) + " of hills file " + file +
+                                   " is at " + labels()[v] + " = " + shortest_text(center) +
+                                   ", but the restart file was written by a run that put it at " +
+                                   shortest_text(saved) + " - give the hills file of that run");
+      }
+    std::int64_t of_grid = 0;
+    bool has_checksums = true;
+    if (!read_grid.empty()) {
+      try {
+        has_checksums = bias.read_grid(read_grid, found.hills);
+      } catch (const std::runtime_error &e) {
+        throw std::runtime_error(
+            std::string(e.what()) +
+            " - leave out keyword read_grid to take all hills from the hills file");
+      }
+      of_grid = bias.nhills();
+    }
+    for (std::size_t h = of_grid; h < found.hills.size(); ++h) bias.add(found.hills[h]);
+    if (is_restarted && hills_checksum && *hills_checksum != bias.hills_checksum())
+      throw std::runtime_error(
+          "the first " + std::to_string(expected) + " hills of hills file " + file +
+          " are not those of the run that wrote the restart file: their checksum differs - give "
+          "the hills file of that run, or use another fix ID and append yes for a new run with "
+          "these hills");
+
+    const std::string backup = its_file.go_on();
+    if (!found.damaged.empty())
+      context.warn("removed the last line of hills file " + file +
+                   ", which was damaged: " + found.damaged);
+    if (found.nlater)
+      context.say(std::to_string(found.nlater) + " hills of " + file +
+                  " that are later than the restart file are now in " + backup);
+    if (!found.hills.empty() && !found.names_units)
+      context.warn("hills file " + file +
+                   " does not say in which units its heights are - they are taken to be in units " +
+                   context.units);
+    if (found.other_biasfactor != 0.0)
+      context.warn("hills file " + file + " has hills of biasfactor " +
+                   shortest_text(found.other_biasfactor) + ", but the fix has " +
+                   shortest_text(options.biasfactor) + " - heights are taken by that of the file");
+    if (!has_checksums)
+      context.say("grid file " + read_grid +
+                  " is of an earlier version without checksums: compared all its numbers with the "
+                  "sum of its " +
+                  std::to_string(of_grid) + " hills");
+    if (is_restarted && expected > 0 && !hills_checksum)
+      context.say("the restart file is of an earlier version without a checksum of the hills: "
+                  "compared the place of the last of " +
+                  std::to_string(expected) + " hills only");
+    context.say(
+        "goes on with " + std::to_string(found.hills.size()) + " hills of " + file +
+        (of_grid ? ", " + std::to_string(of_grid) + " of them from grid file " + read_grid : ""));
+    if (!found.hills.empty()) set_last_hill(found.hills.back());
+  }
+
+  /* ---------------------------------------------------------------------- */
+
+  bool MetadynamicsBias::is_hill_due(const Step &step) const
+  {
+    return step.moment == Step::Moment::LAST_OF_STEP && step.number % pace == 0 &&
+        step.number > last_hill_step;
+  }
+
+  // A hill is added before the bias of its timestep is taken, so that a restart at that timestep
+  // continues with the same forces.
+  double MetadynamicsBias::potential(const Step &step, const double *s, double *dVdS)
+  {
+    const bool deposits = is_hill_due(step);
+    double v = metad->evaluate(s, dVdS);
+    check_finite(v, s, dVdS);
+    if (deposits) {
+      deposit(step, s, dVdS, v);
+      const double before = v;
+      v = metad->evaluate(s, dVdS);
+      check_finite(v, s, dVdS);
+      now.work += v - before;
+      if (write_grid_every && step.number % write_grid_every == 0) metad->write_grid(write_grid);
+      now.own[NHILLS] = static_cast<double>(metad->nhills());
+      hills_checksum = metad->hills_checksum();
+      last_hill_step = step.number;
+    }
+    return v;
+  }
+
+  // dVdS, v: at s, before the hill is added.
+  void MetadynamicsBias::deposit(const Step &step, const double *s, const double *dVdS, double v)
+  {
+    const auto hill = metad->next_hill(s, v);
+    check_finite(v + hill.file_height, s, dVdS);    // a later run could not read the hill
+    // first to the file: a hill that acts is never lost
+    hills->append(step.time, hill, metad->hills());
+    metad->add(hill);
+    set_last_hill(hill);
+  }
+
+  void MetadynamicsBias::set_last_hill(const Hill &hill)
+  {
+    now.own[HEIGHT] = hill.height;
+    for (int v = 0; v < nvariables(); ++v) now.own[CENTER + v] = hill.center[v];
+  }
+
+  DeviceTerms MetadynamicsBias::on_device() const
+  {
+    DeviceTerms result;
+    if (options.grid.empty() || !metad) return result;
+    result.grid = {options.grid, options.interval, &metad->grid_values(), metad->nhills()};
+    return result;
+  }
+
+  void MetadynamicsBias::save(Archive &archive) const
+  {
+    Bias::save(archive);
+    archive.write(static_cast<std::int64_t>(hills_checksum.has_value()));
+    archive.write(static_cast<std::int64_t>(hills_checksum.value_or(0)));
+  }
+
+  void MetadynamicsBias::load(Archive &archive)
+  {
+    Bias::load(archive);
+    const bool has_checksum = archive.read_integer() != 0;
+    const auto checksum = static_cast<std::uint64_t>(archive.read_integer());
+    if (has_checksum) hills_checksum = checksum;
+  }
+
+}    // namespace
+
+std::unique_ptr<Bias> make_metadynamics_bias(Words &words)
+{
+  words.parse({"sigma",
+               "height",
+               "pace",
+               "biasfactor",
+               "temp",
+               "grid",
+               "bins",
+               "interval",
+               {"file", 1},
+               {"append", 1},
+               {"write_grid", 2},
+               {"read_grid", 1}});
+  return std::make_unique<MetadynamicsBias>(words);
+}
+
+}    // namespace gpucoord

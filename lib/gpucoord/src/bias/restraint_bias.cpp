@@ -1,0 +1,360 @@
+// Part of GPUCOORD, GPL-2.0. Restraints and walls: a term in closed form (restraint.h) for each
+// variable.
+
+#include "gpucoord/bias.h"
+
+#include "../core/text_files.h"
+#include "words.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace gpucoord {
+
+namespace {
+
+  // Largest exponent of a wall: 2^1000 is close to the largest double.
+  constexpr double MAX_EXPONENT = 1000.0;
+
+  // A parameter of one variable: from start to stop, or a variable of the caller.
+  struct Parameter {
+    double start = 0.0, stop = 0.0;
+    std::string variable;
+  };
+
+  class RestraintBias : public Bias {
+   public:
+    RestraintBias(const Words &, Restraint::Kind, bool is_moving);
+
+    std::string formula(std::int64_t first_step) const override;
+    bool moves() const override { return is_moving; }
+    std::vector<std::string> caller_variables() const override;
+    void begin(const BiasStart &start) override
+    {
+      if (have_parameters) restart_step = start.restart_step;
+    }
+    void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
+    DeviceTerms on_device() const override;
+    void save(Archive &) const override;
+    void load(Archive &) override;
+
+   protected:
+    double potential(const Step &, const double *s, double *dVdS) override;
+    std::string too_large() const override
+    {
+      return is_wall() ? "k, s0, exponent or offset" : "k or s0";
+    }
+
+   private:
+    bool is_wall() const
+    {
+      return form == Restraint::Kind::UPPER_WALL || form == Restraint::Kind::LOWER_WALL;
+    }
+    std::vector<Parameter> parameters(const Words &, const std::string &keyword) const;
+    void parse_exponents(const Words &);
+    void parse_motion(const Words &);
+    double change_by_parameters(const double *s) const;
+    void warn_of_other_parameters() const;
+
+    const Restraint::Kind form;
+    const bool is_moving;
+    std::vector<Parameter> k, s0;
+    std::int64_t steps = 0;    // from start to stop
+
+    std::vector<Restraint> terms, last_terms;    // now, and at the evaluation before
+    bool have_parameters = false;                // of some evaluation
+    bool have_moved = false;                     // since the evaluation before
+    std::int64_t restart_step =
+        BiasStart::NONE;    // until parameters are compared with those of the restart file
+  };
+
+  RestraintBias::RestraintBias(const Words &words, Restraint::Kind form_in, bool is_moving_in) :
+      Bias(words), form(form_in), is_moving(is_moving_in)
+  {
+    Restraint term;
+    term.kind = form;
+    terms.assign(nvariables(), term);
+    k = parameters(words, "k");
+    if (form == Restraint::Kind::LINEAR && !words.has("s0"))
+      s0.resize(nvariables());
+    else
+      s0 = parameters(words, "s0");
+    if (is_wall()) parse_exponents(words);
+    if (form != Restraint::Kind::LINEAR)
+      for (int v = 0; v < nvariables(); ++v)
+        if (k[v].variable.empty() && !(k[v].start >= 0.0))
+          words.fail("k", v, "k is " + shortest_text(k[v].start) + " but must be >= 0");
+    if (is_moving) parse_motion(words);
+    last_terms = terms;
+
+    for (int v = 0; v < nvariables(); ++v)
+      add_outputs_of_variable(
+          v, "s0",
+          [this, v] {
+            return terms[v].s0;
+          },
+          "k",
+          [this, v] {
+            return terms[v].k;
+          });
+    add_output_of_work();
+  }
+
+  std::vector<Parameter> RestraintBias::parameters(const Words &words,
+                                                   const std::string &keyword) const
+  {
+    const auto &values = words.values(keyword, nvariables(), words.for_each_variable("one"));
+    std::vector<Parameter> result(nvariables());
+    for (int v = 0; v < nvariables(); ++v) {
+      if (is_moving) result[v].variable = variable_of(values[v]);
+      if (result[v].variable.empty()) result[v].start = result[v].stop = words.number(keyword, v);
+    }
+    return result;
+  }
+
+  void RestraintBias::parse_exponents(const Words &words)
+  {
+    if (words.has("exponent")) {
+      const auto exponents = words.numbers("exponent");
+      for (int v = 0; v < nvariables(); ++v)
+        if (!(exponents[v] > 1.0))
+          words.fail("exponent", v,
+                     "exponent is " + shortest_text(exponents[v]) +
+                         " but must be > 1, or the force jumps at the wall");
+      for (int v = 0; v < nvariables(); ++v) {
+        if (exponents[v] > MAX_EXPONENT)
+          words.fail("exponent", v,
+                     "exponent is " + shortest_text(exponents[v]) +
+                         " but must be <= " + shortest_text(MAX_EXPONENT) +
+                         ", or V is close to the largest double where S is 2 units behind the "
+                         "wall - use a larger k for a harder wall");
+        terms[v].exponent = exponents[v];
+      }
+    }
+    if (words.has("offset")) {
+      const auto offsets = words.numbers("offset");
+      for (int v = 0; v < nvariables(); ++v) terms[v].offset = offsets[v];
+    }
+  }
+
+  void RestraintBias::parse_motion(const Words &words)
+  {
+    bool moves = false;
+    std::string first_stop;    // keyword
+    for (auto *const list : {&k, &s0}) {
+      const std::string name = list == &k ? "k" : "s0", keyword = name + "/stop";
+      for (const auto &value : *list) moves = moves || !value.variable.empty();
+      if (!words.has(keyword)) continue;
+      const auto stop = words.numbers(keyword);
+      for (int v = 0; v < nvariables(); ++v) {
+        auto &value = (*list)[v];
+        if (!value.variable.empty())
+          words.fail(keyword, v,
+                     ": " + name + " is the variable v_" + value.variable + ", so " + keyword +
+                         " cannot move it");
+        if (list == &k && !(stop[v] >= 0.0))
+          words.fail(keyword, v, "k/stop is " + shortest_text(stop[v]) + " but must be >= 0");
+        value.stop = stop[v];
+      }
+      if (first_stop.empty()) first_stop = keyword;
+    }
+    if (!moves && first_stop.empty())
+      words.fail("needs something that moves: k/stop, s0/stop, or a variable v_name for k or s0 - "
+                 "or use kind harmonic");
+    if (first_stop.empty()) {
+      if (words.has("steps"))
+        words.fail("steps", "steps is for k/stop and s0/stop - variables move by themselves");
+      return;
+    }
+    if (!words.has("steps"))
+      words.fail(first_stop,
+                 "keyword " + first_stop + " needs keyword steps, the number of steps to the stop");
+    words.values("steps", 1, "");
+    steps = words.integer("steps", 0, 1, "a number of steps");
+  }
+
+  std::string RestraintBias::formula(std::int64_t first_step) const
+  {
+    const auto shown = [this, first_step](const Parameter &p) {
+      if (!p.variable.empty()) return "v_" + p.variable;
+      if (p.start == p.stop) return short_text(p.start);
+      return "(" + short_text(p.start) + " -> " + short_text(p.stop) + " from step " +
+          std::to_string(first_step) + " to " + std::to_string(first_step + steps) + ")";
+    };
+    std::string text = "V =";
+    for (int v = 0; v < nvariables(); ++v) {
+      const std::string &s = labels()[v];
+      text += (v ? " + " : " ") + shown(k[v]);
+      const double offset = terms[v].offset;
+      switch (form) {
+        case Restraint::Kind::HARMONIC:
+          text += "/2 (" + s + " - " + shown(s0[v]) + ")^2";
+          break;
+        case Restraint::Kind::LINEAR:
+          text += " (" + s + " - " + shown(s0[v]) + ")";
+          break;
+        case Restraint::Kind::UPPER_WALL: {
+          const std::string wall = short_text(s0[v].start - offset);
+          text += " (" + s + " - " + wall + ")^" + short_text(terms[v].exponent) + " where " + s +
+              " > " + wall;
+          break;
+        }
+        case Restraint::Kind::LOWER_WALL: {
+          const std::string wall = short_text(s0[v].start + offset);
+          text += " (" + wall + " - " + s + ")^" + short_text(terms[v].exponent) + " where " + s +
+              " < " + wall;
+          break;
+        }
+      }
+    }
+    return text;
+  }
+
+  std::vector<std::string> RestraintBias::caller_variables() const
+  {
+    std::vector<std::string> names;
+    for (const auto *list : {&k, &s0})
+      for (const auto &parameter : *list)
+        if (!parameter.variable.empty()) names.push_back(parameter.variable);
+    return names;
+  }
+
+  /* ---------------------------------------------------------------------- */
+
+  void RestraintBias::set(const Step &step,
+                          const std::function<double(const std::string &)> &value_of)
+  {
+    // in a minimization parameters stay
+    const bool move = is_moving && step.moment != Step::Moment::MINIMIZATION;
+    have_moved = move && have_parameters;
+    if (!move && have_parameters) return;
+    last_terms = terms;
+    double fraction = 0.0;
+    if (steps)
+      // elapsed is negative where stored configurations begin before the bias
+      fraction = static_cast<double>(
+                     std::min(std::max(step.elapsed, static_cast<std::int64_t>(0)), steps)) /
+          static_cast<double>(steps);
+    const auto value = [&](const Parameter &parameter) {
+      return parameter.variable.empty()
+          ? parameter.start + fraction * (parameter.stop - parameter.start)
+          : value_of(parameter.variable);
+    };
+    for (int v = 0; v < nvariables(); ++v) {
+      terms[v].k = value(k[v]);
+      if (terms[v].k < 0.0 && !k[v].variable.empty())
+        throw std::runtime_error("variable " + k[v].variable + " makes k " +
+                                 shortest_text(terms[v].k) + ", but it must be >= 0");
+      terms[v].s0 = value(s0[v]);
+    }
+    if (have_moved && step.moment == Step::Moment::SETUP && step.number == restart_step) {
+      restart_step = BiasStart::NONE;
+      warn_of_other_parameters();
+    }
+    have_parameters = true;
+  }
+
+  // A restart file has the parameters of the timestep from which the run continues. They differ
+  // where the words do.
+  void RestraintBias::warn_of_other_parameters() const
+  {
+    for (int v = 0; v < nvariables(); ++v) {
+      const auto &now_term = terms[v], &saved = last_terms[v];
+      if ((k[v].variable.empty() && now_term.k != saved.k) ||
+          (s0[v].variable.empty() && now_term.s0 != saved.s0))
+        context.warn(labels()[v] + " goes on with s0 " + shortest_text(now_term.s0) + " and k " +
+                     shortest_text(now_term.k) + ", but the restart file had " +
+                     shortest_text(saved.s0) + " and " + shortest_text(saved.k) +
+                     " - were the values of this command others in that run?");
+    }
+  }
+
+  // V minus V with the parameters of the evaluation before, both at s.
+  double RestraintBias::change_by_parameters(const double *s) const
+  {
+    double change = 0.0, slope;
+    for (int v = 0; v < nvariables(); ++v) {
+      change += terms[v].evaluate(s[v], slope);
+      change -= last_terms[v].evaluate(s[v], slope);
+    }
+    return change;
+  }
+
+  // The work accumulates the changes of V due to k and s0, half of each at the S before and half at
+  // the S after, as in a timestep of velocity Verlet (Jarzynski, PRL 78, 2690 (1997); Crooks, J.
+  // Stat. Phys. 90, 1481 (1998)).
+  double RestraintBias::potential(const Step &, const double *s, double *dVdS)
+  {
+    if (have_moved) {
+      now.work += 0.5 * change_by_parameters(now.s.data());
+      now.work += 0.5 * change_by_parameters(s);
+    }
+    double energy = 0.0;
+    for (int v = 0; v < nvariables(); ++v) energy += terms[v].evaluate(s[v], dVdS[v]);
+    return energy;
+  }
+
+  DeviceTerms RestraintBias::on_device() const
+  {
+    DeviceTerms result;
+    result.now = terms;
+    result.last = last_terms;
+    result.moves = have_moved;
+    return result;
+  }
+
+  void RestraintBias::save(Archive &archive) const
+  {
+    Bias::save(archive);
+    archive.write(static_cast<std::int64_t>(have_parameters));
+    for (const auto &term : terms) {
+      archive.write(term.s0);
+      archive.write(term.k);
+    }
+  }
+
+  void RestraintBias::load(Archive &archive)
+  {
+    Bias::load(archive);
+    have_parameters = archive.read_integer() != 0;
+    for (auto &term : terms) {
+      term.s0 = archive.read_number();
+      term.k = archive.read_number();
+    }
+  }
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+std::unique_ptr<Bias> make_harmonic_bias(Words &words)
+{
+  words.parse({"k", "s0"});
+  return std::make_unique<RestraintBias>(words, Restraint::Kind::HARMONIC, false);
+}
+
+std::unique_ptr<Bias> make_moving_bias(Words &words)
+{
+  words.parse({"k", "s0", "k/stop", "s0/stop", "steps"});
+  return std::make_unique<RestraintBias>(words, Restraint::Kind::HARMONIC, true);
+}
+
+std::unique_ptr<Bias> make_linear_bias(Words &words)
+{
+  words.parse({"k", "s0"});
+  return std::make_unique<RestraintBias>(words, Restraint::Kind::LINEAR, false);
+}
+
+std::unique_ptr<Bias> make_upper_wall(Words &words)
+{
+  words.parse({"k", "s0", "exponent", "offset"});
+  return std::make_unique<RestraintBias>(words, Restraint::Kind::UPPER_WALL, false);
+}
+
+std::unique_ptr<Bias> make_lower_wall(Words &words)
+{
+  words.parse({"k", "s0", "exponent", "offset"});
+  return std::make_unique<RestraintBias>(words, Restraint::Kind::LOWER_WALL, false);
+}
+
+}    // namespace gpucoord

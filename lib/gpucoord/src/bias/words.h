@@ -1,0 +1,80 @@
+// Part of GPUCOORD, GPL-2.0. The words of a user after the kind of a bias: keywords, each with its
+// values.
+
+#ifndef GPUCOORD_BIAS_WORDS_H
+#define GPUCOORD_BIAS_WORDS_H
+
+#include "gpucoord/bias.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+
+// All errors are ParseError.
+class Words {
+ public:
+  // words: as in make_bias()
+  Words(std::vector<std::string> words, const BiasContext &);
+
+  struct Keyword {
+    std::string name;
+    // Values that may be any word, such as names of files. -1: values are numbers or variables, so
+    // that a misspelled keyword is not taken for one of them.
+    int nwords = -1;
+    Keyword(const char *name_in, int nwords_in = -1) : name(name_in), nwords(nwords_in) {}
+  };
+  // Reads the keywords of a kind, and keyword stride, which all kinds have.
+  void parse(std::vector<Keyword> known);
+
+  const std::string &kind() const { return words[0]; }
+  const BiasContext &context() const { return surroundings; }
+  int nvariables() const { return static_cast<int>(surroundings.names.size()); }
+  int stride() const { return every; }
+
+  bool has(const std::string &keyword) const { return given.count(keyword) > 0; }
+  // Values of a keyword, which must be there with this many values. which: explains the number, in
+  // an error.
+  const std::vector<std::string> &values(const std::string &keyword, std::size_t count,
+                                         const std::string &which) const;
+  // One number for each variable.
+  std::vector<double> numbers(const std::string &keyword) const;
+  // A keyword with one number.
+  double number(const std::string &keyword) const;
+  // Two numbers for each variable, the first one below the second.
+  std::vector<Interval> intervals(const std::string &keyword) const;
+  double number(const std::string &keyword, int value) const;
+  // From least to 2^31 - 1. unit: "a number of steps"
+  int integer(const std::string &keyword, int value, int least, const std::string &unit) const;
+  // For errors about numbers of values: ", one for the variable c_cv"
+  std::string for_each_variable(const std::string &what) const;
+
+  // An error about a value, about the keyword itself, or about the whole command. The message is
+  // the command, the kind and this text, which may begin with a colon.
+  [[noreturn]] void fail(const std::string &keyword, int value, const std::string &text) const;
+  [[noreturn]] void fail(const std::string &keyword, const std::string &text) const;
+  [[noreturn]] void fail(const std::string &text) const;
+
+ private:
+  struct Given {
+    int position = 0;    // of the keyword in words
+    std::vector<std::string> values;
+  };
+  const Given &need(const std::string &keyword) const;
+  [[noreturn]] void fail_at(int position, const std::string &text) const;
+
+  const std::vector<std::string> words;
+  const BiasContext &surroundings;
+  std::map<std::string, Given> given;
+  int every = 1;
+};
+
+// The caller's variable that a value v_NAME names, or "".
+std::string variable_of(const std::string &value);
+
+}    // namespace gpucoord
+
+#endif

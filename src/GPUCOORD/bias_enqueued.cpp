@@ -1,0 +1,154 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_enqueued.h"
+
+#include "gpucoord_variable.h"
+
+#include "error.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+using namespace LAMMPS_NS;
+using gpucoord::ResidentBias;
+
+/* ---------------------------------------------------------------------- */
+
+EnqueuedBias::EnqueuedBias(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bias_in,
+                           const std::vector<CollectiveVariable *> &variables_in) :
+    Pointers(lmp),
+    owner(std::move(owner_in)), bias(bias_in), variables(variables_in)
+{
+}
+
+// rerun comes here for each frame; after an error in the last run the GPU may have failed
+void EnqueuedBias::begin_run()
+{
+  try {
+    if (holder == Holder::DEVICE) take(resident->wait(variables[0]->stream()));
+  } catch (const gpucoord::DeviceError &) {
+    resident.reset();
+  }
+  holder = Holder::HOST;
+}
+
+bool EnqueuedBias::can_evaluate(const gpucoord::Step &step) const
+{
+  return variables.size() <= ResidentBias::MAX_VARIABLES && !bias.needs_host(step) &&
+      !bias.on_device().empty();
+}
+
+// Errors of the GPU and of the bias end all.
+void EnqueuedBias::call(const std::function<void()> &work)
+{
+  try {
+    work();
+  } catch (const gpucoord::DeviceError &e) {
+    error->all(FLERR, Error::NOLASTLINE, "{}: {} - use device host for its computes", owner,
+               e.what());
+  } catch (const std::exception &e) {
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
+  }
+}
+
+void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
+{
+  const auto stream = variables[0]->stream();
+  State seen = {};
+  call([&] {
+    if (!resident) resident = gpucoord::make_resident_bias();
+    if (holder != Holder::DEVICE) return;
+    seen = resident->glance();
+    // the GPU may be writing: only after a wait are all numbers those of one evaluation
+    if (seen.not_finite || seen.outside) seen = resident->wait(stream);
+  });
+  if (holder == Holder::DEVICE) raise_errors(seen);
+  last_step = step;
+  std::vector<gpucoord::DeviceValue> values;
+  for (CollectiveVariable *variable : variables) values.push_back(variable->enqueue());
+  call([&] {
+    if (holder == Holder::HOST) {
+      const gpucoord::BiasState &known = bias.state();
+      State state = {};
+      std::copy(known.s.begin(), known.s.end(), state.s);
+      std::copy(known.dVdS.begin(), known.dVdS.end(), state.slope);
+      state.energy = known.energy;
+      state.work = known.work;
+      state.bad_atom = -1;
+      resident->set(state, stream);
+    }
+    resident->evaluate(values, bias.on_device(), strength, stream);
+  });
+  holder = Holder::DEVICE;
+}
+
+void EnqueuedBias::add_forces(std::size_t v, double strength)
+{
+  variables[v]->add_forces({strength, resident->slope(static_cast<int>(v))});
+}
+
+void EnqueuedBias::wait()
+{
+  if (holder != Holder::DEVICE) return;
+  State state = {};
+  call([&] {
+    state = resident->wait(variables[0]->stream());
+  });
+  holder = Holder::BOTH;
+  take(state);
+  raise_errors(state);
+}
+
+void EnqueuedBias::take(const State &state)
+{
+  gpucoord::BiasState known = bias.state();
+  std::copy_n(state.s, known.s.size(), known.s.begin());
+  std::copy_n(state.slope, known.dVdS.size(), known.dVdS.begin());
+  known.energy = state.energy;
+  known.work = state.work;
+  bias.take(known);
+}
+
+// Raises the errors that the GPU found in evaluations since the state was set.
+void EnqueuedBias::raise_errors(const State &state)
+{
+  if (!update->whichflag) return;    // after an error that ended the run: the variables may be gone
+  for (std::size_t v = 0; v < variables.size(); ++v)
+    variables[v]->raise_device_errors(state.moved,
+                                      state.bad_atom >= 0 || !std::isfinite(state.s[v]));
+  if (!state.not_finite && !state.outside) return;
+  holder = Holder::BOTH;
+  if (state.not_finite) {
+    take(state);
+    call([this] {
+      bias.check();
+    });
+  } else {
+    // the host finds this as well, and says where the grid ends
+    last_step.moment = gpucoord::Step::Moment::STEP;
+    call([&] {
+      bias.evaluate(last_step, state.s);
+    });
+  }
+}
+
+double EnqueuedBias::bytes_copied() const
+{
+  double bytes = resident ? static_cast<double>(resident->bytes_copied()) : 0.0;
+  for (const CollectiveVariable *variable : variables) {
+    const double mine = variable->bytes_copied();
+    if (mine < 0.0) return -1.0;
+    bytes += mine;
+  }
+  return bytes;
+}

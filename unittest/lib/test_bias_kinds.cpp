@@ -1,0 +1,639 @@
+// Part of GPUCOORD, GPL-2.0. All kinds of bias through class Bias: closed forms, derivatives, work,
+// hills, saved states, and errors about words.
+
+#include "gpucoord/bias.h"
+
+#include "bias_files.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+using Moment = Step::Moment;
+
+std::vector<std::string> split(const std::string &text)
+{
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+Step step(std::int64_t number, Moment moment = Moment::LAST_OF_STEP)
+{
+  Step result;
+  result.moment = moment;
+  result.number = result.elapsed = number;
+  result.time = 0.5 * static_cast<double>(number);
+  return result;
+}
+
+double no_variable(const std::string &name)
+{
+  ADD_FAILURE() << name;
+  return 0.0;
+}
+
+class Kinds : public Files {
+ protected:
+  // FILE in words is the hills file of the test.
+  std::unique_ptr<Bias> make(std::string words, int n = 1)
+  {
+    for (std::size_t at; (at = words.find("FILE")) != std::string::npos;)
+      words.replace(at, 4, path);
+    BiasContext context;
+    context.command = "fix bias";
+    for (int v = 0; v < n; ++v) {
+      context.names.push_back(std::string("stu").substr(v, 1));
+      context.labels.push_back("c_" + context.names.back());
+    }
+    context.boltzmann = 2.0;
+    context.program = "program";
+    context.units = "none";
+    context.say = [this](const std::string &text) {
+      said.push_back(text);
+    };
+    context.warn = [this](const std::string &text) {
+      warned.push_back(text);
+    };
+    return make_bias(split(words), context);
+  }
+  std::unique_ptr<Bias> begin(const std::string &words, int n = 1)
+  {
+    auto bias = make(words, n);
+    bias->begin({});
+    bias->begin_run(0);
+    return bias;
+  }
+  // V; the caller's variable x has this value.
+  static double evaluate(Bias &bias, const std::vector<double> &s, const Step &at, double x = 0.0)
+  {
+    bias.set(at, [x](const std::string &name) {
+      return name == "x" ? x : no_variable(name);
+    });
+    bias.evaluate(at, s.data());
+    return bias.state().energy;
+  }
+  static std::map<std::string, double> outputs(const Bias &bias)
+  {
+    std::map<std::string, double> result;
+    for (const auto &output : bias.outputs()) result[output.name] = output.value();
+    return result;
+  }
+
+  std::vector<std::string> said, warned;
+};
+
+// ---- V and its derivatives
+
+struct ClosedForm {
+  const char *words;
+  std::function<double(double)> first, second;    // terms of the two variables
+};
+
+TEST_F(Kinds, closed_forms)
+{
+  const auto power = [](double base, double exponent) {
+    return base > 0.0 ? std::pow(base, exponent) : 0.0;
+  };
+  const ClosedForm forms[] = {
+      {"harmonic k 3 5 s0 1 -2",
+       [](double s) {
+         return 1.5 * (s - 1) * (s - 1);
+       },
+       [](double t) {
+         return 2.5 * (t + 2) * (t + 2);
+       }},
+      {"linear k 3 -5",
+       [](double s) {
+         return 3 * s;
+       },
+       [](double t) {
+         return -5 * t;
+       }},
+      {"linear k 3 -5 s0 1 2",
+       [](double s) {
+         return 3 * (s - 1);
+       },
+       [](double t) {
+         return -5 * (t - 2);
+       }},
+      {"wall/upper k 3 5 s0 1 0.5 exponent 2.5 3 offset 0 0.25",
+       [&](double s) {
+         return 3 * power(s - 1, 2.5);
+       },
+       [&](double t) {
+         return 5 * power(t - 0.25, 3);
+       }},
+      {"wall/lower k 3 5 s0 1 0.5",
+       [&](double s) {
+         return 3 * power(1 - s, 2);
+       },
+       [&](double t) {
+         return 5 * power(0.5 - t, 2);
+       }},
+      {"moving k 3 5 s0 1 2 s0/stop 3 6 k/stop 7 5 steps 10",    // at step 4
+       [](double s) {
+         return 0.5 * 4.6 * (s - 1.8) * (s - 1.8);
+       },
+       [](double t) {
+         return 2.5 * (t - 3.6) * (t - 3.6);
+       }},
+      {"moving k v_x 5 s0 1 v_x",
+       [](double s) {
+         return 1.25 * (s - 1) * (s - 1);
+       },
+       [](double t) {
+         return 2.5 * (t - 2.5) * (t - 2.5);
+       }},
+  };
+  for (const auto &form : forms) {
+    SCOPED_TRACE(form.words);
+    const auto bias = begin(form.words, 2);
+    EXPECT_FALSE(bias->on_rank_0());
+    EXPECT_EQ(bias->kind(), split(form.words)[0]);
+    for (const double s : {-3.0, 0.3, 0.9, 1.1, 4.0}) {
+      const std::vector<double> at = {s, 1.5 * s};
+      const double v = form.first(at[0]) + form.second(at[1]);
+      EXPECT_NEAR(evaluate(*bias, at, step(4), 2.5), v, 1e-13 * (1 + std::fabs(v)));
+      EXPECT_EQ(bias->state().s, at);
+    }
+  }
+}
+
+TEST_F(Kinds, slopes_are_derivatives)
+{
+  for (const char *words :
+       {"harmonic k 3 5 s0 1 -2", "linear k 3 -5", "moving k 3 5 s0 1 2 s0/stop 3 6 steps 10",
+        "wall/upper k 3 5 s0 1 0.5 exponent 2.5 3 offset 0 0.25", "wall/lower k 3 5 s0 1 0.5",
+        "metad sigma 0.5 0.7 height 2 pace 1 file FILE",
+        "metad sigma 0.5 0.7 height 2 pace 1 file FILE biasfactor 4 temp 0.5",
+        "metad sigma 0.5 0.7 height 2 pace 1 file FILE grid -4 8 -4 8 bins 60 60"}) {
+    SCOPED_TRACE(words);
+    const auto bias = begin(words, 2);
+    for (int k = 1; k < 20 && bias->on_rank_0(); ++k)
+      evaluate(*bias, {0.1 * k, std::sin(k)}, step(k));
+    double most = 0.0;
+    for (const double s : {0.3, 0.9, 1.6}) {
+      std::vector<double> at = {s, 1.0 - s};
+      evaluate(*bias, at, step(20, Moment::STEP));
+      const auto dVdS = bias->state().dVdS;
+      for (int v = 0; v < 2; ++v) {
+        const double middle = at[v], h = 1e-5;
+        at[v] = middle + h;
+        const double up = evaluate(*bias, at, step(20, Moment::STEP));
+        at[v] = middle - h;
+        const double down = evaluate(*bias, at, step(20, Moment::STEP));
+        at[v] = middle;
+        EXPECT_NEAR((up - down) / (2 * h), dVdS[v], 1e-7 * (1.0 + std::fabs(dVdS[v])));
+        most = std::max(most, std::fabs(dVdS[v]));
+      }
+    }
+    EXPECT_GT(most, 0.1);
+  }
+}
+
+// ---- parameters and work
+
+TEST_F(Kinds, work_of_moving_parameters)
+{
+  const auto bias = begin("moving k 3 s0 1 s0/stop 3 steps 10");
+  EXPECT_TRUE(bias->moves());
+  double work = 0.0, last = 0.0;
+  for (int k = 0; k < 15; ++k) {
+    const double s = 1.0 + 0.3 * k, center = 1.0 + 0.2 * std::min(k, 10);
+    const double before = center - (k <= 10 ? 0.2 : 0.0);
+    const auto change = [&](double at) {
+      return 1.5 * ((at - center) * (at - center) - (at - before) * (at - before));
+    };
+    if (k > 0) work += 0.5 * (change(last) + change(s));
+    evaluate(*bias, {s}, step(k));
+    EXPECT_NEAR(bias->state().work, work, 1e-12);
+    EXPECT_NEAR(outputs(*bias)["s0 of c_s"], center, 1e-14);
+    const auto terms = bias->on_device();
+    EXPECT_EQ(terms.moves, k > 0);
+    EXPECT_NEAR(terms.now[0].s0, center, 1e-14);
+    if (k > 0) { EXPECT_NEAR(terms.last[0].s0, before, 1e-14); }
+    last = s;
+  }
+  // In a minimization parameters stay, and there is no work.
+  evaluate(*bias, {2.0}, step(5, Moment::MINIMIZATION));
+  EXPECT_EQ(outputs(*bias)["s0 of c_s"], 3.0);
+  EXPECT_FALSE(bias->on_device().moves);
+  EXPECT_NEAR(bias->state().work, work, 1e-12);
+}
+
+TEST_F(Kinds, variables_of_the_caller)
+{
+  const auto bias = begin("moving k 3 v_y s0 v_x 2", 2);
+  EXPECT_EQ(bias->caller_variables(), (std::vector<std::string>{"y", "x"}));
+  EXPECT_EQ(bias->formula(0), "V = 3/2 (c_s - v_x)^2 + v_y/2 (c_t - 2)^2");
+  std::vector<std::string> asked;
+  bias->set(step(0), [&](const std::string &name) {
+    asked.push_back(name);
+    return 4.0;
+  });
+  EXPECT_EQ(asked, (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(bias->on_device().now[0].s0, 4.0);
+  EXPECT_EQ(bias->on_device().now[1].k, 4.0);
+  try {
+    bias->set(step(1), [](const std::string &name) {
+      return name == "y" ? -0.5 : 4.0;
+    });
+    FAIL();
+  } catch (const std::runtime_error &e) {
+    EXPECT_STREQ(e.what(), "variable y makes k -0.5, but it must be >= 0");
+  }
+  const auto fixed = begin("harmonic k 3 s0 2");
+  EXPECT_FALSE(fixed->moves());
+  EXPECT_TRUE(fixed->caller_variables().empty());
+}
+
+TEST_F(Kinds, not_finite)
+{
+  const auto error_at = [this](const std::string &words, double s, int k = 1) {
+    const auto bias = begin(words);
+    try {
+      evaluate(*bias, {s}, step(k));
+    } catch (const std::runtime_error &e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string begin_of = "the bias is not a finite number: V = ";
+  EXPECT_EQ(error_at("harmonic k 1 s0 0", 1e200),
+            begin_of + "inf, dV/dS = 1e+200 at c_s = 1e+200 - use a smaller k or s0");
+  EXPECT_EQ(error_at("wall/upper k 1 s0 0", 1e200),
+            begin_of +
+                "inf, dV/dS = 2e+200 at c_s = 1e+200 - use a smaller k, s0, exponent or offset");
+  EXPECT_EQ(error_at("linear k 1e308 stride 4", 0.25, 4),
+            begin_of + "2.5e+307, dV/dS = 1e+308 at c_s = 0.25 - use a smaller k or s0");
+  EXPECT_EQ(error_at("metad sigma 1 height 1e308 pace 1 biasfactor 1.5 temp 1 file FILE", 2.0),
+            begin_of + "inf, dV/dS = 0 at c_s = 2 - use a smaller height");
+}
+
+// ---- metadynamics
+
+TEST_F(Kinds, hills)
+{
+  const std::string words = "metad sigma 0.5 height 2 pace 5 file FILE grid 0 10 bins 100 temp 1.5";
+  auto bias = begin(words);
+  EXPECT_TRUE(bias->on_rank_0());
+  MetadynamicsOptions o;
+  o.names = {"s"};
+  o.sigma = {0.5};
+  o.height = 2.0;
+  o.kt = 3.0;
+  o.grid = {{0.0, 10.0, 100}};
+  Metadynamics expected(o);
+  double slope, work = 0.0;
+  for (int k = 0; k <= 30; ++k) {
+    const double s = series(k);
+    for (const auto moment : {Moment::STEP, Moment::LAST_OF_STEP, Moment::LAST_OF_STEP}) {
+      // a hill is added once a timestep, and none where a run begins
+      const bool is_due =
+          moment == Moment::LAST_OF_STEP && k % 5 == 0 && k > 0 && expected.nhills() < k / 5;
+      EXPECT_EQ(bias->needs_host(step(k, moment)), is_due);
+      if (is_due) {
+        const double before = expected.evaluate(&s, &slope);
+        expected.add(expected.next_hill(&s, before));
+        work += expected.evaluate(&s, &slope) - before;
+      }
+      EXPECT_EQ(evaluate(*bias, {s}, step(k, moment)), expected.evaluate(&s, &slope));
+      EXPECT_EQ(bias->state().dVdS[0], slope);
+    }
+    EXPECT_EQ(bias->on_device().grid.version, expected.nhills());
+  }
+  EXPECT_EQ(expected.nhills(), 6);
+  auto found = outputs(*bias);
+  EXPECT_EQ(found["number of hills"], 6);
+  EXPECT_EQ(found["work"], work);
+  EXPECT_EQ(found["center of the last hill of c_s"], series(30));
+  EXPECT_EQ(found["height of the last hill of c_s"], 2.0);
+  EXPECT_EQ(found["maximum of V"], expected.maximum());
+  EXPECT_EQ(found["c(t)"], expected.reweighting_offset());
+  EXPECT_EQ(*bias->on_device().grid.values, expected.grid_values());
+  EXPECT_NE(bias->formula(0).find("kT = 3 at temp 1.5, a hill every 5 steps\n  grid: c_s from 0 to "
+                                  "10 in 100 bins\n  hills file " +
+                                  path + ": units none, heights of the bias"),
+            std::string::npos);
+  bias.reset();    // unlocks the file
+  EXPECT_EQ(HillsFile(path, o, "program", "none").read(HillsFile::ALL).hills.size(), 6);
+}
+
+TEST_F(Kinds, on_device)
+{
+  EXPECT_TRUE(begin("metad sigma 0.5 height 2 pace 5 file FILE")->on_device().empty());
+  EXPECT_TRUE(
+      make("metad sigma 0.5 height 2 pace 5 grid 0 9 bins 90 file FILE")->on_device().empty());
+  const auto bias =
+      begin("metad sigma 0.5 height 2 pace 5 grid 0 9 bins 90 interval 1 8 file FILE");
+  const auto terms = bias->on_device();
+  EXPECT_TRUE(terms.has_grid() && terms.now.empty());
+  EXPECT_EQ(terms.grid.axes[0].bins, 90);
+  EXPECT_EQ(terms.grid.interval[0].hi, 8.0);
+  // what a GPU or rank 0 computed
+  BiasState state = bias->state();
+  state.s = {3.0};
+  state.dVdS = {0.5};
+  state.energy = 7.0;
+  state.work = 9.0;
+  bias->take(state);
+  EXPECT_EQ(outputs(*bias)["c_s"], 3.0);
+  EXPECT_EQ(outputs(*bias)["dV/dS of c_s"], 0.5);
+  EXPECT_EQ(outputs(*bias)["work"], 9.0);
+  EXPECT_NO_THROW(bias->check());
+  state.dVdS = {INFINITY};
+  bias->take(state);
+  EXPECT_THROW(bias->check(), std::runtime_error);
+}
+
+TEST_F(Kinds, outputs_are_fixed_at_construction)
+{
+  const auto names = [this](const std::string &words, int n) {
+    std::string text;
+    const auto bias = make(words, n);
+    for (const auto &output : bias->outputs())
+      text += (text.empty() ? "" : ", ") + output.name + (output.on_demand ? "!" : "");
+    return text;
+  };
+  const std::string hill = " of the last hill of c_";
+  EXPECT_EQ(names("linear k 1 2", 2),
+            "c_s, dV/dS of c_s, s0 of c_s, k of c_s, c_t, dV/dS of c_t, s0 of c_t, k of c_t, work");
+  const std::string of_s = "c_s, dV/dS of c_s, center" + hill + "s, height" + hill +
+      "s, work, "
+      "number of hills";
+  const std::string metad = "metad sigma 1 height 1 pace 1 file FILE";
+  EXPECT_EQ(names(metad, 1), of_s);
+  EXPECT_EQ(names(metad + " temp 1", 1), of_s);
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9", 1), of_s + ", maximum of V!");
+  EXPECT_EQ(names(metad + " grid 0 9 bins 9 temp 1", 1), of_s + ", maximum of V!, c(t)!");
+}
+
+// ---- saved states
+
+struct Continued {
+  const char *words;
+  int n;
+};
+
+TEST_F(Kinds, a_saved_bias_continues_exactly)
+{
+  for (const auto &c : {Continued{"harmonic k 3 s0 2", 1},
+                        {"linear k 3 4", 2},
+                        {"wall/upper k 3 s0 2 exponent 3", 1},
+                        {"wall/lower k 3 s0 2", 1},
+                        {"moving k 3 4 s0 2 1 s0/stop 5 4 k/stop 9 4 steps 30", 2},
+                        {"metad sigma 0.5 height 2 pace 4 file FILE", 1},
+                        {"metad sigma 0.5 0.4 height 2 pace 4 biasfactor 5 temp 1 file FILE", 2},
+                        {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1}}) {
+    SCOPED_TRACE(c.words);
+    const auto at = [&c](int k) {
+      return std::vector<double>{series(k), second_series(k)};
+    };
+    std::filesystem::remove(path);
+    auto bias = begin(c.words, c.n);
+    Archive archive;
+    for (int k = 0; k <= 30; ++k) {
+      evaluate(*bias, at(k), step(k));
+      if (k == 14) bias->save(archive);
+    }
+    const auto last = bias->state();
+    bias.reset();
+
+    auto again = make(c.words, c.n);
+    Archive saved(archive.bytes());
+    again->load(saved);
+    BiasStart start;
+    start.is_restarted = true;
+    start.restart_step = 14;
+    again->begin(start);
+    again->begin_run(14);
+    EXPECT_TRUE(warned.empty());
+    evaluate(*again, at(14), step(14, Moment::SETUP));
+    EXPECT_TRUE(warned.empty());
+    for (int k = 15; k <= 30; ++k) evaluate(*again, at(k), step(k));
+    EXPECT_EQ(again->state().energy, last.energy);
+    EXPECT_EQ(again->state().work, last.work);
+    EXPECT_EQ(again->state().s, last.s);
+    EXPECT_EQ(again->state().dVdS, last.dVdS);
+    EXPECT_EQ(again->state().own, last.own);
+
+    for (std::size_t size = 0; size < archive.bytes().size(); size += 8) {
+      Archive cut(archive.bytes().substr(0, size));
+      EXPECT_THROW(make(c.words, c.n)->load(cut), std::runtime_error);
+    }
+  }
+}
+
+TEST_F(Kinds, other_words_after_a_restart)
+{
+  const auto bias = begin("moving k 1 s0 2 s0/stop 3 steps 100");
+  for (int k = 0; k <= 10; ++k) evaluate(*bias, {2.0}, step(k));
+  Archive archive;
+  bias->save(archive);
+  const auto again = make("moving k 1 s0 2 s0/stop 3 steps 200");
+  again->load(archive);
+  BiasStart start;
+  start.is_restarted = true;
+  start.restart_step = 10;
+  again->begin(start);
+  for (int run = 0; run < 2; ++run) evaluate(*again, {2.0}, step(10, Moment::SETUP));
+  EXPECT_EQ(warned,
+            std::vector<std::string>{
+                "c_s goes on with s0 2.05 and k 1, but the restart file had 2.1 and 1 - were "
+                "the values of this command others in that run?"});
+}
+
+// The numbers that versions without names of kinds wrote.
+TEST_F(Kinds, numbered_states)
+{
+  const std::vector<double> moving = {1,   2,   40,  0,   0.25, 0.75, 1,  1.5,
+                                      2.5, 3.5, 4.5, 5.5, 6.5,  7.5,  8.5};
+  auto saved = read_numbered_bias(moving.data());
+  EXPECT_EQ(saved.kind, "moving");
+  EXPECT_EQ(saved.nvariables, 2);
+  EXPECT_EQ(saved.first_step, 40);
+  const auto bias = make("moving k 1 1 s0 0 0 s0/stop 5 5 steps 100", 2);
+  bias->load(saved.state);
+  std::vector<double> found;
+  for (const auto &output : bias->outputs()) found.push_back(output.value());
+  EXPECT_EQ(found, (std::vector<double>{1.5, 2.5, 3.5, 4.5, 5.5, 6.5, 7.5, 8.5, 0.25}));
+  EXPECT_EQ(bias->state().energy, 0.75);
+  evaluate(*bias, {1.5, 5.5}, step(0));
+  EXPECT_TRUE(bias->on_device().moves);    // from the parameters of the file
+
+  const std::vector<std::string> kinds = {"harmonic", "moving", "wall/upper", "wall/lower",
+                                          "linear",   "metad",  "unknown"};
+  for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+    for (const bool has_checksum : {false, true}) {
+      std::vector<double> numbers = {static_cast<double>(kind) + (has_checksum ? 1000.0 : 0.0),
+                                     1,
+                                     40,
+                                     3,
+                                     0.25,
+                                     0.75,
+                                     1,
+                                     1.5,
+                                     2.5,
+                                     3.5,
+                                     4.5};
+      if (has_checksum) numbers.insert(numbers.end(), {1, 4294967295.0, 4294967294.0});
+      EXPECT_EQ(read_numbered_bias(numbers.data()).kind, kinds[kind]);
+    }
+}
+
+// A hills file continues from the numbers of earlier versions, which have a checksum or none.
+TEST_F(Kinds, numbered_states_of_metadynamics)
+{
+  const std::string words = "metad sigma 0.5 height 2 pace 1 file FILE";
+  MetadynamicsOptions o;
+  o.names = {"s"};
+  o.sigma = {0.5};
+  o.height = 2.0;
+  Metadynamics metad(o);
+  {
+    const auto bias = begin(words);
+    for (int k = 1; k <= 3; ++k) {
+      evaluate(*bias, {series(k)}, step(k));
+      const double s = series(k);
+      metad.add(metad.next_hill(&s, 0.0));
+    }
+  }
+  for (const int checksum : {0, 1, 2}) {    // none, right, wrong
+    const std::uint64_t sum = metad.hills_checksum() + (checksum == 2);
+    std::vector<double> numbers = {
+        checksum ? 1005.0 : 5.0, 1, 0, 3, 0.25, 0.75, 1, series(3), 2.5, series(3), 2.0};
+    if (checksum)
+      numbers.insert(numbers.end(),
+                     {1, static_cast<double>(sum >> 32), static_cast<double>(sum & 0xffffffffu)});
+    said.clear();
+    const auto bias = make(words);
+    auto saved = read_numbered_bias(numbers.data());
+    bias->load(saved.state);
+    BiasStart start;
+    start.is_restarted = true;
+    start.restart_step = 3;
+    if (checksum == 2) {
+      try {
+        bias->begin(start);
+        FAIL();
+      } catch (const std::runtime_error &e) {
+        EXPECT_NE(std::string(e.what()).find("their checksum differs"), std::string::npos);
+      }
+      continue;
+    }
+    bias->begin(start);
+    std::vector<std::string> expected = {"goes on with 3 hills of " + path};
+    if (!checksum)
+      expected.insert(expected.begin(),
+                      "the restart file is of an earlier version without a checksum of the hills: "
+                      "compared the place of the last of 3 hills only");
+    EXPECT_EQ(said, expected);
+    const double s = 5.0;
+    double slope;
+    EXPECT_EQ(evaluate(*bias, {s}, step(3, Moment::SETUP)), metad.evaluate(&s, &slope));
+  }
+}
+
+// ---- words
+
+struct Wrong {
+  const char *words;    // [] around the one that the error points at, none: the whole command
+  const char *text;
+  int n = 1;
+};
+
+TEST_F(Kinds, wrong_words)
+{
+  std::string known;
+  for (const auto &kind : bias_kinds()) known += (known.empty() ? "" : ", ") + kind;
+  EXPECT_EQ(known, "harmonic, moving, wall/upper, wall/lower, linear, metad");
+  const std::string unknown = "Unknown fix bias kind: opes - known are " + known;
+  const Wrong cases[] = {
+      {"[opes] k 1", unknown.c_str()},
+      {"harmonic k 1 [K] 2", "Unknown fix bias harmonic keyword: K - known are k, s0, stride"},
+      {"harmonic k 1 s0 2 [k] 3", "Fix bias harmonic keyword k is given twice"},
+      {"harmonic s0 2", "Fix bias harmonic needs keyword k"},
+      {"harmonic [k] s0 2",
+       "Fix bias harmonic keyword k takes 1 value, one for the variable c_s, but has 0"},
+      {"harmonic k 1 [s0] 2 3",
+       "Fix bias harmonic keyword s0 takes 1 value, one for the variable c_s, but has 2: 2 3"},
+      {"linear [k] 1 1",
+       "Fix bias linear keyword k takes 3 values, one for each of the variables c_s c_t c_u, but "
+       "has 2: 1 1",
+       3},
+      {"harmonic k [1x] s0 2", "Fix bias harmonic k must be a number, not '1x'"},
+      {"harmonic k [0x1] s0 2", "Fix bias harmonic k must be a number, not '0x1'"},
+      {"harmonic k [inf] s0 2", "Fix bias harmonic k must be a number, not 'inf'"},
+      {"harmonic k [v_x] s0 2",
+       "Fix bias harmonic k must be a number, not 'v_x' - only k and s0 of kind moving may be a "
+       "variable, v_name"},
+      {"harmonic k 1 [-0.1] s0 2 2", "Fix bias harmonic k is -0.1 but must be >= 0", 2},
+      {"harmonic k 1 s0 2 stride [0]",
+       "Fix bias harmonic stride must be a number of steps from 1 to 2147483647, not '0'"},
+      {"harmonic k 1 s0 2 stride [99999999999999999999]",
+       "Fix bias harmonic stride must be a number of steps from 1 to 2147483647, not "
+       "'99999999999999999999'"},
+      {"moving k 1 s0 2 [s0/stop] 3",
+       "Fix bias moving keyword s0/stop needs keyword steps, the number of steps to the stop"},
+      {"moving k v_x s0 2 k/stop [3] steps 4",
+       "Fix bias moving: k is the variable v_x, so k/stop cannot move it"},
+      {"wall/upper k 1 s0 2 exponent [1]",
+       "Fix bias wall/upper exponent is 1 but must be > 1, or the force jumps at the wall"},
+      {"metad sigma 1 height 1 pace [5] file H stride 2",
+       "Fix bias metad pace 5 is not a multiple of stride 2: hills are added where the bias is "
+       "evaluated"},
+      {"metad sigma 1 height 1 pace 1 file H append [maybe]",
+       "Fix bias metad append must be yes or no, not 'maybe'"},
+      {"metad sigma 1 height 1 pace 1 file H grid 0 9 bins 9 write_grid 1 [H]",
+       "Fix bias metad write_grid cannot write to the hills file H - use another name"},
+  };
+  for (const auto &c : cases) {
+    SCOPED_TRACE(c.words);
+    auto words = split(c.words);
+    int expected = ParseError::WHOLE_COMMAND;
+    std::string plain;
+    for (std::size_t k = 0; k < words.size(); ++k) {
+      if (words[k][0] == '[') {
+        expected = static_cast<int>(k);
+        words[k] = words[k].substr(1, words[k].size() - 2);
+      }
+      plain += words[k] + " ";
+    }
+    try {
+      make(plain, c.n);
+      ADD_FAILURE();
+    } catch (const ParseError &e) {
+      EXPECT_STREQ(e.what(), c.text);
+      EXPECT_EQ(e.word, expected);
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(Kinds, setup)
+{
+  EXPECT_EQ(make("harmonic k 50 s0 5.5")->formula(7), "V = 50/2 (c_s - 5.5)^2");
+  EXPECT_EQ(make("moving k 50 s0 4 s0/stop 8 steps 100")->formula(7),
+            "V = 50/2 (c_s - (4 -> 8 from step 7 to 107))^2");
+  EXPECT_EQ(make("wall/upper k 3 s0 2 exponent 3 offset 0.5")->formula(7),
+            "V = 3 (c_s - 1.5)^3 where c_s > 1.5");
+  EXPECT_EQ(make("wall/lower k 3 s0 2 offset 0.5")->formula(7),
+            "V = 3 (2.5 - c_s)^2 where c_s < 2.5");
+  EXPECT_EQ(make("linear k 3 -2", 2)->formula(7), "V = 3 (c_s - 0) + -2 (c_t - 0)");
+  EXPECT_EQ(make("linear k 3 stride 5")->stride(), 5);
+  EXPECT_EQ(make("linear k 3")->stride(), 1);
+  EXPECT_EQ(make("linear k 3")->warning_of_rerun(), "");
+  EXPECT_NE(make("metad sigma 1 height 1 pace 1 file FILE")->warning_of_rerun(), "");
+}
+
+}    // namespace
