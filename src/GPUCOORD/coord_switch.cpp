@@ -38,7 +38,7 @@ std::vector<Choice<SwitchKind>> choices()
   return list;
 }
 
-// the keyword of a function, or null
+// Returns null if the function does not take the keyword.
 const SwitchParameter *find(const SwitchInfo &function, const std::string &keyword)
 {
   for (const auto &parameter : function.parameters)
@@ -191,10 +191,10 @@ std::string CoordSwitch::words(const SwitchOptions &o)
 
 namespace {
 
-// Stands in restart files where version 1 has the number of the function.
+// Restart files have this where version 1 has the number of the function.
 constexpr int BY_NAME = -1;
 
-// all that a restart file may hold of a function
+// Returns the parameters that a restart file holds.
 std::vector<SwitchParameter> stored(const SwitchInfo &function)
 {
   std::vector<SwitchParameter> list = function.parameters;
@@ -202,7 +202,7 @@ std::vector<SwitchParameter> stored(const SwitchInfo &function)
   return list;
 }
 
-// after the number of the function, in version 1
+// Reads the options that follow the number of a function in files of version 1.
 void read_version_1(RestartReader &in, int number, SwitchOptions &o)
 {
   static_assert(static_cast<int>(SwitchKind::RATIONAL) == 0 &&

@@ -57,7 +57,7 @@ struct SwitchParameter {
   int length_power = 0;                          // unit of the number: distance^length_power
 };
 
-// What the words of a function are.
+// The words of a function in an input script, and how it mixes.
 struct SwitchInfo {
   SwitchKind kind;
   const char *name;
@@ -110,7 +110,7 @@ class GPUCOORD_API Switch {
   double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
   // s'(0) of a stretched function, 1 of others
   double top_before_stretch() const { return at_zero; }
-  // What the user should know where the stretch changes s'(0). Empty where it does not.
+  // Tells the user that the stretch changes s'(0); empty if it does not.
   std::string stretch_warning() const;
 
   // Why pair terms of this precision cannot hold the stretched function. Empty where they can, and

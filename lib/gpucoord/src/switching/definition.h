@@ -51,15 +51,15 @@ inline void need_positive(const char *field, const char *name, double value)
                       std::string(name) + " is " + text_of(value) + " but must be > 0 and finite");
 }
 
-// functions/NAME.h specializes this, with a NAME and with what differs from AnyFunction.
+// functions/NAME.h specializes this, derived from AnyFunction, with a NAME.
 template <SwitchKind KIND> struct Definition;
 
 struct AnyFunction {
-  // Why no r0 follows the name; null where it does.
+  // The reason why no r0 follows the name; null if it does.
   static constexpr const char *WHY_NO_R0 = nullptr;
   // The length that pair_modify mix takes for sigma.
   static constexpr double SwitchOptions::*SIZE = &SwitchOptions::r0;
-  // Keywords of its own, in the order of messages.
+  // The keywords that only this function takes, in the order of messages.
   static std::vector<SwitchParameter> parameters() { return {}; }
 
   // Checks and sets r0. d0 is valid and dmax is larger, or not given.
@@ -70,10 +70,10 @@ struct AnyFunction {
   static double at_zero(const SwitchOptions &) { return 1.0; }
   // Checks s'(0) and s'(dmax), which a stretch takes to 1 and 0.
   static void check_ends(const SwitchOptions &, double /*at_zero*/, double /*at_dmax*/) {}
-  // What to tell the user where s'(0) is not 1 and the stretch changes that.
+  // Tells the user about a stretch that changes s'(0), which is not 1.
   static std::string stretch_warning(const Switch &) { return ""; }
 
-  // Its numbers between name and d0 in the line at setup; empty: each of its parameters, and r0.
+  // Its numbers between name and d0 in the line at setup; empty: its parameters and r0.
   static std::string description(const SwitchOptions &) { return ""; }
   // Its lengths in errors about the stretch, with and without their numbers
   static std::string lengths(const SwitchOptions &o) { return "r0 = " + text_of(o.r0); }

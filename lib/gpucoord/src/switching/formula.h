@@ -69,7 +69,7 @@ namespace shape {
     static constexpr bool CHEAP = false;
     // On a GPU, in float: in squares, lengths are in units of r0, which saves a factor.
     static constexpr bool IN_R0 = false;
-    // Whether this shape of x^power gives the function of these options.
+    // True if this shape, in x^power, gives the function of these options.
     static GPUCOORD_HD bool fits(const SwitchOptions &, int /*power*/) { return true; }
   };
 
