@@ -11,6 +11,7 @@ Usage: pair.py BUILD_DIR [threads [edge [device ...]]]; threads defaults to all 
 lattice, 4 atoms per cell) to 20, devices to host, and cuda if there is a GPU.
 """
 
+import glob
 import os
 import re
 import subprocess
@@ -41,9 +42,6 @@ run {steps}
 FUNCTIONS = {
     "rational 6/12": "rational 1.0 dmax 2.5",
     "cubic": "cubic dmax 2.5",
-    "gaussian": "gaussian 1.0 dmax 2.5",
-    "exp": "exp 1.0 dmax 2.5",
-    "tanh": "tanh 1.0 dmax 2.5",
     "cosinus": "cosinus 2.5",
     "q": "q ref 1.0 beta 5.0 dmax 2.5",
     "rational 12/24": "rational 1.0 nn 12 mm 24 dmax 2.5",
@@ -52,6 +50,12 @@ FUNCTIONS = {
     "smap": "smap 1.0 a 2 b 3 dmax 2.5",
     "custom": "custom 1.0 func 1/(1+x^6) dmax 2.5",
 }
+HEADERS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../lib/gpucoord/src/switching/functions/*.h")
+for header in sorted(glob.glob(HEADERS)):
+    with open(header) as text:
+        name, = re.findall(r'NAME = "(\w+)"', text.read())
+    if name not in {words.split()[0] for words in FUNCTIONS.values()}:    # one that needs r0 alone
+        FUNCTIONS[name] = f"{name} 1.0 dmax 2.5"
 TURNS = 5
 
 

@@ -12,6 +12,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 
 LIB = pathlib.Path(__file__).resolve().parent.parent / "lib/gpucoord"
 # Folders of src/ that all subjects share, each with the folders that it may include.
@@ -24,7 +25,7 @@ SHARED = {
 # Public headers by the folder that implements them.
 PUBLIC = {
     "core": {"archive", "box", "counters", "export", "types"},
-    "switching": {"switch_table", "switching"},
+    "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_bias", "hills_file", "metadynamics", "restraint"},
@@ -78,8 +79,16 @@ def needs_cuda(header, seen):
         needs_cuda(other, seen) for other in includes(header))
 
 
-def compile_alone(header, nvcc, lepton):
-    command = ["-std=c++17", f"-I{LIB / 'include'}", f"-I{lepton}"]
+def write_generated(folder):
+    """The headers that CMake makes for lib/gpucoord."""
+    listed = (LIB / "include/gpucoord/switch_functions.def").read_text()
+    kinds = re.findall(r"^GPUCOORD_(?:FUNCTION|EXPRESSION)\((\w+),", listed, re.MULTILINE)
+    pathlib.Path(folder, "gpucoord_switch_functions.h").write_text(
+        "".join(f'#include "{LIB}/src/switching/functions/{kind.lower()}.h"\n' for kind in kinds))
+
+
+def compile_alone(header, nvcc, folders):
+    command = ["-std=c++17", f"-I{LIB / 'include'}", *(f"-I{folder}" for folder in folders)]
     if header.suffix == ".cuh":
         command = [nvcc, *command, "-x", "cu", "-arch=sm_90", "-c", "-o", os.devnull]
     else:
@@ -101,8 +110,10 @@ def main():
     alone = [p for p in headers if nvcc or not (p.suffix == ".cuh" or needs_cuda(p, set()))]
     if len(alone) < len(headers):
         print(f"check-structure: {len(headers) - len(alone)} headers for CUDA are not compiled, there is no nvcc")
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        wrong += filter(None, pool.map(lambda header: compile_alone(header, nvcc, sys.argv[1]), alone))
+    with tempfile.TemporaryDirectory() as generated, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        write_generated(generated)
+        folders = sys.argv[1], generated
+        wrong += filter(None, pool.map(lambda header: compile_alone(header, nvcc, folders), alone))
     print("\n".join(wrong) or f"check-structure: {len(files)} files, {len(alone)} headers compiled alone")
     return bool(wrong)
 

@@ -23,62 +23,57 @@
 #include <map>
 
 using namespace LAMMPS_NS;
+using gpucoord::SwitchInfo;
 using gpucoord::SwitchKind;
 using gpucoord::SwitchOptions;
+using gpucoord::SwitchParameter;
 using Words::Choice;
 
 namespace {
 
-const std::vector<Choice<SwitchKind>> SWITCHES = {
-    {"rational", SwitchKind::RATIONAL}, {"exp", SwitchKind::EXP},
-    {"gaussian", SwitchKind::GAUSSIAN}, {"smap", SwitchKind::SMAP},
-    {"cubic", SwitchKind::CUBIC},       {"tanh", SwitchKind::TANH},
-    {"cosinus", SwitchKind::COSINUS},   {"q", SwitchKind::Q},
-    {"custom", SwitchKind::CUSTOM}};
-
-// keywords that may follow the name, and r0 where the function takes one
-struct SwitchKeyword {
-  const char *keyword;
-  const char *field;                // of SwitchOptions, as SwitchError names it
-  double SwitchOptions::*value;     // null: no number
-  std::vector<SwitchKind> kinds;    // functions that take it; empty: any
-};
-const std::vector<SwitchKeyword> SWITCH_KEYWORDS = {
-    {"nn", "n", &SwitchOptions::n, {SwitchKind::RATIONAL}},
-    {"mm", "m", &SwitchOptions::m, {SwitchKind::RATIONAL}},
-    {"a", "a", &SwitchOptions::a, {SwitchKind::SMAP}},
-    {"b", "b", &SwitchOptions::b, {SwitchKind::SMAP}},
-    {"ref", "ref", &SwitchOptions::ref, {SwitchKind::Q}},
-    {"beta", "beta", &SwitchOptions::beta, {SwitchKind::Q}},
-    {"lambda", "lambda", &SwitchOptions::lambda, {SwitchKind::Q}},
-    {"func", "expression", nullptr, {SwitchKind::CUSTOM}},
-    {"d0", "d0", &SwitchOptions::d0, {}},
-    {"dmax", "dmax", &SwitchOptions::dmax, {}},
-    {"nostretch", "stretch", nullptr, {}}};
-
-bool takes(SwitchKind kind, const SwitchKeyword &entry)
+std::vector<Choice<SwitchKind>> choices()
 {
-  return entry.kinds.empty() ||
-      std::find(entry.kinds.begin(), entry.kinds.end(), kind) != entry.kinds.end();
+  std::vector<Choice<SwitchKind>> list;
+  for (const auto &function : SwitchInfo::all()) list.push_back({function.name, function.kind});
+  return list;
 }
 
-std::string switch_keywords(SwitchKind kind)
+// Returns null if the function does not take the keyword.
+const SwitchParameter *find(const SwitchInfo &function, const std::string &keyword)
+{
+  for (const auto &parameter : function.parameters)
+    if (keyword == parameter.keyword) return &parameter;
+  return nullptr;
+}
+
+bool any_takes(const std::string &keyword)
+{
+  const auto &all = SwitchInfo::all();
+  return std::any_of(all.begin(), all.end(), [&keyword](const SwitchInfo &function) {
+    return find(function, keyword);
+  });
+}
+
+std::string switch_keywords(const SwitchInfo &function)
 {
   std::vector<std::string> list;
-  for (const auto &entry : SWITCH_KEYWORDS)
-    if (takes(kind, entry)) list.emplace_back(entry.keyword);
+  for (const auto &parameter : function.parameters) list.emplace_back(parameter.keyword);
   return utils::join(list, ", ");
-}
-
-bool takes_r0(SwitchKind kind)
-{
-  // cubic takes its width from d0 and dmax, q its scale from ref
-  return kind != SwitchKind::CUBIC && kind != SwitchKind::Q;
 }
 
 std::string lowercase_first(std::string text)
 {
   text[0] = static_cast<char>(std::tolower(text[0]));
+  return text;
+}
+
+// Blanks mean nothing in an expression, and end a word.
+std::string without_blanks(std::string text)
+{
+  const auto is_blank = [](unsigned char c) {
+    return std::isspace(c);
+  };
+  text.erase(std::remove_if(text.begin(), text.end(), is_blank), text.end());
   return text;
 }
 
@@ -88,8 +83,9 @@ std::string lowercase_first(std::string text)
 
 bool CoordSwitch::is_name(const std::string &word)
 {
-  return std::any_of(SWITCHES.begin(), SWITCHES.end(), [&word](const Choice<SwitchKind> &choice) {
-    return word == choice.name;
+  const auto &all = SwitchInfo::all();
+  return std::any_of(all.begin(), all.end(), [&word](const SwitchInfo &function) {
+    return word == function.name;
   });
 }
 
@@ -110,12 +106,13 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     return Words::position(input, word);
   };
   SwitchOptions o;
-  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, SWITCHES, input, error);
+  o.kind = Words::choose(lowercase_first(command), iarg, narg, arg, choices(), input, error);
+  const SwitchInfo &function = SwitchInfo::of(o.kind);
   const char *const name = arg[iarg + 1];
   std::map<std::string, const char *> word_of;    // that set a field of SwitchOptions
   iarg += 2;
 
-  if (takes_r0(o.kind)) {
+  if (!function.why_no_r0) {
     if (iarg >= narg)
       error->all(FLERR, position(name), "{0} {1} needs r0, for example: {1} 1.5", command, name);
     word_of["r0"] = arg[iarg];
@@ -123,32 +120,30 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
     ++iarg;
   } else if (iarg < narg && utils::is_double(arg[iarg]))
     error->all(FLERR, position(arg[iarg]), "{} {} takes no r0: {}", command, name,
-               o.kind == SwitchKind::CUBIC ? "its width is dmax - d0" : "its distance is ref");
+               function.why_no_r0);
 
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
-    const auto entry = std::find_if(SWITCH_KEYWORDS.begin(), SWITCH_KEYWORDS.end(),
-                                    [&keyword](const SwitchKeyword &e) {
-                                      return keyword == e.keyword;
-                                    });
-    if (entry == SWITCH_KEYWORDS.end()) break;
-    if (!takes(o.kind, *entry))
+    const SwitchParameter *const parameter = find(function, keyword);
+    if (!parameter) {
+      if (!any_takes(keyword)) break;
       error->all(FLERR, position(arg[iarg]), "{} {} takes no {} - it takes {}", command, name,
-                 keyword, switch_keywords(o.kind));
-    if (keyword == "nostretch") {
-      o.stretch = false;
+                 keyword, switch_keywords(function));
+    }
+    if (parameter->off) {
+      o.*(parameter->off) = false;
       ++iarg;
       continue;
     }
     if (iarg + 2 > narg)
       utils::missing_cmd_args(FLERR, lowercase_first(command) + " " + keyword, error);
-    if (keyword == "func")
-      o.expression = arg[iarg + 1];
-    else if (keyword == "dmax" && utils::lowercase(arg[iarg + 1]) == "inf")
+    if (parameter->text)
+      o.*(parameter->text) = arg[iarg + 1];
+    else if (parameter->number == &SwitchOptions::dmax && utils::lowercase(arg[iarg + 1]) == "inf")
       o.dmax = std::numeric_limits<double>::infinity();
     else
-      o.*(entry->value) = number(arg[iarg + 1], keyword);
-    word_of[entry->field] = arg[iarg + 1];
+      o.*(parameter->number) = number(arg[iarg + 1], keyword);
+    word_of[parameter->field] = arg[iarg + 1];
     iarg += 2;
   }
 
@@ -156,11 +151,13 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
 
   if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
     error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
-               command.substr(command.rfind(' ') + 1), name, switch_keywords(o.kind),
+               command.substr(command.rfind(' ') + 1), name, switch_keywords(function),
                next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
 
   try {
-    warn_of_stretch(gpucoord::Switch(o));
+    const std::string warning = gpucoord::Switch(o).stretch_warning();
+    if (comm->me == 0 && !warning.empty())
+      error->warning(FLERR, "{} {}: {}", command, name, warning);
   } catch (const gpucoord::SwitchError &e) {
     const auto word = word_of.find(e.field);
     error->all(FLERR, position(word == word_of.end() ? name : word->second), "{} {}: {}", command,
@@ -171,55 +168,105 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
 
 /* ---------------------------------------------------------------------- */
 
-void CoordSwitch::warn_of_stretch(const gpucoord::Switch &function) const
-{
-  const double at_zero = function.top_before_stretch();
-  if (comm->me != 0 || fabs(at_zero - 1.0) <= 1e-6) return;
-  if (function.options().kind == SwitchKind::Q && at_zero < 0.5)
-    error->warning(FLERR,
-                   "{} q: the function is {:.6g} at r = d0, and the stretch for dmax = {:.10g} "
-                   "makes that 1 - use a d0 below "
-                   "lambda ref = {:.10g}, where it is 1/2, or nostretch; d0 does not shift q",
-                   command, at_zero, function.dmax(),
-                   function.options().lambda * function.options().ref);
-  if (function.options().kind != SwitchKind::CUSTOM) return;
-  error->warning(FLERR,
-                 "{} custom: the expression '{}' is {:.6g} at x = 0, and the stretch for dmax = "
-                 "{:.10g} makes that 1: "
-                 "s is {:.6g} times the expression {} {:.6g} - use nostretch to keep its values, "
-                 "or an expression that "
-                 "is 1 at x = 0",
-                 command, function.options().expression, at_zero, function.dmax(),
-                 function.stretch(), function.shift() < 0.0 ? "minus" : "plus",
-                 fabs(function.shift()));
-}
-
-/* ---------------------------------------------------------------------- */
-
 std::string CoordSwitch::words(const SwitchOptions &o)
 {
   const auto same = [](double a, double b) {
     return a == b || (std::isnan(a) && std::isnan(b));
   };
   const SwitchOptions given_by_default;
-  std::string text = Words::name_of(o.kind, SWITCHES);
-  if (takes_r0(o.kind)) text += fmt::format(" {}", o.r0);
-  for (const auto &entry : SWITCH_KEYWORDS)
-    if (entry.value && takes(o.kind, entry) &&
-        !same(o.*(entry.value), given_by_default.*(entry.value)))
-      text += fmt::format(" {} {}", entry.keyword, o.*(entry.value));
-  if (o.kind == SwitchKind::CUSTOM) {
-    std::string expression =
-        o.expression;    // without blanks, which mean nothing in it and end a word
-    expression.erase(std::remove_if(expression.begin(), expression.end(),
-                                    [](unsigned char c) {
-                                      return std::isspace(c);
-                                    }),
-                     expression.end());
-    text += " func " + expression;
-  }
-  if (!o.stretch) text += " nostretch";
+  const SwitchInfo &function = SwitchInfo::of(o.kind);
+  std::string text = function.name;
+  if (!function.why_no_r0) text += fmt::format(" {}", o.r0);
+  for (const auto &p : function.parameters)
+    if (p.number && !same(o.*(p.number), given_by_default.*(p.number)))
+      text += fmt::format(" {} {}", p.keyword, o.*(p.number));
+  for (const auto &p : function.parameters)
+    if (p.text) text += fmt::format(" {} {}", p.keyword, without_blanks(o.*(p.text)));
+  for (const auto &p : function.parameters)
+    if (p.off && !(o.*(p.off))) text += fmt::format(" {}", p.keyword);
   return text;
+}
+
+/* ---------------------------------------------------------------------- */
+
+namespace {
+
+// Restart files have this where version 1 has the number of the function.
+constexpr int BY_NAME = -1;
+
+// Returns the parameters that a restart file holds.
+std::vector<SwitchParameter> stored(const SwitchInfo &function)
+{
+  std::vector<SwitchParameter> list = function.parameters;
+  if (!function.why_no_r0) list.push_back({"r0", "r0", &SwitchOptions::r0});
+  return list;
+}
+
+// Reads the options that follow the number of a function in files of version 1.
+void read_version_1(RestartReader &in, int number, SwitchOptions &o)
+{
+  static_assert(static_cast<int>(SwitchKind::RATIONAL) == 0 &&
+                    static_cast<int>(SwitchKind::CUSTOM) == 8,
+                "new functions stand last in switch_functions.def");
+  constexpr double SwitchOptions::*NUMBERS[] = {
+      &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
+      &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
+      &SwitchOptions::lambda, &SwitchOptions::ref};
+  o.kind = static_cast<SwitchKind>(number);
+  o.stretch = in.read<int>();
+  o.expression.resize(in.read<int>());
+  for (const auto value : NUMBERS) o.*value = in.read<double>();
+  in.read(&o.expression[0], o.expression.size());
+}
+
+}    // namespace
+
+void CoordSwitch::write_restart(RestartWriter &out, const SwitchOptions &o)
+{
+  const SwitchInfo &function = SwitchInfo::of(o.kind);
+  const std::vector<SwitchParameter> parameters = stored(function);
+  out.write(BY_NAME);
+  out.write(std::string(function.name));
+  out.write(static_cast<int>(parameters.size()));
+  for (const auto &p : parameters) {
+    out.write(std::string(p.keyword));
+    if (p.number) out.write(o.*(p.number));
+    if (p.text) out.write(o.*(p.text));
+    if (p.off) out.write(static_cast<int>(o.*(p.off)));
+  }
+}
+
+SwitchOptions CoordSwitch::read_restart(RestartReader &in)
+{
+  SwitchOptions o;
+  const auto refuse = [this](const std::string &words) {
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: the restart file has the switching function '{}', which this version of "
+               "GPUCOORD does not know - read it with the version that wrote it",
+               command, words);
+  };
+  const int number = in.read<int>();
+  if (number != BY_NAME) {
+    if (number < 0 || number > static_cast<int>(SwitchKind::CUSTOM)) refuse(std::to_string(number));
+    read_version_1(in, number, o);
+    return o;
+  }
+  const std::string name = in.text();
+  if (!is_name(name)) refuse(name);
+  for (const auto &function : SwitchInfo::all())
+    if (name == function.name) o.kind = function.kind;
+  const std::vector<SwitchParameter> parameters = stored(SwitchInfo::of(o.kind));
+  for (int left = in.read<int>(); left > 0; --left) {
+    const std::string keyword = in.text();
+    const auto p = std::find_if(parameters.begin(), parameters.end(), [&](const auto &one) {
+      return keyword == one.keyword;
+    });
+    if (p == parameters.end()) refuse(name + " " + keyword);
+    if (p->number) o.*(p->number) = in.read<double>();
+    if (p->text) o.*(p->text) = in.text();
+    if (p->off) o.*(p->off) = in.read<int>();
+  }
+  return o;
 }
 
 /* ---------------------------------------------------------------------- */

@@ -11,6 +11,8 @@
 #ifndef LMP_COORD_SWITCH_H
 #define LMP_COORD_SWITCH_H
 
+#include "gpucoord_restart_io.h"
+
 #include "pointers.h"
 
 #include "gpucoord/switching.h"
@@ -40,6 +42,10 @@ class CoordSwitch : protected Pointers {
   // the words that parse() would read
   static std::string words(const gpucoord::SwitchOptions &);
 
+  // A function in a restart file, by its name and keywords
+  static void write_restart(RestartWriter &, const gpucoord::SwitchOptions &);
+  gpucoord::SwitchOptions read_restart(RestartReader &);
+
   // whether this is the name of a function
   static bool is_name(const std::string &);
 
@@ -48,8 +54,6 @@ class CoordSwitch : protected Pointers {
 
  private:
   double number(const char *word, const std::string &keyword) const;
-  // Warns on rank 0 if the stretch changes the scale of an expression.
-  void warn_of_stretch(const gpucoord::Switch &) const;
 
   const std::string command, unknown;
 };

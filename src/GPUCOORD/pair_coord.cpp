@@ -34,7 +34,7 @@ using namespace LAMMPS_NS;
 using gpucoord::ATOM_VIRIAL;
 using gpucoord::DERIVATIVES;
 using gpucoord::Switch;
-using gpucoord::SwitchKind;
+using gpucoord::SwitchInfo;
 using gpucoord::SwitchOptions;
 using gpucoord::SwitchTable;
 using gpucoord::VALUE;
@@ -282,7 +282,9 @@ void PairCoord::mix(int i, int j)
   const Switch full_a(a), full_b(b);
   const SwitchOptions &fa = full_a.options(), &fb = full_b.options();
   const auto form = [](SwitchOptions o) {    // all options except lengths
-    o.r0 = o.d0 = o.dmax = o.ref = o.beta = SwitchOptions::NOT_GIVEN;
+    o.r0 = SwitchOptions::NOT_GIVEN;
+    for (const auto &p : SwitchInfo::of(o.kind).parameters)
+      if (p.length_power != 0) o.*(p.number) = SwitchOptions::NOT_GIVEN;
     return CoordSwitch::words(o);
   };
   if (form(fa) != form(fb))
@@ -292,18 +294,17 @@ void PairCoord::mix(int i, int j)
     refuse(fmt::format("epsilon {} and {} differ in sign", epsilon[i][i], epsilon[j][j]));
 
   SwitchOptions mixed = a;
-  const auto mix_lengths = [&](double SwitchOptions::*length) {
+  const auto mix_lengths = [&](double SwitchOptions::*length, bool is_inverse = false) {
     if (std::isnan(a.*length) && std::isnan(b.*length)) return;
-    mixed.*length = mix_distance(
-        fa.*length, fb.*length);    // if only one is given, mix it with the default of the other
+    // if only one is given, mix it with the default of the other
+    mixed.*length = is_inverse ? 1.0 / mix_distance(1.0 / fa.*length, 1.0 / fb.*length)
+                               : mix_distance(fa.*length, fb.*length);
   };
+  const SwitchInfo &function = SwitchInfo::of(a.kind);
   mix_lengths(&SwitchOptions::r0);
-  mix_lengths(&SwitchOptions::d0);
-  mix_lengths(&SwitchOptions::dmax);
-  mix_lengths(&SwitchOptions::ref);
-  if (a.kind == SwitchKind::Q) mixed.beta = 1.0 / mix_distance(1.0 / a.beta, 1.0 / b.beta);
-  const double size_a = a.kind == SwitchKind::Q ? a.ref : fa.r0,
-               size_b = b.kind == SwitchKind::Q ? b.ref : fb.r0;
+  for (const auto &p : function.parameters)
+    if (p.length_power != 0) mix_lengths(p.number, p.length_power < 0);
+  const double size_a = fa.*(function.size), size_b = fb.*(function.size);
   const double magnitude = mix_energy(fabs(epsilon[i][i]), fabs(epsilon[j][j]), size_a, size_b);
   std::string why;
   try {
@@ -662,16 +663,6 @@ void PairCoord::write_data_all(FILE *fp)
 
 /* ---------------------------------------------------------------------- */
 
-namespace {
-
-// Numbers of SwitchOptions in a restart file.
-constexpr double SwitchOptions::*NUMBERS[] = {
-    &SwitchOptions::r0,     &SwitchOptions::d0, &SwitchOptions::dmax, &SwitchOptions::n,
-    &SwitchOptions::m,      &SwitchOptions::a,  &SwitchOptions::b,    &SwitchOptions::beta,
-    &SwitchOptions::lambda, &SwitchOptions::ref};
-
-}    // namespace
-
 void PairCoord::write_restart(FILE *fp)
 {
   write_restart_settings(fp);
@@ -681,13 +672,8 @@ void PairCoord::write_restart(FILE *fp)
       const int is_set = allocated ? setflag[i][j] : 0;
       out.write(is_set);
       if (!is_set) continue;
-      const SwitchOptions &o = of_types(i, j).options;
       out.write(epsilon[i][j]);
-      out.write(static_cast<int>(o.kind));
-      out.write(static_cast<int>(o.stretch));
-      out.write(static_cast<int>(o.expression.size()));
-      for (const auto number : NUMBERS) out.write(o.*number);
-      out.write(o.expression.data(), o.expression.size());
+      CoordSwitch::write_restart(out, of_types(i, j).options);
     }
 }
 
@@ -700,13 +686,8 @@ void PairCoord::read_restart(FILE *fp)
     for (int j = i; j <= ntypes; ++j) {
       setflag[i][j] = in.read<int>();
       if (!setflag[i][j]) continue;
-      SwitchOptions &o = of_types(i, j).options;
       epsilon[i][j] = in.read<double>();
-      o.kind = static_cast<SwitchKind>(in.read<int>());
-      o.stretch = in.read<int>();
-      o.expression.resize(in.read<int>());
-      for (const auto number : NUMBERS) o.*number = in.read<double>();
-      in.read(&o.expression[0], o.expression.size());
+      of_types(i, j).options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
     }
 }
 

@@ -10,20 +10,14 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace gpucoord {
 
-// With x = (r - d0)/r0, and s = 1 for r <= d0:
+// The functions of x = (r - d0)/r0; s = 1 for r <= d0. Each one has a header in src/switching/functions/.
 enum class SwitchKind {
-  RATIONAL,    // (1 - x^n)/(1 - x^m)
-  EXP,         // exp(-x)
-  GAUSSIAN,    // exp(-x^2/2)
-  SMAP,        // (1 + (2^(a/b) - 1) x^a)^(-b/a)
-  CUBIC,       // (x-1)^2 (1+2x), r0 = dmax - d0
-  TANH,        // 1 - tanh x
-  COSINUS,     // (cos(pi x) + 1)/2, 0 for x > 1
-  Q,           // 1/(1 + exp(beta (r - lambda ref))) for r > d0
-  CUSTOM       // an expression in x
+#define GPUCOORD_FUNCTION(KIND, FORM, FORMULA) KIND,
+#include "gpucoord/switch_functions.def"
 };
 
 // A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and falls back
@@ -37,7 +31,7 @@ struct Window {
 struct SwitchOptions {
   static constexpr double NOT_GIVEN = std::numeric_limits<double>::quiet_NaN();
   SwitchKind kind = SwitchKind::RATIONAL;
-  double r0 = NOT_GIVEN;      // > 0; required, except for CUBIC and Q, which do not take it
+  double r0 = NOT_GIVEN;      // > 0; required by functions that take it
   double d0 = 0.0;            // >= 0
   double dmax = NOT_GIVEN;    // > d0, or infinity for a range without end
   double n = 6.0;             // RATIONAL, > 0
@@ -51,6 +45,28 @@ struct SwitchOptions {
   bool stretch = true;        // with a finite dmax: s(0) = 1 and s(dmax) = 0
   bool shifted =
       false;    // without stretch: s'(x) - s'(dmax), 0 at a finite dmax and ds/dr as it is
+};
+
+// A keyword that may follow the name of a function, and the option that it sets.
+struct SwitchParameter {
+  const char *keyword;
+  const char *field;                             // the option, as SwitchError names it
+  double SwitchOptions::*number;                 // a number follows
+  std::string SwitchOptions::*text = nullptr;    // a word follows
+  bool SwitchOptions::*off = nullptr;            // nothing follows: sets false
+  int length_power = 0;                          // unit of the number: distance^length_power
+};
+
+// The words of a function in an input script, and how it mixes.
+struct SwitchInfo {
+  SwitchKind kind;
+  const char *name;
+  const char *why_no_r0;                      // null: r0 follows the name
+  std::vector<SwitchParameter> parameters;    // in the order of messages, without r0
+  double SwitchOptions::*size;    // the length that stands for its range in mixing rules
+
+  GPUCOORD_API static const std::vector<SwitchInfo> &all();    // in the order of SwitchKind
+  static const SwitchInfo &of(SwitchKind kind) { return all()[static_cast<int>(kind)]; }
 };
 
 // A bad option: field is the member of SwitchOptions, what() names the value,
@@ -94,6 +110,8 @@ class GPUCOORD_API Switch {
   double top() const { return opt.shifted ? 1.0 + shift_term : 1.0; }    // s for r <= d0
   // s'(0) of a stretched function, 1 of others
   double top_before_stretch() const { return at_zero; }
+  // Tells the user that the stretch changes s'(0); empty if it does not.
+  std::string stretch_warning() const;
 
   // Why pair terms of this precision cannot hold the stretched function. Empty where they can, and
   // rounding() is at most MOST_ROUNDING.
@@ -106,6 +124,7 @@ class GPUCOORD_API Switch {
   std::unique_ptr<CustomFunction> make_custom() const;
 
  private:
+  void stretch_to_ends();
   std::string ends() const;
 
   SwitchOptions opt;

@@ -6,7 +6,7 @@
 #ifndef GPUCOORD_PAIR_KERNELS_HOST_H
 #define GPUCOORD_PAIR_KERNELS_HOST_H
 
-#include "../switching/switch_formulas.h"
+#include "../switching/formula.h"
 
 #include "gpucoord/box.h"
 #include "gpucoord/switching.h"

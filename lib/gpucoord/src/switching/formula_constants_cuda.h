@@ -5,7 +5,7 @@
 
 #include "custom_program_cuda.h"
 
-#include "switch_formulas.h"
+#include "formula.h"
 
 namespace gpucoord {
 

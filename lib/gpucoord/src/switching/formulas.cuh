@@ -1,10 +1,11 @@
 // Part of GPUCOORD, GPL-2.0. The switching functions as the kernels see them: those of
-// common/, by names that a build can pass to the compiler, and interpreted expressions.
+// functions/, by names that a build can pass to the compiler, and interpreted expressions.
 
 #ifndef GPUCOORD_FORMULAS_CUH
 #define GPUCOORD_FORMULAS_CUH
 
 #include "formula_constants_cuda.h"
+#include "gpucoord_switch_functions.h"    // made by CMake: the headers in functions/
 
 #include <type_traits>
 
@@ -170,6 +171,7 @@ __device__ inline double interpret(const Instruction *program, int n, double x)
 
 // an expression in x, evaluated in double
 struct InterpretedSwitch {
+  static constexpr bool CHEAP = false, IN_R0 = false;
   template <class Real> static __device__ Real scale(const FormulaConstants<Real> &c)
   {
     return c.dfunc_scale;
@@ -187,35 +189,20 @@ struct InterpretedSwitch {
   }
 };
 
-// One object file is compiled for each of these, which lib/gpucoord/CMakeLists.txt lists.
+// One object file is compiled for each of these.
 namespace formula {
 
-  using RationalCubeTwiceInSquares = SquaredSwitch<shape::RationalCubeTwice>;
-  using RationalTwiceInSquares = SquaredSwitch<shape::RationalTwice>;
-  using RationalIntegerInSquares = SquaredSwitch<shape::RationalInteger>;
-  using RationalTwice = PlainSwitch<shape::RationalTwice>;
-  using RationalInteger = PlainSwitch<shape::RationalInteger>;
-  using RationalReal = PlainSwitch<shape::RationalReal>;
-  using Exponential = PlainSwitch<shape::Exponential>;
-  using Gaussian = PlainSwitch<shape::Gaussian>;
-  using Smap = PlainSwitch<shape::Smap>;
-  using Cubic = PlainSwitch<shape::Cubic>;
-  using Tanh = PlainSwitch<shape::Tanh>;
-  using Cosinus = PlainSwitch<shape::Cosinus>;
-  using NativeContacts = PlainSwitch<shape::NativeContacts>;
-  using Interpreted = InterpretedSwitch;
+#define GPUCOORD_FORM(KIND, FORM, FORMULA) using FORM = FORMULA;
+#include "gpucoord/switch_functions.def"
 
 }    // namespace formula
 
 // Formulas that are as cheap as finding out for which partners they are needed.
-template <class Formula>
-constexpr bool CHEAP = std::is_same<Formula, formula::RationalCubeTwiceInSquares>::value ||
-    std::is_same<Formula, formula::Cubic>::value;
+template <class Formula> constexpr bool CHEAP = Formula::CHEAP;
 
 // Those of r^2 can do without a factor where lengths are in units of r0; in double, dmax then is no longer exact.
 template <class Formula, class Real>
-constexpr bool IN_R0 = std::is_same<Formula, formula::RationalCubeTwiceInSquares>::value
-    &&std::is_same<Real, float>::value;
+constexpr bool IN_R0 = Formula::IN_R0 &&std::is_same<Real, float>::value;
 
 }    // namespace gpucoord
 

@@ -3,7 +3,7 @@
 #ifndef GPUCOORD_SWITCH_DISPATCH_H
 #define GPUCOORD_SWITCH_DISPATCH_H
 
-#include "switch_formulas.h"
+#include "gpucoord_switch_functions.h"    // made by CMake: the headers in functions/
 
 #include "gpucoord/switch_table.h"
 
@@ -13,17 +13,16 @@
 
 namespace gpucoord {
 
-// How rational is evaluated: 2, in squares, with n/2 and m/2; 1, with integer n and m; 0,
-// with logarithms. Integer powers and sums lose up to a digit per factor ten of the exponent:
-// above these limits logarithms are as good and faster.
-GPUCOORD_HD int exponent_divisor(const SwitchOptions &o)
+// Calls visitor(Definition<KIND>{}) and returns its result.
+template <class Visitor> auto visit_definition(SwitchKind kind, Visitor &&visitor)
 {
-  for (int divisor = o.d0 == 0.0 ? 2 : 1; divisor > 0; --divisor) {
-    const double n = o.n / divisor, m = o.m / divisor;
-    if (n != std::floor(n) || m != std::floor(m)) continue;
-    if (m == 2 * n ? n <= MAX_INTEGER_EXPONENT : m <= 128) return divisor;
+  switch (kind) {
+#define GPUCOORD_FUNCTION(KIND, FORM, FORMULA) \
+  case SwitchKind::KIND:                       \
+    return visitor(Definition<SwitchKind::KIND>{});
+#include "gpucoord/switch_functions.def"
   }
-  return 0;
+  throw std::logic_error("gpucoord: no such switching function");
 }
 
 // Calls visitor(Formula{}) with the type PlainSwitch<...> or SquaredSwitch<...>
@@ -31,38 +30,10 @@ GPUCOORD_HD int exponent_divisor(const SwitchOptions &o)
 template <class Visitor> void visit_formula(const Switch &function, Visitor &&visitor)
 {
   const SwitchOptions &o = function.options();
-  switch (o.kind) {
-    case SwitchKind::RATIONAL: {
-      const int divisor = exponent_divisor(o);
-      const bool twice = o.m == 2 * o.n;
-      if (divisor == 2) {
-        if (o.n == 6 && twice) return visitor(SquaredSwitch<shape::RationalCubeTwice>{});
-        if (twice) return visitor(SquaredSwitch<shape::RationalTwice>{});
-        return visitor(SquaredSwitch<shape::RationalInteger>{});
-      }
-      if (divisor == 1) {
-        if (twice) return visitor(PlainSwitch<shape::RationalTwice>{});
-        return visitor(PlainSwitch<shape::RationalInteger>{});
-      }
-      return visitor(PlainSwitch<shape::RationalReal>{});
-    }
-    case SwitchKind::EXP:
-      return visitor(PlainSwitch<shape::Exponential>{});
-    case SwitchKind::GAUSSIAN:
-      return visitor(PlainSwitch<shape::Gaussian>{});
-    case SwitchKind::SMAP:
-      return visitor(PlainSwitch<shape::Smap>{});
-    case SwitchKind::CUBIC:
-      return visitor(PlainSwitch<shape::Cubic>{});
-    case SwitchKind::TANH:
-      return visitor(PlainSwitch<shape::Tanh>{});
-    case SwitchKind::COSINUS:
-      return visitor(PlainSwitch<shape::Cosinus>{});
-    case SwitchKind::Q:
-      return visitor(PlainSwitch<shape::NativeContacts>{});
-    case SwitchKind::CUSTOM:
-      break;
-  }
+#define GPUCOORD_FORM(KIND, FORM, FORMULA) \
+  if (o.kind == SwitchKind::KIND && FORMULA::fits(o)) return visitor(FORMULA{});
+#define GPUCOORD_EXPRESSION(KIND, FORM, FORMULA)
+#include "gpucoord/switch_functions.def"
   throw std::logic_error("gpucoord: a custom switching function has no compiled formula");
 }
 
@@ -78,23 +49,13 @@ template <class Real> SwitchConstants<Real> make_constants(const Switch &functio
   c.shift = static_cast<Real>(function.shift());
   c.top = static_cast<Real>(function.top());
   c.dfunc_scale = static_cast<Real>(function.stretch() / o.r0);
-  c.n = static_cast<Real>(o.n);
-  c.m = static_cast<Real>(o.m);
-  c.q = static_cast<Real>(o.m - o.n);
-  c.a = static_cast<Real>(o.a);
-  c.b = static_cast<Real>(o.b);
-  // (2^(a/b) - 1)^(1/a), by expm1 and log: 2^(a/b) may overflow
-  const double exponent = std::log(2.0) * o.a / o.b;
-  c.k = static_cast<Real>(
-      std::exp((exponent < 40.0 ? std::log(std::expm1(exponent)) : exponent) / o.a));
-  c.beta = static_cast<Real>(o.beta);
-  c.center = static_cast<Real>(o.lambda * o.ref - o.d0);
-  if (o.kind == SwitchKind::RATIONAL)
-    if (const int divisor = exponent_divisor(o)) {
-      c.in = static_cast<int>(o.n) / divisor;
-      c.im = static_cast<int>(o.m) / divisor;
-      if (divisor == 2) c.dfunc_scale = static_cast<Real>(2.0 * function.stretch() / (o.r0 * o.r0));
-    }
+  if (o.kind != SwitchKind::CUSTOM)
+    visit_formula(function, [&](auto formula) {
+      c.dfunc_scale = static_cast<Real>(formula.dfunc_scale(function.stretch(), o.r0));
+    });
+  visit_definition(o.kind, [&](auto definition) {
+    definition.set_constants(o, c);
+  });
   return c;
 }
 

@@ -11,22 +11,6 @@ namespace gpucoord {
 
 namespace {
 
-  std::string number(double value)
-  {
-    char text[32];
-    std::snprintf(text, sizeof(text), "%.10g", value);
-    return text;
-  }
-
-  void need_positive(const char *field, const char *name, double value)
-  {
-    if (std::isnan(value))
-      throw SwitchError(field, std::string(name) + " is required: give a number > 0");
-    if (!(value > 0.0) || std::isinf(value))
-      throw SwitchError(field,
-                        std::string(name) + " is " + number(value) + " but must be > 0 and finite");
-  }
-
   template <class Real>
   void evaluate_in(const Switch &function, Real r, Real &s, Real &slope,
                    CustomFunction *custom = nullptr)
@@ -53,88 +37,69 @@ namespace {
 
 }    // namespace
 
+const std::vector<SwitchInfo> &SwitchInfo::all()
+{
+  static const auto info = [](SwitchKind kind, auto definition) {
+    SwitchInfo f = {kind, definition.NAME, definition.WHY_NO_R0, definition.parameters(),
+                    definition.SIZE};
+    f.parameters.insert(f.parameters.end(), {parameter::D0, parameter::DMAX, parameter::NOSTRETCH});
+    return f;
+  };
+  static const std::vector<SwitchInfo> functions = {
+#define GPUCOORD_FUNCTION(KIND, FORM, FORMULA) \
+  info(SwitchKind::KIND, Definition<SwitchKind::KIND>{}),
+#include "gpucoord/switch_functions.def"
+  };
+  return functions;
+}
+
 Switch::Switch(const SwitchOptions &options) : opt(options)
 {
   if (std::isnan(opt.d0) || std::isinf(opt.d0) || opt.d0 < 0.0)
-    throw SwitchError("d0", "d0 is " + number(opt.d0) + " but must be >= 0 and finite");
+    throw SwitchError("d0", "d0 is " + text_of(opt.d0) + " but must be >= 0 and finite");
   if (!std::isnan(opt.dmax) && !(opt.dmax > opt.d0))
-    throw SwitchError(
-        "dmax", "dmax is " + number(opt.dmax) + " but must be larger than d0 = " + number(opt.d0));
-
-  switch (opt.kind) {
-    case SwitchKind::CUBIC:
-      if (std::isnan(opt.dmax) || std::isinf(opt.dmax))
-        throw SwitchError("dmax", "a finite dmax is required: s falls from 1 at d0 to 0 at dmax");
-      opt.r0 = opt.dmax - opt.d0;
-      break;
-    case SwitchKind::Q:
-      need_positive("beta", "beta (1/distance)", opt.beta);
-      need_positive("lambda", "lambda", opt.lambda);
-      need_positive("ref", "ref (distance)", opt.ref);
-      opt.r0 = 1.0;
-      break;
-    default:
-      need_positive("r0", "r0", opt.r0);
-  }
-  if (opt.r0 < 1e-18 || opt.r0 > 1e18)
-    throw SwitchError(opt.kind == SwitchKind::CUBIC ? "dmax" : "r0",
-                      "the width r0 is " + number(opt.r0) +
-                          " but must be from 1e-18 to 1e18, whose squares single precision holds");
-  switch (opt.kind) {
-    case SwitchKind::RATIONAL:
-      need_positive("n", "nn", opt.n);
-      if (std::isnan(opt.m)) opt.m = 2 * opt.n;
-      need_positive("m", "mm", opt.m);
-      if (opt.m == opt.n)
-        throw SwitchError(
-            "m", "mm equals nn = " + number(opt.n) + ", so s would be 1 everywhere: give mm > nn");
-      if (opt.m < opt.n)
-        throw SwitchError("m",
-                          "mm is " + number(opt.m) + " but must be larger than nn = " +
-                              number(opt.n) + ", or s would grow with distance");
-      if (std::isnan(opt.dmax)) opt.dmax = opt.d0 + opt.r0 * std::pow(1e-5, 1.0 / (opt.n - opt.m));
-      break;
-    case SwitchKind::SMAP:
-      need_positive("a", "a", opt.a);
-      need_positive("b", "b", opt.b);
-      break;
-    case SwitchKind::COSINUS:
-      if (std::isnan(opt.dmax) || opt.dmax > opt.d0 + opt.r0) opt.dmax = opt.d0 + opt.r0;
-      break;
-    default:
-      break;
-  }
+    throw SwitchError("dmax",
+                      "dmax is " + text_of(opt.dmax) +
+                          " but must be larger than d0 = " + text_of(opt.d0));
+  visit_definition(opt.kind, [this](auto definition) {
+    definition.set_width(opt);
+    if (opt.r0 < 1e-18 || opt.r0 > 1e18)
+      throw SwitchError(
+          definition.WHY_NO_R0 ? "dmax" : "r0",
+          "the width r0 is " + text_of(opt.r0) +
+              " but must be from 1e-18 to 1e18, whose squares single precision holds");
+    definition.check(opt);
+  });
   if (std::isnan(opt.dmax)) opt.dmax = std::numeric_limits<double>::infinity();
   opt.shifted = opt.shifted && has_end() && !opt.stretch;
-  if (opt.kind == SwitchKind::CUSTOM) make_custom();    // parse now: a bad expression is found here
 
   if (opt.shifted) shift_term = -evaluate(opt.dmax);
-  if (!has_end() || !opt.stretch) return;
+  if (has_end() && opt.stretch) stretch_to_ends();
+}
+
+void Switch::stretch_to_ends()
+{
   // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just
   // above d0 stands for x = 0, where s = 1 by definition.
-  double unused;
-  if (opt.kind == SwitchKind::Q)
-    at_zero = 1.0 / (1.0 + std::exp(opt.beta * (opt.d0 - opt.lambda * opt.ref)));
-  else if (opt.kind == SwitchKind::CUSTOM)
-    make_custom()->evaluate(0.0, at_zero, unused);
-  if (!std::isfinite(at_zero))
-    throw SwitchError("expression",
-                      "the expression '" + opt.expression +
-                          "' is not a finite number at x = 0, so it cannot be stretched to "
-                          "1 there; use one that is, or nostretch");
-  at_dmax = evaluate(opt.dmax);
-  if (!std::isfinite(at_dmax))
-    throw SwitchError("expression",
-                      "the expression '" + opt.expression +
-                          "' is not a finite number at dmax, so it cannot be stretched to 0 there; "
-                          "use one that is, or a smaller dmax");
-  stretch_factor = 1.0 / (at_zero - at_dmax);
-  shift_term = -at_dmax * stretch_factor;
-  if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
-    throw SwitchError("dmax",
-                      "the function cannot be stretched: " + ends() + "; choose another " +
-                          (opt.kind == SwitchKind::Q ? "ref, beta" : "r0") +
-                          " or dmax, or nostretch");
+  visit_definition(opt.kind, [this](auto definition) {
+    at_zero = definition.at_zero(opt);
+    at_dmax = evaluate(opt.dmax);
+    definition.check_ends(opt, at_zero, at_dmax);
+    stretch_factor = 1.0 / (at_zero - at_dmax);
+    shift_term = -at_dmax * stretch_factor;
+    if (!(rounding(Precision::DOUBLE) <= MOST_ROUNDING))    // also where it is not a number
+      throw SwitchError("dmax",
+                        "the function cannot be stretched: " + ends() + "; choose another " +
+                            definition.LENGTHS + " or dmax, or nostretch");
+  });
+}
+
+std::string Switch::stretch_warning() const
+{
+  if (std::fabs(at_zero - 1.0) <= 1e-6) return "";
+  return visit_definition(opt.kind, [this](auto definition) {
+    return definition.stretch_warning(*this);
+  });
 }
 
 double Switch::rounding(Precision precision) const
@@ -152,11 +117,11 @@ double Switch::rounding(Precision precision) const
 // s' at both ends, and the lengths that it depends on
 std::string Switch::ends() const
 {
-  const std::string lengths = opt.kind == SwitchKind::Q
-      ? "ref = " + number(opt.ref) + " and beta = " + number(opt.beta)
-      : "r0 = " + number(opt.r0);
-  return "with " + lengths + " it is " + number(at_zero) + " at x = 0 and " + number(at_dmax) +
-      " at dmax = " + number(opt.dmax);
+  const std::string lengths = visit_definition(opt.kind, [this](auto definition) {
+    return definition.lengths(opt);
+  });
+  return "with " + lengths + " it is " + text_of(at_zero) + " at x = 0 and " + text_of(at_dmax) +
+      " at dmax = " + text_of(opt.dmax);
 }
 
 std::string Switch::why_imprecise(Precision precision) const
@@ -229,22 +194,21 @@ double SwitchEvaluator::operator()(double r, double *slope)
 
 std::string Switch::description() const
 {
-  static const char *const names[] = {"rational", "exp",     "gaussian", "smap",  "cubic",
-                                      "tanh",     "cosinus", "q",        "custom"};
-  std::string text = names[static_cast<int>(opt.kind)];
-  if (opt.kind == SwitchKind::RATIONAL)
-    text += " nn " + number(opt.n) + " mm " + number(opt.m);
-  else if (opt.kind == SwitchKind::SMAP)
-    text += " a " + number(opt.a) + " b " + number(opt.b);
-  else if (opt.kind == SwitchKind::Q)
-    text +=
-        " beta " + number(opt.beta) + " lambda " + number(opt.lambda) + " ref " + number(opt.ref);
-  else if (opt.kind == SwitchKind::CUSTOM)
-    text += " \"" + opt.expression + "\"";
-  if (opt.kind != SwitchKind::Q) text += " r0 " + number(opt.r0);
-  text += " d0 " + number(opt.d0);
+  const SwitchInfo &function = SwitchInfo::of(opt.kind);
+  std::string numbers = visit_definition(opt.kind, [this](auto definition) {
+    return definition.description(opt);
+  });
+  if (numbers.empty()) {
+    for (const SwitchParameter &p : visit_definition(opt.kind, [](auto definition) {
+           return definition.parameters();
+         }))
+      numbers += std::string(" ") + p.keyword + " " + text_of(opt.*p.number);
+    numbers += " r0 " + text_of(opt.r0);
+  }
+  std::string text = function.name + numbers;
+  text += " d0 " + text_of(opt.d0);
   if (has_end())
-    text += " dmax " + number(opt.dmax) +
+    text += " dmax " + text_of(opt.dmax) +
         (opt.stretch       ? " stretched"
              : opt.shifted ? " shifted"
                            : " not stretched");

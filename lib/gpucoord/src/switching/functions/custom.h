@@ -1,0 +1,60 @@
+// Part of GPUCOORD, GPL-2.0. custom: an expression in x, which Lepton parses.
+
+#ifndef GPUCOORD_SWITCH_CUSTOM_H
+#define GPUCOORD_SWITCH_CUSTOM_H
+
+#include "../custom_function_host.h"
+#include "../definition.h"
+
+#include <cmath>
+
+namespace gpucoord {
+
+template <> struct Definition<SwitchKind::CUSTOM> : AnyFunction {
+  static constexpr const char *NAME = "custom";
+  static std::vector<SwitchParameter> parameters() { return {parameter::FUNC}; }
+
+  // parses now: a bad expression is found here
+  static void check(SwitchOptions &o) { const CustomFunction parsed(o.expression); }
+
+  static double at_zero(const SwitchOptions &o)
+  {
+    double value, derivative;
+    CustomFunction(o.expression).evaluate(0.0, value, derivative);
+    return value;
+  }
+
+  static void check_ends(const SwitchOptions &o, double at_zero, double at_dmax)
+  {
+    if (!std::isfinite(at_zero))
+      throw SwitchError("expression",
+                        "the expression '" + o.expression +
+                            "' is not a finite number at x = 0, so it cannot be stretched to "
+                            "1 there; use one that is, or nostretch");
+    if (!std::isfinite(at_dmax))
+      throw SwitchError(
+          "expression",
+          "the expression '" + o.expression +
+              "' is not a finite number at dmax, so it cannot be stretched to 0 there; "
+              "use one that is, or a smaller dmax");
+  }
+
+  static std::string stretch_warning(const Switch &function)
+  {
+    const SwitchOptions &o = function.options();
+    return "the expression '" + o.expression + "' is " + text_of(function.top_before_stretch(), 6) +
+        " at x = 0, and the stretch for dmax = " + text_of(o.dmax) + " makes that 1: s is " +
+        text_of(function.stretch(), 6) + " times the expression " +
+        (function.shift() < 0.0 ? "minus " : "plus ") + text_of(std::fabs(function.shift()), 6) +
+        " - use nostretch to keep its values, or an expression that is 1 at x = 0";
+  }
+
+  static std::string description(const SwitchOptions &o)
+  {
+    return " \"" + o.expression + "\" r0 " + text_of(o.r0);
+  }
+};
+
+}    // namespace gpucoord
+
+#endif

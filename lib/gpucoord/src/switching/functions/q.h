@@ -1,0 +1,83 @@
+// Part of GPUCOORD, GPL-2.0. q: 1/(1 + exp(beta (r - lambda ref))) for r > d0.
+
+#ifndef GPUCOORD_SWITCH_Q_H
+#define GPUCOORD_SWITCH_Q_H
+
+#include "../definition.h"
+#include "../formula.h"
+
+#include <cmath>
+
+namespace gpucoord {
+
+template <> struct Definition<SwitchKind::Q> : AnyFunction {
+  static constexpr const char *NAME = "q";
+  static constexpr const char *WHY_NO_R0 = "its distance is ref";
+  static constexpr double SwitchOptions::*SIZE = &SwitchOptions::ref;
+  static std::vector<SwitchParameter> parameters()
+  {
+    return {parameter::REF, parameter::BETA, parameter::LAMBDA};
+  }
+
+  static void set_width(SwitchOptions &o)
+  {
+    need_positive("beta", "beta (1/distance)", o.beta);
+    need_positive("lambda", "lambda", o.lambda);
+    need_positive("ref", "ref (distance)", o.ref);
+    o.r0 = 1.0;
+  }
+
+  // s' just above d0, which the formula does not make 1
+  static double at_zero(const SwitchOptions &o)
+  {
+    return 1.0 / (1.0 + std::exp(o.beta * (o.d0 - o.lambda * o.ref)));
+  }
+
+  static std::string stretch_warning(const Switch &function)
+  {
+    const SwitchOptions &o = function.options();
+    if (!(function.top_before_stretch() < 0.5)) return "";
+    return "the function is " + text_of(function.top_before_stretch(), 6) +
+        " at r = d0, and the stretch for dmax = " + text_of(o.dmax) +
+        " makes that 1 - use a d0 below lambda ref = " + text_of(o.lambda * o.ref) +
+        ", where it is 1/2, or nostretch; d0 does not shift q";
+  }
+
+  static std::string description(const SwitchOptions &o)
+  {
+    return " beta " + text_of(o.beta) + " lambda " + text_of(o.lambda) + " ref " + text_of(o.ref);
+  }
+  static std::string lengths(const SwitchOptions &o)
+  {
+    return "ref = " + text_of(o.ref) + " and beta = " + text_of(o.beta);
+  }
+  static constexpr const char *LENGTHS = "ref, beta";
+
+  template <class Real> static void set_constants(const SwitchOptions &o, SwitchConstants<Real> &c)
+  {
+    c.beta = static_cast<Real>(o.beta);
+    c.center = static_cast<Real>(o.lambda * o.ref - o.d0);
+  }
+};
+
+namespace shape {
+
+  // q: 1/(1 + exp(beta (r - lambda ref))), with r0 = 1 and so x = r - d0;
+  // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
+  struct NativeContacts : Shape {
+    template <class Real>
+    static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
+    {
+      const Real t = c.beta * (x - c.center);
+      const Real e = exponential(-fabs(t));
+      const Real f = Real(1) / (Real(1) + e);
+      s = t > Real(0) ? e * f : f;
+      ds = -c.beta * e * f * f;
+    }
+  };
+
+}    // namespace shape
+
+}    // namespace gpucoord
+
+#endif
