@@ -2,6 +2,7 @@
 // variable.
 
 #include "gpucoord/bias.h"
+#include "gpucoord/counters.h"
 
 #include "../core/text_files.h"
 #include "words.h"
@@ -285,6 +286,7 @@ namespace {
   // Stat. Phys. 90, 1481 (1998)).
   double RestraintBias::potential(const Step &, const double *s, double *dVdS)
   {
+    GPUCOORD_COUNT(RESTRAINTS);
     if (have_moved) {
       now.work += 0.5 * change_by_parameters(now.s.data());
       now.work += 0.5 * change_by_parameters(s);
