@@ -484,7 +484,8 @@ void ComputeCoordGPU::compute_share(Share &share)
                  "Compute coord/gpu {}: engine list would miss the atoms that neigh_modify include "
                  "leaves out of the neighbor list - use engine cells",
                  id);
-    // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due: run 0 twice
+    // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due:
+    // run 0 twice
     if (lmp->kokkos && list_ncalls != neighbor->ncalls) NeighborBuild::make_due(neighbor, list);
     list_ncalls = neighbor->ncalls;
     if (NeighborBuild::is_due(neighbor, list)) ++list_version;

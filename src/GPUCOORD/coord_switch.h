@@ -27,15 +27,15 @@ namespace LAMMPS_NS {
 
 class CoordSwitch : protected Pointers {
  public:
-  // command: what errors begin with, 'Compute coord/gpu switch'; unknown: how they begin where a word is not
-  // known, 'Unknown compute coord/gpu keyword'
+  // command: what errors begin with, 'Compute coord/gpu switch'; unknown: how they begin where a
+  // word is not known, 'Unknown compute coord/gpu keyword'
   CoordSwitch(LAMMPS *lmp, std::string command_in, std::string unknown_in) :
       Pointers(lmp), command(std::move(command_in)), unknown(std::move(unknown_in))
   {
   }
 
-  // Reads the function whose name is the word after arg[iarg], up to the first word that is none of it; iarg
-  // is then the number of that. next: keywords that may follow.
+  // Reads the function whose name is the word after arg[iarg], up to the first word that is none of
+  // it; iarg is then the number of that. next: keywords that may follow.
   gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg,
                                 const std::vector<std::string> &next);
 

@@ -36,8 +36,8 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// First number of the state in restart files. The size of an Archive in bytes follows, as an int, and
-// then the Archive. Files of earlier versions begin with a kind of bias, which is a number >= 0
+// First number of the state in restart files. The size of an Archive in bytes follows, as an int,
+// and then the Archive. Files of earlier versions begin with a kind of bias, which is a number >= 0
 // (gpucoord::read_numbered_bias()).
 static constexpr double ARCHIVE = -1.0;
 
@@ -371,7 +371,8 @@ void FixCoordBias::apply(int vflag, Moment moment, int level)
   board->announce(this, vflag, moment, level);
   v_init(vflag);
   if (!is_due()) {
-    // a run that starts between: variables of the next evaluation may need computes that are told before
+    // a run that starts between: variables of the next evaluation may need computes that are told
+    // before
     if (moment == Moment::SETUP && bias->moves())
       modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
     return;
@@ -533,8 +534,8 @@ void FixCoordBias::restart(char *buf)
                id, first_step, update->ntimestep);
   restart_step = update->ntimestep;
 
-  // A restart file that was written in the course of a run has the time of the run's begin, which the next
-  // run takes for that of the restarted step: times of hills would go back.
+  // A restart file that was written in the course of a run has the time of the run's begin, which
+  // the next run takes for that of the restarted step: times of hills would go back.
   update->update_time();
 }
 

@@ -40,8 +40,8 @@ class CollectiveVariable {
   // Variables that this one is a function of: evaluated before it, for what it is wanted for.
   virtual std::vector<CollectiveVariable *> children() const { return {}; }
 
-  // Before each force evaluation, on all ranks: drops the value of the evaluation before. want: what
-  // all fixes need in this one; 0: nothing. No timestep tells evaluations apart, because line
+  // Before each force evaluation, on all ranks: drops the value of the evaluation before. want:
+  // what all fixes need in this one; 0: nothing. No timestep tells evaluations apart, because line
   // searches and rRESPA evaluate forces many times in one timestep.
   virtual void announce(unsigned want) = 0;
   // LAMMPS has rebuilt its neighbor lists. due: the next force evaluation needs the variable.

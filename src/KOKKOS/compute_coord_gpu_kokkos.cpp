@@ -63,10 +63,10 @@ struct Request : NeighRequest {
 }    // namespace
 
 /* ----------------------------------------------------------------------
-   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do not matter, they are
-   not so many that none are listed, nothing is excluded from the list, and its cutoffs reach as far as dmax and not much
-   farther. The pair style must ask for such a list anyway, as it does with half lists off: then this compute gets a copy
-   for nothing. Before init().
+   Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do
+   not matter, there are not so many pairs that none are listed, nothing is excluded from the list,
+   and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such a list
+   anyway, as it does with half lists off: then this compute gets a copy at no cost. Before init().
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const
@@ -111,9 +111,9 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
   list_is_made = true;
 }
 
-// Nothing where the list is not of the present positions and atoms: a variable may be evaluated for the first time some
-// steps after a build, and commands between runs (write_data, create_atoms) make new ghost atoms or atoms. A fix may add
-// exclusions after init().
+// Nothing where the list is not of the present positions and atoms: a variable may be evaluated for
+// the first time some steps after a build, and commands between runs (write_data, create_atoms)
+// make new ghost atoms or atoms. A fix may add exclusions after init().
 
 template <class DeviceType>
 gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const

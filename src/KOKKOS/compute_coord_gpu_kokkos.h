@@ -24,8 +24,9 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 
 namespace LAMMPS_NS {
 
-// Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are resident
-// on the GPU: only S and W come to the host, and on one rank not even these before someone asks.
+// Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
+// resident on the GPU: only S and W come to the host, and on one rank not even these before someone
+// asks.
 
 template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU {
  public:

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Counters of evaluations, kernel launches, waits and copies, for debugging. In builds without the
-// CMake option GPUCOORD_COUNTERS the macros expand to nothing.
+// Part of GPUCOORD, GPL-2.0. Counters of evaluations, kernel launches, waits and copies, for
+// debugging. In builds without the CMake option GPUCOORD_COUNTERS the macros expand to nothing.
 
 #ifndef GPUCOORD_COUNTERS_H
 #define GPUCOORD_COUNTERS_H

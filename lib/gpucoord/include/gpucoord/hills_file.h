@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The file of hills, in the format of PLUMED's HILLS.
 //
-// Columns: time, centers, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is the
-// bias that was written, to the last bit. A hill is one write: a program that is killed leaves at most one
-// line without its end, which go_on() removes. All errors are std::runtime_error.
+// Columns: time, centers, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is
+// the bias that was written, to the last bit. A hill is one write: a program that is killed leaves
+// at most one line without its end, which go_on() removes. All errors are std::runtime_error.
 
 #ifndef GPUCOORD_HILLS_FILE_H
 #define GPUCOORD_HILLS_FILE_H
@@ -29,7 +29,8 @@ class GPUCOORD_API HillsFile {
   HillsFile(const HillsFile &) = delete;
   HillsFile &operator=(const HillsFile &) = delete;
 
-  // Begins a new file. One of that name becomes bck.0.name, bck.1.name, ...; returns that name, or "".
+  // Begins a new file. One of that name becomes bck.0.name, bck.1.name, ...; returns that name, or
+  // "".
   std::string create();
 
   // The first count hills of an existing file. Nothing is changed.
@@ -43,13 +44,14 @@ class GPUCOORD_API HillsFile {
   static constexpr std::int64_t ALL = -1;
   Existing read(std::int64_t count);
 
-  // Goes on after what was read: later hills move to a backup file, whose name it returns, or ""; a damaged last
-  // line is removed.
+  // Goes on after what was read: later hills move to a backup file, whose name it returns, or ""; a
+  // damaged last line is removed.
   std::string go_on();
 
   // Checks that the file on disk is still the one that was written. If not, its hills are saved
-  // under another name, which the error gives, and the file is closed; later calls repeat this error.
-  // known: all hills of the file, to save them where their text is lost; null: they are not kept.
+  // under another name, which the error gives, and the file is closed; later calls repeat this
+  // error. known: all hills of the file, to save them where their text is lost; null: they are not
+  // kept.
   void append(double time, const Hill &, const std::vector<Hill> *known = nullptr);
 
  private:

@@ -70,8 +70,8 @@ class GPUCOORD_API Metadynamics {
   void add(const Hill &);
 
   const MetadynamicsOptions &options() const;
-  // V and its mixed derivatives at the points of the grid, [points, first variable fastest][2^n], bit k: by variable k.
-  // Needs a grid.
+  // V and its mixed derivatives at the points of the grid, [points, first variable fastest][2^n],
+  // bit k: by variable k. Needs a grid.
   const std::vector<double> &grid_values() const;
 
   // hills that are in the bias
@@ -93,10 +93,10 @@ class GPUCOORD_API Metadynamics {
   // std::runtime_error.
   void write_grid(const std::string &path) const;
 
-  // Takes the first of these hills, as many as the grid file holds, from that file; the axes must be
-  // the same. std::runtime_error, also if the grid is not the sum of these hills. Its checksums decide.
-  // For a file of an earlier version, which has none, the sum is computed. Returns whether the file
-  // has checksums.
+  // Takes the first of these hills, as many as the grid file holds, from that file; the axes must
+  // be the same. std::runtime_error, also if the grid is not the sum of these hills. Its checksums
+  // decide. For a file of an earlier version, which has none, the sum is computed. Returns whether
+  // the file has checksums.
   bool read_grid(const std::string &path, const std::vector<Hill> &hills);
 
   std::size_t bytes() const;

@@ -14,14 +14,15 @@
 
 namespace gpucoord {
 
-// The functions of x = (r - d0)/r0; s = 1 for r <= d0. Each one has a header in src/switching/functions/.
+// The functions of x = (r - d0)/r0; s = 1 for r <= d0. Each one has a header in
+// src/switching/functions/.
 enum class SwitchKind {
 #define GPUCOORD_FUNCTION(KIND, FORM, FORMULA) KIND,
 #include "gpucoord/switch_functions.def"
 };
 
-// A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and falls back
-// to 0 between two others, by x^2 (3 - 2 x).
+// A share of the derivatives, as rRESPA splits them: rises from 0 to 1 between two distances and
+// falls back to 0 between two others, by x^2 (3 - 2 x).
 struct Window {
   double rise_begin = -2.0, rise_end = -1.0;    // distance; as they stand: 1 from r = 0 on
   double fall_begin = 1e30, fall_end = 2e30;    // distance; as they stand: never

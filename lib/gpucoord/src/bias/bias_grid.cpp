@@ -42,7 +42,8 @@ void BiasGrid::add(const Hill &hill)
     const double reach = hill.sigma[k] * std::sqrt(2.0 * HILL_END);
     const double low = std::ceil((hill.center[k] - reach - axes[k].lo) / axes[k].spacing());
     const double high = std::floor((hill.center[k] + reach - axes[k].lo) / axes[k].spacing());
-    // one more at each end, for rounding; compared as numbers, because a center may be far off the grid
+    // one more at each end, for rounding; compared as numbers, because a center may be far off the
+    // grid
     if (!(low - 1.0 <= axes[k].bins) || !(high + 1.0 >= 0.0)) return;
     first[k] = static_cast<long long>(std::max(low - 1.0, 0.0));
     count[k] = static_cast<long long>(std::min(high + 1.0, static_cast<double>(axes[k].bins))) -

@@ -4,8 +4,8 @@
 // 2: V, V_x, V_y, V_xy; 3: eight). In between, the bias is the tensor product of cubic Hermite
 // polynomials: continuous with its slope, and forces are its exact derivatives.
 //
-// A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives follow
-// on the same line after a #, where PLUMED and plotting programs take them for a comment.
+// A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives
+// follow on the same line after a #, where PLUMED and plotting programs take them for a comment.
 
 #ifndef GPUCOORD_BIAS_GRID_H
 #define GPUCOORD_BIAS_GRID_H

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. A function on a grid, given by values and mixed derivatives at its points, as the tensor
-// product of cubic Hermite polynomials: continuous with its slope.
+// Part of GPUCOORD, GPL-2.0. A function on a grid, given by values and mixed derivatives at its
+// points, as the tensor product of cubic Hermite polynomials: continuous with its slope.
 
 #ifndef GPUCOORD_HERMITE_GRID_H
 #define GPUCOORD_HERMITE_GRID_H
@@ -22,8 +22,8 @@ inline HermiteAxis hermite_axis(const GridAxis &axis)
   return {axis.lo, axis.hi, axis.spacing(), axis.bins};
 }
 
-// values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is within the axes.
-// Sets slope to the exact derivatives.
+// values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is
+// within the axes. Sets slope to the exact derivatives.
 GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values,
                                     const double *s, double *slope)
 {

@@ -189,7 +189,8 @@ std::string HillsFile::line_of(double time, const Hill &hill) const
   std::string line = text;
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.center[k]);
   for (std::size_t k = 0; k < names.size(); ++k) line += " " + number_text(hill.sigma[k]);
-  // a hill that was read may have another biasfactor, which is unknown: -1 keeps its height in the bias
+  // a hill that was read may have another biasfactor, which is unknown: -1 keeps its height in the
+  // bias
   const bool is_own = hill.height == height_of_bias(hill.file_height, biasfactor);
   return line + " " + number_text(is_own ? hill.file_height : hill.height) + " " +
       number_text(is_own ? biasfactor : -1.0) + "\n";
@@ -231,7 +232,8 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
 
   while (std::getline(in, line)) {
     ++number;
-    // a line without its end is what a killed run leaves; a malformed one is damage only if it is the last
+    // a line without its end is what a killed run leaves; a malformed one is damage only if it is
+    // the last
     const bool has_end = !in.eof();
     std::string problem = has_end ? "" : "it has no end";
     Hill hill;

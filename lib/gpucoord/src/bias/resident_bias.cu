@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The bias of a few variables on the GPU.
 //
-// Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait for S. The state
-// is also written to host memory, for whoever asks later.
+// Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait
+// for S. The state is also written to host memory, for whoever asks later.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_bias.h"

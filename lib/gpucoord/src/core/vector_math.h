@@ -15,8 +15,7 @@
 #include <string.h>
 
 #if defined(__FAST_MATH__)
-#error \
-    "compile without -ffast-math: it takes (x + big) - big for x, and an exponential then is a power of two"
+#error "compile without -ffast-math: it takes (x + big) - big for x, and spoils exponentials"
 #endif
 
 namespace gpucoord {

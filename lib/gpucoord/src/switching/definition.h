@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The host side of a switching function: name, parameters, checks, texts, constants.
+// Part of GPUCOORD, GPL-2.0. The host side of a switching function: name, parameters, checks,
+// texts, constants.
 
 #ifndef GPUCOORD_SWITCH_DEFINITION_H
 #define GPUCOORD_SWITCH_DEFINITION_H

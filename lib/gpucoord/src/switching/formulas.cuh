@@ -200,7 +200,8 @@ namespace formula {
 // Formulas that are as cheap as finding out for which partners they are needed.
 template <class Formula> constexpr bool CHEAP = Formula::CHEAP;
 
-// Those of r^2 can do without a factor where lengths are in units of r0; in double, dmax then is no longer exact.
+// Those of r^2 can do without a factor where lengths are in units of r0; in double, dmax then is no
+// longer exact.
 template <class Formula, class Real>
 constexpr bool IN_R0 = Formula::IN_R0 &&std::is_same<Real, float>::value;
 

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Types that do not differ, sorted into classes.
 //
-// S over pairs of types is a sum of coordination numbers between classes, each with one function and one weight:
-// the engines compute those, and their inner loops know nothing of types.
+// S over pairs of types is a sum of coordination numbers between classes, each with one function
+// and one weight: the engines compute those, and their inner loops know nothing of types.
 
 #ifndef GPUCOORD_TYPE_CLASSES_H
 #define GPUCOORD_TYPE_CLASSES_H
@@ -59,8 +59,8 @@ class TypeClasses {
   std::vector<Interaction> between;    // [n][n]
 };
 
-// The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c + 1]), the
-// first nowned[c] of them owned.
+// The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c +
+// 1]), the first nowned[c] of them owned.
 class AtomsByClass {
  public:
   void sort(const AtomList &atoms, const int *type, const TypeClasses &classes)
