@@ -23,7 +23,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"box", "export", "types"},
+    "core": {"box", "export", "expression", "types"},
     "switching": {"switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},

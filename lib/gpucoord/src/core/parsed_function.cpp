@@ -51,17 +51,17 @@ namespace {
     return n;
   }
 
-  Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
-  {
-    const ExpressionTreeNode &root = parsed.getRootNode();
-    // A pass removes a node, makes an operation a simpler one or moves a sign to the root. Few
-    // expressions need more than five.
-    int passes_left = 3 * number_of_nodes(root) + 10;
-    const Lepton::ParsedExpression counted(ExpressionTreeNode(new PassCounter(passes_left), root));
-    return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);
-  }
-
 }    // namespace
+
+Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
+{
+  const ExpressionTreeNode &root = parsed.getRootNode();
+  // A pass removes a node, makes an operation a simpler one or moves a sign to the root. Few
+  // expressions need more than five.
+  int passes_left = 3 * number_of_nodes(root) + 10;
+  const Lepton::ParsedExpression counted(ExpressionTreeNode(new PassCounter(passes_left), root));
+  return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);
+}
 
 ParsedFunction::ParsedFunction(const std::string &expression) :
     value(optimized(Lepton::Parser::parse(expression)))
