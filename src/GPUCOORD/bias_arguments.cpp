@@ -10,6 +10,8 @@
 
 #include "bias_arguments.h"
 
+#include "gpucoord_variable.h"
+
 #include "compute.h"
 #include "error.h"
 #include "force.h"
@@ -99,9 +101,10 @@ void BiasArguments::parse_variables(int &iarg, int narg, char **arg)
     if (!compute)
       error->all(FLERR, iarg,
                  "Fix coord/bias: compute {} does not exist - define it before the fix", name);
-    if (!utils::strmatch(compute->style, "^coord/gpu"))
+    if (!dynamic_cast<const CollectiveVariable *>(compute))
       error->all(FLERR, iarg,
-                 "Fix coord/bias biases computes of style coord/gpu, but compute {} is of style {}",
+                 "Fix coord/bias biases collective variables (computes of style coord/gpu or "
+                 "coord/custom), but compute {} is of style {}",
                  name, compute->style);
     if (contains(variables, name))
       error->all(FLERR, iarg, "Fix coord/bias: compute {} is given twice - give each variable once",
