@@ -143,7 +143,8 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
   }
 }
 
-// By IDs, because children may have been deleted.
+// Whether the expression contains a compute of this ID. Children may have been deleted, so only IDs
+// are compared.
 bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
 {
   return std::any_of(list.begin(), list.end(), [this, &compute_id](const Child &child) {
@@ -163,7 +164,7 @@ void ComputeCoordCustom::init()
   if (comm->me == 0) print_setup();
 }
 
-// Collective. Not by address: a later compute may have that of a deleted one.
+// Collective. Compares numbers, because a later compute may have the address of a deleted one.
 CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
 {
   auto *const compute = modify->get_compute_by_id(child.compute_id);
@@ -181,7 +182,7 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
   return variable;
 }
 
-// once, and again where it has changed: rerun comes here for each frame
+// Prints the line once, and again after a change: rerun calls init() for each frame.
 void ComputeCoordCustom::print_setup()
 {
   std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
@@ -197,7 +198,7 @@ void ComputeCoordCustom::print_setup()
    the collective variable, for fixes that bias it
 ------------------------------------------------------------------------- */
 
-// Collective. Fixes ask for them before each force evaluation: with run pre no init() is not called.
+// Collective. Checks the children in each force evaluation, because run pre no does not call init().
 std::vector<CollectiveVariable *> ComputeCoordCustom::children() const
 {
   std::vector<CollectiveVariable *> variables;
