@@ -24,7 +24,7 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "counters", "export", "types"},
+    "core": {"archive", "box", "counters", "export", "expression", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},

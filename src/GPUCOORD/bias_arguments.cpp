@@ -44,7 +44,8 @@ static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg
                  "Fix coord/bias: compute {} does not exist - define it before the fix", name);
     if (!dynamic_cast<const CollectiveVariable *>(compute))
       error->all(FLERR, iarg,
-                 "Fix coord/bias biases computes of style coord/gpu, but compute {} is of style {}",
+                 "Fix coord/bias biases collective variables (computes of style coord/gpu or "
+                 "coord/custom), but compute {} is of style {}",
                  name, compute->style);
     if (std::find(variables.begin(), variables.end(), name) != variables.end())
       error->all(FLERR, iarg, "Fix coord/bias: compute {} is given twice - give each variable once",

@@ -13,6 +13,7 @@
 
 #include "lammpsplugin.h"
 
+#include "compute_coord_custom.h"
 #include "compute_coord_gpu.h"
 #include "compute_potential_grid.h"
 #include "fix_ave_potential_grid.h"
@@ -84,6 +85,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   };
   plugin.creator.v2 = &create<Compute, ComputeCoordGPU>;
   add("compute", "coord/gpu", "GPUCOORD coordination number v0.1");
+  plugin.creator.v2 = &create<Compute, ComputeCoordCustom>;
+  add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1");
   plugin.creator.v2 = &create<Compute, ComputePotentialGrid>;
   add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1");
   plugin.creator.v2 = &create<Fix, FixAvePotentialGrid>;

@@ -133,6 +133,46 @@ class Hills(unittest.TestCase):
                 self.assertGreater(v.max(), 0.1)
 
 
+class Custom(unittest.TestCase):
+    """An expression of variables as the variable of metadynamics, by compute coord/custom and by PLUMED's CUSTOM."""
+
+    EXPRESSIONS = {"c - d": ("c,d", "x-y", (-15, 15)), "c*c/(1 + d)": ("c,d", "x*x/(1+y)", (0, 60))}
+
+    def test_bias_and_forces(self):
+        for text, (arguments, function, limits) in self.EXPRESSIONS.items():
+            for grid in "", f" grid {limits[0]} {limits[1]} bins 3000":
+                with self.subTest(text, grid=grid):
+                    work = Folder()
+                    words = f"c_s metad sigma 0.2 height 0.2 biasfactor 4 temp 1.5 pace 10 file H{grid}"
+                    run = test_bias_hills.script(words, "run 200")
+                    run = run.replace("fix n all nve\n", f'fix n all nve\ncompute s all coord/custom "{text}" c c_c d c_d\n')
+                    run = run.replace("f_b ", "f_b c_c c_d ", 1)
+                    process = work.start(run)
+                    self.assertEqual(process.wait(), 0, work.log()[-2000:])
+                    hills = hill_lines(work.read("H"))
+                    self.assertEqual(len(hills), 20)
+                    values = np.array([[float(word) for word in found[-1]] for found in rows(work.log()).values()])
+                    # pe ke V c d S dV/dS: each row has the hill of its step
+                    places, ours, s, slope = values[:, 3:5], values[:, 2], values[:, 5], values[:, 6]
+                    self.assertGreater(ours.max(), 0.3)
+                    self.assertGreater(np.abs(slope[[5, 12, 20]]).max(), 0.1)
+                    for row in 5, 12, 20:
+                        with open(work.at("P"), "wb") as file:
+                            file.write(test_bias_hills.header_of(work.read("H")) +
+                                       "".join(line + "\n" for line in hills[:row]).encode())
+                        commands = (f"s: CUSTOM ARG={arguments} FUNC={function} PERIODIC=NO\n"
+                                    "metad: METAD ARG=s SIGMA=0.2 HEIGHT=0.2 BIASFACTOR=4 TEMP=1.5 PACE=1000000 FILE=P "
+                                    "RESTART=YES\nPRINT ARG=s FILE=values FMT=%.17g\n")
+                        v, forces = plumed(work, commands, places)
+                        np.testing.assert_allclose(np.loadtxt(work.at("values"))[:, 1], s, rtol=1e-12)
+                        c, d = places[row]
+                        chain = np.array([1, -1] if "-" in text else [2 * c / (1 + d), -c * c / (1 + d)**2])
+                        tolerance = 1e-4 if grid else 1e-11    # a grid interpolates
+                        self.assertAlmostEqual(ours[row], v[row], delta=tolerance * ours.max())
+                        np.testing.assert_allclose(forces[row], -slope[row] * chain, rtol=0,
+                                                   atol=30 * tolerance * np.abs(slope).max() * np.abs(chain).max())
+
+
 if __name__ == "__main__":
     if not PLUMED:
         coordtest.skip("GPUCOORD_TEST_PLUMED is not set to the folder of a PLUMED")

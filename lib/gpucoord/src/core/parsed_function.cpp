@@ -53,17 +53,17 @@ namespace {
     return n;
   }
 
-  Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
-  {
-    const ExpressionTreeNode &root = parsed.getRootNode();
-    // Each pass removes a node, simplifies an operation or moves a sign to the root. Few
-    // expressions need more than five passes.
-    int passes_left = 3 * number_of_nodes(root) + 10;
-    const Lepton::ParsedExpression counted(ExpressionTreeNode(new PassCounter(passes_left), root));
-    return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);
-  }
-
 }    // namespace
+
+Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &parsed)
+{
+  const ExpressionTreeNode &root = parsed.getRootNode();
+  // Each pass removes a node, simplifies an operation or moves a sign to the root. Few
+  // expressions need more than five passes.
+  int passes_left = 3 * number_of_nodes(root) + 10;
+  const Lepton::ParsedExpression counted(ExpressionTreeNode(new PassCounter(passes_left), root));
+  return Lepton::ParsedExpression(counted.optimize().getRootNode().getChildren()[0]);
+}
 
 ParsedFunction::ParsedFunction(const std::string &expression) :
     value(optimized(Lepton::Parser::parse(expression)))

@@ -9,6 +9,9 @@
 
 namespace gpucoord {
 
+// The expression, simplified. Throws std::domain_error where a constant part of it is not a number.
+Lepton::ParsedExpression optimized(const Lepton::ParsedExpression &);
+
 struct ParsedFunction {
   // Throws std::exception if Lepton cannot parse the text, or if the function or its derivative has
   // a constant part that is not a number.

@@ -1,0 +1,166 @@
+// Part of GPUCOORD, GPL-2.0.
+
+#include "gpucoord/expression.h"
+
+#include "parsed_function.h"
+
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <exception>
+#include <map>
+
+namespace gpucoord {
+
+namespace {
+
+  bool is_part_of_name(char c)
+  {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_';
+  }
+
+  void find_names(const Lepton::ExpressionTreeNode &node, std::vector<std::string> &names)
+  {
+    if (node.getOperation().getId() == Lepton::Operation::VARIABLE)
+      names.push_back(node.getOperation().getName());
+    for (const auto &child : node.getChildren()) find_names(child, names);
+  }
+
+  // Lepton repeats the text before it says why it cannot parse it.
+  std::string reason(const std::exception &error, const std::string &text)
+  {
+    const std::string why = error.what(), prefix = "Parse error in expression \"" + text + "\": ";
+    return why.compare(0, prefix.size(), prefix) == 0 ? why.substr(prefix.size()) : why;
+  }
+
+  // Character of the text at which a name first stands as a whole word, from 1 on.
+  std::size_t position_of(const std::string &name, const std::string &text)
+  {
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+      const auto end = at + name.size();
+      if ((at == 0 || !is_part_of_name(text[at - 1])) &&
+          (end == text.size() || !is_part_of_name(text[end])))
+        return at + 1;
+    }
+    return text.find(name) + 1;
+  }
+
+  // The first number that Lepton would misread, such as 2e, which it takes for 0; "" where it has none.
+  std::string bad_number(const std::string &text)
+  {
+    const auto is_sign_of_exponent = [&text](std::size_t at) {
+      return (text[at] == '+' || text[at] == '-') && (text[at - 1] == 'e' || text[at - 1] == 'E');
+    };
+    for (std::size_t begin = 0, end = 1; begin < text.size(); begin = end, end = begin + 1) {
+      const bool is_number = text[begin] == '.' ||
+          std::isdigit(static_cast<unsigned char>(text[begin]));
+      if (!is_number && !is_part_of_name(text[begin])) continue;
+      while (end < text.size() &&
+             (is_part_of_name(text[end]) ||
+              (is_number && (text[end] == '.' || is_sign_of_exponent(end)))))
+        ++end;
+      const std::string word = text.substr(begin, end - begin);
+      char *rest;
+      std::strtod(word.c_str(), &rest);
+      if (is_number && *rest) return word;
+    }
+    return "";
+  }
+
+  std::string joined(const std::vector<std::string> &names)
+  {
+    std::string text;
+    for (const auto &name : names) text += (text.empty() ? "" : ", ") + name;
+    return text;
+  }
+
+  bool contains(const std::vector<std::string> &names, const std::string &name)
+  {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  }
+
+}    // namespace
+
+struct Expression::Programs {
+  Lepton::CompiledExpression value;
+  std::vector<Lepton::CompiledExpression> derivatives;
+  std::vector<double> numbers;    // the programs read the values of names here
+};
+
+bool Expression::is_name(const std::string &word)
+{
+  return !word.empty() && !std::isdigit(static_cast<unsigned char>(word[0])) &&
+      std::all_of(word.begin(), word.end(), is_part_of_name);
+}
+
+Expression::Expression(const std::string &text, const std::vector<std::string> &names) :
+    programs(std::make_unique<Programs>())
+{
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    if (!is_name(names[k]))
+      throw ExpressionError(names[k],
+                            "'" + names[k] +
+                                "' is not a name - use letters, digits and _, and no digit first");
+    if (std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k)
+      throw ExpressionError(names[k],
+                            "the name " + names[k] + " is given twice - give each name once");
+  }
+  const std::string quoted = "the expression '" + text + "'";
+  const std::string number = bad_number(text);
+  if (!number.empty())
+    throw ExpressionError(
+        "", quoted + " has the bad number " + number + " - write it like 1.5 or 2e-3");
+  std::vector<std::string> used;
+  Lepton::ParsedExpression parsed;
+  try {
+    parsed = Lepton::Parser::parse(text);
+    find_names(parsed.getRootNode(), used);
+  } catch (const std::exception &error) {
+    throw ExpressionError("",
+                          quoted + " cannot be parsed: " + reason(error, text) + " - write it in " +
+                              joined(names) + " with + - * / ^ ( ) and functions such as exp()");
+  }
+  for (const auto &name : used)
+    if (!contains(names, name))
+      throw ExpressionError(name,
+                            quoted + " has the unknown name " + name + " at character " +
+                                std::to_string(position_of(name, text)) + " - known are " +
+                                joined(names));
+  for (const auto &name : names)
+    if (!contains(used, name))
+      throw ExpressionError(
+          name, quoted + " does not use the name " + name + " - leave out the name, or use it");
+
+  programs->numbers.resize(names.size());
+  programs->derivatives.resize(names.size());
+  std::map<std::string, double *> locations;
+  for (std::size_t k = 0; k < names.size(); ++k) locations[names[k]] = &programs->numbers[k];
+  std::string part;
+  try {
+    const Lepton::ParsedExpression value = optimized(parsed);
+    programs->value = value.createCompiledExpression();
+    programs->value.setVariableLocations(locations);
+    for (std::size_t k = 0; k < names.size(); ++k) {
+      part = "in its derivative with respect to " + names[k] + " ";
+      programs->derivatives[k] =
+          optimized(value.differentiate(names[k])).createCompiledExpression();
+      programs->derivatives[k].setVariableLocations(locations);
+    }
+  } catch (const std::exception &error) {
+    throw ExpressionError("",
+                          quoted + " cannot be used: " + part + error.what() +
+                              " - write it without, for example without 0/0 or sqrt(-1)");
+  }
+}
+
+Expression::~Expression() = default;
+
+double Expression::evaluate(const double *numbers, double *derivatives)
+{
+  std::copy_n(numbers, programs->numbers.size(), programs->numbers.begin());
+  if (derivatives)
+    for (const auto &program : programs->derivatives) *derivatives++ = program.evaluate();
+  return programs->value.evaluate();
+}
+
+}    // namespace gpucoord

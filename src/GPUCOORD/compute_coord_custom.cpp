@@ -1,0 +1,340 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_custom.h"
+
+#include "bias_board.h"
+
+#include "gpucoord/expression.h"
+#include "gpucoord/pairs.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "memory.h"
+#include "modify.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cmath>
+
+using namespace LAMMPS_NS;
+using gpucoord::Expression;
+
+/* ----------------------------------------------------------------------
+   compute ID all coord/custom expression name c_ID [name c_ID ...]
+------------------------------------------------------------------------- */
+
+static constexpr int EXPRESSION = 3;    // position of its argument
+static constexpr int CHILDREN = 4;      // position of the first name
+
+ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
+    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), known(false), known_value(0.0),
+    nmax(0)
+{
+  if (igroup != 0)
+    error->all(FLERR, 1,
+               "Compute coord/custom group must be all, not {}: S is of the atoms of the groups of "
+               "its variables - use group all, and choose atoms by the groups of the variables",
+               arg[1]);
+  if (narg <= EXPRESSION) utils::missing_cmd_args(FLERR, "compute coord/custom", error);
+  text = arg[EXPRESSION];
+  parse_children(narg, arg);
+
+  std::vector<std::string> names;
+  for (const Child &child : list) names.push_back(child.name);
+  try {
+    expression = std::make_unique<Expression>(text, names);
+  } catch (const gpucoord::ExpressionError &e) {
+    const auto found = std::find(names.begin(), names.end(), e.name);
+    const int position =
+        found == names.end() ? EXPRESSION : CHILDREN + 2 * static_cast<int>(found - names.begin());
+    error->all(FLERR, position, "Compute coord/custom: {}", e.what());
+  }
+  values.resize(list.size());
+  derivatives.resize(list.size());
+
+  scalar_flag = 1;
+  extscalar = 0;
+  vector_flag = 1;
+  size_vector = 6;
+  extvector = 0;
+  peratom_flag = 1;
+  size_peratom_cols = 3;
+  vector = new double[size_vector];
+}
+
+ComputeCoordCustom::~ComputeCoordCustom()
+{
+  delete[] vector;
+  memory->destroy(array_atom);
+}
+
+void ComputeCoordCustom::parse_children(int narg, char **arg)
+{
+  if (narg == CHILDREN)
+    error->all(FLERR, EXPRESSION,
+               "Compute coord/custom needs a name and a variable, as c_ID, for each name in the "
+               "expression '{}'",
+               text);
+  for (int iarg = CHILDREN; iarg < narg; iarg += 2) {
+    const std::string name = arg[iarg];
+    if (!Expression::is_name(name))
+      error->all(FLERR, iarg,
+                 "Compute coord/custom: '{}' is not a name - use letters, digits and _, and no "
+                 "digit first, and put an expression with spaces in quotes",
+                 name);
+    for (const Child &child : list)
+      if (child.name == name)
+        error->all(FLERR, iarg,
+                   "Compute coord/custom: the name {} is given twice - give each name once", name);
+    if (iarg + 1 == narg)
+      error->all(FLERR, iarg,
+                 "Compute coord/custom: the name {} needs a variable, as c_ID, after it", name);
+
+    const std::string word = arg[iarg + 1];
+    if (!utils::strmatch(word, "^c_."))
+      error->all(FLERR, iarg + 1, "Compute coord/custom: {} must be a variable, as c_ID, not '{}'",
+                 name, word);
+    const std::string compute_id = word.substr(2);
+    const auto bracket = compute_id.find('[');
+    if (bracket != std::string::npos)
+      error->all(FLERR, iarg + 1,
+                 "Compute coord/custom takes a whole variable, c_{}, not {} - leave out the "
+                 "brackets",
+                 compute_id.substr(0, bracket), word);
+    for (const Child &child : list)
+      if (child.compute_id == compute_id)
+        error->all(FLERR, iarg + 1,
+                   "Compute coord/custom: compute {} is given twice, as {} and as {} - give each "
+                   "variable once",
+                   compute_id, child.name, name);
+
+    if (compute_id == id)
+      error->all(FLERR, iarg + 1,
+                 "Compute coord/custom: compute {} cannot be a variable of itself - use another "
+                 "compute",
+                 compute_id);
+    auto *const compute = modify->get_compute_by_id(compute_id);
+    if (!compute)
+      error->all(FLERR, iarg + 1,
+                 "Compute coord/custom: compute {} does not exist - define it before this compute",
+                 compute_id);
+    const auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
+    if (!variable)
+      error->all(FLERR, iarg + 1,
+                 "Compute coord/custom takes collective variables (computes of style coord/gpu or "
+                 "coord/custom), but compute {} is of style {}",
+                 compute_id, compute->style);
+    const auto *const custom = dynamic_cast<ComputeCoordCustom *>(compute);
+    if (custom && custom->depends_on(id))
+      error->all(FLERR, iarg + 1,
+                 "Compute coord/custom: compute {} is itself an expression of compute {} - "
+                 "variables must not form a loop, so use another compute ID",
+                 compute_id, id);
+    list.push_back({name, compute_id, variable->instance_number(), nullptr});
+  }
+}
+
+// Whether the expression contains a compute of this ID. Children may have been deleted, so only IDs
+// are compared.
+bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
+{
+  return std::any_of(list.begin(), list.end(), [this, &compute_id](const Child &child) {
+    const auto *const custom =
+        dynamic_cast<ComputeCoordCustom *>(modify->get_compute_by_id(child.compute_id));
+    return child.compute_id == compute_id || (custom && custom->depends_on(compute_id));
+  });
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputeCoordCustom::init()
+{
+  for (Child &child : list) child.variable = variable_of(child);
+  wanted = 0;
+  known = false;
+  if (comm->me == 0) print_setup();
+}
+
+// Collective. Compares numbers, because a later compute may have the address of a deleted one.
+CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
+{
+  auto *const compute = modify->get_compute_by_id(child.compute_id);
+  if (!compute)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/custom {}: compute {} no longer exists - keep it while compute {} "
+               "uses it",
+               id, child.compute_id, id);
+  auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
+  if (!variable || variable->instance_number() != child.instance)
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/custom {}: compute {} is not the one that it was defined with, which "
+               "was deleted - define compute {} again after it, or give the new compute another ID",
+               id, child.compute_id, id);
+  return variable;
+}
+
+// Prints the line once, and again after a change: rerun calls init() for each frame.
+void ComputeCoordCustom::print_setup()
+{
+  std::string mesg = fmt::format("Compute coord/custom {}: S = {} with", id, text);
+  for (const Child &child : list)
+    mesg += fmt::format("{} {} = c_{}", &child == &list.front() ? "" : ",", child.name,
+                        child.compute_id);
+  mesg += ", evaluated on the host\n";
+  if (mesg != printed) utils::logmesg(lmp, mesg);
+  printed = mesg;
+}
+
+/* ----------------------------------------------------------------------
+   the collective variable, for fixes that bias it
+------------------------------------------------------------------------- */
+
+// Collective. Checks the children in each force evaluation, because run pre no does not call init().
+std::vector<CollectiveVariable *> ComputeCoordCustom::children() const
+{
+  std::vector<CollectiveVariable *> variables;
+  for (const Child &child : list) variables.push_back(variable_of(child));
+  return variables;
+}
+
+std::string ComputeCoordCustom::dynamic_group() const
+{
+  for (const CollectiveVariable *variable : children()) {
+    const std::string name = variable->dynamic_group();
+    if (!name.empty()) return name;
+  }
+  return "";
+}
+
+void ComputeCoordCustom::announce(unsigned want)
+{
+  wanted = want;
+  known = false;
+}
+
+void ComputeCoordCustom::reneighbored(bool due)
+{
+  for (CollectiveVariable *variable : children()) variable->reneighbored(due);
+}
+
+// The values of the children are those of all ranks: nothing is to be summed.
+void ComputeCoordCustom::share(double *numbers)
+{
+  std::fill_n(numbers, NSHARED, 0.0);
+}
+
+void ComputeCoordCustom::finish(const double * /*sums*/)
+{
+  for (std::size_t k = 0; k < list.size(); ++k) values[k] = list[k].variable->value();
+  const bool has_derivatives =
+      wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
+  known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
+  check_finite(has_derivatives);
+  known = true;
+}
+
+static std::string in_words(double number)
+{
+  return std::isnan(number) ? "not a number" : fmt::format("{}", number);
+}
+
+// Ends in the same error on all ranks, which have the same values.
+void ComputeCoordCustom::check_finite(bool has_derivatives) const
+{
+  std::string problem;
+  if (!std::isfinite(known_value))
+    problem = fmt::format("S = {} is {}", text, in_words(known_value));
+  for (std::size_t k = 0; k < list.size() && has_derivatives && problem.empty(); ++k)
+    if (!std::isfinite(derivatives[k]))
+      problem = fmt::format("the derivative of S = {} with respect to {} is {}", text, list[k].name,
+                            in_words(derivatives[k]));
+  if (problem.empty()) return;
+  for (std::size_t k = 0; k < list.size(); ++k)
+    problem += fmt::format("{} {} = {}", k ? "," : " at", list[k].name, values[k]);
+  error->all(FLERR, Error::NOLASTLINE,
+             "Compute coord/custom {}: {}, but must be finite - use an expression that is smooth "
+             "at all values of its variables",
+             id, problem);
+}
+
+void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
+{
+  for (std::size_t k = 0; k < list.size(); ++k)
+    if (derivatives[k] != 0.0)
+      list[k].variable->add_forces({factor.host * derivatives[k], factor.device});
+}
+
+void ComputeCoordCustom::add_virial(double factor, double *virial_of_fix) const
+{
+  for (std::size_t k = 0; k < list.size(); ++k)
+    if (derivatives[k] != 0.0) list[k].variable->add_virial(factor * derivatives[k], virial_of_fix);
+}
+
+void ComputeCoordCustom::add_atom_virial(double factor, double **vatom) const
+{
+  for (std::size_t k = 0; k < list.size(); ++k)
+    if (derivatives[k] != 0.0) list[k].variable->add_atom_virial(factor * derivatives[k], vatom);
+}
+
+void ComputeCoordCustom::add_gradients(double factor, double **array, int first_column) const
+{
+  for (std::size_t k = 0; k < list.size(); ++k)
+    if (derivatives[k] != 0.0)
+      list[k].variable->add_gradients(factor * derivatives[k], array, first_column);
+}
+
+/* ----------------------------------------------------------------------
+   output, outside of force evaluations
+------------------------------------------------------------------------- */
+
+void ComputeCoordCustom::evaluate(unsigned want)
+{
+  if (!is_initialized())
+    error->all(FLERR, Error::NOLASTLINE,
+               "Compute coord/custom {} is used before a run has set it up - use run 0 first", id);
+  board->evaluate_now(this, want);
+}
+
+double ComputeCoordCustom::compute_scalar()
+{
+  invoked_scalar = update->ntimestep;
+  evaluate(gpucoord::VALUE);
+  scalar = known_value;
+  return scalar;
+}
+
+void ComputeCoordCustom::compute_vector()
+{
+  invoked_vector = update->ntimestep;
+  evaluate(gpucoord::VIRIAL);
+  std::fill_n(vector, size_vector, 0.0);
+  add_virial(1.0, vector);
+}
+
+void ComputeCoordCustom::compute_peratom()
+{
+  invoked_peratom = update->ntimestep;
+  evaluate(gpucoord::DERIVATIVES);
+  if (atom->nmax > nmax) {
+    memory->destroy(array_atom);
+    nmax = atom->nmax;
+    memory->create(array_atom, nmax, size_peratom_cols, "coord/custom:array_atom");
+  }
+  const int nlocal = atom->nlocal;
+  for (int i = 0; i < nlocal; ++i) std::fill_n(array_atom[i], size_peratom_cols, 0.0);
+  add_gradients(1.0, array_atom, 0);
+}
+
+double ComputeCoordCustom::memory_usage()
+{
+  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double);
+}

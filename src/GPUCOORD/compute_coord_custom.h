@@ -1,0 +1,95 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(coord/custom,ComputeCoordCustom);
+// clang-format on
+#else
+
+#ifndef LMP_COMPUTE_COORD_CUSTOM_H
+#define LMP_COMPUTE_COORD_CUSTOM_H
+
+#include "compute.h"
+
+#include "gpucoord_variable.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gpucoord {
+class Expression;
+}
+
+namespace LAMMPS_NS {
+class BiasBoard;
+
+// An expression of other variables, its children. Its gradients and virial follow from theirs by the
+// chain rule, so it has no data of atoms and needs no communication of its own.
+
+class ComputeCoordCustom : public Compute, public CollectiveVariable {
+ public:
+  ComputeCoordCustom(class LAMMPS *, int, char **);
+  ~ComputeCoordCustom() override;
+  void init() override;
+  double compute_scalar() override;
+  void compute_vector() override;
+  void compute_peratom() override;
+  double memory_usage() override;
+
+  int instance_number() const override { return instance_me; }
+  std::string dynamic_group() const override;
+  std::vector<CollectiveVariable *> children() const override;
+  void announce(unsigned want) override;
+  void reneighbored(bool due) override;
+  bool is_known() const override { return known; }
+  void start(bool /*is_for_forces*/) override {}
+  void share(double *numbers) override;
+  void finish(const double *sums) override;
+  double value() const override { return known_value; }
+  void add_forces(gpucoord::Factor) override;
+  void add_virial(double factor, double *virial) const override;
+  void add_atom_virial(double factor, double **vatom) const override;
+  void add_gradients(double factor, double **array, int first_column) const override;
+
+ private:
+  struct Child {
+    std::string name, compute_id;
+    int instance;                    // tells the compute from a later one of the same ID
+    CollectiveVariable *variable;    // from init() on
+  };
+
+  void parse_children(int narg, char **arg);
+  bool depends_on(const std::string &compute_id) const;
+  CollectiveVariable *variable_of(const Child &) const;
+  void evaluate(unsigned want);
+  void print_setup();
+  void check_finite(bool has_derivatives) const;
+
+  std::string text;
+  std::unique_ptr<gpucoord::Expression> expression;
+  std::vector<Child> list;
+  std::shared_ptr<BiasBoard> board;
+  std::string printed;
+
+  // this force evaluation
+  unsigned wanted;    // as announced
+  bool known;
+  double known_value;                 // S
+  std::vector<double> values;         // of the children
+  std::vector<double> derivatives;    // of S with respect to the children
+  int nmax;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

@@ -1,0 +1,216 @@
+"""Bad input of compute coord/custom stops LAMMPS on all ranks with a message that names the value, the limit and the
+way out."""
+
+import os
+import re
+import tempfile
+import unittest
+
+import errortest
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_script, start, start_all,
+                       value, without_suffix)
+
+VARIABLES = """
+compute cv a coord/gpu group2 b switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute cw all coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute zero empty coord/gpu switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
+compute ke all ke
+"""
+SYSTEM += VARIABLES
+CUSTOM = "compute d all coord/custom "
+DIFFERENCE = CUSTOM + '"v - w" v c_cv w c_cw\n'
+FIX = "fix b all coord/bias "
+
+NAME = "' is not a name - use letters, digits and _, and no digit first, and put an expression with spaces in quotes"
+VARIABLE = " must be a variable, as c_ID, not '{}'"
+WRITE = " - write it in v, w with + - * / ^ ( ) and functions such as exp()"
+
+# Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message after 'Compute coord/custom'.
+ARGUMENTS = [
+    ("[v-w]", " needs a name and a variable, as c_ID, for each name in the expression 'v-w'"),
+    ("v-w [1v] c_cv", ": '1v" + NAME),
+    ("v [-] w v c_cv w c_cw", ": '-" + NAME),    # an expression without quotes
+    ("v-w v c_cv [v] c_cw", ": the name v is given twice - give each name once"),
+    ("v-w v c_cv [w]", ": the name w needs a variable, as c_ID, after it"),
+    ("v-w v c_cv w [cw]", ": w" + VARIABLE.format("cw")),
+    ("v-w v [c_] w c_cw", ": v" + VARIABLE.format("c_")),
+    ("v-w v [v_cv] w c_cw", ": v" + VARIABLE.format("v_cv")),
+    ("v-w v c_cv w [c_cw[2]]", " takes a whole variable, c_cw, not c_cw[2] - leave out the brackets"),
+    ("v-w v c_cv w [c_cv]", ": compute cv is given twice, as v and as w - give each variable once"),
+    ("v-w v c_cv w [c_nix]", ": compute nix does not exist - define it before this compute"),
+    ("v-w v c_cv w [c_ke]", " takes collective variables (computes of style coord/gpu or coord/custom), but compute ke is of "
+     "style ke"),
+    ("v-w v c_cv w [c_d]", ": compute d cannot be a variable of itself - use another compute"),
+
+    # the expression
+    ("[v-u] v c_cv w c_cw", ": the expression 'v-u' has the unknown name u at character 3 - known are v, w"),
+    ("2*v v c_cv [w] c_cw", ": the expression '2*v' does not use the name w - leave out the name, or use it"),
+    ("[v-] v c_cv w c_cw", ": the expression 'v-' cannot be parsed: unexpected end of expression" + WRITE),
+    ("[v*(w] v c_cv w c_cw", ": the expression 'v*(w' cannot be parsed: unbalanced parentheses" + WRITE),
+    ("[v+ln(w)] v c_cv w c_cw", ": the expression 'v+ln(w)' cannot be parsed: unknown function: ln" + WRITE),
+    ("[v+2e*w] v c_cv w c_cw", ": the expression 'v+2e*w' has the bad number 2e - write it like 1.5 or 2e-3"),
+    ("[v*w+sqrt(-1)] v c_cv w c_cw", ": the expression 'v*w+sqrt(-1)' cannot be used: a constant part of it is not a number - "
+     "write it without, for example without 0/0 or sqrt(-1)"),
+]
+
+# Scripts of which the last line must fail, after SYSTEM, and the message.
+D = "Compute coord/custom d: "
+E = D.replace("d:", "e:")
+GONE = "compute {0} no longer exists - keep it while compute {1} uses it"
+OTHER = ("compute {0} is not the one that it was defined with, which was deleted - define compute {1} again after it, or give "
+         "the new compute another ID")
+SMOOTH = ", but must be finite - use an expression that is smooth at all values of its variables"
+CV = VARIABLES.strip().split("\n")[0]
+NESTED = DIFFERENCE + "compute e all coord/custom d^2 d c_d\n"
+HARMONIC = "c_d harmonic k 1 s0 2\n"
+RUNS = {
+    # variables that are gone
+    "deleted before the run": (DIFFERENCE + "uncompute cw\nrun 0", D + GONE.format("cw", "d")),
+    "replaced before the run": (DIFFERENCE + "uncompute cv\n" + CV + "\nrun 0", D + OTHER.format("cv", "d")),
+    "replaced by another style": (DIFFERENCE + "uncompute cv\ncompute cv all ke\nrun 0", D + OTHER.format("cv", "d")),
+    "deleted after the setup": (DIFFERENCE + FIX + HARMONIC + "run 0\nuncompute cv\nrun 1 pre no", D + GONE.format("cv", "d")),
+    "replaced after the setup": (
+        DIFFERENCE + FIX + HARMONIC + "run 0\nuncompute cv\n" + CV + "\nrun 1 pre no", D + OTHER.format("cv", "d")),
+    "deleted two levels below": (NESTED + FIX + "c_e linear k 1\nrun 0\nuncompute cw\nrun 1 pre no", D + GONE.format("cw", "d")),
+    "expression deleted": (NESTED + FIX + "c_e linear k 1\nrun 0\nuncompute d\nrun 1 pre no", E + GONE.format("d", "e")),
+    "deleted before output": (DIFFERENCE + "run 0\nuncompute cw\nprint $(c_d)", D + GONE.format("cw", "d")),
+    "replaced before output": (DIFFERENCE + "run 0\nuncompute cw\n" + VARIABLES.split("\n")[2] + "\nprint $(c_d[2])",
+                               D + OTHER.format("cw", "d")),
+    "dynamic group of a variable": (
+        "variable y atom id<10\ngroup a dynamic all var y\n" + NESTED + FIX + "c_e linear k 1\nrun 0",
+        "Fix coord/bias b: group a of compute e is dynamic, so S and the bias would jump - use a static group, and a "
+        "switching function that lets atoms in and out smoothly"),
+
+    # loops, which redefined computes would make
+    "loop of two": (DIFFERENCE + "uncompute cv\ncompute cv all coord/custom 2*d d c_d",
+        "Compute coord/custom: compute d is itself an expression of compute cv - variables must not form a loop, so use another "
+        "compute ID"),
+    "loop of three": (NESTED + "uncompute cv\ncompute cv all coord/custom 2*e+w w c_cw e c_e",
+        "Compute coord/custom: compute e is itself an expression of compute cv - variables must not form a loop, so use another "
+        "compute ID"),
+
+    # values that are not finite
+    "value nan": (CUSTOM + "sqrt(v-100) v c_cv\nrun 0", D + "S = sqrt(v-100) is not a number at v = {cv}" + SMOOTH),
+    "value inf": (CUSTOM + "w/z w c_cw z c_zero\nrun 0", D + "S = w/z is inf at w = {cw}, z = 0" + SMOOTH),
+    "derivative inf": (CUSTOM + "v+sqrt(z) v c_cv z c_zero\n" + FIX + "c_d linear k 1\nrun 0",
+        D + "the derivative of S = v+sqrt(z) with respect to z is inf at v = {cv}, z = 0" + SMOOTH),
+    "in the run": (CUSTOM + "sqrt(v-0.1) v c_cv\n" + FIX + "c_d linear k 1\nrun 0\nset group a x 0 y 0 z 0\nset group b x 5 y 5 "
+        "z 5\nrun 1", D + "S = sqrt(v-0.1) is not a number at v = 0" + SMOOTH),
+}
+ON_RANKS = ["deleted after the setup", "replaced after the setup", "loop of two", "value inf", "derivative inf", "in the run"]
+USES = "thermo_style custom step c_d\n"
+
+
+def at_run_time(message):
+    """With what only the system knows."""
+    if "{c" in message:
+        lmp = start()
+        commands(lmp, SYSTEM + PRINT_S.replace("c_c", "c_cv c_cw") + "run 0")
+        message = message.format(**{name: repr(lmp.extract_compute(name, 0, 0)) for name in ("cv", "cw")})
+        lmp.close()
+    return message
+
+
+def script_of(name):
+    """Its lines; the values are read by thermo where no fix reads them."""
+    script, message = RUNS[name]
+    if FIX not in script and SMOOTH in message:
+        script = script.replace("\nrun 0", "\n" + USES + "run 0")
+    return script.split("\n"), message
+
+
+def tearDownModule():
+    start().finalize()    # mpirun reports a rank that ends without
+
+
+class InProcess(errortest.InProcess):
+    SYSTEM = SYSTEM
+
+    def check_still_usable(self):
+        """Right computes work now, and their value is that of the definition."""
+        for ident in ("fix", "b"), ("compute", "d"), ("compute", "e"):
+            if self.lmp.has_id(*ident):
+                self.lmp.command(f"un{ident[0]} {ident[1]}")
+        commands(self.lmp, GOOD + "\ncompute d all coord/custom 3*c c c_c\n" + PRINT_S.replace("c_c", "c_c c_d") + "run 0")
+        s = expected_of_good(self.lmp)
+        self.assertAlmostEqual(value(self.lmp), s, delta=1e-5)
+        self.assertAlmostEqual(self.lmp.extract_compute("d", 0, 0), 3 * s, delta=1e-4)
+        commands(self.lmp, "thermo_style one\nuncompute d\nuncompute c")
+
+
+class Arguments(InProcess):
+    def test_arguments(self):
+        for words, message in ARGUMENTS:
+            with self.subTest(words):
+                plain = re.sub(r"\[(\S*?)\](?=\s|$)", r"\1", CUSTOM + words)
+                self.assertEqual(error_of(self.lmp, plain), ("Compute coord/custom" + message, CUSTOM + words))
+                self.assertFalse(self.lmp.has_id("compute", "d"))
+        self.check_still_usable()
+
+    def test_quotes(self):
+        """The expression is marked as it is written."""
+        self.assertEqual(error_of(self.lmp, CUSTOM + '"v - u" v c_cv'), (
+            "Compute coord/custom: the expression 'v - u' has the unknown name u at character 5 - known are v",
+            CUSTOM + '["v - u"] v c_cv'))
+        self.check_still_usable()
+
+    def test_missing(self):
+        self.assertEqual(error_of(self.lmp, CUSTOM.strip()),
+                         ("Illegal compute coord/custom command: missing argument(s)", None))
+        self.check_still_usable()
+
+    def test_group(self):
+        self.assertEqual(error_of(self.lmp, "compute d a coord/custom 2*v v c_cv"), (
+            "Compute coord/custom group must be all, not a: S is of the atoms of the groups of its variables - use group all, "
+            "and choose atoms by the groups of the variables", "compute d [a] coord/custom 2*v v c_cv"))
+        self.check_still_usable()
+
+
+class Runs(InProcess):
+    def test_runs(self):
+        for name in RUNS:
+            with self.subTest(name):
+                self.setUp()
+                (*before, last), message = script_of(name)
+                commands(self.lmp, "\n".join(before))
+                found, _ = error_of(self.lmp, last)
+                self.assertEqual(without_suffix(found), at_run_time(message))
+                self.lmp.command("thermo_style one")
+                self.check_still_usable()
+
+    def test_not_set_up(self):
+        commands(self.lmp, "run 0\n" + DIFFERENCE)
+        with self.assertRaisesRegex(Exception, re.escape(D[:-2] + " is used before a run has set it up - use run 0 first")):
+            self.lmp.extract_compute("d", 0, 0)
+        self.check_still_usable()
+
+    def test_on_ranks(self):
+        """Each rank stops, with one message."""
+        cases = [(name, ranks) for name in ON_RANKS for ranks in (1, 2, 4)]
+        results = start_all(run_script, [(SYSTEM + "\n".join(script_of(name)[0]) + "\n", ranks) for name, ranks in cases])
+        for (name, ranks), result in zip(cases, results):
+            with self.subTest(name, ranks=ranks):
+                code, output = result.result()
+                self.assertNotEqual(code, 0)
+                found = [re.sub(r"\d\.\d{9,}", "#", message) for message in errors_in(output)]
+                self.assertEqual(found, [re.sub(r"\d\.\d{9,}", "#", at_run_time(RUNS[name][1]))], output)
+
+    def test_mended(self):
+        """Some errors are repaired by what their message says, in the same LAMMPS."""
+        for name, way_out in (("replaced after the setup", "unfix b\nuncompute d\n" + DIFFERENCE + FIX + HARMONIC),
+                              ("loop of two", "uncompute d\n" + CV + "\n" + DIFFERENCE)):
+            with self.subTest(name):
+                self.setUp()
+                (*before, last), _ = script_of(name)
+                commands(self.lmp, "\n".join(before))
+                error_of(self.lmp, last)
+                commands(self.lmp, way_out + "\n" + USES.replace("c_d", "c_cv c_cw c_d") + "run 1")
+                v, w, d = (self.lmp.extract_compute(ident, 0, 0) for ident in ("cv", "cw", "d"))
+                self.assertEqual(d, v - w)
+                self.lmp.command("thermo_style one")
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        unittest.main()
