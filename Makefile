@@ -9,11 +9,13 @@
 #   JOBS               compilers at a time                      [number of cores]
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
+#   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
+VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
 export GPUCOORD_REQUIRE_WHEELS
@@ -24,11 +26,12 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-structure check-bigbig check-serial check-sanitizers bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers bench clean help
 .NOTPARALLEL:
 
 all: setup
-	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) >build/configure.log
+	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
+	  >build/configure.log
 	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
@@ -46,6 +49,9 @@ test: all
 	@cmake/test-wheels.sh >build/test-wheels
 	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build
 
+check-format:
+	@clang_format=$$(cmake/clang-format.sh) && $(PYTHON) cmake/check-format.py "$$clang_format"
+
 check-structure: setup
 	@$(PYTHON) cmake/check-structure.py "$$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' build/lammps.cmake)/lib/lepton/include"
 
@@ -61,10 +67,11 @@ check-serial: all
 
 check-sanitizers: setup
 	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
-	  -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
+	  -D GPUCOORD_BENCH_VARIANTS=ON -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
+bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
 	@cmake --build build --target bench_coordination bench_map bench_multisite
 	@$(PYTHON) bench/run.py build
@@ -82,9 +89,10 @@ help:
 	@echo "make demo   the same, and run examples/coordination"
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, and run the benchmarks"
+	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
-	@sed -n '/^# Variables/,/^#   GPUCOORD_CUDA_/s/^# \{0,1\}//p' Makefile
+	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile
