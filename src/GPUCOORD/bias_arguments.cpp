@@ -36,7 +36,7 @@ static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg
   for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg) {
     const std::string name = arg[iarg] + 2;
     if (name.find('[') != std::string::npos)
-      error->all(FLERR, iarg, "Fix coord/bias takes a whole coordination number, c_{}, not {}",
+      error->all(FLERR, iarg, "Fix coord/bias takes a whole variable, c_{}, not {}",
                  name.substr(0, name.find('[')), arg[iarg]);
     const auto *compute = lmp->modify->get_compute_by_id(name);
     if (!compute)
@@ -58,7 +58,7 @@ static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg
                kinds);
   if (variables.empty())
     error->all(FLERR, iarg,
-               "Fix coord/bias needs a compute coord/gpu, as c_ID, before the kind of bias, not {}",
+               "Fix coord/bias needs a collective variable, as c_ID, before the kind of bias, not {}",
                arg[iarg]);
   return variables;
 }

@@ -133,7 +133,7 @@ void FixCoordBias::find_variables()
     auto *const variable = variable_of(v);
     if (!variable)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: compute {} of style coord/gpu no longer exists - keep it "
+                 "Fix coord/bias {}: compute {} no longer exists - keep it "
                  "while the fix uses it",
                  id, name);
     if (variable->instance_number() != instances[v])
@@ -232,6 +232,8 @@ void FixCoordBias::call_bias(const std::function<void()> &call) const
     try {
       call();
     } catch (const std::bad_alloc &) {
+      if (!bias->on_rank_0())    // other ranks may have memory
+        error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: out of memory", id);
       failure = "out of memory";
     } catch (const std::exception &e) {
       failure = e.what();

@@ -48,10 +48,10 @@ ARGUMENTS = [
     ("c_cv [c_nix] harmonic k 1 s0 2", ": compute nix does not exist - define it before the fix"),
     ("[c_ke] harmonic k 1 s0 2", "biases collective variables (computes of style coord/gpu or coord/custom), but compute "
      "ke is of style ke"),
-    ("[c_cv[1]] harmonic k 1 s0 2", "takes a whole coordination number, c_cv, not c_cv[1]"),
+    ("[c_cv[1]] harmonic k 1 s0 2", "takes a whole variable, c_cv, not c_cv[1]"),
     ("c_cv [c_cv] harmonic k 1 1 s0 2 2", ": compute cv is given twice - give each variable once"),
-    ("[harmonic] k 1 s0 2", "needs a compute coord/gpu, as c_ID, before the kind of bias, not harmonic"),
-    ("[cv] harmonic k 1 s0 2", "needs a compute coord/gpu, as c_ID, before the kind of bias, not cv"),
+    ("[harmonic] k 1 s0 2", "needs a collective variable, as c_ID, before the kind of bias, not harmonic"),
+    ("[cv] harmonic k 1 s0 2", "needs a collective variable, as c_ID, before the kind of bias, not cv"),
     ("c_cv [c_cw]", f"needs a kind of bias after its variables: {KINDS}"),
 
     # Kinds and keywords.
@@ -252,9 +252,9 @@ RUNS = {
         "group b of compute cv is dynamic, so S and the bias would jump - use a static group, and a switching function "
         "that lets atoms in and out smoothly"),
     "compute deleted": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\nrun 0",
-        "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+        "compute cv no longer exists - keep it while the fix uses it"),
     "compute replaced": (FIX + "c_cv harmonic k 1 s0 2\nuncompute cv\ncompute cv all ke\nrun 0",
-        "compute cv of style coord/gpu no longer exists - keep it while the fix uses it"),
+        "compute cv no longer exists - keep it while the fix uses it"),
     "compute replaced by one of its style": (FIX + "c_cv harmonic k 1 s0 2\nrun 0\nuncompute cv\n" + CV + "\nrun 0",
         OTHER_COMPUTE),
     "compute replaced before the first run": (FIX + METAD + "\nuncompute cv\n" + CV + "\nrun 0", OTHER_COMPUTE),

@@ -26,7 +26,7 @@ class WithFakeGPUs(unittest.TestCase):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
         styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "potential/grid"), ("pair", "coord"),
-                                                   ("pair", "multisite")) for name in coordtest.names_of(style)]
+                                                   ("pair", "multisite"), ("fix", "coord/bias")) for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
@@ -155,6 +155,81 @@ class FakeGPU(WithFakeGPUs):
                     if copies:
                         self.assertEqual(found, 2 * ranks * copies)
                     self.assertGreater(found, 0)
+
+
+class Bias(WithFakeGPUs):
+    """A rank that fails in an evaluation for fix coord/bias ends all ranks. The variables of all
+    fixes are evaluated together: a variable on the host is evaluated after one that failed, with
+    the collective calls of its engine."""
+
+    # Atoms with bonds, where engine list sums over ranks whether pairs are missing.
+    SYSTEM = SYSTEM.replace("atom_modify", "atom_style bond\natom_modify").replace(
+        "create_box 1 box", "create_box 1 box bond/types 1 extra/bond/per/atom 1 extra/special/per/atom 2")
+    TERM = " coord/gpu {} switch cubic d0 1.0 dmax 3.0 precision double device {}\n"
+    FAILS = (r"Compute coord/gpu {}: rank {} failed with \d+ owned atoms of the groups and \d+ "
+             r"(?:ghost atoms|atoms gathered over ranks): {}")
+    GPU = "{fake} out of memory: 3 GB asked, 1 GB free - use device host, more GPUs or fewer ranks per GPU"
+    MEMORY = "out of memory - use more ranks or a smaller dmax"
+    FIX = "fix b all coord/bias c_c c_d {}\n"
+    HARMONIC = "harmonic k 1 1 s0 2 2"
+
+    def two(self, engine, other, devices):
+        return "".join(f"compute {name} {'a' if 'pairs' in words else 'all'}" + self.TERM.format(words, device)
+                       for name, words, device in zip("cd", (engine, other), devices))
+
+    def test_evaluation_fails(self):
+        """Each pair of engines, where the first or the second variable fails on one rank, at setup
+        or in the run."""
+        cases = []
+        for number, (engine, other) in enumerate((engine, other) for engine in PATHS for other in PATHS):
+            rank = number % 2
+            evaluation = 1 + number % 3
+            for name, devices in ("c", ("cuda", "host")), ("d", ("host", "cuda")):
+                cases.append((self.two(engine, other, devices) + self.FIX.format(self.HARMONIC) + "run 4\n", 2,
+                              {"FAKE_GPUS": "1", "FAKE_FAILS": f"0,{evaluation}" if rank else f"{evaluation},0"},
+                              self.FAILS.format(name, rank, self.GPU)))
+        self.check_stops(cases)
+
+    def test_no_memory(self):
+        self.check_stops([(self.two(engine, "engine allpairs", ("cuda", "host")) + self.FIX.format(self.HARMONIC) + "run 4\n", 2,
+                           {"FAKE_GPUS": "1", "FAKE_FAILS": "0,2", "FAKE_NO_MEMORY": "1"}, self.FAILS.format("c", 1, self.MEMORY))
+                          for engine in PATHS])
+
+    def test_both_variables_fail(self):
+        """The error is that of the first variable on the lowest rank that failed."""
+        self.check_stops([(self.two("", "engine allpairs", ("cuda", "cuda")) + self.FIX.format(self.HARMONIC) + "run 4\n", 2,
+                           {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, self.FAILS.format("c", rank, self.GPU))
+                          for fails, rank in (("2,2", 0), ("3,2", 1))])
+
+    def test_kinds_and_runs(self):
+        """Metadynamics, where rank 0 shares its state after the evaluation; two fixes; rRESPA; a
+        minimization."""
+        metad = "metad sigma 0.5 0.5 height 0.1 pace 1 file H{}"
+        two = self.two("", "engine allpairs", ("cuda", "host"))
+        scripts = [two + self.FIX.format(metad.format("{}")) + "run 4\n",
+                   two + "fix b all coord/bias c_d harmonic k 1 s0 2\nfix b2 all coord/bias c_c linear k 1\nrun 4\n",
+                   two + self.FIX.format(self.HARMONIC) + "fix_modify b respa 2\nrun_style respa 2 2 pair 1\nrun 4\n",
+                   two + self.FIX.format(self.HARMONIC) + "min_style cg\nminimize 0 0 3 10\n"]
+        self.check_stops([(script.format(f"{number}{rank}"), 2, {"FAKE_GPUS": "1", "FAKE_FAILS": fails},
+                           self.FAILS.format("c", rank, self.GPU))
+                          for number, script in enumerate(scripts) for fails, rank in (("3,0", 0), ("0,3", 1))])
+
+    def test_next_run_makes_the_backend_anew(self):
+        """The third evaluation of each backend fails. One run is one evaluation."""
+        os.environ.update(FAKE_GPUS="1", FAKE_FAILS="3")
+        try:
+            with errortest.start() as lmp:
+                errortest.commands(lmp, self.load + SYSTEM + errortest.GOOD + "\nfix b all coord/bias c_c harmonic k 2 s0 1.5")
+                for turn in range(7):
+                    with self.subTest(turn=turn):
+                        if turn % 3 == 2:
+                            self.assertIn("out of memory", errortest.error_of(lmp, "run 0")[0])
+                        else:
+                            lmp.command("run 0")
+                            self.assertAlmostEqual(lmp.extract_fix("b", 0, 0), (errortest.expected_of_good(lmp) - 1.5)**2,
+                                                   delta=1e-3)
+        finally:
+            del os.environ["FAKE_GPUS"], os.environ["FAKE_FAILS"]
 
 
 class PotentialGrid(WithFakeGPUs):
