@@ -24,7 +24,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-structure check-bigbig check-serial check-sanitizers bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -45,6 +45,9 @@ test: all
 	@cmake --build build --target lammps_with_package
 	@cmake/test-wheels.sh >build/test-wheels
 	@set -a; . build/test-wheels; set +a; cmake/run-tests.sh build
+
+check-format:
+	@clang_format=$$(cmake/clang-format.sh) && $(PYTHON) cmake/check-format.py "$$clang_format"
 
 check-structure: setup
 	@$(PYTHON) cmake/check-structure.py "$$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' build/lammps.cmake)/lib/lepton/include"
@@ -82,6 +85,7 @@ help:
 	@echo "make demo   the same, and run examples/coordination"
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, and run the benchmarks"
+	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
