@@ -16,6 +16,7 @@
 #include "gpucoord_box_edges.h"
 #include "gpucoord_ghost_atoms.h"
 #include "gpucoord_ghost_range.h"
+#include "gpucoord_lammps_internals.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -27,7 +28,6 @@
 #include "neigh_list.h"
 #include "neigh_request.h"
 #include "neighbor.h"
-#include "npair.h"
 #include "pair.h"
 #include "update.h"
 
@@ -54,20 +54,6 @@ std::string at_dmax(const gpucoord::Switch &function)
   return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
                      function.value_at_dmax(), function.slope_at_dmax());
 }
-
-// whether Neighbor::build_one() is to build a list, or leaves it as it is. It does not say so,
-// and Neighbor::ncalls and the timestep both come back to earlier values (run pre no, rerun).
-// No other list is made from an occasional one, so nothing but build_one() builds it.
-struct NeighborBuild : public Neighbor {
-  static bool is_due(Neighbor *neighbor, const NeighList *list)
-  {
-    return (neighbor->*(&NeighborBuild::neigh_pair))[list->index]->last_build < neighbor->lastcall;
-  }
-  static void make_due(Neighbor *neighbor, const NeighList *list)
-  {
-    (neighbor->*(&NeighborBuild::neigh_pair))[list->index]->last_build = -1;
-  }
-};
 
 }    // namespace
 
@@ -486,9 +472,10 @@ void ComputeCoordGPU::compute_share(Share &share)
                  id);
     // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due:
     // run 0 twice
-    if (lmp->kokkos && list_ncalls != neighbor->ncalls) NeighborBuild::make_due(neighbor, list);
+    if (lmp->kokkos && list_ncalls != neighbor->ncalls)
+      LammpsInternals::make_build_due(neighbor, list);
     list_ncalls = neighbor->ncalls;
-    if (NeighborBuild::is_due(neighbor, list)) ++list_version;
+    if (LammpsInternals::build_is_due(neighbor, list)) ++list_version;
     neighbor->build_one(list);
     check_list_is_complete();
   }

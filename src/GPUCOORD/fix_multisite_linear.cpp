@@ -14,6 +14,7 @@
 
 #include "fix_multisite_linear.h"
 
+#include "gpucoord_lammps_internals.h"
 #include "multisite_bodies.h"
 #include "multisite_shape.h"
 #include "pair_multisite.h"
@@ -32,11 +33,6 @@
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
-
-// Respa has no accessor for sum_flevel_f().
-struct RespaLevels : public Respa {
-  static void sum(Respa *respa) { (respa->*(&RespaLevels::sum_flevel_f))(); }
-};
 
 /* ---------------------------------------------------------------------- */
 
@@ -139,7 +135,7 @@ void FixMultisiteLinear::setup(int vflag)
     take_away(Vectors::TORQUES);
     respa->copy_f_flevel(level);
   }
-  RespaLevels::sum(respa);
+  LammpsInternals::sum_levels(respa);
 }
 
 void FixMultisiteLinear::min_setup(int vflag)

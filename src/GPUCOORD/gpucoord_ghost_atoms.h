@@ -11,6 +11,8 @@
 #ifndef LMP_GPUCOORD_GHOST_ATOMS_H
 #define LMP_GPUCOORD_GHOST_ATOMS_H
 
+#include "gpucoord_lammps_internals.h"
+
 #include "comm.h"
 #include "fmt/format.h"
 
@@ -23,13 +25,10 @@ namespace LAMMPS_NS {
 
 namespace GhostAtoms {
 
-  // Group of comm_modify group, which restricts ghost atoms. Comm has no accessor.
-  struct CommGroup : public Comm {
-    static int get(Comm *comm) { return comm->*(&CommGroup::bordergroup); }
-  };
-  inline bool are_of_a_group(Comm *comm)
+  // Whether comm_modify group restricts ghost atoms.
+  inline bool are_of_a_group(const Comm *comm)
   {
-    return CommGroup::get(comm) != 0;
+    return LammpsInternals::group_of_ghosts(comm) != 0;
   }
 
   // A range for advice in an error, rounded up to four digits so that it suffices when typed.

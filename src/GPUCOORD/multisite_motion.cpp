@@ -10,6 +10,7 @@
 
 #include "multisite_motion.h"
 
+#include "gpucoord_lammps_internals.h"
 #include "multisite_bodies.h"
 #include "multisite_shape.h"
 
@@ -33,21 +34,13 @@ static constexpr double MASS_TOLERANCE = 1e-5, INERTIA_TOLERANCE = 1e-4;
 
 namespace {
 
-// Value of compute_modify extra/dof. Compute has no accessor.
-struct ExtraDof : public Compute {
-  static double get(Compute *compute) { return compute->*(&ExtraDof::extra_dof); }
-};
-
 // The temperature whose kinetic energy a compute pressure includes, or null.
-struct PressureOf : public ComputePressure {
-  static const Compute *temperature(Compute *compute, const Modify *modify)
-  {
-    auto *const pressure = dynamic_cast<ComputePressure *>(compute);
-    if (!pressure || !(pressure->*(&PressureOf::keflag)) || !(pressure->*(&PressureOf::id_temp)))
-      return nullptr;
-    return modify->get_compute_by_id(pressure->*(&PressureOf::id_temp));
-  }
-};
+const Compute *temperature_of(Compute *compute, const Modify *modify)
+{
+  const auto *const pressure = dynamic_cast<ComputePressure *>(compute);
+  const char *const id = pressure ? LammpsInternals::id_of_temperature(pressure) : nullptr;
+  return id ? modify->get_compute_by_id(id) : nullptr;
+}
 
 }    // namespace
 
@@ -156,7 +149,7 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
     const bigint points = count([&](int i) {
       return is_in_group(i) && !MultisiteShape::feels_torque(*of_atom(i));
     });
-    const double missing = linear + 3.0 * points, extra = ExtraDof::get(compute);
+    const double missing = linear + 3.0 * points, extra = LammpsInternals::extra_dof(compute);
     const bool is_low = extra < missing;
     if (is_low || extra > missing + 3.0)
       found.push_back(fmt::format(
@@ -179,7 +172,7 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
 {
   for (Compute *const compute : modify->get_compute_by_style("^pressure$")) {
-    const Compute *const temperature = PressureOf::temperature(compute, modify);
+    const Compute *const temperature = temperature_of(compute, modify);
     if (!temperature || !utils::strmatch(temperature->style, "asphere")) continue;
     const std::string id = compute->id, ending = "_press";
     const bool ends = id.size() > ending.size() && id.substr(id.size() - ending.size()) == ending;

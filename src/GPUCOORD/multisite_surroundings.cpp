@@ -11,6 +11,7 @@
 #include "multisite_surroundings.h"
 
 #include "gpucoord_ghost_atoms.h"
+#include "gpucoord_lammps_internals.h"
 
 #include "atom.h"
 #include "atom_vec.h"
@@ -28,19 +29,6 @@
 
 using namespace LAMMPS_NS;
 
-namespace {
-
-// PairHybrid has no accessor for its sub-styles.
-struct SubStyles : public PairHybrid {
-  static std::vector<Pair *> get(PairHybrid *hybrid)
-  {
-    Pair **const first = hybrid->*(&SubStyles::styles);
-    return {first, first + hybrid->*(&SubStyles::nstyles)};
-  }
-};
-
-}    // namespace
-
 /* ---------------------------------------------------------------------- */
 
 MultisiteSurroundings::MultisiteSurroundings(LAMMPS *lmp, const std::vector<int> &component_of_in) :
@@ -52,7 +40,7 @@ std::vector<Pair *> MultisiteSurroundings::sub_styles(Pair *pair)
 {
   if (!pair) return {};
   auto *const hybrid = dynamic_cast<PairHybrid *>(pair);
-  return hybrid ? SubStyles::get(hybrid) : std::vector<Pair *>{pair};
+  return hybrid ? LammpsInternals::sub_styles(hybrid) : std::vector<Pair *>{pair};
 }
 
 /* ---------------------------------------------------------------------- */

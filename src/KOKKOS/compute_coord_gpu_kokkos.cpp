@@ -13,6 +13,7 @@
 #include "coord_arguments.h"
 #include "coord_gather.h"
 #include "gpucoord_backend.h"
+#include "gpucoord_lammps_internals.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
@@ -24,7 +25,6 @@
 #include "kokkos.h"
 #include "math_const.h"
 #include "neigh_list_kokkos.h"
-#include "neigh_request.h"
 #include "neighbor.h"
 #include "pair.h"
 
@@ -49,19 +49,6 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
   if (uses_gpu) device = KokkosDevice::of(lmp);
 }
 
-/* ---------------------------------------------------------------------- */
-
-namespace {
-// what a request has, which is for Neighbor and a few others to see
-struct Request : NeighRequest {
-  static bool is_full_on_device(const NeighRequest *request)
-  {
-    return request && request->*&Request::full && request->*&Request::kokkos_device &&
-        !request->get_size();
-  }
-};
-}    // namespace
-
 /* ----------------------------------------------------------------------
    Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do
    not matter, there are not so many pairs that none are listed, nothing is excluded from the list,
@@ -79,7 +66,7 @@ template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_nei
   if (igroup != 0 || args->groups != CoordArguments::Groups::SELF) return false;
   const auto *const pair = force->pair;
   if (!pair || utils::strmatch(force->pair_style, "^hybrid")) return false;
-  if (!Request::is_full_on_device(neighbor->find_request(force->pair))) return false;
+  if (!LammpsInternals::is_full_on_device(neighbor->find_request(force->pair))) return false;
   if (atom->molecular != Atom::ATOMIC || neighbor->includegroup || neighbor->nex_type ||
       neighbor->nex_group || neighbor->nex_mol)
     return false;
