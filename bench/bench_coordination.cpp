@@ -15,7 +15,7 @@
 #include "gpucoord/coordination.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "cuda/coordination_cuda.h"
+#include "coordination/coordination_cuda.h"
 #include "gpucoord/resident_coordination.h"
 
 #include <cuda_runtime.h>

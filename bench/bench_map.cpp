@@ -14,7 +14,7 @@
 #include "gpucoord/potential_map.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "cuda/map_engine.h"
+#include "potential_map/map_engine.h"
 #endif
 
 #include <algorithm>

@@ -16,7 +16,7 @@
 #include "gpucoord/multisite.h"
 
 #ifdef GPUCOORD_HAS_CUDA
-#include "cuda/multisite_cuda.h"
+#include "multisite/multisite_cuda.h"
 #endif
 
 #include <algorithm>
