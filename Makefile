@@ -9,11 +9,13 @@
 #   JOBS               compilers at a time                      [number of cores]
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
+#   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
 # CMake caches these options.
 CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
+VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
 export GPUCOORD_REQUIRE_WHEELS
@@ -28,7 +30,8 @@ export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 .NOTPARALLEL:
 
 all: setup
-	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) >build/configure.log
+	@cmake -S . -B build -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) $(CUDA_OPTIONS) $(VARIANTS) \
+	  >build/configure.log
 	@sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' build/configure.log
 	@cmake --build build -j $(JOBS)
 	@echo "Built build/lmp: LAMMPS with GPUCOORD"
@@ -64,10 +67,11 @@ check-serial: all
 
 check-sanitizers: setup
 	@cmake -S . -B build/sanitizers -G Ninja -C build/lammps.cmake -D PYTHON=$(PYTHON) -D GPUCOORD_CUDA=OFF \
-	  -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
+	  -D GPUCOORD_BENCH_VARIANTS=ON -D CMAKE_BUILD_TYPE=None -D "CMAKE_CXX_FLAGS=$(SANITIZERS)" >build/sanitizers.log
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
+bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
 	@cmake --build build --target bench_coordination bench_map bench_multisite
 	@$(PYTHON) bench/run.py build
@@ -91,4 +95,4 @@ help:
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
-	@sed -n '/^# Variables/,/^#   GPUCOORD_CUDA_/s/^# \{0,1\}//p' Makefile
+	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile

@@ -3,7 +3,8 @@
 //
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
 //        bench_coordination gpu
-// backend: host, cuda, cuda-block (the thread-block processor) or resident.
+// backend: host, cuda, resident or, with GPUCOORD_BENCH_VARIANTS, cuda-block (the thread-block
+//   processor).
 // Prints: atoms, neighbors, milliseconds; of these the milliseconds of copies, bins, pairs and
 // reduction; the number of ordered pairs in range and of computed distances (0: not counted); and
 // milliseconds of the pairs without the virial. Times are medians over repeats.
@@ -44,7 +45,7 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
                                                      gpucoord::Precision precision, int threads)
 {
   const gpucoord::Switch function(options);
-#ifdef GPUCOORD_HAS_CUDA
+#if defined(GPUCOORD_HAS_CUDA) && defined(GPUCOORD_BENCH_VARIANTS)
   if (!std::strcmp(name, "cuda-block")) {
     gpucoord::CudaTuning tuning;
     tuning.processor = gpucoord::CudaTuning::Processor::BLOCK;

@@ -2,8 +2,9 @@
 // lattice with random orientations.
 //
 // Usage: bench_multisite backend model phase molecules_per_edge precision threads repeats
-// backend: host, or host-once (each pair once, with stores to both molecules); cuda, cuda-block
-//   (the thread-block processor) or cuda-any (the kernels for any number of sites).
+// backend: host, cuda or cuda-any (the kernels for any number of sites). With
+//   GPUCOORD_BENCH_VARIANTS also host-once (each pair once, with stores to both molecules) and
+//   cuda-block (the thread-block processor).
 // model: lj (ethane, two centers), co2 (three centers, three charges), eo (ethylene oxide: three
 //   centers, a dipole), water (SPC/E, charges within the same cutoff), n2 (two centers, a
 //   quadrupole).
@@ -13,7 +14,7 @@
 // milliseconds of forces and torques including the copies to and from a GPU, which the other times
 // exclude. Times are medians over repeats.
 
-#include "gpucoord/multisite.h"
+#include "multisite/multisite_host.h"
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "multisite/multisite_cuda.h"
@@ -88,18 +89,26 @@ std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name,
                                                   const gpucoord::MultisiteModel &model,
                                                   gpucoord::Precision precision, int threads)
 {
-  using gpucoord::Traversal;
   if (name == "host") return make_host_multisite(model, precision, threads);
-  if (name == "host-once") return make_host_multisite(model, precision, threads, Traversal::ONCE);
+#ifdef GPUCOORD_BENCH_VARIANTS
+  if (name == "host-once")
+    return make_host_multisite(model, precision, threads, gpucoord::Traversal::ONCE);
+#endif
 #ifdef GPUCOORD_HAS_CUDA
   gpucoord::MultisiteTuning tuning;
-  if (name == "cuda-block") tuning.processor = gpucoord::CudaTuning::Processor::BLOCK;
+  bool is_cuda = name == "cuda";
+#ifdef GPUCOORD_BENCH_VARIANTS
+  if (name == "cuda-block") {
+    is_cuda = true;
+    tuning.processor = gpucoord::CudaTuning::Processor::BLOCK;
+  }
+#endif
   tuning.any_sites = name == "cuda-any";
-  if (name == "cuda" || name == "cuda-block" || name == "cuda-any")
-    return make_cuda_multisite(model, precision, 0, threads, tuning);
+  if (is_cuda || tuning.any_sites) return make_cuda_multisite(model, precision, 0, threads, tuning);
 #endif
   std::fprintf(stderr,
-               "backend is '%s' and must be host, host-once, cuda, cuda-block or cuda-any\n",
+               "backend is '%s' and must be host, cuda or cuda-any, or, in a build with "
+               "GPUCOORD_BENCH_VARIANTS, host-once or cuda-block\n",
                name.c_str());
   std::exit(1);
 }

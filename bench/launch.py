@@ -1,8 +1,15 @@
-"""Starts LAMMPS for the benchmarks."""
+"""Starts LAMMPS for the benchmarks, and tells what a build has."""
 
 import os
+import re
 import subprocess
 import sys
+
+
+def has_variants(build):
+    """Whether a build folder has the variants that are never chosen (GPUCOORD_BENCH_VARIANTS)."""
+    with open(os.path.join(build, "CMakeCache.txt")) as cache:
+        return re.search(r"^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$", cache.read(), re.M | re.I) is not None
 
 
 def run_lammps(lmp, folder, script, *words, threads=None, ranks=1):

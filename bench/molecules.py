@@ -17,7 +17,7 @@ import sys
 import tempfile
 
 from kokkos import nothing_to_do
-from launch import run_lammps
+from launch import has_variants, run_lammps
 from run import head, row, run_program
 
 MODELS = {"lj": "two centers (ethane)", "co2": "three centers, three charges", "eo": "three centers, a dipole (ethylene oxide)",
@@ -107,13 +107,13 @@ def measure(program, backend, model, phase, edge, precision, threads, repeats):
     return [float(word) for word in run_program(program, backend, model, phase, edge, precision, threads, repeats)]
 
 
-def host_table(program, threads):
+def host_table(program, threads, variants):
     head("model, liquid", "molecules", "partners", "precision", "threads", "each pair", "ms", "with energies",
          "million updates/s", "ls1-MarDyn, one core", "times, a core")
     for model, name in MODELS.items():
         for precision in "double", "mixed":
             for n in sorted({1, threads}):
-                for backend in "host", "host-once":
+                for backend in ["host", "host-once"] if variants else ["host"]:
                     molecules, partners, ms, with_energies, rate, _ = measure(program, backend, model, "liquid", HOST_EDGE,
                                                                               precision, n, 3)
                     peer = LS1_A_CORE.get(model)
@@ -121,13 +121,14 @@ def host_table(program, threads):
                         with_energies, rate, peer or "", rate / n / peer if peer else "")
 
 
-def gpu_table(program, threads, edges):
+def gpu_table(program, threads, edges, variants):
     head("model", "phase", "molecules", "partners", "processor", "precision", "ms", "with energies", "ms with copies",
          "million updates/s", "pairs of molecules/s")
     cases = [(model, phase, edge, "cuda", "single") for model in MODELS for phase in ("liquid", "gas")
              for edge in (edges if model == "eo" else edges[:3])]
     cases += [("eo", "liquid", edge, backend, precision) for edge in edges[1:3]
-              for backend, precision in (("cuda-block", "single"), ("cuda-any", "single"), ("cuda", "mixed"), ("cuda", "double"))]
+              for backend, precision in (("cuda-block", "single"), ("cuda-any", "single"), ("cuda", "mixed"), ("cuda", "double"))
+              if variants or backend != "cuda-block"]
     for model, phase, edge, backend, precision in cases:
         molecules, partners, ms, with_energies, rate, copies = measure(program, backend, model, phase, edge, precision, threads, 5)
         processor = {"cuda": "warp", "cuda-block": "block", "cuda-any": "warp, any number of sites"}[backend]
@@ -190,10 +191,11 @@ def main():
     program = os.path.join(build, "bench", "bench_multisite")
     has_gpu = subprocess.run([os.path.join(build, "unittest", "find_gpu")], stdout=subprocess.DEVNULL).returncode == 0
     print(f"Rigid molecules on the host, {os.cpu_count()} cores\n")
-    host_table(program, threads)
+    variants = has_variants(build)
+    host_table(program, threads, variants)
     if has_gpu:
         print("\nThe same on the GPU, where molecules are there and results stay: bins, forces and torques\n")
-        gpu_table(program, threads, edges)
+        gpu_table(program, threads, edges, variants)
     print("\nSteps of LAMMPS: carbon dioxide as TraPPE has it, cutoff 12 Angstrom (of sites in lj/cut/coul/cut, of centers in "
           f"multisite); the\nfastest of {TURNS} runs\n")
     step_table(build, threads, has_gpu, 16)

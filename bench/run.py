@@ -11,6 +11,8 @@ import os
 import subprocess
 import sys
 
+from launch import has_variants
+
 # (atoms, neighbors) -> {program: ms}. PLUMED COORDINATION with linked cells, 16 threads.
 PLUMED = {(10_000, 65): 8.7, (48_000, 65): 39, (10_000, 1122): 157, (48_000, 1122): 717}
 PLUMED_2_THREADS = {(10_000, 65): 28}    # the only known number
@@ -71,7 +73,7 @@ def host_table(program, thread_counts):
                         peer * r.atoms / nominal / r.total if peer else "")
 
 
-def gpu_table(program, threads):
+def gpu_table(program, threads, variants):
     print("copies: host arrays to the GPU and back, with all that the host does; pairs: the pair kernel, with and "
           "without\nthe virial; evaluated, tested: pairs a second over the ceilings of the H200 in float "
           "(with and without virial; tested without).\n")
@@ -80,7 +82,7 @@ def gpu_table(program, threads):
     cases = [(neighbors, nominal, edge, distance) for neighbors, distance in RANGES.items()
              for nominal, edge in EDGES.items()]
     for neighbors, nominal, edge, distance in cases:
-        for processor, backend in (("warp", "cuda"), ("block", "cuda-block")):
+        for processor, backend in (("warp", "cuda"), ("block", "cuda-block"))[:2 if variants else 1]:
             for precision in ("mixed", "single", "double") if backend == "cuda" else ("mixed",):
                 r = measure(program, backend, edge, distance, precision, threads, 9)
                 peer = CUDACOORD.get("double" if precision == "double" else "mixed").get((nominal, neighbors))
@@ -117,7 +119,7 @@ def main():
     host_table(program, threads)
     print(f"\nGPU: {gpu.stdout.strip()}\n")
     if gpu.returncode == 0:
-        gpu_table(program, max(threads))
+        gpu_table(program, max(threads), has_variants(sys.argv[1]))
 
 
 if __name__ == "__main__":

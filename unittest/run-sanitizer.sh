@@ -11,6 +11,11 @@ sanitizer=$(PATH=$PATH:${CUDA_HOME:-/usr/local/cuda}/bin command -v compute-sani
   exit 1
 }
 export GPUCOORD_REQUIRE_GPU=1
+if ! grep -qsiE '^GPUCOORD_BENCH_VARIANTS:BOOL=(ON|TRUE|YES|1)$' "$dir/CMakeCache.txt"; then
+  echo "run-sanitizer.sh: $dir lacks the variants for the benchmarks, which it checks -" \
+    "run make GPUCOORD_BENCH_VARIANTS=ON" >&2
+  exit 1
+fi
 
 # BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* asks for a GPU that does not exist.
 cases=(

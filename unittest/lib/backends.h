@@ -42,7 +42,12 @@ make_backend(const gpucoord::SwitchTable &table, gpucoord::Precision precision, 
   using Processor = gpucoord::CudaTuning::Processor;
   gpucoord::CudaTuning tuning;
   const std::map<std::string, Processor> processors = {
-      {"auto", Processor::AUTO}, {"warp", Processor::WARP}, {"block", Processor::BLOCK}};
+      {"auto", Processor::AUTO},
+      {"warp", Processor::WARP},
+#ifdef GPUCOORD_BENCH_VARIANTS
+      {"block", Processor::BLOCK},
+#endif
+  };
   const auto found = processors.find(backend_name());
   if (found != processors.end()) {
     tuning.processor = found->second;

@@ -46,7 +46,13 @@ constexpr double RELATIVE_FLOAT = 2e-6;
 // nested.
 constexpr double UNITS_CUSTOM = 16.0;
 
-const Processor PROCESSORS[] = {Processor::AUTO, Processor::WARP, Processor::BLOCK};
+const Processor PROCESSORS[] = {
+    Processor::AUTO,
+    Processor::WARP,
+#ifdef GPUCOORD_BENCH_VARIANTS
+    Processor::BLOCK,
+#endif
+};
 
 const char *label_of(Processor p)
 {

@@ -18,6 +18,13 @@ using Processor = CudaTuning::Processor;
 
 namespace {
 
+const Processor PROCESSORS[] = {
+    Processor::WARP,
+#ifdef GPUCOORD_BENCH_VARIANTS
+    Processor::BLOCK,
+#endif
+};
+
 MultisiteTuning tuning(Processor processor, bool any_sites = false)
 {
   MultisiteTuning t;
@@ -47,7 +54,7 @@ TEST_F(Multisites, EqualPlainLoops)
           const Result expected(s, [&](const Molecules &m, const MultisiteResults &r) {
             return reference_multisite(model, m, r);
           });
-          for (const Processor processor : {Processor::WARP, Processor::BLOCK})
+          for (const Processor processor : PROCESSORS)
             for (const bool any_sites : {false, true})
               for (const Precision precision : {Precision::DOUBLE, Precision::MIXED}) {
                 SCOPED_TRACE(std::string(processor == Processor::WARP ? "warp" : "block") +
@@ -78,7 +85,7 @@ TEST_F(Multisites, EqualTheHost)
       const System s(n, static_cast<int>(kinds.size()));
       const auto host = make_host_multisite(model, Precision::DOUBLE, 8);
       const Result expected = evaluate(*host, s);
-      for (const Processor processor : {Processor::WARP, Processor::BLOCK})
+      for (const Processor processor : PROCESSORS)
         for (const Precision precision : {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE}) {
           const auto cuda = make_cuda_multisite(model, precision, 0, 8, tuning(processor));
           expect_close(evaluate(*cuda, s), expected,
@@ -118,7 +125,7 @@ TEST_F(Multisites, Crowds)
   MultisiteOptions o = options(3.0, 3.0);
   const MultisiteModel model(kinds, o);
   const auto host = make_host_multisite(model, Precision::DOUBLE, 2);
-  for (const Processor processor : {Processor::WARP, Processor::BLOCK}) {
+  for (const Processor processor : PROCESSORS) {
     const auto cuda = make_cuda_multisite(model, Precision::DOUBLE, 0, 2, tuning(processor));
     System few(900, 3);
     for (std::size_t k = 0; k < few.kind.size(); ++k) few.kind[k] = 2 * (k % 2);

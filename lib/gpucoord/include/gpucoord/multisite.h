@@ -164,15 +164,10 @@ class GPUCOORD_API Multisite {
   virtual MultisiteSums evaluate(const Molecules &, MultisiteWant, const MultisiteResults &) = 0;
 };
 
-// Traversal of pairs of molecules. TWICE: each molecule sums over all its partners. ONCE: each pair
-// is evaluated once and stored to both molecules; cells are colored so that no two threads store to
-// the same molecule.
-enum class Traversal { TWICE, ONCE };
-
 // Makes the backend that runs on the host. Pair terms are float in MIXED and SINGLE; sums over a
 // chunk of partners are added in double. The bits do not depend on nthreads.
-GPUCOORD_API std::unique_ptr<Multisite>
-make_host_multisite(const MultisiteModel &, Precision, int nthreads, Traversal = Traversal::TWICE);
+GPUCOORD_API std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &, Precision,
+                                                            int nthreads);
 
 // Makes the backend that runs on a GPU. device: -1 is the GPU that is current in each call. This
 // function and the backend throw DeviceError.

@@ -41,7 +41,7 @@ namespace {
       check_kernels();
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       bins_always = tuning.processor != CudaTuning::Processor::AUTO;
-      shape.block_processor = tuning.processor == CudaTuning::Processor::BLOCK;
+      shape.block_processor = tuning.by_blocks();
       shape.warps_per_block = tuning.warps_per_block;
       make_functions(table, precision, functions);
       totals.reserve(1);

@@ -6,12 +6,22 @@
 namespace gpucoord {
 
 struct CudaTuning {
-  // The processor of a group of i-atoms of engine 'cells': a warp (32 atoms) or a thread block (128
-  // atoms). AUTO: a warp; when there are few pairs, no bins are built.
+  // The processor of a group of i-atoms of engine 'cells': a warp (32 atoms) or, with
+  // BENCH_VARIANTS, a thread block (128 atoms). AUTO: a warp; when there are few pairs, no bins are
+  // built.
+#ifdef GPUCOORD_BENCH_VARIANTS
   enum class Processor { AUTO, WARP, BLOCK };
+#else
+  enum class Processor { AUTO, WARP };
+#endif
   Processor processor = Processor::AUTO;
   // Warps per block of the warp processor, 1 to 4. Results are bitwise independent of it.
   int warps_per_block = 4;
+
+  bool by_blocks() const
+  {
+    return processor != Processor::AUTO && processor != Processor::WARP;
+  }
 };
 
 }    // namespace gpucoord

@@ -92,7 +92,7 @@ namespace {
         model(model_in), components(model.components().size())
     {
       check_kernels();
-      shape = {tuning.processor == CudaTuning::Processor::BLOCK, tuning.warps_per_block,
+      shape = {tuning.by_blocks(), tuning.warps_per_block,
                device_attribute(cudaDevAttrMultiProcessorCount)};
       for (const Component &component : model.components()) sites.emplace_back(component);
       const int n = static_cast<int>(sites.size());

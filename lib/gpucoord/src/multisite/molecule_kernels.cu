@@ -2,6 +2,7 @@
 // is compiled once for each name in molecule_shapes_cuda.h, with -DGPUCOORD_SITES=name. The launch
 // shape is documented in molecule_processor.cuh.
 
+#include "../core/bench_variants.h"
 #include "molecule_processor.cuh"
 
 #include <algorithm>
@@ -40,10 +41,10 @@ namespace {
                         const MoleculeTables<Real, Sites> &tables, const CellsShape &shape,
                         cudaStream_t stream)
   {
-    if (shape.block_processor)
-      launch<Real, ALL, SITE_CUTOFF, BLOCK_PROCESSOR_WARPS>(arg, tables, shape, stream);
-    else
-      launch<Real, ALL, SITE_CUTOFF, 1>(arg, tables, shape, stream);
+    if constexpr (BENCH_VARIANTS)
+      if (shape.block_processor)
+        return launch<Real, ALL, SITE_CUTOFF, BLOCK_PROCESSOR_WARPS>(arg, tables, shape, stream);
+    launch<Real, ALL, SITE_CUTOFF, 1>(arg, tables, shape, stream);
   }
 
   template <class Real>

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Rigid molecules: the two cell processors.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules: the cell processors, a warp or (with
+// BENCH_VARIANTS) a thread block.
 //
 // Launch: teams as described in near_partners.cuh; each thread takes one molecule. Each thread
 // first notes which partners are within the cutoff of centers of mass, as bits in shared memory,

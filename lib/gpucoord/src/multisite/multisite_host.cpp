@@ -8,15 +8,18 @@
 // ONCE: an owned molecule meets the owned molecules that follow it in its own row of cells and
 // those in rows ahead, and stores to both molecules; ghosts are met as in TWICE. Pieces of rows
 // that may store to the same molecule have different colors. The colors run one after the other.
+// ONCE is compiled only with BENCH_VARIANTS.
 //
 // The sums of tasks and pieces are added up in order, so the bits do not depend on the number of
 // threads.
 
-#include "gpucoord/counters.h"
-#include "gpucoord/multisite.h"
+#include "multisite_host.h"
 
+#include "../core/bench_variants.h"
 #include "../pairs/cell_tasks_host.h"
 #include "site_kernels_host.h"
+
+#include "gpucoord/counters.h"
 
 #include <omp.h>
 
@@ -144,22 +147,26 @@ namespace {
       for (int i = 0; i < ncomponents; ++i) {
         if (first[i].bins.row.empty()) continue;
         tasks.make(grid, first[i].bins, nthreads);
-        if (traversal == Traversal::ONCE) make_pieces();
+        if constexpr (BENCH_VARIANTS)
+          if (meets_once()) make_pieces();
         for (int j = 0; j < ncomponents; ++j)
           for (const PairsOfSites<Real> &list :
                pairs[static_cast<std::size_t>(i) * ncomponents + j]) {
-            if (traversal == Traversal::ONCE) {
-              meet_once(first[i], first[j], list, total);
-              meet_twice(first[i], ghosts[j], list, total);
-            } else {
-              meet_twice(first[i], first[j], list, total);
-            }
+            if constexpr (BENCH_VARIANTS)
+              if (meets_once()) {
+                meet_once(first[i], first[j], list, total);
+                meet_twice(first[i], ghosts[j], list, total);
+                continue;
+              }
+            meet_twice(first[i], first[j], list, total);
           }
       }
       return total;
     }
 
    private:
+    bool meets_once() const { return BENCH_VARIANTS && traversal != Traversal::TWICE; }
+
     void make_pairs(int i, int j)
     {
       const MultisiteOptions &options = model.options();
@@ -217,7 +224,7 @@ namespace {
     void make_bins(const Molecules &all)
     {
       const int ncomponents = static_cast<int>(sites.size());
-      const bool once = traversal == Traversal::ONCE;
+      const bool once = meets_once();
       std::vector<std::vector<int>> of_first(ncomponents), of_ghosts(ncomponents);
       std::vector<int> everyone(all.nall), nowned(ncomponents, 0);
       for (int i = 0; i < all.nall; ++i) {
@@ -360,8 +367,8 @@ namespace {
           s.forget(grid);
           for (int t = pieces[begin + b].begin; t < pieces[begin + b].end; ++t) {
             const CellTask &task = tasks.all()[t];
-            const CellCandidates found = collect_candidates(
-                keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s, RowsNear::AHEAD);
+            const CellCandidates found = collect_candidates<RowsNear::AHEAD>(
+                keep_near_box, list.cutoff, grid, mi.bins, mj.bins, task, s);
             // In the own row, the component with the smaller number meets the other one.
             int from = mi.component <= mj.component ? found.own_first : found.own_last;
             for (int p = task.begin; p < task.end; ++p) {
@@ -582,6 +589,12 @@ std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Prec
   if (precision == Precision::DOUBLE)
     return std::make_unique<HostMultisite<double>>(model, nthreads, traversal);
   return std::make_unique<HostMultisite<float>>(model, nthreads, traversal);
+}
+
+std::unique_ptr<Multisite> make_host_multisite(const MultisiteModel &model, Precision precision,
+                                               int nthreads)
+{
+  return make_host_multisite(model, precision, nthreads, Traversal::TWICE);
 }
 
 }    // namespace gpucoord

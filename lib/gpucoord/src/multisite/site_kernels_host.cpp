@@ -3,6 +3,7 @@
 
 #include "site_kernels_host.h"
 
+#include "../core/bench_variants.h"
 #include "../pairs/pair_kernels_host.h"
 
 #include "../pairs/compress_host.h"
@@ -100,9 +101,11 @@ namespace {
   template <class Real, SitePairKind KIND, bool REVERSED> void set(SiteKernel<Real> (&of)[2][2])
   {
     of[false][false] = sum_sites<Real, KIND, REVERSED, false, false>;
-    of[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
     of[true][false] = sum_sites<Real, KIND, REVERSED, true, false>;
-    of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
+    if constexpr (BENCH_VARIANTS) {
+      of[false][true] = sum_sites<Real, KIND, REVERSED, false, true>;
+      of[true][true] = sum_sites<Real, KIND, REVERSED, true, true>;
+    }
   }
 
   // Pairs of sites of the same kind are never reversed.

@@ -74,7 +74,7 @@ constexpr int KEPT_MARGIN = 16;
 template <class Real> struct SiteKernels {
   // [kind][reversed][all][stores]. reversed: the site of i is the second one of the kind's name.
   // all: also energies, and the force on i from each partner. stores: also the force and torque of
-  // each partner, and with all their energies.
+  // each partner, and with all their energies; null without BENCH_VARIANTS.
   SiteKernel<Real> of[SITE_PAIR_KINDS][2][2][2];
   KeepPartnersFunction<Real> keep_partners;
   ListKeptFunction list_kept;

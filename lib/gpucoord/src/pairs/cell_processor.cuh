@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Engine 'cells': the two cell processors.
+// Part of GPUCOORD, GPL-2.0. Engine 'cells': the cell processors, a warp or (with BENCH_VARIANTS) a
+// thread block.
 //
 // Launch: teams as described in near_partners.cuh. Each thread takes one i-atom. Partners are read
 // from shared memory, and each read broadcasts one partner to all threads, so there are no bank

@@ -123,11 +123,10 @@ template <class Real> struct CandidateMemory {
   }
 };
 
-template <class Real>
+template <RowsNear ROWS = RowsNear::ALL, class Real>
 CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, double range,
                                   const CellGrid &grid, const CellBins &bi, const CellBins &bj,
-                                  const CellTask &task, CandidateMemory<Real> &s,
-                                  RowsNear rows = RowsNear::ALL)
+                                  const CellTask &task, CandidateMemory<Real> &s)
 {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   double lo[3] = {infinity, infinity, infinity}, hi[3] = {-infinity, -infinity, -infinity};
@@ -159,9 +158,9 @@ CellCandidates collect_candidates(KeepNearBoxFunction<Real> keep_near_box, doubl
   const auto cz = static_cast<std::int64_t>(task.key / grid.n[0] / grid.n[1]);
   s.ranges.clear();
   int own = -1, size = 0;
-  for (int dz = rows == RowsNear::ALL ? -reach : 0; dz <= reach; ++dz) {
+  for (int dz = ROWS == RowsNear::ALL ? -reach : 0; dz <= reach; ++dz) {
     if (cz + dz < 0 || cz + dz >= grid.n[2]) continue;
-    for (int dy = rows == RowsNear::ALL || dz > 0 ? -reach : 0; dy <= reach; ++dy) {
+    for (int dy = ROWS == RowsNear::ALL || dz > 0 ? -reach : 0; dy <= reach; ++dy) {
       if (cy + dy < 0 || cy + dy >= grid.n[1]) continue;
       const double gap_y = gap(1, cy + dy), gap_z = gap(2, cz + dz);
       const double reach_sq = range_sq - gap_y * gap_y - gap_z * gap_z;

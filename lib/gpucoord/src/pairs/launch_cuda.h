@@ -16,7 +16,7 @@ namespace gpucoord {
 
 // Launch shape of engine 'cells'.
 struct CellsShape {
-  bool block_processor;    // teams of 128 threads instead of warps
+  bool block_processor;    // teams of 128 threads instead of warps; false without BENCH_VARIANTS
   int warps_per_block;     // for the warp processor
   int multiprocessors;     // multiprocessors of the GPU
 };

@@ -2,6 +2,7 @@
 // name in formulas.cuh, with -DGPUCOORD_FORMULA=name. The launch shapes are documented in the
 // included kernel files.
 
+#include "../core/bench_variants.h"
 #include "cell_processor.cuh"
 #include "gather_kernels.cuh"
 #include "launch_cuda.h"
@@ -75,10 +76,11 @@ namespace {
   void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
              const CellsShape &shape, cudaStream_t stream)
   {
-    if (shape.block_processor)
-      launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape, stream);
-    else
-      launch_cells_wanted<Real, Accumulator, 1>(arg, c, want, shape, stream);
+    if constexpr (BENCH_VARIANTS)
+      if (shape.block_processor)
+        return launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape,
+                                                                             stream);
+    launch_cells_wanted<Real, Accumulator, 1>(arg, c, want, shape, stream);
   }
 
   template <class Real, class Accumulator>
