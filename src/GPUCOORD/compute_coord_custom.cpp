@@ -198,7 +198,8 @@ void ComputeCoordCustom::print_setup()
    the collective variable, for fixes that bias it
 ------------------------------------------------------------------------- */
 
-// Collective. Checks the children in each force evaluation, because run pre no does not call init().
+// Collective. Checks the children in each force evaluation, because run pre no does not call
+// init().
 std::vector<CollectiveVariable *> ComputeCoordCustom::children() const
 {
   std::vector<CollectiveVariable *> variables;

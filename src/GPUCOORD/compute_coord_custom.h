@@ -32,8 +32,8 @@ class Expression;
 namespace LAMMPS_NS {
 class BiasBoard;
 
-// An expression of other variables, its children. Its gradients and virial follow from theirs by the
-// chain rule, so it has no data of atoms and needs no communication of its own.
+// An expression of other variables, its children. Its gradients and virial follow from theirs by
+// the chain rule, so it has no data of atoms and needs no communication of its own.
 
 class ComputeCoordCustom : public Compute, public CollectiveVariable {
  public:

@@ -52,8 +52,9 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
 /* ----------------------------------------------------------------------
    Whether LAMMPS' own neighbor list has the pairs: the variable is of all atoms and their types do
    not matter, there are not so many pairs that none are listed, nothing is excluded from the list,
-   and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such a list
-   anyway, as it does with half lists off: then this compute gets a copy at no cost. Before init().
+   and its cutoffs reach as far as dmax and not much farther. The pair style must ask for such a
+   list anyway, as it does with half lists off: then this compute gets a copy at no cost. Before
+   init().
 ------------------------------------------------------------------------- */
 
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::may_take_neighbors() const

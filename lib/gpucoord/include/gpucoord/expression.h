@@ -26,8 +26,8 @@ class GPUCOORD_API ExpressionError : public std::invalid_argument {
 // Parsed and differentiated by Lepton. One object serves one thread.
 class GPUCOORD_API Expression {
  public:
-  // Throws ExpressionError where the text cannot be parsed, has a constant part that is not a number,
-  // uses a name that is not among names, or does not use one of them.
+  // Throws ExpressionError where the text cannot be parsed, has a constant part that is not a
+  // number, uses a name that is not among names, or does not use one of them.
   Expression(const std::string &text, const std::vector<std::string> &names);
   ~Expression();
 

@@ -45,7 +45,8 @@ namespace {
     return text.find(name) + 1;
   }
 
-  // The first number that Lepton would misread, such as 2e, which it takes for 0; "" where it has none.
+  // The first number that Lepton would misread, such as 2e, which it takes for 0; "" where it has
+  // none.
   std::string bad_number(const std::string &text)
   {
     const auto is_sign_of_exponent = [&text](std::size_t at) {
