@@ -57,9 +57,10 @@ static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg
     error->all(FLERR, iarg - 1, "Fix coord/bias needs a kind of bias after its variables: {}",
                kinds);
   if (variables.empty())
-    error->all(FLERR, iarg,
-               "Fix coord/bias needs a collective variable, as c_ID, before the kind of bias, not {}",
-               arg[iarg]);
+    error->all(
+        FLERR, iarg,
+        "Fix coord/bias needs a collective variable, as c_ID, before the kind of bias, not {}",
+        arg[iarg]);
   return variables;
 }
 

@@ -140,6 +140,8 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "variables must not form a loop, so use another compute ID",
                  compute_id, id);
     list.push_back({name, compute_id, variable->instance_number(), nullptr});
+    // with KOKKOS, gradients stay where the children have them
+    kokkosable = (list.size() == 1 || kokkosable) && compute->kokkosable;
   }
 }
 
