@@ -12,7 +12,6 @@
 
 #include "gpucoord_variable.h"
 
-#include "comm.h"
 #include "fix.h"
 #include "modify.h"
 
@@ -95,8 +94,14 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
     user->check_variables();
     const unsigned want = user->want(vflag);
     const bool needs_host = want && user->needs_host(moment);
-    // LAMMPS takes the atom data on the host for changed after a fix with this mask
-    const unsigned where = want && user->fix()->datamask_modify ? CollectiveVariable::ON_HOST : 0;
+    // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on
+    // the host. A variable without KOKKOS changes forces there, and so must the others.
+    const auto &mine = user->variables();
+    const bool is_on_host = user->fix()->datamask_modify ||
+        std::any_of(mine.begin(), mine.end(), [](const CollectiveVariable *variable) {
+                              return variable->is_without_kokkos();
+                            });
+    const unsigned where = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
     for (CollectiveVariable *variable : user->variables())
       add_with_children(variable, want | where, needs_host);
   }
@@ -109,7 +114,7 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
   for (bool changed = true; changed;) {
     changed = false;
     for (Entry &mine : entries) {
-      const auto children = mine.variable->children();
+      const auto &children = mine.variable->children();
       const bool has_child_on_host =
           std::any_of(children.begin(), children.end(), [this](CollectiveVariable *child) {
             return entry(child).on_host;
@@ -134,11 +139,16 @@ bool BiasBoard::are_enqueued(const VariableUser *user) const
   });
 }
 
-void BiasBoard::evaluate()
+void BiasBoard::evaluate(VariableUser *caller)
 {
   std::vector<CollectiveVariable *> due;
   for (const Entry &one : entries)
     if (one.want && one.on_host && !one.variable->is_known()) due.push_back(one.variable);
+  // the masks of the caller are about its own variables alone
+  if (std::any_of(due.begin(), due.end(), [](const CollectiveVariable *variable) {
+        return variable->is_without_kokkos();
+      }))
+    caller->atoms_to_host();
   evaluate(due, true);
 }
 
@@ -152,7 +162,12 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
     one.variable->announce(one.want);
     due.push_back(one.variable);
   }
-  evaluate(due, false);
+  try {
+    evaluate(due, false);
+  } catch (...) {
+    entries = of_forces;
+    throw;
+  }
   // fixes that still need them in this force evaluation evaluate them again
   entries = of_forces;
   for (const Entry &one : entries)

@@ -35,6 +35,8 @@ class VariableUser {
   virtual bool needs_host(gpucoord::Step::Moment) const = 0;
   // rRESPA level at which it acts.
   virtual int level() const = 0;
+  // KOKKOS: copies all atom data to the host, for whoever reads them there.
+  virtual void atoms_to_host() = 0;
 
  protected:
   ~VariableUser() = default;
@@ -63,7 +65,7 @@ class BiasBoard : protected Pointers {
   // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
   bool are_enqueued(const VariableUser *) const;
   // Collective. Evaluates all announced variables on all ranks, unless they are known.
-  void evaluate();
+  void evaluate(VariableUser *caller);
   // Collective. Evaluates one variable and its children outside of force evaluations, on the host.
   void evaluate_now(CollectiveVariable *, unsigned want);
 

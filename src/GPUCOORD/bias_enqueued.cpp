@@ -35,7 +35,7 @@ EnqueuedBias::EnqueuedBias(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bi
 void EnqueuedBias::begin_run()
 {
   try {
-    if (holder == Holder::DEVICE) take(resident->wait(variables[0]->stream()));
+    if (holder == Holder::DEVICE) take(resident->wait(stream));
   } catch (const gpucoord::DeviceError &) {
     resident.reset();
   }
@@ -63,7 +63,7 @@ void EnqueuedBias::call(const std::function<void()> &work)
 
 void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
 {
-  const auto stream = variables[0]->stream();
+  stream = variables[0]->stream();
   State seen = {};
   call([&] {
     if (!resident) resident = gpucoord::make_resident_bias();
@@ -81,7 +81,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
       const gpucoord::BiasState &known = bias.state();
       State state = {};
       std::copy(known.s.begin(), known.s.end(), state.s);
-      std::copy(known.dVdS.begin(), known.dVdS.end(), state.slope);
+      std::copy(known.dVdS.begin(), known.dVdS.end(), state.dVdS);
       state.energy = known.energy;
       state.work = known.work;
       state.bad_atom = -1;
@@ -94,7 +94,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
 
 void EnqueuedBias::add_forces(std::size_t v, double strength)
 {
-  variables[v]->add_forces({strength, resident->slope(static_cast<int>(v))});
+  variables[v]->add_forces({strength, resident->dVdS(static_cast<int>(v))});
 }
 
 void EnqueuedBias::wait()
@@ -102,7 +102,7 @@ void EnqueuedBias::wait()
   if (holder != Holder::DEVICE) return;
   State state = {};
   call([&] {
-    state = resident->wait(variables[0]->stream());
+    state = resident->wait(stream);
   });
   holder = Holder::BOTH;
   take(state);
@@ -113,7 +113,7 @@ void EnqueuedBias::take(const State &state)
 {
   gpucoord::BiasState known = bias.state();
   std::copy_n(state.s, known.s.size(), known.s.begin());
-  std::copy_n(state.slope, known.dVdS.size(), known.dVdS.begin());
+  std::copy_n(state.dVdS, known.dVdS.size(), known.dVdS.begin());
   known.energy = state.energy;
   known.work = state.work;
   bias.take(known);

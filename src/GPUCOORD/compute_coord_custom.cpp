@@ -139,7 +139,7 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "Compute coord/custom: compute {} is itself an expression of compute {} - "
                  "variables must not form a loop, so use another compute ID",
                  compute_id, id);
-    list.push_back({name, compute_id, variable->instance_number(), nullptr});
+    list.push_back({name, compute_id, variable->number()});
     // with KOKKOS, gradients stay where the children have them
     kokkosable = (list.size() == 1 || kokkosable) && compute->kokkosable;
   }
@@ -160,7 +160,8 @@ bool ComputeCoordCustom::depends_on(const std::string &compute_id) const
 
 void ComputeCoordCustom::init()
 {
-  for (Child &child : list) child.variable = variable_of(child);
+  variables.clear();
+  for (const Child &child : list) variables.push_back(variable_of(child));
   wanted = 0;
   known = false;
   if (comm->me == 0) print_setup();
@@ -176,7 +177,7 @@ CollectiveVariable *ComputeCoordCustom::variable_of(const Child &child) const
                "uses it",
                id, child.compute_id, id);
   auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
-  if (!variable || variable->instance_number() != child.instance)
+  if (!variable || variable->number() != child.number)
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/custom {}: compute {} is not the one that it was defined with, which "
                "was deleted - define compute {} again after it, or give the new compute another ID",
@@ -202,10 +203,10 @@ void ComputeCoordCustom::print_setup()
 
 // Collective. Checks the children in each force evaluation, because run pre no does not call
 // init().
-std::vector<CollectiveVariable *> ComputeCoordCustom::children() const
+const std::vector<CollectiveVariable *> &ComputeCoordCustom::children() const
 {
-  std::vector<CollectiveVariable *> variables;
-  for (const Child &child : list) variables.push_back(variable_of(child));
+  for (std::size_t k = 0; k < variables.size(); ++k)
+    if (!is_alive(variables[k], list[k].number)) variable_of(list[k]);    // ends in an error
   return variables;
 }
 
@@ -237,7 +238,7 @@ void ComputeCoordCustom::share(double *numbers)
 
 void ComputeCoordCustom::finish(const double * /*sums*/)
 {
-  for (std::size_t k = 0; k < list.size(); ++k) values[k] = list[k].variable->value();
+  for (std::size_t k = 0; k < list.size(); ++k) values[k] = variables[k]->value();
   const bool has_derivatives =
       wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
@@ -273,26 +274,26 @@ void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
 {
   for (std::size_t k = 0; k < list.size(); ++k)
     if (derivatives[k] != 0.0)
-      list[k].variable->add_forces({factor.host * derivatives[k], factor.device});
+      variables[k]->add_forces({factor.host * derivatives[k], factor.device});
 }
 
 void ComputeCoordCustom::add_virial(double factor, double *virial_of_fix) const
 {
   for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0) list[k].variable->add_virial(factor * derivatives[k], virial_of_fix);
+    if (derivatives[k] != 0.0) variables[k]->add_virial(factor * derivatives[k], virial_of_fix);
 }
 
 void ComputeCoordCustom::add_atom_virial(double factor, double **vatom) const
 {
   for (std::size_t k = 0; k < list.size(); ++k)
-    if (derivatives[k] != 0.0) list[k].variable->add_atom_virial(factor * derivatives[k], vatom);
+    if (derivatives[k] != 0.0) variables[k]->add_atom_virial(factor * derivatives[k], vatom);
 }
 
 void ComputeCoordCustom::add_gradients(double factor, double **array, int first_column) const
 {
   for (std::size_t k = 0; k < list.size(); ++k)
     if (derivatives[k] != 0.0)
-      list[k].variable->add_gradients(factor * derivatives[k], array, first_column);
+      variables[k]->add_gradients(factor * derivatives[k], array, first_column);
 }
 
 /* ----------------------------------------------------------------------

@@ -45,9 +45,8 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void compute_peratom() override;
   double memory_usage() override;
 
-  int instance_number() const override { return instance_me; }
   std::string dynamic_group() const override;
-  std::vector<CollectiveVariable *> children() const override;
+  const std::vector<CollectiveVariable *> &children() const override;
   void announce(unsigned want) override;
   void reneighbored(bool due) override;
   bool is_known() const override { return known; }
@@ -55,6 +54,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void share(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
+  bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
@@ -63,8 +63,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
  private:
   struct Child {
     std::string name, compute_id;
-    int instance;                    // tells the compute from a later one of the same ID
-    CollectiveVariable *variable;    // from init() on
+    int number;    // tells the compute from a later one of the same ID
   };
 
   void parse_children(int narg, char **arg);
@@ -77,6 +76,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::string text;
   std::unique_ptr<gpucoord::Expression> expression;
   std::vector<Child> list;
+  std::vector<CollectiveVariable *> variables;    // of the list, from init() on
   std::shared_ptr<BiasBoard> board;
   std::string printed;
 

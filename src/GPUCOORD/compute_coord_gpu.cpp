@@ -49,10 +49,10 @@ namespace {
 
 std::string at_dmax(const gpucoord::Switch &function)
 {
-  if (function.value_at_dmax() == 0.0 && function.slope_at_dmax() == 0.0)
+  if (function.value_at_dmax() == 0.0 && function.derivative_at_dmax() == 0.0)
     return fmt::format("at dmax = {:.10g}: s and ds/dr go to 0", function.dmax());
   return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
-                     function.value_at_dmax(), function.slope_at_dmax());
+                     function.value_at_dmax(), function.derivative_at_dmax());
 }
 
 }    // namespace
@@ -62,7 +62,7 @@ std::string at_dmax(const gpucoord::Switch &function)
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
     scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
-    known_value(0.0), nowned_a(0), nowned_b(0)
+    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend =
@@ -104,7 +104,7 @@ void ComputeCoordGPU::init()
 
   backend->init(*table, args->precision, fmt::format("Compute coord/gpu {}", id));
 
-  const Path path = choose_path(current_box());
+  const Path path = last_path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
     // Neighbor and Comm take up their cutoffs after the computes
     double cutghost = comm->cutghostuser;
@@ -441,7 +441,7 @@ ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
     error->all(FLERR, Error::NOLASTLINE,
                "Compute coord/gpu {} is used before a run has set it up - use run 0 first", id);
   box = current_box();
-  const Path path = choose_path(box);
+  const Path path = last_path = choose_path(box);
   if (path == Path::CELLS || path == Path::LIST) {
     check_ghost_shell(MAX(comm->cutghostuser, neighbor->cutneighmax));
     // fix deform and fix press/berendsen change the box and the owned atoms at the end of a

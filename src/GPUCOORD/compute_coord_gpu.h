@@ -44,7 +44,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void compute_peratom() override;
   double memory_usage() override;
 
-  int instance_number() const override { return instance_me; }
   std::string dynamic_group() const override;
   void announce(unsigned want) override;
   bool is_known() const override { return where == Where::DEVICE || where == Where::HOST; }
@@ -52,6 +51,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void share(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
+  bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
@@ -124,7 +124,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   Where where;
   double known_value;    // S
 
-  Share running;    // between start_evaluation() and finish_evaluation()
+  Path last_path;    // of the last evaluation, or of the setup
+  Share running;     // between start_evaluation() and finish_evaluation()
   // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
   // whole pairs, not of half of each.
   std::vector<double> ten_columns;

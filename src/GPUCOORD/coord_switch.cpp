@@ -275,9 +275,9 @@ std::string CoordSwitch::why_no_potential(const gpucoord::Switch &function)
 {
   if (!function.has_end())
     return "needs a range with an end, but this function has none - give a finite dmax";
-  const double s = function.value_at_dmax(), slope = function.slope_at_dmax();
-  if (std::isfinite(s) && std::isfinite(slope)) return "";
-  return fmt::format(
-      "is {} with slope {} at dmax {:.10g}, but both must be finite numbers - give a smaller dmax",
-      s, slope, function.dmax());
+  const double s = function.value_at_dmax(), derivative = function.derivative_at_dmax();
+  if (std::isfinite(s) && std::isfinite(derivative)) return "";
+  return fmt::format("is {} with derivative {} at dmax {:.10g}, but both must be finite numbers - "
+                     "give a smaller dmax",
+                     s, derivative, function.dmax());
 }

@@ -17,7 +17,6 @@
 
 #include "gpucoord/pairs.h"
 
-#include "atom.h"
 #include "comm.h"
 #include "compute.h"
 #include "error.h"
@@ -55,8 +54,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
                "groups - use group all, and choose atoms by the groups of the computes",
                arg[1]);
   bias = parse_bias(lmp, narg, arg);
-  for (int v = 0; v < bias->nvariables(); ++v)
-    instances.push_back(variable_of(v)->instance_number());
+  for (int v = 0; v < bias->nvariables(); ++v) numbers.push_back(variable_of(v)->number());
   board = BiasBoard::of(lmp);
   enqueued =
       std::make_unique<EnqueuedBias>(lmp, fmt::format("Fix coord/bias {}", id), *bias, found);
@@ -128,7 +126,7 @@ CollectiveVariable *FixCoordBias::variable_of(std::size_t v) const
 void FixCoordBias::find_variables()
 {
   found.clear();
-  for (std::size_t v = 0; v < instances.size(); ++v) {
+  for (std::size_t v = 0; v < numbers.size(); ++v) {
     const auto &name = bias->names()[v];
     auto *const variable = variable_of(v);
     if (!variable)
@@ -136,7 +134,7 @@ void FixCoordBias::find_variables()
                  "Fix coord/bias {}: compute {} no longer exists - keep it "
                  "while the fix uses it",
                  id, name);
-    if (variable->instance_number() != instances[v])
+    if (variable->number() != numbers[v])
       error->all(
           FLERR, Error::NOLASTLINE,
           "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
@@ -299,15 +297,12 @@ bool FixCoordBias::is_due() const
 // run pre no calls no init()
 void FixCoordBias::check_variables() const
 {
-  for (std::size_t v = 0; v < instances.size(); ++v) {
-    // not by address: a later compute may have that of a deleted one
-    const auto *const variable = variable_of(v);
-    if (!variable || found.empty() || variable->instance_number() != instances[v])
+  for (std::size_t v = 0; v < numbers.size(); ++v)
+    if (found.empty() || !CollectiveVariable::is_alive(found[v], numbers[v]))
       error->all(FLERR, Error::NOLASTLINE,
                  "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last "
                  "setup - use run without pre no",
                  id, bias->names()[v]);
-  }
 }
 
 // KOKKOS only: see setmask() there
@@ -430,7 +425,7 @@ void FixCoordBias::evaluate_bias(const gpucoord::Step &step)
     return;
   }
   enqueued->wait();
-  board->evaluate();
+  board->evaluate(this);
   std::vector<double> s;
   for (const CollectiveVariable *variable : found) s.push_back(variable->value());
   call_bias([&] {
@@ -454,7 +449,10 @@ void FixCoordBias::add_forces()
       continue;    // one rank, and no virial is wanted
     }
     const double factor = strength() * bias->state().dVdS[v];
+    const bool needs_sync = found[v]->is_without_kokkos();
+    if (needs_sync) atoms_to_host();
     found[v]->add_forces({factor});
+    if (needs_sync) forces_changed_on_host();
     // W is that of all ranks; LAMMPS adds the virials of the ranks
     if (vflag_global && comm->me == 0) found[v]->add_virial(factor, virial);
     if (vflag_atom) found[v]->add_atom_virial(factor, vatom);
@@ -506,15 +504,20 @@ void FixCoordBias::restart(char *buf)
   gpucoord::SavedBias saved;
   double begin;
   memcpy(&begin, buf, sizeof(begin));
-  if (begin == ARCHIVE) {
-    int size;
-    memcpy(&size, buf + sizeof(begin), sizeof(size));
-    saved.state = gpucoord::Archive(std::string(buf + sizeof(begin) + sizeof(size), size));
-    saved.kind = saved.state.read_text();
-    saved.nvariables = saved.state.read_integer();
-    saved.first_step = saved.state.read_integer();
-  } else
-    saved = gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf));
+  try {
+    if (begin == ARCHIVE) {
+      int size;
+      memcpy(&size, buf + sizeof(begin), sizeof(size));
+      if (size < 0) throw std::runtime_error("its saved state is damaged");
+      saved.state = gpucoord::Archive(std::string(buf + sizeof(begin) + sizeof(size), size));
+      saved.kind = saved.state.read_text();
+      saved.nvariables = saved.state.read_integer();
+      saved.first_step = saved.state.read_integer();
+    } else
+      saved = gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf));
+  } catch (const std::runtime_error &e) {
+    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, e.what());
+  }
   if (saved.kind != bias->kind() || saved.nvariables != bias->nvariables())
     error->all(
         FLERR, Error::NOLASTLINE,

@@ -58,6 +58,7 @@ class FixCoordBias : public Fix, public VariableUser {
   unsigned want(int vflag) const override;
   bool needs_host(gpucoord::Step::Moment) const override;
   int level() const override { return ilevel_respa; }
+  void atoms_to_host() override {}
 
  protected:
   using Moment = gpucoord::Step::Moment;
@@ -72,8 +73,8 @@ class FixCoordBias : public Fix, public VariableUser {
   void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
   gpucoord::Step step_of(Moment) const;
   void set_parameters(const gpucoord::Step &);
-  // KOKKOS: copies atom data to the host before variables of the input script read them.
-  virtual void atoms_to_host() {}
+  // KOKKOS: marks the forces on the host as changed.
+  virtual void forces_changed_on_host() {}
   void evaluate_bias(const gpucoord::Step &);
   void call_bias(const std::function<void()> &) const;
   void share_state();
@@ -81,7 +82,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void add_forces();
 
   std::unique_ptr<gpucoord::Bias> bias;
-  std::vector<int> instances;                 // numbers of the computes when the fix was defined
+  std::vector<int> numbers;                   // of the variables when the fix was defined
   std::vector<CollectiveVariable *> found;    // by init()
   std::shared_ptr<BiasBoard> board;
   std::unique_ptr<EnqueuedBias> enqueued;    // its evaluation on the GPU

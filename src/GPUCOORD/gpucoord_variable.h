@@ -32,13 +32,18 @@ class CollectiveVariable {
   // Numbers of one rank that are summed over ranks.
   static constexpr int NSHARED = 12;
 
-  // Tells a compute from a later one of the same ID.
-  virtual int instance_number() const = 0;
+  CollectiveVariable(const CollectiveVariable &) = delete;
+  CollectiveVariable &operator=(const CollectiveVariable &) = delete;
+
+  // Tells a variable from a later one at the same address.
+  int number() const { return my_number; }
+  // Whether the variable of this address and number exists.
+  static bool is_alive(const CollectiveVariable *, int number);
   // Name of a group of the variable that is dynamic, or "".
   virtual std::string dynamic_group() const = 0;
 
   // Variables that this one is a function of: evaluated before it, for what it is wanted for.
-  virtual std::vector<CollectiveVariable *> children() const { return {}; }
+  virtual const std::vector<CollectiveVariable *> &children() const;
 
   // Before each force evaluation, on all ranks: drops the value of the evaluation before. want:
   // what all fixes need in this one; 0: nothing. No timestep tells evaluations apart, because line
@@ -66,6 +71,8 @@ class CollectiveVariable {
   virtual void finish(const double *sums) = 0;
   virtual double value() const = 0;    // S
 
+  // Whether the variable reads atoms and changes forces on the host without telling KOKKOS.
+  virtual bool is_without_kokkos() const = 0;
   // Adds -factor dS/dx to the forces of the owned atoms, wherever they are up to date.
   virtual void add_forces(gpucoord::Factor factor) = 0;
   // Adds factor W, of all ranks, order xx yy zz xy xz yz.
@@ -79,7 +86,11 @@ class CollectiveVariable {
   virtual double bytes_copied() const { return -1.0; }
 
  protected:
-  ~CollectiveVariable() = default;    // not deleted through this interface
+  CollectiveVariable();
+  ~CollectiveVariable();    // not deleted through this interface
+
+ private:
+  const int my_number;
 };
 
 }    // namespace LAMMPS_NS

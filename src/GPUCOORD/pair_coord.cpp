@@ -384,8 +384,9 @@ std::string PairCoord::setup_text() const
       if (number == SwitchTable::NONE) continue;
       const Switch &function = table->functions()[number];
       // Derivatives of the order of rounding are treated as zero.
-      const double slope = function.slope_at_dmax();
-      if (fabs(slope) * function.dmax() > 1e-12) force_jump.meet(epsilon[i][j] * slope, i, j);
+      const double derivative = function.derivative_at_dmax();
+      if (fabs(derivative) * function.dmax() > 1e-12)
+        force_jump.meet(epsilon[i][j] * derivative, i, j);
       if (fabs(function.value_at_dmax()) > 1e-12)
         energy_jump.meet(epsilon[i][j] * function.value_at_dmax(), i, j);
     }
@@ -630,10 +631,10 @@ double PairCoord::single(int /*i*/, int /*j*/, int itype, int jtype, double rsq,
                          double /*factor_coul*/, double factor_lj, double &fforce)
 {
   const double r = sqrt(rsq);
-  double slope;
-  const double s = (*of_types(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &slope);
+  double derivative;
+  const double s = (*of_types(MIN(itype, jtype), MAX(itype, jtype)).function)(r, &derivative);
   const double scale = factor_lj * epsilon[itype][jtype];
-  fforce = slope == 0.0 ? 0.0 : -scale * slope / r;    // also correct at r = 0
+  fforce = derivative == 0.0 ? 0.0 : -scale * derivative / r;    // also correct at r = 0
   return scale * s;
 }
 

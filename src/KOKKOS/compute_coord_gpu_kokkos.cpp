@@ -21,8 +21,6 @@
 #include "domain.h"
 #include "error.h"
 #include "force.h"
-#include "group.h"
-#include "kokkos.h"
 #include "math_const.h"
 #include "neigh_list_kokkos.h"
 #include "neighbor.h"
@@ -174,7 +172,12 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::announce(uns
 // Keyword check compares gradients on the host.
 template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::is_resident() const
 {
-  return uses_gpu && !args->check_every && is_resident(choose_path(current_box()));
+  return uses_gpu && !checks_gradients() && is_resident(choose_path(current_box()));
+}
+
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::checks_gradients() const
+{
+  return args->check_every != 0;
 }
 
 /* ----------------------------------------------------------------------
@@ -240,7 +243,9 @@ void ComputeCoordGPUKokkos<DeviceType>::add_forces(gpucoord::Factor factor)
 
 template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::bytes_copied() const
 {
-  return is_resident() ? static_cast<double>(on_device->bytes_copied()) : -1.0;
+  // not in the present box, which may be refused after the last timestep
+  const bool was_resident = is_resident(last_path) && !checks_gradients();
+  return was_resident ? static_cast<double>(on_device->bytes_copied()) : -1.0;
 }
 
 template <class DeviceType>

@@ -51,11 +51,13 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   void compute_share(Share &) override;
   bool keeps_gradients(const Share &share) const override
   {
-    return share.is_for_forces && !(wanted & ON_HOST) && is_resident(share.path);
+    return share.is_for_forces && !(wanted & ON_HOST) && is_resident(share.path) &&
+        !checks_gradients();
   }
   std::string data_path(Path) const override;
   bool is_resident(Path path) const { return uses_gpu && path == Path::CELLS; }
   bool is_resident() const;    // in the present box
+  bool checks_gradients() const;
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;
   gpucoord::DeviceAtoms rebuild();

@@ -14,10 +14,6 @@
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
-#include "compute.h"
-#include "modify.h"
-
-#include <algorithm>
 
 using namespace LAMMPS_NS;
 
@@ -29,6 +25,8 @@ FixCoordBiasKokkos<DeviceType>::FixCoordBiasKokkos(LAMMPS *lmp, int narg, char *
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
+  execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+  datamask_read = datamask_modify = EMPTY_MASK;    // variables copy what they need
 }
 
 // In post_neighbor() the host waits for the GPU anyway.
@@ -39,26 +37,14 @@ template <class DeviceType> int FixCoordBiasKokkos<DeviceType>::setmask()
   return mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
 }
 
-/* ----------------------------------------------------------------------
-   Variables with KOKKOS copy what they need. The others read atoms and change forces on the host.
-------------------------------------------------------------------------- */
-
-template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::init()
-{
-  const auto &names = bias->names();
-  const bool all = std::all_of(names.begin(), names.end(), [this](const std::string &name) {
-    const auto *const compute = modify->get_compute_by_id(name);
-    return compute && compute->kokkosable;
-  });
-  execution_space = all ? ExecutionSpaceFromDevice<DeviceType>::space : Host;
-  datamask_read = all ? EMPTY_MASK : ALL_MASK;
-  datamask_modify = all ? EMPTY_MASK : F_MASK;
-  FixCoordBias::init();
-}
-
 template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::atoms_to_host()
 {
   atomKK->sync(Host, ALL_MASK);
+}
+
+template <class DeviceType> void FixCoordBiasKokkos<DeviceType>::forces_changed_on_host()
+{
+  atomKK->modified(Host, F_MASK);
 }
 
 namespace LAMMPS_NS {

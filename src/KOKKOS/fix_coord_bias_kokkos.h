@@ -29,10 +29,10 @@ template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
  public:
   FixCoordBiasKokkos(class LAMMPS *, int, char **);
   int setmask() override;
-  void init() override;
 
  private:
   void atoms_to_host() override;
+  void forces_changed_on_host() override;
 };
 
 }    // namespace LAMMPS_NS

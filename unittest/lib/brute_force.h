@@ -68,19 +68,19 @@ class PairTerms {
     Real curvature = 0, direction = 0;
     if (p.ds != 0) {
       const Real h = 1e-5L * (r - d0);
-      curvature = weight_size * fabsl(slope(r + h) - slope(r - h)) / (2 * h);
+      curvature = weight_size * fabsl(derivative(r + h) - derivative(r - h)) / (2 * h);
       p.ds = weight * (windowed ? p.ds * closed::window(window, r) : p.ds);
       direction = fabsl(p.ds) / r;
     }
     p.s = windowed ? 0 : weight * p.s;
     const Real size = windowed ? 0 : weight_size * amplification + extent * fabsl(p.ds);
-    const Real slope_size = amplification * fabsl(p.ds) + extent * (curvature + direction);
+    const Real derivative_size = amplification * fabsl(p.ds) + extent * (curvature + direction);
     std::array<Real, 6> virial = {};
     if (r > 0) {
       const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
       for (int k = 0; k < 6; ++k) virial[k] = -p.ds / r * d[first[k]] * d[second[k]];
     }
-    const Real virial_size = r > 0 ? r * slope_size + extent * fabsl(p.ds) : 0;
+    const Real virial_size = r > 0 ? r * derivative_size + extent * fabsl(p.ds) : 0;
     if (counted != 0) {
       ++sums.npairs;
       sums.value += counted * p.s;
@@ -99,7 +99,7 @@ class PairTerms {
     scale[0] += size;
     for (int k = 0; k < 3; ++k) {
       if (r > 0) out[1 + k] -= sign * p.ds / r * d[k];
-      scale[1 + k] += slope_size;
+      scale[1 + k] += derivative_size;
     }
     for (int k = 0; k < 6; ++k) {
       out[4 + k] += virial[k];
@@ -108,7 +108,7 @@ class PairTerms {
   }
 
  private:
-  Real slope(Real r) const
+  Real derivative(Real r) const
   {
     return function.smooth(r).ds * (windowed ? closed::window(window, r) : 1);
   }

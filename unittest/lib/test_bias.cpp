@@ -36,7 +36,7 @@ Restraint restraint(Restraint::Kind kind, double k, double s0, double exponent =
 // PLUMED 2.11, RESTRAINT, UPPER_WALLS and LOWER_WALLS at three values of a variable, EXP 2, 3.5, 4.
 TEST(Restraint, equals_plumed)
 {
-  double slope;
+  double dVdS;
   const double upper[3] = {0.97191572694063544, 0.63901841824557692, 0.55565892957326102};
   const double lower[3] = {3.6993142266587515, 6.6278923900492446, 8.0499563220940225};
   const double lower_force[3] = {5.0155096192988715, 15.725604261249861, 21.828171868960158};
@@ -44,32 +44,32 @@ TEST(Restraint, equals_plumed)
   const double exponents[3] = {2.0, 3.5, 4.0};
   for (int k = 0; k < 3; ++k) {
     const auto up = restraint(Restraint::Kind::UPPER_WALL, 1.7, 6.0, exponents[k], 0.3);
-    EXPECT_NEAR(up.evaluate(6.4561184652516372, slope), upper[k], 1e-14);
-    EXPECT_NEAR(-slope, upper_force[k], 1e-13);
-    EXPECT_EQ(up.evaluate(5.699, slope), 0.0);
-    EXPECT_EQ(slope, 0.0);
-    EXPECT_GT(up.evaluate(5.8, slope), 0.0);
+    EXPECT_NEAR(up.evaluate(6.4561184652516372, dVdS), upper[k], 1e-14);
+    EXPECT_NEAR(-dVdS, upper_force[k], 1e-13);
+    EXPECT_EQ(up.evaluate(5.699, dVdS), 0.0);
+    EXPECT_EQ(dVdS, 0.0);
+    EXPECT_GT(up.evaluate(5.8, dVdS), 0.0);
     const auto low = restraint(Restraint::Kind::LOWER_WALL, 1.7, 4.0, exponents[k], 0.3);
-    EXPECT_NEAR(low.evaluate(2.8248501119709202, slope), lower[k], 1e-13);
-    EXPECT_NEAR(-slope, lower_force[k], 1e-13);
-    EXPECT_EQ(low.evaluate(4.301, slope), 0.0);
-    EXPECT_GT(low.evaluate(4.2, slope), 0.0);
+    EXPECT_NEAR(low.evaluate(2.8248501119709202, dVdS), lower[k], 1e-13);
+    EXPECT_NEAR(-dVdS, lower_force[k], 1e-13);
+    EXPECT_EQ(low.evaluate(4.301, dVdS), 0.0);
+    EXPECT_GT(low.evaluate(4.2, dVdS), 0.0);
   }
 }
 
 TEST(Restraint, harmonic_and_linear)
 {
-  double slope;
-  EXPECT_DOUBLE_EQ(restraint(Restraint::Kind::HARMONIC, 3.0, 1.5).evaluate(3.5, slope), 6.0);
-  EXPECT_DOUBLE_EQ(slope, 6.0);
-  EXPECT_DOUBLE_EQ(restraint(Restraint::Kind::LINEAR, -2.0, 1.5).evaluate(4.0, slope), -5.0);
-  EXPECT_DOUBLE_EQ(slope, -2.0);
+  double dVdS;
+  EXPECT_DOUBLE_EQ(restraint(Restraint::Kind::HARMONIC, 3.0, 1.5).evaluate(3.5, dVdS), 6.0);
+  EXPECT_DOUBLE_EQ(dVdS, 6.0);
+  EXPECT_DOUBLE_EQ(restraint(Restraint::Kind::LINEAR, -2.0, 1.5).evaluate(4.0, dVdS), -5.0);
+  EXPECT_DOUBLE_EQ(dVdS, -2.0);
 }
 
 // ---------------------------------------------------------------- metadynamics
 
 struct Last {
-  double bias = 0.0, slope[2] = {}, work = 0.0;
+  double bias = 0.0, dVdS[2] = {}, work = 0.0;
   Hill hill;
 };
 
@@ -81,11 +81,11 @@ Last run_series(Metadynamics &metad)
   for (int k = 1; k <= 400; ++k) {
     const double s[2] = {series(k), second_series(k)};
     if (k % 5) continue;
-    last.bias = metad.evaluate(s, last.slope);
+    last.bias = metad.evaluate(s, last.dVdS);
     last.hill = metad.next_hill(s, last.bias);
     metad.add(last.hill);
-    double slope[2];
-    if (k < 400) last.work += metad.evaluate(s, slope) - last.bias;
+    double dVdS[2];
+    if (k < 400) last.work += metad.evaluate(s, dVdS) - last.bias;
   }
   return last;
 }
@@ -117,7 +117,7 @@ TEST_P(EqualsPlumed, bias_force_work_height)
   const Last last = run_series(metad);
   EXPECT_EQ(metad.nhills(), 80);
   EXPECT_NEAR(last.bias, c.bias, c.tolerance);
-  for (int v = 0; v < c.n; ++v) EXPECT_NEAR(-last.slope[v], c.force[v], 30 * c.tolerance);
+  for (int v = 0; v < c.n; ++v) EXPECT_NEAR(-last.dVdS[v], c.force[v], 30 * c.tolerance);
   EXPECT_NEAR(last.work, c.work, 80 * c.tolerance);
   EXPECT_NEAR(last.hill.file_height, c.last_height, c.tolerance);
   if (c.rct != 0.0) {
@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
 // sum_hills computes this surface from the hills file: -gamma/(gamma - 1) V.
 TEST(Metadynamics, equals_sum_hills)
 {
-  double slope[2];
+  double dVdS[2];
   auto o = options(1, 8, false);
   Metadynamics one(o);
   run_series(one);
@@ -252,24 +252,24 @@ TEST(Metadynamics, equals_sum_hills)
        {std::array<double, 3>{3.95, -2.3791045467828411, 2.0339344107954149},
         {5.0, -1.8159627272533405, -0.55035369927801892},
         {6.5, -2.3844996807321568, -1.54484947291685}}) {
-    EXPECT_NEAR(-8.0 / 7.0 * one.evaluate(&s, slope), fes, 1e-13);
-    EXPECT_NEAR(-8.0 / 7.0 * slope[0], der, 1e-12);
+    EXPECT_NEAR(-8.0 / 7.0 * one.evaluate(&s, dVdS), fes, 1e-13);
+    EXPECT_NEAR(-8.0 / 7.0 * dVdS[0], der, 1e-12);
   }
 
   Metadynamics two(options(2, 8, false));
   run_series(two);
   const double place[2] = {5.0, 3.1};
-  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(place, slope), -0.62317549414781204, 1e-13);
-  EXPECT_NEAR(-8.0 / 7.0 * slope[0], 0.18867793198860755, 1e-12);
-  EXPECT_NEAR(-8.0 / 7.0 * slope[1], -1.8409445973371974, 1e-12);
+  EXPECT_NEAR(-8.0 / 7.0 * two.evaluate(place, dVdS), -0.62317549414781204, 1e-13);
+  EXPECT_NEAR(-8.0 / 7.0 * dVdS[0], 0.18867793198860755, 1e-12);
+  EXPECT_NEAR(-8.0 / 7.0 * dVdS[1], -1.8409445973371974, 1e-12);
 
   o.interval = {{4.0, 6.0}};
   Metadynamics bounded(o);
   run_series(bounded);
   for (const auto &[s, fes] :
        {std::array<double, 2>{3.95, -2.2871458923323544}, {6.95, -1.9336991297433577}}) {
-    EXPECT_NEAR(-8.0 / 7.0 * bounded.evaluate(&s, slope), fes, 1e-13);
-    EXPECT_EQ(slope[0], 0.0);
+    EXPECT_NEAR(-8.0 / 7.0 * bounded.evaluate(&s, dVdS), fes, 1e-13);
+    EXPECT_EQ(dVdS[0], 0.0);
   }
 }
 
@@ -286,8 +286,8 @@ TEST_P(Surface, slope_is_the_derivative)
   double most = 0.0;
   for (int trial = 0; trial < 200; ++trial) {
     double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random), 3.0 * uniform(random)};
-    double slope[3], ignored[3];
-    metad.evaluate(s, slope);
+    double dVdS[3], ignored[3];
+    metad.evaluate(s, dVdS);
     for (int k = 0; k < n; ++k) {
       const double h = 1e-5, at = s[k];
       s[k] = at + h;
@@ -295,8 +295,8 @@ TEST_P(Surface, slope_is_the_derivative)
       s[k] = at - h;
       const double down = metad.evaluate(s, ignored);
       s[k] = at;
-      EXPECT_NEAR((up - down) / (2 * h), slope[k], 2e-7);
-      most = std::max(most, std::fabs(slope[k]));
+      EXPECT_NEAR((up - down) / (2 * h), dVdS[k], 2e-7);
+      most = std::max(most, std::fabs(dVdS[k]));
     }
   }
   EXPECT_GT(most, 1.0);
@@ -316,9 +316,9 @@ TEST_P(Surface, grid_tends_to_the_sum_of_hills)
   for (int trial = 0; trial < 1000; ++trial) {
     const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random),
                          3.0 * uniform(random)};
-    double slope[3];
-    const double v = exact.evaluate(s, slope);
-    worst = std::max(worst, std::fabs(on_grid.evaluate(s, slope) - v));
+    double dVdS[3];
+    const double v = exact.evaluate(s, dVdS);
+    worst = std::max(worst, std::fabs(on_grid.evaluate(s, dVdS) - v));
     most = std::max(most, v);
   }
   // Bins are sigma/4 and sigma/3, or half of these. The remaining error is the kink at the ends of
@@ -349,8 +349,8 @@ TEST(Metadynamics, grid_is_smooth)
 TEST(Metadynamics, ends_of_the_grid)
 {
   Metadynamics metad(options(1, -1, true));
-  double slope;
-  for (const double s : {0.0, 10.0}) EXPECT_EQ(metad.evaluate(&s, &slope), 0.0);
+  double dVdS;
+  for (const double s : {0.0, 10.0}) EXPECT_EQ(metad.evaluate(&s, &dVdS), 0.0);
   Hill hill;
   hill.center[0] = 10.0;
   hill.sigma[0] = 0.2;
@@ -359,11 +359,11 @@ TEST(Metadynamics, ends_of_the_grid)
   hill.center[0] = 1e300;    // no part of it is on the grid
   metad.add(hill);
   const double end = 10.0;
-  EXPECT_DOUBLE_EQ(metad.evaluate(&end, &slope), 1.0);
+  EXPECT_DOUBLE_EQ(metad.evaluate(&end, &dVdS), 1.0);
   EXPECT_DOUBLE_EQ(metad.maximum(), 1.0);
   for (const double s : {-1e-9, 10.0000001, std::nan("")}) {
     try {
-      metad.evaluate(&s, &slope);
+      metad.evaluate(&s, &dVdS);
       FAIL() << s;
     } catch (const std::out_of_range &e) {
       EXPECT_NE(std::string(e.what()).find("is outside the grid from 0 to 10 - widen keyword grid"),

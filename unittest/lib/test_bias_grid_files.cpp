@@ -23,9 +23,9 @@ TEST_F(Files, grid_reads_back_to_the_last_bit)
     for (int trial = 0; trial < 100; ++trial) {
       const double s[3] = {2.0 + 4.0 * uniform(random), 1.0 + 3.0 * uniform(random),
                            3.0 * uniform(random)};
-      double slope[3], slope_of_copy[3];
-      EXPECT_EQ(metad.evaluate(s, slope), copy.evaluate(s, slope_of_copy));
-      for (int k = 0; k < n; ++k) EXPECT_EQ(slope[k], slope_of_copy[k]);
+      double dVdS[3], dVdS_of_copy[3];
+      EXPECT_EQ(metad.evaluate(s, dVdS), copy.evaluate(s, dVdS_of_copy));
+      for (int k = 0; k < n; ++k) EXPECT_EQ(dVdS[k], dVdS_of_copy[k]);
     }
     hills.pop_back();    // fewer hills than in the grid
     EXPECT_THROW(Metadynamics(o).read_grid(path, hills), std::runtime_error);

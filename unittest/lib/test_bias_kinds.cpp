@@ -294,7 +294,7 @@ TEST_F(Kinds, hills)
   o.kt = 3.0;
   o.grid = {{0.0, 10.0, 100}};
   Metadynamics expected(o);
-  double slope, work = 0.0;
+  double dVdS, work = 0.0;
   for (int k = 0; k <= 30; ++k) {
     const double s = series(k);
     for (const auto moment : {Moment::STEP, Moment::LAST_OF_STEP, Moment::LAST_OF_STEP}) {
@@ -303,12 +303,12 @@ TEST_F(Kinds, hills)
           moment == Moment::LAST_OF_STEP && k % 5 == 0 && k > 0 && expected.nhills() < k / 5;
       EXPECT_EQ(bias->needs_host(step(k, moment)), is_due);
       if (is_due) {
-        const double before = expected.evaluate(&s, &slope);
+        const double before = expected.evaluate(&s, &dVdS);
         expected.add(expected.next_hill(&s, before));
-        work += expected.evaluate(&s, &slope) - before;
+        work += expected.evaluate(&s, &dVdS) - before;
       }
-      EXPECT_EQ(evaluate(*bias, {s}, step(k, moment)), expected.evaluate(&s, &slope));
-      EXPECT_EQ(bias->state().dVdS[0], slope);
+      EXPECT_EQ(evaluate(*bias, {s}, step(k, moment)), expected.evaluate(&s, &dVdS));
+      EXPECT_EQ(bias->state().dVdS[0], dVdS);
     }
     EXPECT_EQ(bias->on_device().grid.version, expected.nhills());
   }
@@ -453,6 +453,36 @@ TEST_F(Kinds, other_words_after_a_restart)
                 "the values of this command others in that run?"});
 }
 
+// Parameters that do not move are those of the command, whatever the restart file has.
+TEST_F(Kinds, other_words_of_a_static_bias_after_a_restart)
+{
+  for (const std::string kind : {"harmonic", "linear", "wall/upper", "wall/lower"}) {
+    SCOPED_TRACE(kind);
+    warned.clear();
+    const auto bias = begin(kind + " k 1 s0 2");
+    evaluate(*bias, {2.5}, step(10));
+    Archive archive;
+    bias->save(archive);
+    const auto again = make(kind + " k 3 s0 4"), fresh = begin(kind + " k 3 s0 4");
+    again->load(archive);
+    BiasStart start;
+    start.is_restarted = true;
+    start.restart_step = 10;
+    again->begin(start);
+    for (const double s : {3.0, 5.0}) {
+      evaluate(*again, {s}, step(10, Moment::SETUP));
+      evaluate(*fresh, {s}, step(10, Moment::SETUP));
+      EXPECT_EQ(again->state().energy, fresh->state().energy);
+      EXPECT_EQ(again->state().dVdS, fresh->state().dVdS);
+      EXPECT_EQ(again->state().work, 0.0);
+    }
+    EXPECT_EQ(warned,
+              std::vector<std::string>{
+                  "c_s goes on with s0 4 and k 3, but the restart file had 2 and 1 - were the "
+                  "values of this command others in that run?"});
+  }
+}
+
 // The numbers that versions without names of kinds wrote.
 TEST_F(Kinds, numbered_states)
 {
@@ -539,8 +569,8 @@ TEST_F(Kinds, numbered_states_of_metadynamics)
                       "compared the place of the last of 3 hills only");
     EXPECT_EQ(said, expected);
     const double s = 5.0;
-    double slope;
-    EXPECT_EQ(evaluate(*bias, {s}, step(3, Moment::SETUP)), metad.evaluate(&s, &slope));
+    double dVdS;
+    EXPECT_EQ(evaluate(*bias, {s}, step(3, Moment::SETUP)), metad.evaluate(&s, &dVdS));
   }
 }
 

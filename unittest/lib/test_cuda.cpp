@@ -82,7 +82,7 @@ using Run = std::function<Result(Coordination &, unsigned want)>;
 // jump of s and ds/dr at dmax.
 struct PairSizes {
   double s = 0, gradient = 0, virial = 0;
-  double s_end = 0, slope_end = 0, dmax = 0;
+  double s_end = 0, derivative_end = 0, dmax = 0;
 };
 
 PairSizes sizes_of(const Switch &function)
@@ -94,19 +94,19 @@ PairSizes sizes_of(const Switch &function)
   PairSizes sizes;
   for (int k = 1; k <= 2000; ++k) {
     const long double r = o.d0 + (reach - o.d0) * k / 2000, h = 1e-5L * (r - o.d0);
-    const double slope = std::fabs(static_cast<double>(exact.smooth(r).ds));
+    const double derivative = std::fabs(static_cast<double>(exact.smooth(r).ds));
     const double curvature =
         static_cast<double>(fabsl(exact.smooth(r + h).ds - exact.smooth(r - h).ds) / (2 * h));
     const double r_double = static_cast<double>(r);
-    const double gradient = a * slope + extent * (curvature + slope / r_double);
-    sizes.s = std::max(sizes.s, a + extent * slope);
+    const double gradient = a * derivative + extent * (curvature + derivative / r_double);
+    sizes.s = std::max(sizes.s, a + extent * derivative);
     sizes.gradient = std::max(sizes.gradient, gradient);
-    sizes.virial = std::max(sizes.virial, r_double * gradient + extent * slope);
+    sizes.virial = std::max(sizes.virial, r_double * gradient + extent * derivative);
   }
   if (function.has_end()) {
     sizes.dmax = o.dmax;
     sizes.s_end = std::fabs(static_cast<double>(exact.smooth(o.dmax).s));
-    sizes.slope_end = std::fabs(static_cast<double>(exact.smooth(o.dmax).ds));
+    sizes.derivative_end = std::fabs(static_cast<double>(exact.smooth(o.dmax).ds));
   }
   return sizes;
 }
@@ -179,7 +179,7 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
   for (int k = 0; k < 6; ++k) {
     const bool wanted = want & VIRIAL;
     check(r.sum.virial[k], wanted ? expected.sum.virial[k] : 0.0, npairs, ndoubtful,
-          largest_partners, wanted ? sizes.virial : 0.0, sizes.slope_end * sizes.dmax, "W", k);
+          largest_partners, wanted ? sizes.virial : 0.0, sizes.derivative_end * sizes.dmax, "W", k);
     if (wanted && largest > 0.0 && npairs > 1000 && ndoubtful == 0)
       w.relative_virial = std::max(w.relative_virial,
                                    std::fabs(r.sum.virial[k] - expected.sum.virial[k]) / largest);
@@ -195,7 +195,8 @@ void expect_equal(const Result &r, const HostTruth &truth, Precision precision, 
       l = std::max(l, std::fabs(expected.peratom[k]));
     }
     const double size_of_kind[3] = {sizes.s, sizes.gradient, sizes.virial};
-    const double jump_of_kind[3] = {sizes.s_end, sizes.slope_end, sizes.slope_end * sizes.dmax};
+    const double jump_of_kind[3] = {sizes.s_end, sizes.derivative_end,
+                                    sizes.derivative_end * sizes.dmax};
     const char *const name_of_kind[3] = {"s_i", "dS/dx", "W_i"};
     double *const relative_of_kind[3] = {&w.relative_si, &w.relative_gradient,
                                          &w.relative_atom_virial};
@@ -721,8 +722,8 @@ TEST(Expressions, equal_the_host)
         const double distance = at[3 * k], h = 1e-4 * distance;
         if (distance == 2.0 && std::string(expression).find("^13") != std::string::npos)
           continue;    // 0/0
-        double slope, before, after;
-        const double s = function.evaluate(distance, &slope, precision);
+        double derivative, before, after;
+        const double s = function.evaluate(distance, &derivative, precision);
         function.evaluate(distance - h, &before);
         function.evaluate(distance + h, &after);
         const double bend = distance == 0.0 || after == 0.0
@@ -730,9 +731,11 @@ TEST(Expressions, equal_the_host)
             : std::fabs(after - before) / 2e-4;    // r d2s/dr2
         const std::string what = std::string(expression) + ", " + name_of(precision) +
             ", r = " + std::to_string(distance);
-        EXPECT_NEAR(r.peratom[4 * k], s, unit * (1 + std::fabs(s) + distance * std::fabs(slope)))
+        EXPECT_NEAR(r.peratom[4 * k], s,
+                    unit * (1 + std::fabs(s) + distance * std::fabs(derivative)))
             << what;
-        EXPECT_NEAR(-r.peratom[4 * k + 1], slope, unit * (1 + std::fabs(slope) + bend)) << what;
+        EXPECT_NEAR(-r.peratom[4 * k + 1], derivative, unit * (1 + std::fabs(derivative) + bend))
+            << what;
       }
     }
   }

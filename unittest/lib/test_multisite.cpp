@@ -289,7 +289,7 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
     while (o.site_cutoff && is_at_the_cutoff(model, s, 0, 1, 2e-3)) s = two_molecules(random, 2.5);
     const Result r = s.evaluate(model);
     const double h = 1e-4;
-    const auto slope = [&](const std::function<void(System &, double)> &move) {
+    const auto derivative = [&](const std::function<void(System &, double)> &move) {
       double u[4];
       const double step[4] = {h, -h, 2 * h, -2 * h};
       for (int k = 0; k < 4; ++k) {
@@ -301,10 +301,10 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
     };
     for (int i = 0; i < 2; ++i)
       for (int c = 0; c < 3; ++c) {
-        const double force = -slope([&](System &m, double step) {
+        const double force = -derivative([&](System &m, double step) {
           m.x[3 * i + c] += step;
         });
-        const double torque = -slope([&](System &m, double step) {
+        const double torque = -derivative([&](System &m, double step) {
           rotate(m.q.data() + 4 * i, c, step);
         });
         EXPECT_NEAR(r.force[3 * i + c], force, 1e-8 * std::max(1.0, std::fabs(force)));
@@ -313,7 +313,7 @@ TEST(Multisite, ForcesAndTorquesAreSlopes)
     // A strain that moves molecules but not their sites relative to them: xx yy zz xy xz yz.
     const int along[] = {0, 1, 2, 1, 2, 2}, with[] = {0, 1, 2, 0, 0, 1};
     for (int k = 0; k < 6; ++k) {
-      const double w = -slope([&](System &m, double step) {
+      const double w = -derivative([&](System &m, double step) {
         for (int i = 0; i < 2; ++i) m.x[3 * i + along[k]] += step * s.x[3 * i + with[k]];
       });
       EXPECT_NEAR(r.sums.virial[k], w, 1e-8 * std::max(1.0, std::fabs(w)));

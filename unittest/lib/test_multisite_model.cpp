@@ -25,7 +25,7 @@ std::vector<std::pair<double, double>> nodes(int n)
 {
   std::vector<std::pair<double, double>> all;
   for (int k = 0; k < n; ++k) {
-    double x = std::cos(PI * (k + 0.75) / (n + 0.5)), slope = 0.0;
+    double x = std::cos(PI * (k + 0.75) / (n + 0.5)), derivative = 0.0;
     for (int round = 0; round < 100; ++round) {
       double p = 1.0, before = 0.0;
       for (int m = 0; m < n; ++m) {
@@ -33,10 +33,10 @@ std::vector<std::pair<double, double>> nodes(int n)
         before = p;
         p = next;
       }
-      slope = n * (x * p - before) / (x * x - 1.0);
-      x -= p / slope;
+      derivative = n * (x * p - before) / (x * x - 1.0);
+      x -= p / derivative;
     }
-    all.push_back({x, 2.0 / ((1.0 - x * x) * slope * slope)});
+    all.push_back({x, 2.0 / ((1.0 - x * x) * derivative * derivative)});
   }
   return all;
 }
@@ -77,9 +77,10 @@ TailCorrection integrated(double epsilon, double sigma, double rc, double t1, do
     const auto mean = [&](double step) {
       return mean_over_orientations(u, R + step, t1, t2);
     };
-    const double slope = (8.0 * (mean(h) - mean(-h)) - (mean(2 * h) - mean(-2 * h))) / (12.0 * h);
+    const double derivative =
+        (8.0 * (mean(h) - mean(-h)) - (mean(2 * h) - mean(-2 * h))) / (12.0 * h);
     tail.energy += weight * mean(0.0);
-    tail.virial -= weight * R / 3.0 * slope;
+    tail.virial -= weight * R / 3.0 * derivative;
   }
   return tail;
 }

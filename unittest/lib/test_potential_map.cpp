@@ -103,9 +103,9 @@ void place(const MapGrid &grid, std::size_t p, double *x)
 // K(r) of a unit charge as in the documentation of compute potential/grid and in papers, and its
 // derivative from the same formula.
 struct Term {
-  Long value, slope;
+  Long value, derivative;
   // For the charge alone: kernels that subtract from it lose digits relative to these.
-  Long bare, bare_slope;
+  Long bare, bare_derivative;
 };
 
 Term term_of(const MapOptions &o, Long r)
@@ -118,8 +118,8 @@ Term term_of(const MapOptions &o, Long r)
     du = -r / (big * big * big);
   }
   const Long s = r * r / (rc * rc), ds = 2 * r / (rc * rc);
-  const auto term = [=](Long value, Long slope) {
-    return Term{value, slope, u, du};
+  const auto term = [=](Long value, Long derivative) {
+    return Term{value, derivative, u, du};
   };
   switch (o.kernel) {
     case MapKernel::SMOOTH:
@@ -170,8 +170,8 @@ Sums sum_at(const MapOptions &o, const System &s, const double *x, int self, boo
     const Term t = term_of(o, r);
     sums.phi += s.q[j] * t.value;
     sums.size += std::fabs(s.q[j] * t.bare);
-    for (int c = 0; c < 3 && r > 0; ++c) sums.field[c] -= s.q[j] * t.slope * d[c] / r;
-    sums.field_size += std::fabs(s.q[j] * t.bare_slope);
+    for (int c = 0; c < 3 && r > 0; ++c) sums.field[c] -= s.q[j] * t.derivative * d[c] / r;
+    sums.field_size += std::fabs(s.q[j] * t.bare_derivative);
   }
   if (on_grid && is_near) sums = {0, {}, sums.size, sums.field_size, sums.at_a_jump};
   return sums;
@@ -430,11 +430,11 @@ TEST(PotentialMap, FieldIsMinusTheGradient)
           map->on_grid(other, s.charges(), shifted[m].out());
         }
         for (std::size_t p = 0; p < size_of(grid); ++p) {
-          const double slope = (8 * (shifted[2].phi[p] - shifted[1].phi[p]) -
-                                (shifted[3].phi[p] - shifted[0].phi[p])) /
+          const double derivative = (8 * (shifted[2].phi[p] - shifted[1].phi[p]) -
+                                     (shifted[3].phi[p] - shifted[0].phi[p])) /
               (12 * h);
           // The second derivative of a ball of charge jumps at its surface.
-          EXPECT_NEAR(at.field[3 * p + c], -slope,
+          EXPECT_NEAR(at.field[3 * p + c], -derivative,
                       (overlap == MapOverlap::SOFT ? 1e-3 : 1e-6) * largest);
         }
       }
@@ -449,9 +449,9 @@ TEST(PotentialMap, IsContinuous)
   for (const MapKernel kernel : KERNELS) {
     const MapOptions o = options_of(kernel, MapOverlap::SOFT);
     const MapConstants<double> c = make_map_constants<double>(o);
-    const auto at = [&](double r, double &value, double &slope) {
+    const auto at = [&](double r, double &value, double &derivative) {
       visit_map_kernel<double>(o, [&](auto k) {
-        k.template eval<true>(c, bare_potential<true>(c, r * r), value, slope);
+        k.template eval<true>(c, bare_potential<true>(c, r * r), value, derivative);
       });
     };
     double v[2], w[2];

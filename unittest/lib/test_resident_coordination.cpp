@@ -374,8 +374,8 @@ TEST(ResidentCoordination, NeighborList)
             OnGpu<double> f(before);
             OnGpu<float> f_float(std::vector<float>(before.begin(), before.end()));
             const std::int64_t atom_stride = packed ? 3 : 1, axis_stride = packed ? 1 : s.nall;
-            const OnGpu<double> slope(std::vector<double>{0.25});
-            device->add_forces({f.data(), false, atom_stride, axis_stride}, {2.0, slope.data()},
+            const OnGpu<double> dVdS(std::vector<double>{0.25});
+            device->add_forces({f.data(), false, atom_stride, axis_stride}, {2.0, dVdS.data()},
                                nullptr);
             device->add_forces({f_float.data(), true, atom_stride, axis_stride}, {0.5}, nullptr);
             const auto after = f.get();
@@ -834,14 +834,14 @@ TEST(ResidentCoordination, AddedForces)
     }
     const auto device = make(function, Precision::DOUBLE);
     device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
-    const OnGpu<double> slope(std::vector<double>{0.25});
+    const OnGpu<double> dVdS(std::vector<double>{0.25});
     std::vector<float> first;
     for (int round = 0; round < 3; ++round) {
       OnGpu<float> f(std::vector<float>(3 * s.nall, 0.5f));
       OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
       device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
       device->result(nullptr);    // waits: otherwise the factor may not come from the bias
-      device->add_forces({f.data(), true, 3, 1}, {2.0, slope.data()}, nullptr);
+      device->add_forces({f.data(), true, 3, 1}, {2.0, dVdS.data()}, nullptr);
       device->add_forces({g.data(), false, 3, 1}, {0.5}, nullptr);
       const auto in_float = f.get();
       const auto in_double = g.get();
@@ -884,7 +884,7 @@ TEST(ResidentBias, Restraints)
     const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR,
                                      Restraint::Kind::UPPER_WALL, Restraint::Kind::LOWER_WALL};
     std::vector<DeviceValue> variables(4);
-    double energy = 0.0, slopes[4], slope;
+    double energy = 0.0, dVdS_of_all[4], dVdS;
     for (int v = 0; v < 4; ++v) {
       Restraint &term = terms.now[v];
       term.kind = kinds[v];
@@ -898,29 +898,29 @@ TEST(ResidentBias, Restraints)
       terms.last.push_back(last);
       variables[v] = device->device_value();
       variables[v].scale = scale;
-      energy += term.evaluate(value, slopes[v]);
+      energy += term.evaluate(value, dVdS_of_all[v]);
       for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
-        work += 0.5 * (term.evaluate(at, slope) - last.evaluate(at, slope));
+        work += 0.5 * (term.evaluate(at, dVdS) - last.evaluate(at, dVdS));
     }
     const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
     bias->evaluate(variables, terms, 1.0, nullptr);
-    device->add_forces({f.data(), false, 3, 1}, {2.0, bias->slope(0)}, nullptr);
+    device->add_forces({f.data(), false, 3, 1}, {2.0, bias->dVdS(0)}, nullptr);
     const auto forces = f.get();
     const Result derivatives = on_host(function, s, false, DERIVATIVES);
-    const double most = 2.0 * std::fabs(slopes[0]) * largest(derivatives.peratom, 4, 1, 4);
+    const double most = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
     for (int i = 0; i < s.nall; ++i)
       for (int c = 0; c < 3; ++c)
-        ASSERT_NEAR(forces[3 * i + c], -2.0 * slopes[0] * derivatives.peratom[4 * i + 1 + c],
+        ASSERT_NEAR(forces[3 * i + c], -2.0 * dVdS_of_all[0] * derivatives.peratom[4 * i + 1 + c],
                     1e-9 * most);
     state = bias->wait(nullptr);
     EXPECT_NEAR(state.s[0], value, 1e-12 * value);
     EXPECT_NEAR(state.energy, energy, 1e-9);
     EXPECT_NEAR(state.work, work, 1e-9);
     std::vector<double> on_device(4);
-    cudaMemcpy(on_device.data(), bias->slope(0), 4 * sizeof(double), cudaMemcpyDeviceToHost);
+    cudaMemcpy(on_device.data(), bias->dVdS(0), 4 * sizeof(double), cudaMemcpyDeviceToHost);
     for (int v = 0; v < 4; ++v) {
-      EXPECT_NEAR(state.slope[v], slopes[v], 1e-9);
-      EXPECT_EQ(on_device[v], state.slope[v]);
+      EXPECT_NEAR(state.dVdS[v], dVdS_of_all[v], 1e-9);
+      EXPECT_EQ(on_device[v], state.dVdS[v]);
     }
     EXPECT_EQ(state.bad_atom, -1);
     s_before = value;
@@ -957,11 +957,11 @@ struct LinearBias {
     state = bias->wait(nullptr);
   }
 
-  double slope_on_device() const
+  double dVdS_on_device() const
   {
-    double slope = -1.0;
-    cudaMemcpy(&slope, bias->slope(0), sizeof(double), cudaMemcpyDeviceToHost);
-    return slope;
+    double dVdS = -1.0;
+    cudaMemcpy(&dVdS, bias->dVdS(0), sizeof(double), cudaMemcpyDeviceToHost);
+    return dVdS;
   }
 };
 
@@ -975,8 +975,8 @@ TEST(ResidentBias, BiasThatIsNotFinite)
     linear.evaluate(1.0);
     EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
     EXPECT_EQ(std::isfinite(linear.state.energy), finite);
-    EXPECT_EQ(linear.state.slope[0], 10.0);
-    EXPECT_EQ(linear.slope_on_device(), finite ? 10.0 : 0.0);
+    EXPECT_EQ(linear.state.dVdS[0], 10.0);
+    EXPECT_EQ(linear.dVdS_on_device(), finite ? 10.0 : 0.0);
   }
 }
 
@@ -990,8 +990,8 @@ TEST(ResidentBias, ForceThatIsNotFinite)
     linear.evaluate(strength);
     EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
     EXPECT_TRUE(std::isfinite(linear.state.energy));
-    EXPECT_EQ(linear.state.slope[0], 1e305);
-    EXPECT_EQ(linear.slope_on_device(), finite ? 1e305 : 0.0);
+    EXPECT_EQ(linear.state.dVdS[0], 1e305);
+    EXPECT_EQ(linear.dVdS_on_device(), finite ? 1e305 : 0.0);
   }
 }
 
@@ -1008,7 +1008,7 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
     for (const bool with_interval : {false, true}) {
       MetadynamicsOptions o;
       std::vector<DeviceValue> variables(n);
-      double at[3], slope[3];
+      double at[3], dVdS[3];
       for (int v = 0; v < n; ++v) {
         variables[v] = device->device_value();
         variables[v].scale = (0.3 + 0.1 * v) / value;
@@ -1035,8 +1035,8 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       terms.grid = {o.grid, o.interval, &metad.grid_values(), metad.nhills()};
       bias->evaluate(variables, terms, 1.0, nullptr);
       state = bias->wait(nullptr);
-      EXPECT_NEAR(state.energy, metad.evaluate(at, slope), 1e-12);
-      for (int v = 0; v < n; ++v) EXPECT_NEAR(state.slope[v], slope[v], 1e-10);
+      EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+      for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
       EXPECT_EQ(state.outside, 0);
       variables[0].scale = 5.0 / value;
       bias->evaluate(variables, terms, 1.0, nullptr);

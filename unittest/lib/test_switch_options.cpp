@@ -378,16 +378,17 @@ TEST_P(Ends, s_is_1_and_flat_up_to_d0)
     // Factor and shift are rounded separately, and cancel if the exponents are nearly equal.
     const double amplification = function.stretch() - function.shift();
     for (const double fraction : {0.0, 1e-30, 0.25, 0.5, 0.9999}) {
-      double slope;
-      EXPECT_NEAR(function.evaluate(fraction * d0, &slope, precision), 1.0,
+      double derivative;
+      EXPECT_NEAR(function.evaluate(fraction * d0, &derivative, precision), 1.0,
                   tolerance * amplification);
-      EXPECT_EQ(slope, 0.0);
+      EXPECT_EQ(derivative, 0.0);
     }
   }
-  double slope;
+  double derivative;
   for (const double r : {d0, std::nextafter(d0, 0.0)}) {
-    EXPECT_NEAR(function.evaluate(r, &slope), 1.0, EPS * (function.stretch() - function.shift()));
-    EXPECT_EQ(slope, 0.0);
+    EXPECT_NEAR(function.evaluate(r, &derivative), 1.0,
+                EPS * (function.stretch() - function.shift()));
+    EXPECT_EQ(derivative, 0.0);
   }
 }
 
@@ -395,7 +396,7 @@ TEST_P(Ends, s_is_0_at_dmax_where_stretched_and_exactly_0_beyond)
 {
   if (!function.has_end()) {
     EXPECT_EQ(function.value_at_dmax(), 0.0);
-    EXPECT_EQ(function.slope_at_dmax(), 0.0);
+    EXPECT_EQ(function.derivative_at_dmax(), 0.0);
     return;
   }
   if (function.options().stretch) {
@@ -408,9 +409,9 @@ TEST_P(Ends, s_is_0_at_dmax_where_stretched_and_exactly_0_beyond)
     const double just_beyond = precision == Precision::DOUBLE ? std::nextafter(dmax, INF)
                                                               : dmax * (1.0 + 2 * EPS_FLOAT);
     for (const double r : {just_beyond, 1.01 * dmax, 1e3 * dmax, 1e18}) {
-      double slope = 1.0;
-      EXPECT_EQ(function.evaluate(r, &slope, precision), 0.0) << r;
-      EXPECT_EQ(slope, 0.0) << r;
+      double derivative = 1.0;
+      EXPECT_EQ(function.evaluate(r, &derivative, precision), 0.0) << r;
+      EXPECT_EQ(derivative, 0.0) << r;
     }
   }
 }
@@ -422,15 +423,17 @@ TEST_P(Ends, numbers_at_dmax_are_those_of_the_closed_form)
   formula.dmax = dmax;
   const closed::Function<closed::Quad> exact(formula);
   const auto end = exact(closed::Quad(dmax));
-  const double s = static_cast<double>(end.s), slope = static_cast<double>(end.ds);
+  const double s = static_cast<double>(end.s), derivative = static_cast<double>(end.ds);
   const double amplification = exact.amplification();
   // 8 roundings of the sizes |ds/dr| dmax (r rounded) and amplification (sum of rounded terms).
-  EXPECT_NEAR(function.value_at_dmax(), s, 8 * EPS * (amplification + dmax * std::fabs(slope)));
+  EXPECT_NEAR(function.value_at_dmax(), s,
+              8 * EPS * (amplification + dmax * std::fabs(derivative)));
   // The derivatives of cubic and cosinus pass through 0 there: roundings of r times the curvature,
   // which is at most 6 amplification/r0^2. The worst case is rational 6/6.001 at 1e-10.
   const double r0 = function.options().r0;
-  EXPECT_NEAR(function.slope_at_dmax(), slope,
-              8 * EPS * amplification * (amplification * std::fabs(slope) + 6 * dmax / (r0 * r0)));
+  EXPECT_NEAR(function.derivative_at_dmax(), derivative,
+              8 * EPS * amplification *
+                  (amplification * std::fabs(derivative) + 6 * dmax / (r0 * r0)));
 }
 
 INSTANTIATE_TEST_SUITE_P(switching, Ends, testing::ValuesIn(switch_cases()), [](const auto &info) {
@@ -459,11 +462,11 @@ TEST(Range, far_tails_are_finite_and_fall_to_0)
     for (const auto precision : {Precision::DOUBLE, Precision::SINGLE})
       for (double r = 1e6; r < 1e30; r *= 3.7) {
         const Switch function(o);
-        double slope;
-        const double s = function.evaluate(r, &slope, precision);
+        double derivative;
+        const double s = function.evaluate(r, &derivative, precision);
         ASSERT_TRUE(s >= 0.0 && s < 1e-8) << function.description() << " r = " << r << " s = " << s;
-        ASSERT_TRUE(std::isfinite(slope) && std::fabs(slope) < 1e-12)
-            << function.description() << " r = " << r << " ds/dr = " << slope
+        ASSERT_TRUE(std::isfinite(derivative) && std::fabs(derivative) < 1e-12)
+            << function.description() << " r = " << r << " ds/dr = " << derivative
             << (precision == Precision::SINGLE ? " in float" : " in double");
       }
 }
@@ -484,11 +487,11 @@ TEST(Range, large_integer_exponents_keep_the_slope_at_the_singular_point)
   const double exponents[][2] = {{127, 254}, {128, 256}, {200, 301}, {1000, 3000}, {60001, 130001}};
   for (const auto &e : exponents) {
     const Switch function(rational(e[0], e[1], 1.0, 1.0, 4.0, false));
-    double slope;
+    double derivative;
     // n/m and n (n - m)/(2 m) at x = 1. Sums of m terms round up to m times.
-    EXPECT_NEAR(function.evaluate(2.0, &slope), e[0] / e[1], e[1] * EPS);
+    EXPECT_NEAR(function.evaluate(2.0, &derivative), e[0] / e[1], e[1] * EPS);
     const double exact = e[0] * (e[0] - e[1]) / (2 * e[1]);
-    EXPECT_NEAR(slope, exact, e[1] * EPS * std::fabs(exact)) << e[0] << "/" << e[1];
+    EXPECT_NEAR(derivative, exact, e[1] * EPS * std::fabs(exact)) << e[0] << "/" << e[1];
   }
 }
 
@@ -514,9 +517,10 @@ TEST(Range, q_with_d0_equals_that_of_PLUMED)
                               {0.99, 0.095349464899109, -0.431289722212815}};
   SwitchOptions o = native(5.0, 1.8, 0.3, 1.0, false, 0.15);
   for (const auto &p : plumed) {
-    double slope;
-    EXPECT_NEAR(Switch(o).evaluate(p[0], &slope), p[1], 2e-15) << p[0];    // 15 decimals are known
-    EXPECT_NEAR(slope, p[2], 2e-15) << p[0];
+    double derivative;
+    EXPECT_NEAR(Switch(o).evaluate(p[0], &derivative), p[1], 2e-15)
+        << p[0];    // 15 decimals are known
+    EXPECT_NEAR(derivative, p[2], 2e-15) << p[0];
   }
   // PLUMED's stretch is the same, except that it uses 1 for s'(0): it gives 0.504700874399710 at r
   // = 0.5, and jumps at d0.

@@ -690,16 +690,16 @@ TEST(Shifted, functions_end_at_0_with_the_slope_they_have)
     EXPECT_EQ(function.value_at_dmax(), 0.0) << c.name;
     EXPECT_NEAR(function.evaluate(0.0), 1.0 - at_end, 4 * EPS_DOUBLE) << c.name;
     EXPECT_NEAR(function.top(), 1.0 - at_end, 4 * EPS_DOUBLE) << c.name;
-    EXPECT_EQ(function.slope_at_dmax(), plain.slope_at_dmax()) << c.name;
+    EXPECT_EQ(function.derivative_at_dmax(), plain.derivative_at_dmax()) << c.name;
     for (const Precision precision : {Precision::DOUBLE, Precision::SINGLE})
       for (int k = 0; k <= 40; ++k) {
         const double r = k == 40 ? 1.1 * end : end * k / 40;
-        double slope, expected;
-        const double s = function.evaluate(r, &slope, precision);
+        double derivative, expected;
+        const double s = function.evaluate(r, &derivative, precision);
         const double unshifted = plain.evaluate(r, &expected, precision);
         EXPECT_NEAR(s, k == 40 ? 0.0 : unshifted - at_end, 2 * eps_of(precision))
             << c.name << " at " << r;
-        EXPECT_EQ(slope, expected) << c.name << " at " << r;
+        EXPECT_EQ(derivative, expected) << c.name << " at " << r;
       }
     std::string words = plain.description();
     words.replace(words.find("not stretched"), 13, "shifted");

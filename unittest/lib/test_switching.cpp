@@ -94,7 +94,7 @@ std::vector<double> grid_of(const Switch &function, const SwitchOptions &formula
 
 struct Truth {
   double r;
-  Quad s, slope, curvature;    // from the definition, cut off at d0 and dmax
+  Quad s, derivative, curvature;    // from the definition, cut off at d0 and dmax
 };
 
 struct TrueFunction {
@@ -109,7 +109,8 @@ struct TrueFunction {
     if (c.formula.kind == SwitchKind::Q) center = c.formula.lambda * c.formula.ref;
     for (const double r : grid_of(function, c.formula, expression)) points.push_back(at(r));
     for (const auto &p : points)
-      largest_slope = std::max(largest_slope, std::fabs(static_cast<double>(p.slope)));
+      largest_derivative =
+          std::max(largest_derivative, std::fabs(static_cast<double>(p.derivative)));
   }
   Truth at(double r) const
   {
@@ -141,27 +142,27 @@ struct TrueFunction {
   double real_exponent = 0.0, r0;
   double center = 0.0;    // lambda ref of q, which is rounded like r
   bool expression;        // a user's text: digits that it loses do not count as the library's
-  double largest_slope = 0.0;
+  double largest_derivative = 0.0;
   std::vector<Truth> points;
 };
 
 struct Worst {
-  double s = 0.0;                 // largest error of s
-  double slope = 0.0;             // largest error of ds/dr over the largest ds/dr
-  double slope_relative = 0.0;    // largest relative error of ds/dr if it is well-conditioned
-  double units_s = 0.0, units_slope = 0.0;
-  double r_s = 0.0, r_slope = 0.0;    // positions of the largest errors
+  double s = 0.0;                      // largest error of s
+  double derivative = 0.0;             // largest error of ds/dr over the largest ds/dr
+  double derivative_relative = 0.0;    // largest relative error of ds/dr if it is well-conditioned
+  double units_s = 0.0, units_derivative = 0.0;
+  double r_s = 0.0, r_derivative = 0.0;    // positions of the largest errors
 };
 
 // Computes s and ds/dr at r.
-using Evaluator = std::function<void(double r, double &s, double &slope)>;
+using Evaluator = std::function<void(double r, double &s, double &derivative)>;
 
 // In float, r within two roundings of d0 or dmax may be on either side of it.
 Worst worst_errors(const Switch &function, const TrueFunction &truth, bool single,
                    const Evaluator &evaluate)
 {
   const double eps = single ? EPS_FLOAT : EPS_DOUBLE;
-  const double floor = truth.largest_slope *
+  const double floor = truth.largest_derivative *
       (truth.expression ? eps
            : single     ? UNDERFLOW_FLOAT
                         : UNDERFLOW_DOUBLE);
@@ -169,56 +170,56 @@ Worst worst_errors(const Switch &function, const TrueFunction &truth, bool singl
   Worst worst;
   for (const Truth &p : truth.points) {
     if (single && p.r > 0.0 && p.r < 1e-18) continue;    // r^2 underflows
-    double s, slope;
-    evaluate(p.r, s, slope);
+    double s, derivative;
+    evaluate(p.r, s, derivative);
     struct Error {
-      double s, slope, units_s, units_slope, relative;
+      double s, derivative, units_s, units_derivative, relative;
     };
-    const auto error_against = [&](Quad true_s, Quad true_slope, Quad true_curvature) {
+    const auto error_against = [&](Quad true_s, Quad true_derivative, Quad true_curvature) {
       Error e;
-      const double size = std::fabs(static_cast<double>(true_slope));
+      const double size = std::fabs(static_cast<double>(true_derivative));
       const double curvature = std::fabs(static_cast<double>(true_curvature));
       e.s = std::fabs(static_cast<double>(Quad(s) - true_s));
-      e.slope = std::fabs(static_cast<double>(Quad(slope) - true_slope));
+      e.derivative = std::fabs(static_cast<double>(Quad(derivative) - true_derivative));
       e.units_s = e.s / (eps * (truth.amplification + (p.r + truth.center) * size));
       const double logarithm = truth.logarithm(p.r);
-      e.units_slope = e.slope == 0.0 ? 0.0
-                                     : e.slope /
+      e.units_derivative = e.derivative == 0.0 ? 0.0
+                                               : e.derivative /
               (eps * ((truth.amplification + logarithm) * size + (p.r + truth.center) * curvature) +
                floor);
-      const bool well_conditioned = size > 1e-3 * truth.largest_slope &&
+      const bool well_conditioned = size > 1e-3 * truth.largest_derivative &&
           p.r * curvature < 10.0 * size && truth.amplification < 2.0;
-      e.relative = well_conditioned ? e.slope / size : 0.0;
+      e.relative = well_conditioned ? e.derivative / size : 0.0;
       if (std::isnan(s)) e.s = e.units_s = INF;
-      if (std::isnan(slope)) e.slope = e.units_slope = INF;
+      if (std::isnan(derivative)) e.derivative = e.units_derivative = INF;
       return e;
     };
-    Error e = error_against(p.s, p.slope, p.curvature);
+    Error e = error_against(p.s, p.derivative, p.curvature);
     if (single) {
       const auto better = [&e](const Error &other) {
-        if (other.units_s + other.units_slope < e.units_s + e.units_slope) e = other;
+        if (other.units_s + other.units_derivative < e.units_s + e.units_derivative) e = other;
       };
       if (std::fabs(p.r - d0) <= 2 * EPS_FLOAT * p.r) {
         const Truth limit = truth.limit(Quad(p.r));
         better(error_against(1, 0, 0));
-        better(error_against(limit.s, limit.slope, limit.curvature));
+        better(error_against(limit.s, limit.derivative, limit.curvature));
       }
       if (std::fabs(p.r - dmax) <= 2 * EPS_FLOAT * p.r) {
         const Truth limit = truth.limit(Quad(p.r));
         better(error_against(0, 0, 0));
-        better(error_against(limit.s, limit.slope, limit.curvature));
+        better(error_against(limit.s, limit.derivative, limit.curvature));
       }
     }
     worst.s = std::max(worst.s, e.s);
-    worst.slope = std::max(worst.slope, e.slope / truth.largest_slope);
-    worst.slope_relative = std::max(worst.slope_relative, e.relative);
+    worst.derivative = std::max(worst.derivative, e.derivative / truth.largest_derivative);
+    worst.derivative_relative = std::max(worst.derivative_relative, e.relative);
     if (e.units_s > worst.units_s) {
       worst.units_s = e.units_s;
       worst.r_s = p.r;
     }
-    if (e.units_slope > worst.units_slope) {
-      worst.units_slope = e.units_slope;
-      worst.r_slope = p.r;
+    if (e.units_derivative > worst.units_derivative) {
+      worst.units_derivative = e.units_derivative;
+      worst.r_derivative = p.r;
     }
   }
   return worst;
@@ -228,7 +229,7 @@ std::string row(const std::string &name, const char *how, const Worst &w)
 {
   char text[200];
   std::snprintf(text, sizeof(text), "| %s | %s | %.1e | %.1e | %.1e | %.1f | %.1f |", name.c_str(),
-                how, w.s, w.slope, w.slope_relative, w.units_s, w.units_slope);
+                how, w.s, w.derivative, w.derivative_relative, w.units_s, w.units_derivative);
   return text;
 }
 
@@ -246,8 +247,8 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
   void expect_small(const Worst &w, const std::string &how)
   {
     EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
-    EXPECT_LE(w.units_slope, UNITS_SLOPE)
-        << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
+    EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+        << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_derivative);
   }
   // The tests of one function share it if they run in one process.
   static const TrueFunction &truth_of(const Switch &function, const SwitchCase &c)
@@ -265,34 +266,36 @@ class EveryFunction : public testing::TestWithParam<SwitchCase> {
 TEST_P(EveryFunction, closed_form_slope_is_the_finite_difference_of_the_closed_form)
 {
   for (const Truth &p : truth.points) {
-    if (p.slope == 0) continue;
+    if (p.derivative == 0) continue;
     const Quad r = p.r, d0 = truth.d0;
     const Quad h = (r - d0) * Quad(1e-10);
     const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
     // Truncation is h^2 s'''/6, below 1e-16 of the derivative for exponents up to 100 and for tails
     // exp(-x^2/2) with x up to 40, and below 1e-18 of the largest derivative where the derivative
     // passes through 0. Rounding of s in 113 bits (1e-34) is divided by h.
-    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
-        1e-18 * truth.largest_slope +
+    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.derivative)) +
+        1e-18 * truth.largest_derivative +
         static_cast<double>(Quad(1e-31) * Quad(truth.amplification) / h);
-    ASSERT_NEAR(static_cast<double>(difference - p.slope), 0.0, tolerance) << "r = " << p.r;
+    ASSERT_NEAR(static_cast<double>(difference - p.derivative), 0.0, tolerance) << "r = " << p.r;
   }
 }
 
 TEST_P(EveryFunction, double_equals_the_closed_form)
 {
-  const Worst w = worst_errors(function, truth, false, [this](double r, double &s, double &slope) {
-    s = function.evaluate(r, &slope);
-  });
+  const Worst w =
+      worst_errors(function, truth, false, [this](double r, double &s, double &derivative) {
+        s = function.evaluate(r, &derivative);
+      });
   std::puts(row(GetParam().name, "double", w).c_str());
   expect_small(w, "double");
 }
 
 TEST_P(EveryFunction, float_equals_the_closed_form)
 {
-  const Worst w = worst_errors(function, truth, true, [this](double r, double &s, double &slope) {
-    s = function.evaluate(r, &slope, Precision::SINGLE);
-  });
+  const Worst w =
+      worst_errors(function, truth, true, [this](double r, double &s, double &derivative) {
+        s = function.evaluate(r, &derivative, Precision::SINGLE);
+      });
   std::puts(row(GetParam().name, "float", w).c_str());
   expect_small(w, "float");
 }
@@ -302,16 +305,16 @@ TEST_P(EveryFunction, slope_is_the_finite_difference_of_the_closed_form)
   for (const Truth &p : truth.points) {
     const double x = p.r - truth.d0;
     // Closer to d0 the relative step loses the derivative.
-    if (p.slope == 0 || x < 1e-3) continue;
+    if (p.derivative == 0 || x < 1e-3) continue;
     const Quad r = p.r, h = Quad(x) * Quad(1e-10);
     const Quad difference = (truth.exact.smooth(r + h).s - truth.exact.smooth(r - h).s) / (2 * h);
-    double slope;
-    function.evaluate(p.r, &slope);
+    double derivative;
+    function.evaluate(p.r, &derivative);
     // 1e-13 of the derivative, and 20 roundings of the largest one, from r near d0 or dmax.
-    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.slope)) +
+    const double tolerance = 1e-13 * std::fabs(static_cast<double>(p.derivative)) +
         20 * EPS_DOUBLE * truth.amplification *
-            (truth.largest_slope + p.r * std::fabs(static_cast<double>(p.curvature)));
-    ASSERT_NEAR(slope, static_cast<double>(difference), tolerance) << "r = " << p.r;
+            (truth.largest_derivative + p.r * std::fabs(static_cast<double>(p.curvature)));
+    ASSERT_NEAR(derivative, static_cast<double>(difference), tolerance) << "r = " << p.r;
   }
 }
 
@@ -330,18 +333,18 @@ void check_kernels(const Switch &function, const TrueFunction &truth, const std:
       const std::vector<Real> zero(copies, Real(0));
       std::vector<Real> x(copies);
       const Worst w =
-          worst_errors(function, truth, single, [&](double r, double &s, double &slope) {
+          worst_errors(function, truth, single, [&](double r, double &s, double &derivative) {
             std::fill(x.begin(), x.end(), static_cast<Real>(r));
             double sums[gpucoord::NSUMS] = {};
             set.kernels.gather[gpucoord::DERIVATIVES](constants, custom.get(), copies, x.data(),
                                                       zero.data(), zero.data(), 0, 0, 0, -1, sums);
             s = sums[0] / copies;
-            slope = -sums[1] / copies;
+            derivative = -sums[1] / copies;
           });
       const std::string how = name + " " + set.name + (copies == 1 ? " alone" : " in a vector");
       EXPECT_LE(w.units_s, UNITS_S) << how << ": s at r = " << testing::PrintToString(w.r_s);
-      EXPECT_LE(w.units_slope, UNITS_SLOPE)
-          << how << ": ds/dr at r = " << testing::PrintToString(w.r_slope);
+      EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+          << how << ": ds/dr at r = " << testing::PrintToString(w.r_derivative);
     }
 }
 
@@ -375,10 +378,11 @@ void check_backend(const Switch &function, const TrueFunction &truth, const std:
   in.row_b = not_owned.data();
   make_backend(function, precision, 1)->pairs(in, gpucoord::DERIVATIVES, peratom.data());
   const Worst w = worst_errors(
-      function, truth, precision != Precision::DOUBLE, [&](double r, double &s, double &slope) {
+      function, truth, precision != Precision::DOUBLE,
+      [&](double r, double &s, double &derivative) {
         const auto k = std::lower_bound(distances.begin(), distances.end(), r) - distances.begin();
         s = peratom[4 * k];
-        slope = -peratom[4 * k + 1];    // the gradient of the atom at the origin
+        derivative = -peratom[4 * k + 1];    // the gradient of the atom at the origin
       });
   const std::string how = backend_name() +
       (precision == Precision::DOUBLE      ? " double"
@@ -386,8 +390,8 @@ void check_backend(const Switch &function, const TrueFunction &truth, const std:
                                            : " single");
   std::puts(row(name, how.c_str(), w).c_str());
   EXPECT_LE(w.units_s, UNITS_S) << how << ": s is worst at r = " << testing::PrintToString(w.r_s);
-  EXPECT_LE(w.units_slope, UNITS_SLOPE)
-      << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_slope);
+  EXPECT_LE(w.units_derivative, UNITS_SLOPE)
+      << how << ": ds/dr is worst at r = " << testing::PrintToString(w.r_derivative);
 }
 
 TEST_P(EveryFunction, backend_equals_the_closed_form_in_double)

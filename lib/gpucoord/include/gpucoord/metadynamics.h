@@ -61,8 +61,8 @@ class GPUCOORD_API Metadynamics {
   explicit Metadynamics(const MetadynamicsOptions &);
   ~Metadynamics();
 
-  // V; slope: its exact derivatives. std::out_of_range names a value outside the grid.
-  double evaluate(const double *s, double *slope) const;
+  // V; dVdS: its exact derivatives. std::out_of_range names a value outside the grid.
+  double evaluate(const double *s, double *dVdS) const;
 
   // the hill that is due at s, where the bias is v: not yet added
   Hill next_hill(const double *s, double v) const;

@@ -20,7 +20,7 @@ class GPUCOORD_API ResidentBias {
   static constexpr int MAX_VARIABLES = 8;
 
   struct State {
-    double s[MAX_VARIABLES], slope[MAX_VARIABLES];    // S and dV/dS
+    double s[MAX_VARIABLES], dVdS[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
     // of any evaluation since the state was set
     int bad_atom;    // as in ResidentResult
@@ -38,7 +38,7 @@ class GPUCOORD_API ResidentBias {
   // strength: forces are this many times those of V, and must be finite.
   virtual void evaluate(const std::vector<DeviceValue> &, const DeviceTerms &, double strength,
                         DeviceStream) = 0;
-  virtual const double *slope(int variable) const = 0;    // in device memory
+  virtual const double *dVdS(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
   virtual State glance() const = 0;                 // without a wait: of some earlier evaluation
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made

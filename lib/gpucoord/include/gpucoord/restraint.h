@@ -27,22 +27,22 @@ struct Restraint {
   double exponent = 2.0;    // > 1: the force has no jump
   double offset = 0.0;      // units of S
 
-  // V; slope: dV/dS
-  GPUCOORD_ALSO_ON_DEVICE double evaluate(double s, double &slope) const
+  // V; dVdS: dV/dS
+  GPUCOORD_ALSO_ON_DEVICE double evaluate(double s, double &dVdS) const
   {
     switch (kind) {
       case Kind::HARMONIC:
-        slope = k * (s - s0);
+        dVdS = k * (s - s0);
         return 0.5 * k * (s - s0) * (s - s0);
       case Kind::LINEAR:
-        slope = k;
+        dVdS = k;
         return k * (s - s0);
       default: {
         const double sign = kind == Kind::UPPER_WALL ? 1.0 : -1.0;
         const double depth = sign * (s - s0) + offset;
-        slope = 0.0;
+        dVdS = 0.0;
         if (!(depth > 0.0)) return 0.0;
-        slope = sign * k * exponent * std::pow(depth, exponent - 1.0);
+        dVdS = sign * k * exponent * std::pow(depth, exponent - 1.0);
         return k * std::pow(depth, exponent);
       }
     }

@@ -93,12 +93,12 @@ class GPUCOORD_API Switch {
   // s(r), and ds/dr where a pointer is given, computed in the precision of the
   // pair terms (SINGLE and MIXED: float) by the same formulas as the kernels.
   // r in distance units, r >= 0.
-  double evaluate(double r, double *slope = nullptr, Precision = Precision::DOUBLE) const;
+  double evaluate(double r, double *derivative = nullptr, Precision = Precision::DOUBLE) const;
 
   // Numbers at the cutoff, for the user: s and ds/dr just inside dmax. Both are 0
   // where the range has no end.
   double value_at_dmax() const;
-  double slope_at_dmax() const;
+  double derivative_at_dmax() const;
 
   // one line: the formula with its numbers, 'rational r0 1.5 n 6 m 12 ...'
   std::string description() const;
@@ -138,7 +138,7 @@ class GPUCOORD_API SwitchEvaluator {
  public:
   explicit SwitchEvaluator(const Switch &);
   ~SwitchEvaluator();
-  double operator()(double r, double *slope = nullptr);    // as Switch::evaluate()
+  double operator()(double r, double *derivative = nullptr);    // as Switch::evaluate()
   const Switch function;
 
  private:

@@ -72,11 +72,11 @@ void BiasGrid::add(const Hill &hill)
       }
 }
 
-double BiasGrid::evaluate(const double *s, double *slope) const
+double BiasGrid::evaluate(const double *s, double *dVdS) const
 {
   HermiteAxis shape[MAX_METAD_VARIABLES];
   for (int k = 0; k < n; ++k) shape[k] = hermite_axis(axes[k]);
-  return evaluate_hermite(n, shape, values.data(), s, slope);
+  return evaluate_hermite(n, shape, values.data(), s, dVdS);
 }
 
 /* ---------------------------------------------------------------------- */

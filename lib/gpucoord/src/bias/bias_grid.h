@@ -2,7 +2,7 @@
 //
 // Each point holds the value and all mixed derivatives of first order in each variable (1: V, V_x;
 // 2: V, V_x, V_y, V_xy; 3: eight). In between, the bias is the tensor product of cubic Hermite
-// polynomials: continuous with its slope, and forces are its exact derivatives.
+// polynomials: continuous with its dVdS, and forces are its exact derivatives.
 //
 // A grid file has PLUMED's columns: variables, V and its first derivatives. Mixed derivatives
 // follow on the same line after a #, where PLUMED and plotting programs take them for a comment.
@@ -22,7 +22,7 @@ class BiasGrid {
   BiasGrid(std::vector<std::string> names, std::vector<GridAxis> axes);
 
   void add(const Hill &);
-  double evaluate(const double *s, double *slope) const;
+  double evaluate(const double *s, double *dVdS) const;
 
   const std::vector<double> &all() const
   {

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. A function on a grid, given by values and mixed derivatives at its
-// points, as the tensor product of cubic Hermite polynomials: continuous with its slope.
+// points, as the tensor product of cubic Hermite polynomials: continuous with its dVdS.
 
 #ifndef GPUCOORD_HERMITE_GRID_H
 #define GPUCOORD_HERMITE_GRID_H
@@ -23,12 +23,12 @@ inline HermiteAxis hermite_axis(const GridAxis &axis)
 }
 
 // values: [points, first variable fastest][2^n], bit k of a column: derivative by variable k. s is
-// within the axes. Sets slope to the exact derivatives.
+// within the axes. Sets dVdS to the exact derivatives.
 GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double *values,
-                                    const double *s, double *slope)
+                                    const double *s, double *dVdS)
 {
   const int nderivatives = 1 << n;
-  // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of slope]
+  // cubic Hermite polynomials of the two ends of a bin: [variable][end][of value, of dVdS]
   double basis[MAX_METAD_VARIABLES][2][2], derivative[MAX_METAD_VARIABLES][2][2];
   std::size_t stride[MAX_METAD_VARIABLES], corner = 0, points = 1;
   for (int k = 0; k < n; ++k) {
@@ -51,7 +51,7 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
   }
 
   double v = 0.0;
-  for (int k = 0; k < n; ++k) slope[k] = 0.0;
+  for (int k = 0; k < n; ++k) dVdS[k] = 0.0;
   for (int ends = 0; ends < nderivatives; ++ends) {
     std::size_t point = corner;
     for (int k = 0; k < n; ++k) point += (ends >> k & 1) * stride[k];
@@ -67,7 +67,7 @@ GPUCOORD_HD double evaluate_hermite(int n, const HermiteAxis *axes, const double
           const double(*const of_end)[2] = k == by ? derivative[k] : basis[k];
           term *= of_end[ends >> k & 1][bits >> k & 1];
         }
-        slope[by] += term;
+        dVdS[by] += term;
       }
     }
   }

@@ -15,16 +15,16 @@
 namespace gpucoord {
 
 static double sum_of_hills(const Hill *hills, std::size_t count, int n, const double *s,
-                           double *slope)
+                           double *dVdS)
 {
   double v = 0.0;
-  std::fill(slope, slope + n, 0.0);
+  std::fill(dVdS, dVdS + n, 0.0);
   for (std::size_t h = 0; h < count; ++h) {
     double z[MAX_METAD_VARIABLES];
     const double e = stretched_exponential(hills[h], n, s, z);
     if (e == 0.0) continue;
     v += e - hill_offset(hills[h]);
-    for (int k = 0; k < n; ++k) slope[k] -= e * z[k];
+    for (int k = 0; k < n; ++k) dVdS[k] -= e * z[k];
   }
   return v;
 }
@@ -42,9 +42,9 @@ struct Metadynamics::State {
   explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size())) {}
 
   // V at any place where it is defined, without regard to the interval
-  double sum(const double *s, double *slope) const
+  double sum(const double *s, double *dVdS) const
   {
-    return grid ? grid->evaluate(s, slope) : sum_of_hills(hills.data(), hills.size(), n, s, slope);
+    return grid ? grid->evaluate(s, dVdS) : sum_of_hills(hills.data(), hills.size(), n, s, dVdS);
   }
 
   // the place whose bias acts at s
@@ -58,9 +58,9 @@ struct Metadynamics::State {
 
   double value_at(const double *s) const
   {
-    double inside[MAX_METAD_VARIABLES], slope[MAX_METAD_VARIABLES];
+    double inside[MAX_METAD_VARIABLES], dVdS[MAX_METAD_VARIABLES];
     clamp(s, inside);
-    return sum(inside, slope);
+    return sum(inside, dVdS);
   }
 
   double value_at_point(std::size_t point) const
@@ -123,7 +123,7 @@ Metadynamics::Metadynamics(const MetadynamicsOptions &options) :
 
 Metadynamics::~Metadynamics() = default;
 
-double Metadynamics::evaluate(const double *s, double *slope) const
+double Metadynamics::evaluate(const double *s, double *dVdS) const
 {
   GPUCOORD_COUNT(METADYNAMICS);
   const auto &o = state->options;
@@ -135,9 +135,9 @@ double Metadynamics::evaluate(const double *s, double *slope) const
           "variable " + o.names[k] + " = " + short_text(inside[k]) + " is outside the grid from " +
           short_text(o.grid[k].lo) + " to " + short_text(o.grid[k].hi) +
           " - widen keyword grid, or give keyword interval, beyond which the bias is constant");
-  const double v = state->sum(inside, slope);
+  const double v = state->sum(inside, dVdS);
   for (int k = 0; k < state->n; ++k)
-    if (inside[k] != s[k]) slope[k] = 0.0;
+    if (inside[k] != s[k]) dVdS[k] = 0.0;
   return v;
 }
 

@@ -36,10 +36,10 @@ namespace {
   // V now minus V with the parameters of the evaluation before, both at this S
   __device__ double change_by_parameters(const BiasKernelArguments &arg, const double *s)
   {
-    double change = 0.0, slope;
+    double change = 0.0, dVdS;
     for (int v = 0; v < arg.n; ++v)
-      change += arg.variable[v].term.evaluate(s[v], slope) -
-          arg.variable[v].last_term.evaluate(s[v], slope);
+      change += arg.variable[v].term.evaluate(s[v], dVdS) -
+          arg.variable[v].last_term.evaluate(s[v], dVdS);
     return change;
   }
 
@@ -47,7 +47,7 @@ namespace {
   {
     state.energy = 0.0;
     for (int v = 0; v < arg.n; ++v)
-      state.energy += arg.variable[v].term.evaluate(state.s[v], state.slope[v]);
+      state.energy += arg.variable[v].term.evaluate(state.s[v], state.dVdS[v]);
   }
 
   __device__ void evaluate_grid(const BiasKernelArguments &arg, ResidentBias::State &state)
@@ -58,12 +58,12 @@ namespace {
       if (!(inside[v] >= arg.axis[v].lo && inside[v] <= arg.axis[v].hi)) state.outside = 1;
     }
     if (state.outside) {
-      for (int v = 0; v < arg.n; ++v) state.slope[v] = 0.0;
+      for (int v = 0; v < arg.n; ++v) state.dVdS[v] = 0.0;
       return;
     }
-    state.energy = evaluate_hermite(arg.n, arg.axis, arg.values, inside, state.slope);
+    state.energy = evaluate_hermite(arg.n, arg.axis, arg.values, inside, state.dVdS);
     for (int v = 0; v < arg.n; ++v)
-      if (inside[v] != state.s[v]) state.slope[v] = 0.0;
+      if (inside[v] != state.s[v]) state.dVdS[v] = 0.0;
   }
 
   __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)
@@ -88,10 +88,10 @@ namespace {
         evaluate_restraints(arg, state);
       if (!isfinite(state.energy)) state.not_finite = 1;
       for (int v = 0; v < arg.n; ++v)
-        if (!isfinite(arg.strength * state.slope[v])) state.not_finite = 1;
+        if (!isfinite(arg.strength * state.dVdS[v])) state.not_finite = 1;
     }
     *arg.host = state;    // with what is not finite, for the message
-    for (int v = 0; v < arg.n && state.not_finite; ++v) state.slope[v] = 0.0;
+    for (int v = 0; v < arg.n && state.not_finite; ++v) state.dVdS[v] = 0.0;
     *arg.state = state;
   }
 
@@ -142,7 +142,7 @@ namespace {
       copied += sizeof(State);    // the kernel writes it to the host
     }
 
-    const double *slope(int variable) const override { return &device.data()->slope[variable]; }
+    const double *dVdS(int variable) const override { return &device.data()->dVdS[variable]; }
 
     State wait(DeviceStream stream) override
     {
@@ -155,7 +155,7 @@ namespace {
       const volatile State &seen = host[0];
       for (int v = 0; v < MAX_VARIABLES; ++v) {
         state.s[v] = seen.s[v];
-        state.slope[v] = seen.slope[v];
+        state.dVdS[v] = seen.dVdS[v];
       }
       state.energy = seen.energy;
       state.work = seen.work;

@@ -32,7 +32,7 @@ namespace {
     std::vector<std::string> caller_variables() const override;
     void begin(const BiasStart &start) override
     {
-      if (have_parameters) restart_step = start.restart_step;
+      if (has_loaded) restart_step = start.restart_step;
     }
     void set(const Step &, const std::function<double(const std::string &)> &value_of) override;
     DeviceTerms on_device() const override;
@@ -64,6 +64,7 @@ namespace {
 
     std::vector<Restraint> terms, last_terms;    // now, and at the evaluation before
     bool have_parameters = false;                // of some evaluation
+    bool has_loaded = false;                     // parameters of a restart file
     bool have_moved = false;                     // since the evaluation before
     std::int64_t restart_step =
         BiasStart::NONE;    // until parameters are compared with those of the restart file
@@ -248,7 +249,8 @@ namespace {
                                  shortest_text(terms[v].k) + ", but it must be >= 0");
       terms[v].s0 = value(s0[v]);
     }
-    if (have_moved && step.moment == Step::Moment::SETUP && step.number == restart_step) {
+    if ((have_moved || !is_moving) && step.moment == Step::Moment::SETUP &&
+        step.number == restart_step) {
       restart_step = BiasStart::NONE;
       warn_of_other_parameters();
     }
@@ -273,10 +275,10 @@ namespace {
   // V minus V with the parameters of the evaluation before, both at s.
   double RestraintBias::change_by_parameters(const double *s) const
   {
-    double change = 0.0, slope;
+    double change = 0.0, dVdS;
     for (int v = 0; v < nvariables(); ++v) {
-      change += terms[v].evaluate(s[v], slope);
-      change -= last_terms[v].evaluate(s[v], slope);
+      change += terms[v].evaluate(s[v], dVdS);
+      change -= last_terms[v].evaluate(s[v], dVdS);
     }
     return change;
   }
@@ -323,6 +325,9 @@ namespace {
       term.s0 = archive.read_number();
       term.k = archive.read_number();
     }
+    has_loaded = have_parameters;
+    // parameters that do not move are those of the command, not of the file
+    if (!is_moving) have_parameters = false;
   }
 
 }    // namespace

@@ -38,10 +38,10 @@ namespace {
       if (f.custom) {
         const double r = std::sqrt(r_sq);
         if (r > c.d0) {
-          double slope;
-          f.custom->evaluate((r - c.d0) * c.inv_r0, s, slope);
+          double derivative;
+          f.custom->evaluate((r - c.d0) * c.inv_r0, s, derivative);
           s = s * c.stretch + c.shift;
-          dfunc = slope * c.stretch * c.inv_r0 / r;
+          dfunc = derivative * c.stretch * c.inv_r0 / r;
         }
       } else {
         visit_formula(f.function, [&](auto formula) {

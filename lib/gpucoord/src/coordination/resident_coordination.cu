@@ -28,40 +28,40 @@ namespace {
   constexpr int THREADS = 256;
 
   // dS/dx of the rows, with the strides of the kernels' output.
-  template <class T> struct Slopes {
+  template <class T> struct Gradients {
     const T *x;
     std::int64_t row_stride, axis_stride;
   };
 
   // atom: [n] row of the forces; null: the row's index.
   template <class T>
-  __global__ void subtract_slope(const __grid_constant__ Slopes<T> slopes, const int *atom, int n,
-                                 const __grid_constant__ DeviceForces forces, double factor,
-                                 const double *slope)
+  __global__ void subtract_gradient(const __grid_constant__ Gradients<T> gradients, const int *atom,
+                                    int n, const __grid_constant__ DeviceForces forces,
+                                    double factor, const double *device_factor)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r >= n) return;
-    const T *const derivative = slopes.x + slopes.row_stride * r;
-    const double x = derivative[0], y = derivative[slopes.axis_stride],
-                 z = derivative[2 * slopes.axis_stride];
+    const T *const derivative = gradients.x + gradients.row_stride * r;
+    const double x = derivative[0], y = derivative[gradients.axis_stride],
+                 z = derivative[2 * gradients.axis_stride];
     const int row = atom ? atom[r] : r;
     wait_for_kernel_before();
-    const double strength = slope ? factor * *slope : factor;
+    const double strength = device_factor ? factor * *device_factor : factor;
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
-  // Like subtract_slope(), for rows that are atoms with packed forces and derivatives. A thread
+  // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
   // takes one component, so that adjacent threads access adjacent memory.
   template <class F>
-  __global__ void subtract_packed(const float *slopes, int n, F *f, double factor,
-                                  const double *slope)
+  __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
+                                  const double *device_factor)
   {
     // No overflow: GPU memory cannot hold 2^32 components.
     const unsigned t = blockIdx.x * THREADS + threadIdx.x;
     if (t >= 3u * n) return;
-    const double derivative = slopes[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    const double derivative = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
     wait_for_kernel_before();
-    f[t] -= static_cast<F>((slope ? factor * *slope : factor) * derivative);
+    f[t] -= static_cast<F>((device_factor ? factor * *device_factor : factor) * derivative);
   }
 
   __global__ void scale_total(WarpSums *total, double factor)
@@ -186,8 +186,8 @@ namespace {
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override
     {
-      return pairs->bytes() + sums.bytes() + slopes.bytes() + block_sums.bytes() + parts.bytes() +
-          of_warps.bytes() + queues.bytes() + workspace.bytes();
+      return pairs->bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
+          parts.bytes() + of_warps.bytes() + queues.bytes() + workspace.bytes();
     }
 
    private:
@@ -200,19 +200,19 @@ namespace {
       pairs->update(atoms, positions, stream);
       if (pairs->in_bins()) {
         if (forces) wanted |= DERIVATIVES;
-        slopes_in_float = false;
+        gradients_in_float = false;
         run_cells(stream);
         if (forces) add_forces(*forces, {}, stream);
         return;
       }
       const int columns = peratom_columns(want);
-      slopes_in_float = in_float && columns == peratom_columns(DERIVATIVES);
+      gradients_in_float = in_float && columns == peratom_columns(DERIVATIVES);
       const bool stores =
-          columns > 0 && !slopes_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
+          columns > 0 && !gradients_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
       if (stores) sums.reserve(nrows * columns);
-      if (slopes_in_float) slopes.reserve(3 * nrows);
+      if (gradients_in_float) gradients.reserve(3 * nrows);
       std::size_t first = 0;
       for (const ResidentPairs::Rows &rows : pairs->rows()) {
         const auto &between = pairs->classes()(rows.ci, rows.cj);
@@ -224,7 +224,7 @@ namespace {
         arg.weight = between.weight;
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
-        if (slopes_in_float) arg.slopes = slopes.data() + 3 * first;
+        if (gradients_in_float) arg.gradients = gradients.data() + 3 * first;
         if (forces) arg.forces = *forces;
         arg.block_sums = block_sums.data();
         arg.ended = ended.data();
@@ -300,37 +300,38 @@ namespace {
     }
 
     void subtract(const ResidentPairs::Rows &rows, int begin, int end, std::size_t first,
-                  const DeviceForces &forces, double factor, const double *slope,
+                  const DeviceForces &forces, double factor, const double *device_factor,
                   cudaStream_t stream)
     {
       if (begin == end) return;
       const int columns = peratom_columns(wanted), n = end - begin;
       const unsigned blocks = (n + THREADS - 1) / THREADS;
       const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
-      // The preceding kernel may write the slope (a bias), or may be another subtraction.
-      const bool behind_bias = slope;
-      if (slopes_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
+      // The preceding kernel may write the device_factor (a bias), or may be another subtraction.
+      const bool launch_early = device_factor;
+      if (gradients_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
           forces.axis_stride == 1) {
         const unsigned packed = (3u * n + THREADS - 1) / THREADS;
         const auto launch = [&](auto *f) {
           launch_kernel("launching subtract_packed",
-                        subtract_packed<std::remove_pointer_t<decltype(f)>>, behind_bias,
-                        {packed, THREADS}, stream, slopes.data() + 3 * first, n, f, factor, slope);
+                        subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,
+                        {packed, THREADS}, stream, gradients.data() + 3 * first, n, f, factor,
+                        device_factor);
         };
         if (forces.is_float)
           launch(static_cast<float *>(forces.f));
         else
           launch(static_cast<double *>(forces.f));
-      } else if (slopes_in_float)
-        launch_kernel("launching subtract_slope", subtract_slope<float>, behind_bias,
+      } else if (gradients_in_float)
+        launch_kernel("launching subtract_gradient", subtract_gradient<float>, launch_early,
                       {blocks, THREADS}, stream,
-                      Slopes<float>{slopes.data() + 3 * first + begin, 1, rows.view.n}, atom, n,
-                      forces, factor, slope);
+                      Gradients<float>{gradients.data() + 3 * first + begin, 1, rows.view.n}, atom,
+                      n, forces, factor, device_factor);
       else
-        launch_kernel("launching subtract_slope", subtract_slope<double>, behind_bias,
+        launch_kernel("launching subtract_gradient", subtract_gradient<double>, launch_early,
                       {blocks, THREADS}, stream,
-                      Slopes<double>{sums.data() + (first + begin) * columns + 1, columns, 1}, atom,
-                      n, forces, factor, slope);
+                      Gradients<double>{sums.data() + (first + begin) * columns + 1, columns, 1},
+                      atom, n, forces, factor, device_factor);
     }
 
     template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
@@ -349,9 +350,9 @@ namespace {
     DeviceBuffer<double> block_sums;
     // [rows][columns], one pair of classes after the other.
     DeviceBuffer<double> sums;
-    bool slopes_in_float = false;
+    bool gradients_in_float = false;
     // [3][rows] dS/dx, one pair of classes after the other.
-    DeviceBuffer<float> slopes;
+    DeviceBuffer<float> gradients;
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
     // Memory of the cell processor.

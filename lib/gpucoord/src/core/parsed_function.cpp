@@ -69,7 +69,7 @@ ParsedFunction::ParsedFunction(const std::string &expression) :
     value(optimized(Lepton::Parser::parse(expression)))
 {
   try {
-    slope = optimized(value.differentiate("x"));
+    derivative = optimized(value.differentiate("x"));
   } catch (const std::domain_error &error) {
     throw std::domain_error(std::string("in its derivative ") + error.what());
   }

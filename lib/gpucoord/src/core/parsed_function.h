@@ -17,7 +17,7 @@ struct ParsedFunction {
   // a constant part that is not a number.
   explicit ParsedFunction(const std::string &expression);
 
-  Lepton::ParsedExpression value, slope;    // f(x), df/dx
+  Lepton::ParsedExpression value, derivative;    // f(x), df/dx
 };
 
 }    // namespace gpucoord

@@ -139,19 +139,19 @@ MultisiteSums reference_multisite(const MultisiteModel &model, const Molecules &
                 model.centers(molecules.component[i], k, molecules.component[j], l);
             const Vec s = pair.d + a.centers[k].arm - b.centers[l].arm;
             if (dot(s, s) > site_cutoff_sq) continue;
-            double slope_over_r;
+            double derivative_over_r;
             const double u =
-                lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, slope_over_r);
-            pair.add(a.centers[k], {u, -slope_over_r * s, {0, 0, 0}, {0, 0, 0}});
+                lennard_jones(dot(s, s), of.four_epsilon, of.sigma_sq, of.shift, derivative_over_r);
+            pair.add(a.centers[k], {u, -derivative_over_r * s, {0, 0, 0}, {0, 0, 0}});
           }
       sums.lennard_jones += 0.5 * pair.energy;
       double energy = 0.5 * pair.energy;
       pair.energy = 0.0;
       if (r_sq <= center_cutoff_charge_sq) {
         const auto of_charges = [&](double inverse_r, double qq, double, double, double) {
-          double slope_over_r;
-          const double u = charges(inverse_r, coulomb * qq, slope_over_r);
-          return OfAngles<double>{u, slope_over_r / inverse_r, 0, 0, 0};
+          double derivative_over_r;
+          const double u = charges(inverse_r, coulomb * qq, derivative_over_r);
+          return OfAngles<double>{u, derivative_over_r / inverse_r, 0, 0, 0};
         };
         const auto of_charge_dipole = [&](double inverse_r, double s, double, double cj, double) {
           return charge_dipole(inverse_r, coulomb * s, cj);

@@ -62,21 +62,21 @@ template <class Real> struct OfAngles {
   Real u, by_r, by_ci, by_cj, by_g;
 };
 
-// Returns 4 eps ((sigma/r)^12 - (sigma/r)^6) + shift. slope_over_r: (dU/dr)/r.
+// Returns 4 eps ((sigma/r)^12 - (sigma/r)^6) + shift. derivative_over_r: (dU/dr)/r.
 template <class Real>
 GPUCOORD_HD Real lennard_jones(Real r_sq, Real four_epsilon, Real sigma_sq, Real shift,
-                               Real &slope_over_r)
+                               Real &derivative_over_r)
 {
   const Real inverse_sq = reciprocal(r_sq), s2 = sigma_sq * inverse_sq, s6 = s2 * s2 * s2;
-  slope_over_r = four_epsilon * ((Real(6) - Real(12) * s6) * (s6 * inverse_sq));
+  derivative_over_r = four_epsilon * ((Real(6) - Real(12) * s6) * (s6 * inverse_sq));
   return four_epsilon * (s6 * s6 - s6) + shift;
 }
 
-// Returns q_i q_j / r. slope_over_r: (dU/dr)/r.
-template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &slope_over_r)
+// Returns q_i q_j / r. derivative_over_r: (dU/dr)/r.
+template <class Real> GPUCOORD_HD Real charges(Real inverse_r, Real qq, Real &derivative_over_r)
 {
   const Real u = qq * inverse_r;
-  slope_over_r = -u * inverse_r * inverse_r;
+  derivative_over_r = -u * inverse_r * inverse_r;
   return u;
 }
 

@@ -40,12 +40,12 @@ GPUCOORD_HD OnSite<Real> on_site(const SitePairConstants<Real> &c, const Vector<
 {
   OnSite<Real> on = {};
   if constexpr (KIND == SitePairKind::LENNARD_JONES || KIND == SitePairKind::CHARGES) {
-    Real slope_over_r;
+    Real derivative_over_r;
     if constexpr (KIND == SitePairKind::CHARGES)
-      on.energy = charges(inverse_root(r_sq), c.strength, slope_over_r);
+      on.energy = charges(inverse_root(r_sq), c.strength, derivative_over_r);
     else
-      on.energy = lennard_jones(r_sq, c.four_epsilon, c.sigma_sq, c.shift, slope_over_r);
-    on.force = {-slope_over_r * d.x, -slope_over_r * d.y, -slope_over_r * d.z};
+      on.energy = lennard_jones(r_sq, c.four_epsilon, c.sigma_sq, c.shift, derivative_over_r);
+    on.force = {-derivative_over_r * d.x, -derivative_over_r * d.y, -derivative_over_r * d.z};
   } else {
     const Real inverse_r = inverse_root(r_sq), sign = REVERSED ? Real(-1) : Real(1);
     const Vector<Real> u = {sign * inverse_r * d.x, sign * inverse_r * d.y, sign * inverse_r * d.z};

@@ -35,7 +35,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       dfunc *= window(c, r_sq);
     else
       part[0] += s;
-    add_slope(dfunc, dx, dy, dz);
+    add_gradient(dfunc, dx, dy, dz);
   }
 
   // Adds a partner if in_range is true, for formulas that are cheaper than a branch. IN_R0: lengths
@@ -51,10 +51,10 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       Formula::eval_bare(c, r_sq, s, dfunc);
     if constexpr ((WANT & VIRIAL) != 0) {
       if (in_range) part[0] += s;
-      add_slope(in_range ? dfunc : Real(0), dx, dy, dz);
+      add_gradient(in_range ? dfunc : Real(0), dx, dy, dz);
     } else if (in_range) {    // few instructions: predicated, no branch
       part[0] += s;
-      add_slope(dfunc, dx, dy, dz);
+      add_gradient(dfunc, dx, dy, dz);
     }
   }
 
@@ -135,7 +135,7 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
  private:
   // Derivatives use explicit fma, so that they round alike with and without the virial. Forces then
   // do not depend on whether the virial is computed in this step.
-  __device__ void add_slope(Real dfunc, Real dx, Real dy, Real dz)
+  __device__ void add_gradient(Real dfunc, Real dx, Real dy, Real dz)
   {
     if constexpr (WANT != VALUE) {
       part[1] = fma(-dfunc, dx, part[1]);

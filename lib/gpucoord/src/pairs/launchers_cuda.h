@@ -16,20 +16,20 @@ template <class Real> struct SwitchFunction {
   double dmax;
   FormulaConstants<Real> constants = {};
   Launchers<Real> launchers = {};
-  DeviceBuffer<Instruction> instructions;    // [nvalue + nslope] of a custom expression
+  DeviceBuffer<Instruction> instructions;    // [nvalue + nderivative] of a custom expression
 };
 
 template <class Real> void upload_program(const CustomProgram &program, SwitchFunction<Real> &f)
 {
   std::vector<Instruction> both = program.value;
-  both.insert(both.end(), program.slope.begin(), program.slope.end());
+  both.insert(both.end(), program.derivative.begin(), program.derivative.end());
   f.instructions.reserve(both.size());
   check(cudaMemcpy(f.instructions.data(), both.data(), both.size() * sizeof(Instruction),
                    cudaMemcpyHostToDevice),
         "copying the expression");
   f.constants.program = f.instructions.data();
   f.constants.nvalue = static_cast<int>(program.value.size());
-  f.constants.nslope = static_cast<int>(program.slope.size());
+  f.constants.nderivative = static_cast<int>(program.derivative.size());
 }
 
 // Makes the functions in the order of the table.

@@ -102,7 +102,7 @@ struct PartnerArguments {
   double weight;          // weight of the pairs of these rows
   double value_scale;     // 1/2 if every pair occurs twice, once from each end
   double *sums;           // [n][columns] sums of the rows; null: not wanted
-  float *slopes;          // [3][n] dS/dx of the rows; null: not wanted
+  float *gradients;       // [3][n] dS/dx of the rows; null: not wanted
   DeviceForces forces;    // dS/dx is subtracted from these forces; null: none
   double *block_sums;     // [7][blocks] value and virial
   unsigned *ended;        // number of blocks that have ended; 0 before and after the launch

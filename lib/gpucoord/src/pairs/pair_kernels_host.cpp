@@ -116,10 +116,10 @@ namespace {
       const Real r = sqrt(r_sq);
       Real s = c.top, dfunc = 0;
       if (r > c.d0) {
-        double value, slope;
-        custom->evaluate((r - c.d0) * c.inv_r0, value, slope);
+        double value, derivative;
+        custom->evaluate((r - c.d0) * c.inv_r0, value, derivative);
         s = static_cast<Real>(value) * c.stretch + c.shift;
-        dfunc = static_cast<Real>(slope) * c.stretch * c.inv_r0 / r;
+        dfunc = static_cast<Real>(derivative) * c.stretch * c.inv_r0 / r;
       }
       if (IN_WINDOW) {
         dfunc *= window(c, r_sq);

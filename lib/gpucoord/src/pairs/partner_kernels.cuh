@@ -90,9 +90,9 @@ __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSu
 {
   if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
   if constexpr (WANT != VALUE)
-    if (arg.slopes)
+    if (arg.gradients)
       for (int c = 0; c < 3; ++c)
-        arg.slopes[c * static_cast<std::size_t>(arg.rows.n) + r] =
+        arg.gradients[c * static_cast<std::size_t>(arg.rows.n) + r] =
             static_cast<float>(arg.weight * sums.column(1 + c));
   if (arg.forces.f)
     subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1),

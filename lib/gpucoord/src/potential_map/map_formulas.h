@@ -70,7 +70,7 @@ template <class Real> inline MapConstants<Real> make_map_constants(const MapOpti
 // The bare potential, from which kernels are built.
 template <class Real> struct BarePotential {
   Real r_sq, inv_r;
-  Real value, slope;    // K and K'/r of the bare potential
+  Real value, derivative;    // K and K'/r of the bare potential
 };
 
 // Returns the bare potential of a charge beyond 'tiny' and outside of a ball.
@@ -80,7 +80,7 @@ template <class Real> GPUCOORD_HD BarePotential<Real> bare_potential_apart(Real 
   bare.r_sq = r_sq;
   bare.inv_r = inverse_root(r_sq);
   bare.value = bare.inv_r;
-  bare.slope = -bare.inv_r * bare.inv_r * bare.inv_r;
+  bare.derivative = -bare.inv_r * bare.inv_r * bare.inv_r;
   return bare;
 }
 
@@ -92,7 +92,7 @@ GPUCOORD_HD BarePotential<Real> bare_potential(const MapConstants<Real> &c, Real
   if (SOFT) {
     const bool in_ball = r_sq < c.radius_sq;
     bare.value = in_ball ? c.ball_top - c.ball_curve * r_sq : bare.value;
-    bare.slope = in_ball ? Real(-2) * c.ball_curve : bare.slope;
+    bare.derivative = in_ball ? Real(-2) * c.ball_curve : bare.derivative;
   }
   return bare;
 }
@@ -144,10 +144,10 @@ namespace map_kernel {
   struct Cut {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &, const BarePotential<Real> &bare,
-                                 Real &value, Real &slope)
+                                 Real &value, Real &derivative)
     {
       value = bare.value;
-      slope = bare.slope;
+      derivative = bare.derivative;
     }
   };
 
@@ -157,55 +157,55 @@ namespace map_kernel {
   struct Smooth {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
-                                 Real &value, Real &slope)
+                                 Real &value, Real &derivative)
     {
       const Real f = Real(1) - bare.r_sq * c.inv_cutoff_sq;
       value = bare.value * f * f;
-      slope = f * (bare.slope * f - Real(4) * c.inv_cutoff_sq * bare.value);
+      derivative = f * (bare.derivative * f - Real(4) * c.inv_cutoff_sq * bare.value);
     }
   };
 
   struct Taylor {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
-                                 Real &value, Real &slope)
+                                 Real &value, Real &derivative)
     {
       const Real s = bare.r_sq * c.inv_cutoff_sq;
       value = bare.value - c.inv_cutoff * (Real(1.875) + s * (Real(-1.25) + Real(0.375) * s));
-      slope = bare.slope + c.inv_cutoff_cubed * (Real(2.5) - Real(1.5) * s);
+      derivative = bare.derivative + c.inv_cutoff_cubed * (Real(2.5) - Real(1.5) * s);
     }
   };
 
   struct Ewald {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
-                                 Real &value, Real &slope)
+                                 Real &value, Real &derivative)
     {
       const Real x = c.alpha * bare.r_sq * bare.inv_r;
       const Real gaussian = quick_exponential(-c.alpha_sq * bare.r_sq),
                  erfc_over_r = gaussian * scaled_erfc(x) * bare.inv_r;
       value = erfc_over_r;
-      slope = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
+      derivative = -(erfc_over_r + c.two_alpha_over_root_pi * gaussian) * bare.inv_r * bare.inv_r;
       if (!SOFT) return;
       // In the ball: the bare potential minus erf(alpha r)/r. Small distances use the series,
       // because the terms of the difference cancel.
       constexpr int TERMS = sizeof(Real) == sizeof(float) ? 7 : 13;
       const Real a_sq = c.alpha_sq * bare.r_sq;
-      Real erf_over_r = 0, erf_slope = 0;
+      Real erf_over_r = 0, erf_derivative = 0;
       // Sums (-a^2)^n / (n! (2n + 1)), and its derivative by -a^2.
       for (int n = TERMS; n >= 0; --n) {
         constexpr vector_math::InverseFactorials inverse_factorial;
-        erf_slope = erf_over_r - erf_slope * a_sq;
+        erf_derivative = erf_over_r - erf_derivative * a_sq;
         erf_over_r = Real(inverse_factorial.of[n] / (2 * n + 1)) - erf_over_r * a_sq;
       }
       const bool is_small = a_sq < Real(0.25), in_ball = bare.r_sq < c.radius_sq;
       const Real far_value = bare.inv_r - erfc_over_r,
-                 far_slope = -bare.inv_r * bare.inv_r * bare.inv_r - slope;
+                 far_derivative = -bare.inv_r * bare.inv_r * bare.inv_r - derivative;
       erf_over_r = is_small ? c.two_alpha_over_root_pi * erf_over_r : far_value;
-      erf_slope = is_small ? Real(-2) * c.alpha_sq * c.two_alpha_over_root_pi * erf_slope
-                           : far_slope;
+      erf_derivative = is_small ? Real(-2) * c.alpha_sq * c.two_alpha_over_root_pi * erf_derivative
+                                : far_derivative;
       value = in_ball ? bare.value - erf_over_r : value;
-      slope = in_ball ? bare.slope - erf_slope : slope;
+      derivative = in_ball ? bare.derivative - erf_derivative : derivative;
     }
   };
 
@@ -214,17 +214,17 @@ namespace map_kernel {
   struct EwaldInFloat {
     template <bool SOFT, class Real>
     static GPUCOORD_HD void eval(const MapConstants<Real> &c, const BarePotential<Real> &bare,
-                                 Real &value, Real &slope)
+                                 Real &value, Real &derivative)
     {
       const Real place = Real(2) * c.inv_cutoff_sq * bare.r_sq - Real(1);
       const Real u = place < Real(1) ? place : Real(1);    // finite far beyond the cutoff
-      Real sum = c.erf_series[ErfSeries::TERMS - 1], derivative = 0;
+      Real sum = c.erf_series[ErfSeries::TERMS - 1], sum_derivative = 0;
       for (int k = ErfSeries::TERMS - 2; k >= 0; --k) {
-        derivative = derivative * u + sum;
+        sum_derivative = sum_derivative * u + sum;
         sum = sum * u + c.erf_series[k];
       }
       value = bare.value - sum;
-      slope = bare.slope - Real(4) * c.inv_cutoff_sq * derivative;
+      derivative = bare.derivative - Real(4) * c.inv_cutoff_sq * sum_derivative;
     }
   };
 

@@ -118,13 +118,13 @@ namespace {
         bare = bare_potential<SOFT>(c, r_sq);
       else
         bare = bare_potential_apart(r_sq);
-      Real value, slope;
-      Kernel::template eval<SOFT>(c, bare, value, slope);
+      Real value, derivative;
+      Kernel::template eval<SOFT>(c, bare, value, derivative);
       const bool counts = r_sq <= c.cutoff_sq && (SOFT || !CHECKED || r_sq > c.tiny_sq);
       const Real charge = counts ? q : Real(0);
       sums.v[0] += charge * value;
       if constexpr (FIELD) {
-        const Real strength = charge * slope;
+        const Real strength = charge * derivative;
         sums.v[1] -= strength * dx;
         sums.v[2] -= strength * dy;
         sums.v[3] -= strength * dz;

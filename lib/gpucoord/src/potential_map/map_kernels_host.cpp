@@ -38,12 +38,12 @@ namespace {
   {
     const Real r_sq = dx * dx + (dy * dy + dz * dz);
     const bool counts = r_sq <= c.cutoff_sq && (SOFT || r_sq > c.tiny_sq);
-    Real value, slope;
-    Kernel::template eval<SOFT>(c, bare_potential<SOFT>(c, r_sq), value, slope);
+    Real value, derivative;
+    Kernel::template eval<SOFT>(c, bare_potential<SOFT>(c, r_sq), value, derivative);
     const Real charge = counts ? q : Real(0);
     phi += charge * value;
     if (FIELD) {
-      const Real strength = charge * slope;
+      const Real strength = charge * derivative;
       ex -= strength * dx;
       ey -= strength * dy;
       ez -= strength * dz;

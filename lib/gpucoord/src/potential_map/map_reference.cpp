@@ -31,15 +31,15 @@ namespace {
         }
         is_near |= r_sq < c.radius_sq;
         if (r_sq > c.cutoff_sq || (!is_soft && r_sq <= c.tiny_sq)) continue;
-        double value, slope;
+        double value, derivative;
         visit_map_kernel<double>(options, [&](auto kernel) {
           if (is_soft)
-            kernel.template eval<true>(c, bare_potential<true>(c, r_sq), value, slope);
+            kernel.template eval<true>(c, bare_potential<true>(c, r_sq), value, derivative);
           else
-            kernel.template eval<false>(c, bare_potential<false>(c, r_sq), value, slope);
+            kernel.template eval<false>(c, bare_potential<false>(c, r_sq), value, derivative);
         });
         sums[0] += charges.q[j] * value;
-        for (int k = 0; k < 3; ++k) sums[1 + k] -= charges.q[j] * slope * d[k];
+        for (int k = 0; k < 3; ++k) sums[1 + k] -= charges.q[j] * derivative * d[k];
       }
       const bool is_zero = zeroes && options.overlap == MapOverlap::ZERO && is_near;
       *phi = is_zero ? 0.0 : sums[0];

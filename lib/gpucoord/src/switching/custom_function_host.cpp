@@ -12,8 +12,8 @@
 namespace gpucoord {
 
 struct CustomFunction::Programs {
-  Lepton::CompiledExpression value, slope;
-  double *x_of_value = nullptr, *x_of_slope = nullptr;    // null where x does not occur
+  Lepton::CompiledExpression value, derivative;
+  double *x_of_value = nullptr, *x_of_derivative = nullptr;    // null where x does not occur
 };
 
 CustomFunction::CustomFunction(const std::string &expression) :
@@ -30,7 +30,7 @@ CustomFunction::CustomFunction(const std::string &expression) :
   try {
     const ParsedFunction parsed(expression);
     programs->value = parsed.value.createCompiledExpression();
-    programs->slope = parsed.slope.createCompiledExpression();
+    programs->derivative = parsed.derivative.createCompiledExpression();
   } catch (const std::exception &error) {
     throw bad(error.what());
   }
@@ -38,18 +38,18 @@ CustomFunction::CustomFunction(const std::string &expression) :
     if (name != "x") throw bad("unknown variable '" + name + "'");
   if (programs->value.getVariables().count("x"))
     programs->x_of_value = &programs->value.getVariableReference("x");
-  if (programs->slope.getVariables().count("x"))
-    programs->x_of_slope = &programs->slope.getVariableReference("x");
+  if (programs->derivative.getVariables().count("x"))
+    programs->x_of_derivative = &programs->derivative.getVariableReference("x");
 }
 
 CustomFunction::~CustomFunction() = default;
 
-void CustomFunction::evaluate(double x, double &value, double &slope)
+void CustomFunction::evaluate(double x, double &value, double &derivative)
 {
   if (programs->x_of_value) *programs->x_of_value = x;
-  if (programs->x_of_slope) *programs->x_of_slope = x;
+  if (programs->x_of_derivative) *programs->x_of_derivative = x;
   value = programs->value.evaluate();
-  slope = programs->slope.evaluate();
+  derivative = programs->derivative.evaluate();
 }
 
 }    // namespace gpucoord

@@ -19,7 +19,7 @@ class GPUCOORD_TEST_API CustomFunction {
 
   // f(x) and df/dx in double. Not const and not thread-safe: the evaluator has a
   // workspace of its own.
-  void evaluate(double x, double &value, double &slope);
+  void evaluate(double x, double &value, double &derivative);
 
  private:
   struct Programs;

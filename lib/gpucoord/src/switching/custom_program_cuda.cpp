@@ -128,7 +128,7 @@ namespace {
 CustomProgram compile_custom(const std::string &expression)
 {
   const ParsedFunction parsed(expression);
-  return {translate(parsed.value, expression), translate(parsed.slope, expression)};
+  return {translate(parsed.value, expression), translate(parsed.derivative, expression)};
 }
 
 }    // namespace gpucoord

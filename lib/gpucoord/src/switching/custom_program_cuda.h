@@ -61,7 +61,7 @@ struct Instruction {
 constexpr int MAX_STACK = 32;    // numbers on the stack of one thread
 
 struct CustomProgram {
-  std::vector<Instruction> value, slope;    // f(x), df/dx
+  std::vector<Instruction> value, derivative;    // f(x), df/dx
 };
 
 // Throws DeviceError where the expression is too deep for the stack.

@@ -91,10 +91,10 @@ template <class Shape> struct PlainSwitch {
     const Real r = sqrt(r_sq);
     const bool inner = r <= c.d0;
     const Real x = inner ? Real(1) : (r - c.d0) * c.inv_r0;
-    Real value, slope;
-    Shape::eval(c, x, value, slope);
+    Real value, derivative;
+    Shape::eval(c, x, value, derivative);
     s = inner ? c.top : value * c.stretch + c.shift;
-    dfunc = inner ? Real(0) : slope / r;
+    dfunc = inner ? Real(0) : derivative / r;
   }
   template <class Real>
   static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)

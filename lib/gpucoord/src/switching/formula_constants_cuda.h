@@ -11,8 +11,8 @@ namespace gpucoord {
 
 // what a formula needs: for an expression also its instructions, in device memory
 template <class Real> struct FormulaConstants : SwitchConstants<Real> {
-  const Instruction *program;    // first those of the value, then those of the slope
-  int nvalue, nslope;
+  const Instruction *program;    // first those of the value, then those of the derivative
+  int nvalue, nderivative;
 };
 
 struct InterpretedSwitch;    // the formula that runs those instructions

@@ -185,7 +185,7 @@ struct InterpretedSwitch {
     if (r <= c.d0) return;
     const double x = (r - c.d0) * c.inv_r0;
     s = static_cast<Real>(interpret(c.program, c.nvalue, x)) * c.stretch + c.shift;
-    dfunc = static_cast<Real>(interpret(c.program + c.nvalue, c.nslope, x)) / r;
+    dfunc = static_cast<Real>(interpret(c.program + c.nvalue, c.nderivative, x)) / r;
   }
 };
 

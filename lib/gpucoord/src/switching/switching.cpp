@@ -12,26 +12,26 @@ namespace gpucoord {
 namespace {
 
   template <class Real>
-  void evaluate_in(const Switch &function, Real r, Real &s, Real &slope,
+  void evaluate_in(const Switch &function, Real r, Real &s, Real &derivative,
                    CustomFunction *custom = nullptr)
   {
     const auto c = make_constants<Real>(function);
-    s = slope = 0;
+    s = derivative = 0;
     if (!(r * r <= c.dmax_sq)) return;
     if (function.options().kind == SwitchKind::CUSTOM) {
       s = c.top;
       if (r <= c.d0) return;
-      double value, derivative;
+      double value, derivative_of_x;
       const auto parsed_now = custom ? nullptr : function.make_custom();
-      (custom ? custom : parsed_now.get())->evaluate((r - c.d0) * c.inv_r0, value, derivative);
+      (custom ? custom : parsed_now.get())->evaluate((r - c.d0) * c.inv_r0, value, derivative_of_x);
       s = static_cast<Real>(value) * c.stretch + c.shift;
-      slope = static_cast<Real>(derivative) * c.stretch * c.inv_r0;
+      derivative = static_cast<Real>(derivative_of_x) * c.stretch * c.inv_r0;
       return;
     }
     visit_formula(function, [&](auto formula) {
       Real dfunc;
       formula.eval(c, r * r, s, dfunc);
-      slope = dfunc * r;
+      derivative = dfunc * r;
     });
   }
 
@@ -144,7 +144,7 @@ std::string Switch::why_imprecise(Precision precision) const
       "; use precision double, another dmax, or nostretch";
 }
 
-double Switch::evaluate(double r, double *slope, Precision precision) const
+double Switch::evaluate(double r, double *derivative, Precision precision) const
 {
   double s = 0.0, ds = 0.0;
   if (precision == Precision::DOUBLE) {
@@ -155,7 +155,7 @@ double Switch::evaluate(double r, double *slope, Precision precision) const
     s = s_float;
     ds = ds_float;
   }
-  if (slope) *slope = ds;
+  if (derivative) *derivative = ds;
   return s;
 }
 
@@ -164,11 +164,11 @@ double Switch::value_at_dmax() const
   return has_end() ? evaluate(opt.dmax) : 0.0;
 }
 
-double Switch::slope_at_dmax() const
+double Switch::derivative_at_dmax() const
 {
-  double slope = 0.0;
-  if (has_end()) evaluate(opt.dmax, &slope);
-  return slope;
+  double derivative = 0.0;
+  if (has_end()) evaluate(opt.dmax, &derivative);
+  return derivative;
 }
 
 std::unique_ptr<CustomFunction> Switch::make_custom() const
@@ -184,11 +184,11 @@ SwitchEvaluator::SwitchEvaluator(const Switch &function_in) :
 
 SwitchEvaluator::~SwitchEvaluator() = default;
 
-double SwitchEvaluator::operator()(double r, double *slope)
+double SwitchEvaluator::operator()(double r, double *derivative)
 {
   double s = 0.0, ds = 0.0;
   if (r <= function.dmax()) evaluate_in<double>(function, r, s, ds, custom.get());
-  if (slope) *slope = ds;
+  if (derivative) *derivative = ds;
   return s;
 }
 

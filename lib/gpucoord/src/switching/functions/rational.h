@@ -150,7 +150,8 @@ namespace shape {
   //   x > 1:  s' = e^(-q u) E_n/E_m,  d ln s'/d ln x = (n e^(-n u) E_q - q E_n)/(E_n E_m)
   //   x < 1:  s' = E_n/E_m,           d ln s'/d ln x = (q e^(-m u) E_n - n e^(-n u) E_q)/(E_n E_m)
   // which neither overflow nor lose digits where n is near m. Near x = 1 the two terms of the
-  // slope cancel, so for m u < 1/2 it is taken from the series of t/(1-e^(-t)) (Bernoulli numbers).
+  // derivative cancel, so for m u < 1/2 it is taken from the series of t/(1-e^(-t)) (Bernoulli
+  // numbers).
   struct RationalReal : Shape {
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
@@ -161,7 +162,7 @@ namespace shape {
                  eq = -exponential_minus_1(-q * u);
       const bool outside = l > Real(0);
       s = l == Real(0) ? n / m : (outside ? exponential(-q * u) : Real(1)) * en / em;
-      Real slope;
+      Real derivative;
       if (m * u < Real(0.5)) {
         const Real coefficient[7] = {Real(1.0 / 12.0),         Real(-1.0 / 720.0),
                                      Real(1.0 / 30240.0),      Real(-1.0 / 1209600.0),
@@ -170,19 +171,19 @@ namespace shape {
         const Real n2 = n * n, m2 = m * m, l2 = l * l;
         const Real first = -q * (n + m);                       // n^2 - m^2
         Real difference = first, m_power = m2, l_power = l;    // n^2k - m^2k, m^2k, l^(2k-1)
-        slope = Real(-0.5) * q;
+        derivative = Real(-0.5) * q;
         for (int k = 0; k < 7; ++k) {
-          slope += coefficient[k] * difference * l_power;
+          derivative += coefficient[k] * difference * l_power;
           difference = n2 * difference + m_power * first;
           m_power *= m2;
           l_power *= l2;
         }
       } else if (outside) {
-        slope = (n * exponential(-n * u) * eq - q * en) / (en * em);
+        derivative = (n * exponential(-n * u) * eq - q * en) / (en * em);
       } else {
-        slope = (q * exponential(-m * u) * en - n * exponential(-n * u) * eq) / (en * em);
+        derivative = (q * exponential(-m * u) * en - n * exponential(-n * u) * eq) / (en * em);
       }
-      ds = s * slope / x;
+      ds = s * derivative / x;
     }
   };
 

@@ -1,0 +1,67 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "gpucoord_variable.h"
+
+#include <map>
+#include <mutex>
+
+using namespace LAMMPS_NS;
+
+namespace {
+
+// Variables of all LAMMPS of this process, which may run in several threads.
+struct Living {
+  std::mutex mutex;
+  std::map<const CollectiveVariable *, int> numbers;
+  int last_number = 0;
+
+  static Living &instance()
+  {
+    static Living living;
+    return living;
+  }
+  int add(const CollectiveVariable *variable)
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    return numbers[variable] = ++last_number;
+  }
+  void remove(const CollectiveVariable *variable)
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    numbers.erase(variable);
+  }
+  bool has(const CollectiveVariable *variable, int number)
+  {
+    const std::lock_guard<std::mutex> lock(mutex);
+    const auto found = numbers.find(variable);
+    return found != numbers.end() && found->second == number;
+  }
+};
+
+}    // namespace
+
+CollectiveVariable::CollectiveVariable() : my_number(Living::instance().add(this)) {}
+
+CollectiveVariable::~CollectiveVariable()
+{
+  Living::instance().remove(this);
+}
+
+bool CollectiveVariable::is_alive(const CollectiveVariable *variable, int number)
+{
+  return Living::instance().has(variable, number);
+}
+
+const std::vector<CollectiveVariable *> &CollectiveVariable::children() const
+{
+  static const std::vector<CollectiveVariable *> none;
+  return none;
+}
