@@ -13,7 +13,6 @@
 #include "coord_switch.h"
 #include "gpucoord_backend.h"
 #include "gpucoord_ghost_range.h"
-#include "gpucoord_restart_io.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -644,72 +643,6 @@ void *PairCoord::extract(const char *name, int &dim)
 {
   dim = 2;
   return strcmp(name, "epsilon") == 0 ? (void *) epsilon : nullptr;
-}
-
-/* ---------------------------------------------------------------------- */
-
-void PairCoord::write_data(FILE *fp)
-{
-  for (int i = 1; i <= ntypes; ++i)
-    utils::print(fp, "{} {} {}\n", i, epsilon[i][i], CoordSwitch::words(of_types(i, i).options));
-}
-
-void PairCoord::write_data_all(FILE *fp)
-{
-  for (int i = 1; i <= ntypes; ++i)
-    for (int j = i; j <= ntypes; ++j)
-      utils::print(fp, "{} {} {} {}\n", i, j, epsilon[i][j],
-                   CoordSwitch::words(of_types(i, j).options));
-}
-
-/* ---------------------------------------------------------------------- */
-
-void PairCoord::write_restart(FILE *fp)
-{
-  write_restart_settings(fp);
-  RestartWriter out(fp);
-  for (int i = 1; i <= atom->ntypes; ++i)
-    for (int j = i; j <= atom->ntypes; ++j) {
-      const int is_set = allocated ? setflag[i][j] : 0;
-      out.write(is_set);
-      if (!is_set) continue;
-      out.write(epsilon[i][j]);
-      CoordSwitch::write_restart(out, of_types(i, j).options);
-    }
-}
-
-void PairCoord::read_restart(FILE *fp)
-{
-  read_restart_settings(fp);
-  allocate();
-  RestartReader in(lmp, fp);
-  for (int i = 1; i <= ntypes; ++i)
-    for (int j = i; j <= ntypes; ++j) {
-      setflag[i][j] = in.read<int>();
-      if (!setflag[i][j]) continue;
-      epsilon[i][j] = in.read<double>();
-      of_types(i, j).options = CoordSwitch(lmp, "Pair coord", "").read_restart(in);
-    }
-}
-
-void PairCoord::write_restart_settings(FILE *fp)
-{
-  const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision),
-                        static_cast<int>(device), offset_flag, mix_flag};
-  RestartWriter(fp).write(words, 5);
-}
-
-void PairCoord::read_restart_settings(FILE *fp)
-{
-  int words[5];
-  RestartReader(lmp, fp).read(words, 5);
-  wanted_engine = static_cast<Engine>(words[0]);
-  precision = static_cast<gpucoord::Precision>(words[1]);
-  device = static_cast<Words::Device>(words[2]);
-  offset_flag = words[3];
-  mix_flag = words[4];
-  make_backends(DeviceChoice::restarted(lmp, device, "Pair coord"), "Pair coord",
-                Error::NOLASTLINE);
 }
 
 /* ---------------------------------------------------------------------- */
