@@ -128,7 +128,8 @@ def run_program(program, ranks, **environment):
     process = subprocess.Popen(["mpirun", "-np", str(ranks)] + program, env={**os.environ, **environment},
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
-        output, _ = process.communicate(timeout=60)
+        # with KOKKOS on a GPU, which other tests share, each of hundreds of runs takes longer
+        output, _ = process.communicate(timeout=600 if ON_KOKKOS_GPU else 60)
     except subprocess.TimeoutExpired:
         process.terminate()  # mpirun passes the signal on to the ranks
         output, _ = process.communicate()
