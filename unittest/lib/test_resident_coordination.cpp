@@ -198,7 +198,7 @@ double tolerance_of(Precision precision)
 
 double jump_of(const Switch &function, Precision precision)
 {
-  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.slope_at_dmax());
+  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.derivative_at_dmax());
 }
 
 constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
