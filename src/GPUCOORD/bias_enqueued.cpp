@@ -68,7 +68,7 @@ void EnqueuedBias::evaluate(const gpucoord::Step &step, double strength)
   call([&] {
     if (!resident) resident = gpucoord::make_resident_bias();
     if (holder != Holder::DEVICE) return;
-    seen = resident->glance();
+    seen = resident->last_seen();
     // the GPU may be writing: only after a wait are all numbers those of one evaluation
     if (seen.not_finite || seen.outside) seen = resident->wait(stream);
   });

@@ -60,7 +60,7 @@ class EnqueuedBias : protected Pointers {
   std::unique_ptr<gpucoord::ResidentBias> resident;
   gpucoord::Step last_step;
   gpucoord::DeviceStream stream = nullptr;    // of the last evaluation; the variables may be gone
-  // Who has the state of the last evaluation.
+  // Holder of the state of the last evaluation.
   enum class Holder { HOST, DEVICE, BOTH } holder = Holder::HOST;
 };
 

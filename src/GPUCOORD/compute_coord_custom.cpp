@@ -97,11 +97,11 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                    "Compute coord/custom: the name {} is given twice - give each name once", name);
     if (iarg + 1 == narg)
       error->all(FLERR, iarg,
-                 "Compute coord/custom: the name {} needs a variable, as c_ID, after it", name);
+                 "Compute coord/custom: the name {} needs a compute, as c_ID, after it", name);
 
     const std::string word = arg[iarg + 1];
     if (!utils::strmatch(word, "^c_."))
-      error->all(FLERR, iarg + 1, "Compute coord/custom: {} must be a variable, as c_ID, not '{}'",
+      error->all(FLERR, iarg + 1, "Compute coord/custom: {} must be a compute, as c_ID, not '{}'",
                  name, word);
     const std::string compute_id = word.substr(2);
     const auto bracket = compute_id.find('[');

@@ -106,7 +106,7 @@ void ComputeCoordGPU::init()
 
   const Path path = last_path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
-    // Neighbor and Comm take up their cutoffs after the computes
+    // Neighbor and Comm set their cutoffs after init() of computes.
     double cutghost = comm->cutghostuser;
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
@@ -133,7 +133,7 @@ void ComputeCoordGPU::init()
   wanted = 0;
   where = Where::UNKNOWN;
   warned_empty = false;
-  // a dynamic group has no atoms before the run: evaluate() looks at it
+  // Dynamic groups are empty before a run; evaluate() checks them.
   const int igroup2 = groupbit2 ? group->find(args->group2) : igroup;
   if (args->groups != Groups::PAIRS_FILE && !group->dynamic[igroup] && !group->dynamic[igroup2])
     warn_if_empty(group->count(igroup), group->count(igroup2));
@@ -147,7 +147,7 @@ void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
 
 /* ---------------------------------------------------------------------- */
 
-// once, and again where it has changed: rerun comes here for each frame
+// Prints once, and again after a change: rerun calls init() for each frame.
 void ComputeCoordGPU::print_setup(Path path)
 {
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
@@ -197,7 +197,7 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
 }
 
 /* ----------------------------------------------------------------------
-   periodic lattice of this moment
+   Returns the current box.
 ------------------------------------------------------------------------- */
 
 gpucoord::Box ComputeCoordGPU::current_box() const
@@ -214,7 +214,7 @@ gpucoord::Box ComputeCoordGPU::current_box() const
 }
 
 /* ----------------------------------------------------------------------
-   how this evaluation goes; refuses where images would differ
+   Chooses the engine. Raises an error if dmax is ambiguous.
 ------------------------------------------------------------------------- */
 
 ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current) const
@@ -554,7 +554,7 @@ void ComputeCoordGPU::share_evaluation(double *numbers)
   numbers[7] = nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
-  numbers[10] = 0.0;    // not a number where a gradient is not
+  numbers[10] = 0.0;    // NaN if a gradient is not finite.
   if (running.peratom) {
     const std::size_t n =
         gpucoord::peratom_columns(running.want) * static_cast<std::size_t>(atom->nlocal);

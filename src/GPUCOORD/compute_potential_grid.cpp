@@ -49,7 +49,7 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
     has_warned(false), has_warned_of_overflow(false), is_empty(false), listener(nullptr),
     reference_value(0.0), nmax(0), first_owned(0)
 {
-  settings = std::make_unique<PotentialGridSettings>(lmp, narg, arg);
+  settings = std::make_unique<PotentialArguments>(lmp, narg, arg);
   if (!atom->q_flag)
     error->all(FLERR, Error::COMMAND,
                "Compute potential/grid needs atoms with charges, which atom_style {} has none of - "

@@ -30,7 +30,7 @@ ComputeStyle(potential/grid,ComputePotentialGrid);
 namespace LAMMPS_NS {
 class MapBackend;
 class PotentialFar;
-class PotentialGridSettings;
+class PotentialArguments;
 
 class ComputePotentialGrid : public Compute {
  public:
@@ -97,7 +97,7 @@ class ComputePotentialGrid : public Compute {
   // Collective. An exception on one rank stops all ranks.
   void run_backend(const std::function<void()> &);
 
-  std::unique_ptr<PotentialGridSettings> settings;
+  std::unique_ptr<PotentialArguments> settings;
   std::unique_ptr<MapBackend> backend;
   std::unique_ptr<PotentialFar> potential_far;    // null: no far field
   GridValues phi, field;

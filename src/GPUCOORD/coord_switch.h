@@ -34,8 +34,8 @@ class CoordSwitch : protected Pointers {
   {
   }
 
-  // Reads the function whose name is the word after arg[iarg], up to the first word that is none of
-  // it; iarg is then the number of that. next: keywords that may follow.
+  // Reads a function from arg[iarg + 1] on, and sets iarg to the first argument after it. next:
+  // keywords that may follow.
   gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg,
                                 const std::vector<std::string> &next);
 

@@ -206,7 +206,7 @@ void FixCoordBias::check_order_of_fixes()
 
 /* ---------------------------------------------------------------------- */
 
-// once, and again where it has changed: rerun comes here for each frame
+// Prints once, and again after a change: rerun calls init() for each frame.
 void FixCoordBias::print_setup()
 {
   std::string mesg = fmt::format("Fix coord/bias {}: {} bias of", id, bias->kind());
@@ -276,7 +276,7 @@ void FixCoordBias::begin()
 unsigned FixCoordBias::want(int vflag) const
 {
   if (!is_due()) return 0;
-  // as v_init() finds it in vflag, before it can be called
+  // Same test as v_init(), which runs later.
   unsigned wanted = gpucoord::DERIVATIVES;
   if (!thermo_virial) return wanted;
   if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) wanted |= gpucoord::VIRIAL;
@@ -368,8 +368,7 @@ void FixCoordBias::apply(int vflag, Moment moment, int level)
   board->announce(this, vflag, moment, level);
   v_init(vflag);
   if (!is_due()) {
-    // a run that starts between: variables of the next evaluation may need computes that are told
-    // before
+    // Variables of the script may need computes announced one evaluation before.
     if (moment == Moment::SETUP && bias->moves())
       modify->addstep_compute_all((update->ntimestep / bias->stride() + 1) * bias->stride());
     return;

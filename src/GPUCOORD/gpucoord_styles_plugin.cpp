@@ -33,7 +33,8 @@ using namespace LAMMPS_NS;
 
 namespace LAMMPS_NS {
 #if defined(GPUCOORD_KOKKOS)
-// Defined in src/KOKKOS/gpucoord_kokkos_plugin.cpp, the only file that is compiled with Kokkos.
+// Defined in src/KOKKOS/gpucoord_kokkos_plugin.cpp. All files of src/KOKKOS, and no others, are
+// compiled with Kokkos.
 void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
                               lammpsplugin_regfunc register_plugin);
 #endif

@@ -45,9 +45,9 @@ class CollectiveVariable {
   // Variables that this one is a function of: evaluated before it, for what it is wanted for.
   virtual const std::vector<CollectiveVariable *> &children() const;
 
-  // Before each force evaluation, on all ranks: drops the value of the evaluation before. want:
-  // what all fixes need in this one; 0: nothing. No timestep tells evaluations apart, because line
-  // searches and rRESPA evaluate forces many times in one timestep.
+  // Before each force evaluation, on all ranks: drops the value of the evaluation before. want: the
+  // union of the needs of all fixes; 0: nothing is needed. No timestep tells evaluations apart,
+  // because line searches and rRESPA evaluate forces many times in one timestep.
   virtual void announce(unsigned want) = 0;
   // LAMMPS has rebuilt its neighbor lists. due: the next force evaluation needs the variable.
   virtual void reneighbored(bool /*due*/) {}

@@ -22,7 +22,7 @@ using Words::position;
 
 namespace {
 
-using Switched = MultisiteSettings::Switched;
+using Switched = MultisiteArguments::Switched;
 const std::vector<Words::Choice<Switched>> SHIFTS = {
     {"yes", Switched::YES}, {"no", Switched::NO}, {"pair", Switched::PAIR}};
 const std::vector<Words::Choice<Switched>> TAILS = {{"yes", Switched::YES}, {"no", Switched::NO}};
@@ -33,7 +33,7 @@ const std::vector<Words::Choice<bool>> CUTOFFS = {
 
 /* ---------------------------------------------------------------------- */
 
-double MultisiteSettings::number(LAMMPS *lmp, const std::string &what, char *word)
+double MultisiteArguments::number(LAMMPS *lmp, const std::string &what, char *word)
 {
   if (!utils::is_double(word))
     lmp->error->all(FLERR, position(lmp->input, word), "{} must be a number, not '{}'", what, word);
@@ -60,7 +60,7 @@ static int times(LAMMPS *lmp, const std::string &what, char *word)
 
 /* ---------------------------------------------------------------------- */
 
-MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &device_position)
+MultisiteArguments::MultisiteArguments(LAMMPS *lmp, int narg, char **arg, int &device_position)
 {
   Error *const error = lmp->error;
   const Input *const input = lmp->input;
@@ -137,7 +137,7 @@ MultisiteSettings::MultisiteSettings(LAMMPS *lmp, int narg, char **arg, int &dev
 
 /* ---------------------------------------------------------------------- */
 
-void MultisiteSettings::write(RestartWriter &out) const
+void MultisiteArguments::write(RestartWriter &out) const
 {
   for (const double one : {cutoff, cutoff_charge, reaction_field, check_tolerance}) out.write(one);
   for (const int one :
@@ -146,7 +146,7 @@ void MultisiteSettings::write(RestartWriter &out) const
     out.write(one);
 }
 
-MultisiteSettings::MultisiteSettings(RestartReader &in)
+MultisiteArguments::MultisiteArguments(RestartReader &in)
 {
   for (double *one : {&cutoff, &cutoff_charge, &reaction_field, &check_tolerance})
     *one = in.read<double>();

@@ -20,14 +20,14 @@ namespace LAMMPS_NS {
 
 // Arguments of pair_style multisite.
 
-struct MultisiteSettings {
+struct MultisiteArguments {
   // Source of shift and tail: the keyword (NO, YES) or pair_modify (PAIR).
   enum class Switched { NO, YES, PAIR };
 
-  MultisiteSettings() = default;
+  MultisiteArguments() = default;
   // Errors point at the word. device_position: position of the value of keyword device, if given.
-  MultisiteSettings(LAMMPS *, int narg, char **arg, int &device_position);
-  explicit MultisiteSettings(RestartReader &);
+  MultisiteArguments(LAMMPS *, int narg, char **arg, int &device_position);
+  explicit MultisiteArguments(RestartReader &);
   void write(RestartWriter &) const;
 
   // Reads a number of a command. 'what' begins the error if the word is no number.

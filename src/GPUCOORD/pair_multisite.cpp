@@ -43,7 +43,7 @@ using gpucoord::MultisiteSums;
 using gpucoord::MultisiteWant;
 using gpucoord::Precision;
 using Words::position;
-using Switched = MultisiteSettings::Switched;
+using Switched = MultisiteArguments::Switched;
 
 // Smallest loop worth parallelizing.
 static constexpr int MANY = 4096;
@@ -91,8 +91,8 @@ void PairMultisite::allocate()
 void PairMultisite::settings(int narg, char **arg)
 {
   int device_position = Error::NOLASTLINE;
-  const MultisiteSettings wanted(lmp, narg, arg,
-                                 device_position);    // after an error the earlier settings remain
+  const MultisiteArguments wanted(lmp, narg, arg,
+                                  device_position);    // after an error the earlier settings remain
   backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite",
                                                device_position);
   given = wanted;
@@ -202,8 +202,8 @@ void PairMultisite::give_mixing(int narg, char **arg)
   utils::bounds(FLERR, arg[0], 1, ntypes, ilo, ihi, error, position(input, arg[0]));
   utils::bounds(FLERR, arg[1], 1, ntypes, jlo, jhi, error, position(input, arg[1]));
   Mixing of_pair;
-  of_pair.xi = MultisiteSettings::number(lmp, "Pair multisite mix: XI", arg[3]);
-  of_pair.eta = MultisiteSettings::number(lmp, "Pair multisite mix: ETA", arg[4]);
+  of_pair.xi = MultisiteArguments::number(lmp, "Pair multisite mix: XI", arg[3]);
+  of_pair.eta = MultisiteArguments::number(lmp, "Pair multisite mix: ETA", arg[4]);
   if (!(of_pair.xi >= 0.0))
     error->all(FLERR, position(input, arg[3]), "Pair multisite mix: XI is {} and must be 0 or more",
                arg[3]);

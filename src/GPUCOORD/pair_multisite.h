@@ -63,7 +63,7 @@ class PairMultisite : public Pair {
   bool has_self_energy() const;    // tally() then reads types
   int row(int molecule) const { return all_types ? molecule : index[molecule]; }
 
-  MultisiteSettings given;
+  MultisiteArguments given;
   std::unique_ptr<gpucoord::MultisiteModel> the_model;
   std::vector<int> component_of;    // [ntypes + 1]; -1: no component
   std::unique_ptr<MultisiteBackend> backend;

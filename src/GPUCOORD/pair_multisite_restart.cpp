@@ -69,7 +69,7 @@ void PairMultisite::write_restart_settings(FILE *fp)
 void PairMultisite::read_restart_settings(FILE *fp)
 {
   RestartReader in(lmp, fp);
-  given = MultisiteSettings(in);
+  given = MultisiteArguments(in);
   modified_shift = in.read<int>();
   modified_tail = in.read<int>();
   set_switched();

@@ -26,7 +26,7 @@ using gpucoord::MapKernel;
 using gpucoord::MapOverlap;
 using Words::Choice;
 using Words::position;
-using Units = PotentialGridSettings::Units;
+using Units = PotentialArguments::Units;
 
 namespace {
 
@@ -59,7 +59,7 @@ const std::map<std::string, double> VOLT_OF_UNITS = {{"real", 1.0 / 23.060549},
 
 /* ---------------------------------------------------------------------- */
 
-PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
+PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
 {
   read_grid(narg, arg);
   bool have_cutoff = false;
@@ -76,7 +76,7 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
       return (this->*read)(iarg + 1, arg[iarg + 1], keyword);
     };
     if (keyword == "cutoff") {
-      map.cutoff = number(&PotentialGridSettings::positive);
+      map.cutoff = number(&PotentialArguments::positive);
       have_cutoff = true;
       cutoff_position = iarg;
     } else if (keyword == "kernel") {
@@ -102,10 +102,10 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
       units = choose(UNITS);
       units_position = iarg + 1;
     } else if (keyword == "temp") {
-      temperature = number(&PotentialGridSettings::divisor);
+      temperature = number(&PotentialArguments::divisor);
       temp_position = iarg;
     } else if (keyword == "dielectric")
-      dielectric = number(&PotentialGridSettings::divisor);
+      dielectric = number(&PotentialArguments::divisor);
     else if (keyword == "field")
       field = choose(SWITCHES);
     else if (keyword == "precision")
@@ -194,7 +194,7 @@ PotentialGridSettings::PotentialGridSettings(LAMMPS *lmp, int narg, char **arg) 
 
 /* ---------------------------------------------------------------------- */
 
-void PotentialGridSettings::read_grid(int narg, char **arg)
+void PotentialArguments::read_grid(int narg, char **arg)
 {
   if (narg < 6) utils::missing_cmd_args(FLERR, "compute potential/grid", error);
   double product = 1.0;
@@ -218,7 +218,7 @@ void PotentialGridSettings::read_grid(int narg, char **arg)
                n[0], n[1], n[2], product, MAXSMALLINT);
 }
 
-double PotentialGridSettings::positive(int iarg, const char *text, const std::string &what) const
+double PotentialArguments::positive(int iarg, const char *text, const std::string &what) const
 {
   if (!utils::is_double(text))
     error->all(FLERR, iarg, "Compute potential/grid {} must be a number, not '{}'", what, text);
@@ -233,7 +233,7 @@ double PotentialGridSettings::positive(int iarg, const char *text, const std::st
    Reads a positive number that potentials are divided by.
 ------------------------------------------------------------------------- */
 
-double PotentialGridSettings::divisor(int iarg, const char *text, const std::string &what) const
+double PotentialArguments::divisor(int iarg, const char *text, const std::string &what) const
 {
   constexpr double LEAST = 1e-30, MOST = 1e30;
   const double value = positive(iarg, text, what);
@@ -245,7 +245,7 @@ double PotentialGridSettings::divisor(int iarg, const char *text, const std::str
   return value;
 }
 
-void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
+void PotentialArguments::read_far(int &iarg, int narg, char **arg)
 {
   far_tolerance = 0.0;
   const bool wanted =
@@ -265,7 +265,7 @@ void PotentialGridSettings::read_far(int &iarg, int narg, char **arg)
   ++iarg;
 }
 
-void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
+void PotentialArguments::read_overlap(int &iarg, int narg, char **arg)
 {
   map.overlap =
       Words::choose("compute potential/grid overlap", iarg, narg, arg, OVERLAPS, input, error);
@@ -279,7 +279,7 @@ void PotentialGridSettings::read_overlap(int &iarg, int narg, char **arg)
   ++iarg;
 }
 
-void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
+void PotentialArguments::read_bins(int &iarg, int narg, char **arg)
 {
   bins.are_fixed =
       Words::choose("compute potential/grid bins", iarg, narg, arg, BINS, input, error);
@@ -300,7 +300,7 @@ void PotentialGridSettings::read_bins(int &iarg, int narg, char **arg)
 
 /* ---------------------------------------------------------------------- */
 
-std::string PotentialGridSettings::why_not_in(Units wanted) const
+std::string PotentialArguments::why_not_in(Units wanted) const
 {
   const std::string style = update->unit_style;
   if (wanted == Units::VOLT && VOLT_OF_UNITS.count(style) == 0)
@@ -311,12 +311,12 @@ std::string PotentialGridSettings::why_not_in(Units wanted) const
 
 // LAMMPS also measures errors of its kspace styles relative to two elementary charges at 1
 // Angstrom.
-double PotentialGridSettings::far_error() const
+double PotentialArguments::far_error() const
 {
   return far_tolerance * force->qelectron / force->angstrom;
 }
 
-double PotentialGridSettings::scale() const
+double PotentialArguments::scale() const
 {
   const double native = force->qqrd2e / dielectric;
   if (units == Units::VOLT) return native * VOLT_OF_UNITS.at(update->unit_style);
@@ -326,25 +326,25 @@ double PotentialGridSettings::scale() const
 
 /* ---------------------------------------------------------------------- */
 
-const char *PotentialGridSettings::kernel_name() const
+const char *PotentialArguments::kernel_name() const
 {
   return Words::name_of(map.kernel, KERNELS);
 }
 
-std::string PotentialGridSettings::overlap_in_words() const
+std::string PotentialArguments::overlap_in_words() const
 {
   const std::string name = Words::name_of(map.overlap, OVERLAPS);
   return map.overlap == MapOverlap::SKIP ? name : fmt::format("{} {:.10g}", name, map.radius);
 }
 
-std::string PotentialGridSettings::bins_in_words() const
+std::string PotentialArguments::bins_in_words() const
 {
   if (!bins.are_fixed) return "";
   return fmt::format(", bins of size {:.10g} and depth {}, whose overflow the {} takes", bins.size,
                      bins.depth, bins.on_host ? "host" : "device");
 }
 
-std::string PotentialGridSettings::units_in_words() const
+std::string PotentialArguments::units_in_words() const
 {
   std::string words = Words::name_of(units, UNITS);
   if (units == Units::KT) words += fmt::format(" at temperature {:.10g}", temperature);

@@ -22,9 +22,9 @@ namespace LAMMPS_NS {
 
 // Checked arguments of "compute ID group potential/grid".
 
-class PotentialGridSettings : protected Pointers {
+class PotentialArguments : protected Pointers {
  public:
-  PotentialGridSettings(LAMMPS *, int narg, char **arg);
+  PotentialArguments(LAMMPS *, int narg, char **arg);
 
   enum class Units { NATIVE, VOLT, KT };
 

@@ -97,9 +97,9 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::setup()
   list_is_made = true;
 }
 
-// Nothing where the list is not of the present positions and atoms: a variable may be evaluated for
-// the first time some steps after a build, and commands between runs (write_data, create_atoms)
-// make new ghost atoms or atoms. A fix may add exclusions after init().
+// Returns LAMMPS' list, or an empty one if it is not of the current positions and atoms: a variable
+// may be evaluated for the first time some steps after a build, and commands between runs
+// (write_data, create_atoms) make new ghost atoms or atoms. A fix may add exclusions after init().
 
 template <class DeviceType>
 gpucoord::DeviceNeighbors ComputeCoordGPUKokkos<DeviceType>::neighbors() const
@@ -213,7 +213,7 @@ template <class DeviceType> gpucoord::DeviceStream ComputeCoordGPUKokkos<DeviceT
   return device->stream();
 }
 
-// A variable that the box has put on the host since then finds by itself what is wrong.
+// If the box has moved the variable to the host, the host evaluation raises the error.
 template <class DeviceType>
 void ComputeCoordGPUKokkos<DeviceType>::raise_device_errors(bool has_moved, bool is_not_finite)
 {

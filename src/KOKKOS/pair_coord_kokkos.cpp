@@ -72,7 +72,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
     compute_on_gpu();
   } catch (const gpucoord::DeviceError &e) {
     on_device.reset();
-    levels[WHOLE].backend->reset();    // the next run makes it anew
+    levels[WHOLE].backend->reset();    // The next run makes a new backend.
     error->one(FLERR, Error::NOLASTLINE,
                "Pair coord: rank {} failed with {} owned and {} ghost atoms: {} - use device host, "
                "more GPUs or fewer "

@@ -28,7 +28,7 @@ CASES = {
     "pair coord": [*BEGIN, "pair_style coord", "pair_coeff * * 3.0 cubic dmax 1.8", "run 10"],
 }
 # What evaluates collective variables and pair sums: the host, a GPU from host arrays, or a GPU with atoms on it.
-EVALUATIONS = "Coordination (host)", "Coordination (CUDA)", "DeviceCoordination"
+EVALUATIONS = "Coordination (host)", "Coordination (CUDA)", "ResidentCoordination"
 
 
 class Counts:

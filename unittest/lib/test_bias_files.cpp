@@ -64,7 +64,7 @@ TEST_F(Files, later_hills_move_to_a_backup)
     EXPECT_EQ(found.nlater, 2);
     EXPECT_EQ(found.hills.size(), 3u);
     EXPECT_EQ(content(path), five);
-    EXPECT_EQ(file.go_on(), (folder / "bck.0.HILLS").string());
+    EXPECT_EQ(file.resume(), (folder / "bck.0.HILLS").string());
     EXPECT_EQ(content(path), three);
     file.append(0.5, hills(4)[3]);
   }
@@ -86,7 +86,7 @@ TEST_F(Files, every_cut_of_the_last_line_is_repaired)
     std::ofstream(path, std::ios::binary) << four.substr(0, size);
     HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     const auto found = file.read(HillsFile::ALL);
-    file.go_on();
+    file.resume();
     EXPECT_EQ(found.hills.size(), 3u);
     EXPECT_NE(found.damaged, "");
     file.append(0.5, hills(4)[3]);
@@ -103,7 +103,7 @@ TEST_F(Files, begins_of_a_header_are_completed_and_other_files_refused)
     std::ofstream(path, std::ios::binary) << header.substr(0, size);
     HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
     EXPECT_EQ(file.read(HillsFile::ALL).hills.size(), 0u);
-    file.go_on();
+    file.resume();
     EXPECT_EQ(content(path), header) << size;
   }
   for (const char *const text :
@@ -200,7 +200,7 @@ TEST_F(Files, lines_may_end_as_on_windows)
     EXPECT_TRUE(found.names_units);
     EXPECT_EQ(found.damaged, "");
     EXPECT_EQ(found.nlater, 1);
-    file.go_on();
+    file.resume();
     file.append(0.5, expected[2]);
   }
   const auto found = read(path);
@@ -259,7 +259,7 @@ TEST_F(Files, changes_by_others_are_noticed_at_the_next_hill)
         HillsFile file(path, options(1, 8, false), "LAMMPS", "test");
         if (continued) {
           file.read(3);
-          file.go_on();
+          file.resume();
           std::filesystem::remove(folder / "bck.0.HILLS");
         } else {
           file.create();

@@ -198,7 +198,7 @@ double tolerance_of(Precision precision)
 
 double jump_of(const Switch &function, Precision precision)
 {
-  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.slope_at_dmax());
+  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.derivative_at_dmax());
 }
 
 constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
@@ -1033,11 +1033,19 @@ TEST(ResidentBias, MetadynamicsOnAGrid)
       bias->set(state, nullptr);
       DeviceTerms terms;
       terms.grid = {o.grid, o.interval, &metad.grid_values(), metad.nhills()};
-      bias->evaluate(variables, terms, 1.0, nullptr);
-      state = bias->wait(nullptr);
-      EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
-      for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
-      EXPECT_EQ(state.outside, 0);
+      const auto compare = [&] {
+        bias->evaluate(variables, terms, 1.0, nullptr);
+        state = bias->wait(nullptr);
+        EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+        for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
+        EXPECT_EQ(state.outside, 0);
+      };
+      compare();
+      const double before = state.energy;
+      metad.add(metad.next_hill(at, 0.0));
+      terms.grid.version = metad.nhills();    // the grid is copied again
+      compare();
+      EXPECT_GT(state.energy, before + 0.1);
       variables[0].scale = 5.0 / value;
       bias->evaluate(variables, terms, 1.0, nullptr);
       EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);

@@ -37,7 +37,7 @@ class Evaluations(unittest.TestCase):
     def test_two_fixes_on_one_variable(self):
         """They share one evaluation."""
         counts = self.once_a_timestep("two fixes on one variable")
-        biases = counts.totals.get("restraints (host)", 0) + counts.totals.get("DeviceBias", 0)
+        biases = counts.totals.get("restraints (host)", 0) + counts.totals.get("ResidentBias", 0)
         self.assertEqual(biases, 22)
 
     def test_metadynamics(self):

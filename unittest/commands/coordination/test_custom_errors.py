@@ -22,7 +22,7 @@ DIFFERENCE = CUSTOM + '"v - w" v c_cv w c_cw\n'
 FIX = "fix b all coord/bias "
 
 NAME = "' is not a name - use letters, digits and _, and no digit first, and put an expression with spaces in quotes"
-VARIABLE = " must be a variable, as c_ID, not '{}'"
+VARIABLE = " must be a compute, as c_ID, not '{}'"
 WRITE = " - write it in v, w with + - * / ^ ( ) and functions such as exp()"
 
 # Words of each bad command, [] round the one that LAMMPS must mark by ^^^, and the message after 'Compute coord/custom'.
@@ -31,7 +31,7 @@ ARGUMENTS = [
     ("v-w [1v] c_cv", ": '1v" + NAME),
     ("v [-] w v c_cv w c_cw", ": '-" + NAME),    # an expression without quotes
     ("v-w v c_cv [v] c_cw", ": the name v is given twice - give each name once"),
-    ("v-w v c_cv [w]", ": the name w needs a variable, as c_ID, after it"),
+    ("v-w v c_cv [w]", ": the name w needs a compute, as c_ID, after it"),
     ("v-w v c_cv w [cw]", ": w" + VARIABLE.format("cw")),
     ("v-w v [c_] w c_cw", ": v" + VARIABLE.format("c_")),
     ("v-w v [v_cv] w c_cw", ": v" + VARIABLE.format("v_cv")),

@@ -196,7 +196,7 @@ GPUCOORD_API std::vector<std::string> bias_kinds();
 GPUCOORD_API std::unique_ptr<Bias> make_bias(const std::vector<std::string> &words,
                                              const BiasContext &);
 
-// What a restart file has of a bias.
+// Contents of a restart file for a bias.
 struct SavedBias {
   std::string kind;
   std::int64_t nvariables = 0;

@@ -2,7 +2,7 @@
 //
 // Columns: time, centers, sigmas, height, biasf. Numbers have 17 digits, so a bias that is read is
 // the bias that was written, to the last bit. A hill is one write: a program that is killed leaves
-// at most one line without its end, which go_on() removes. All errors are std::runtime_error.
+// at most one line without its end, which resume() removes. All errors are std::runtime_error.
 
 #ifndef GPUCOORD_HILLS_FILE_H
 #define GPUCOORD_HILLS_FILE_H
@@ -44,9 +44,9 @@ class GPUCOORD_API HillsFile {
   static constexpr std::int64_t ALL = -1;
   Existing read(std::int64_t count);
 
-  // Goes on after what was read: later hills move to a backup file, whose name it returns, or ""; a
-  // damaged last line is removed.
-  std::string go_on();
+  // Continues after read(): moves later hills to a backup file, returns its name or "", removes a
+  // damaged last line.
+  std::string resume();
 
   // Checks that the file on disk is still the one that was written. If not, its hills are saved
   // under another name, which the error gives, and the file is closed; later calls repeat this
@@ -72,8 +72,8 @@ class GPUCOORD_API HillsFile {
   std::FILE *file = nullptr;              // locked: one writer at a time
   std::int64_t size = 0;                  // bytes that the file must have
   std::unique_ptr<Checksum> checksum;     // the bytes up to size
-  std::int64_t end_of_later_hills = 0;    // from size on, between read() and go_on()
-  bool is_cut = false;                    // go_on() has to shorten the file to size
+  std::int64_t end_of_later_hills = 0;    // from size on, between read() and resume()
+  bool is_cut = false;                    // resume() has to shorten the file to size
   std::string failure;                    // the error after which the file is closed
 };
 

@@ -64,7 +64,7 @@ class GPUCOORD_API Metadynamics {
   // V; dVdS: its exact derivatives. std::out_of_range names a value outside the grid.
   double evaluate(const double *s, double *dVdS) const;
 
-  // the hill that is due at s, where the bias is v: not yet added
+  // Returns the hill to deposit at s, where V is v. Does not add it.
   Hill next_hill(const double *s, double v) const;
 
   void add(const Hill &);

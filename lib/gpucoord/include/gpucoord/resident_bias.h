@@ -40,7 +40,7 @@ class GPUCOORD_API ResidentBias {
                         DeviceStream) = 0;
   virtual const double *dVdS(int variable) const = 0;    // in device memory
   virtual State wait(DeviceStream) = 0;
-  virtual State glance() const = 0;                 // without a wait: of some earlier evaluation
+  virtual State last_seen() const = 0;              // without a wait: of some earlier evaluation
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since it was made
 };
 

@@ -14,10 +14,10 @@ class SwitchTable {
  public:
   static constexpr int NONE = -1;
 
-  // one function for all pairs: types are not looked at
+  // One function for all pairs; types are ignored.
   SwitchTable(const Switch &function) : list(1, function) {}
 
-  // Types 1 to ntypes, of which no pair counts yet.
+  // Types 1 to ntypes. No pair of types has a function yet.
   explicit SwitchTable(int ntypes_in) :
       number_of_types(ntypes_in),
       numbers(static_cast<std::size_t>(ntypes_in + 1) * (ntypes_in + 1), NONE)
@@ -30,17 +30,15 @@ class SwitchTable {
     list.push_back(function);
     return static_cast<int>(list.size()) - 1;
   }
-  // pairs of types i and j take the function of this number
+  // Assigns function 'number' to the pair of types i, j.
   void set(int i, int j, int number) { numbers[place(i, j)] = numbers[place(j, i)] = number; }
 
-  int ntypes() const { return number_of_types; }    // 0: types are not looked at
-  int number(int i, int j) const
-  {
-    return number_of_types ? numbers[place(i, j)] : 0;
-  }    // or NONE
+  int ntypes() const { return number_of_types; }    // 0: types are ignored
+  // Number of the function of types i, j; NONE without one.
+  int number(int i, int j) const { return number_of_types ? numbers[place(i, j)] : 0; }
   const std::vector<Switch> &functions() const { return list; }
 
-  // of all functions
+  // Largest dmax of all functions.
   double dmax() const
   {
     double largest = 0.0;

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. What all kinds of bias share, and the list of kinds.
+// Part of GPUCOORD, GPL-2.0. Parts that all kinds of bias share, and the list of kinds.
 
 #include "gpucoord/bias.h"
 

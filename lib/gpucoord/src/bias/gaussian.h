@@ -13,9 +13,8 @@ constexpr double HILL_END = 6.25;                           // u_max
 constexpr double HILL_END_VALUE = 0.0019304541362277093;    // exp(-u_max)
 constexpr double HILL_STRETCH = 1.0 / (1.0 - HILL_END_VALUE);
 
-// exp(-u) of a hill at s, stretched and with its height, or 0 where the hill has ended. The hill's
-// value is that less its offset; z: (s - center)/sigma^2, by which a derivative is minus that times
-// z.
+// Returns value = h exp(-u)/(1 - exp(-u_max)), 0 for u >= u_max. Sets z to (s - center)/sigma^2;
+// the derivative is -value z. V of the hill is value - hill_offset().
 inline double stretched_exponential(const Hill &hill, int n, const double *s, double *z)
 {
   double u = 0.0;

@@ -46,7 +46,7 @@ std::string HillsFile::header() const
 {
   std::string text = "#! FIELDS " + joined(columns(names), 0) + "\n#! SET multivariate false\n" +
       "#! SET kerneltype stretched-gaussian\n";
-  if (interval.size() == 1)    // PLUMED knows it for one variable
+  if (interval.size() == 1)    // PLUMED supports an interval for one variable only.
     text += "#! SET lower_int " + number_text(interval[0].lo) + "\n#! SET upper_int " +
         number_text(interval[0].hi) + "\n";
   return text + "# " + program + " units " + units +
@@ -66,7 +66,7 @@ void HillsFile::open()
   if (!lock_file(file))
     throw std::runtime_error("hills file " + path +
                              " is being written by another fix or run - use one file for each");
-  // each fwrite() is one write() then: no part of a line waits in a buffer
+  // Unbuffered: each fwrite() is one write().
   std::setvbuf(file, nullptr, _IONBF, 0);
   place = fs::absolute(path).string();
 }
@@ -79,7 +79,7 @@ void HillsFile::write(const std::string &text, const char *way_out)
     return;
   }
   const std::string why = last_error();
-  shorten(file, size);    // leave no half line, where that is possible
+  shorten(file, size);    // Remove the incomplete line, if possible.
   throw std::runtime_error("cannot write hills file " + path + ": " + why + way_out);
 }
 
@@ -88,7 +88,7 @@ std::string HillsFile::create()
   std::string backup;
   try {
     if (fs::is_regular_file(path)) {
-      open();    // not while another writes it
+      open();    // Throws if another writer has the file open.
       std::fclose(file);
       file = nullptr;
       backup = free_backup_name(path);
@@ -129,7 +129,7 @@ void HillsFile::check_on_disk(const std::vector<Hill> *known)
     try {
       failure = problem + save(known);
     } catch (const std::runtime_error &e) {
-      // the file stays open: a deleted one ends when it is closed
+      // Keep the file open: closing a deleted file loses its contents.
       throw std::runtime_error(problem +
                                "its hills cannot be saved under another name: " + e.what());
     }
@@ -164,7 +164,8 @@ std::string HillsFile::save(const std::vector<Hill> *known) const
   return result;
 }
 
-// Checksum of these bytes of the open file, or of those that it has; copies them.
+// Returns the checksum of bytes begin to end, or up to the end of the file. Copies them unless copy
+// is null.
 Checksum HillsFile::read_back(std::int64_t begin, std::int64_t end, NewFile *copy) const
 {
   Checksum result;
@@ -315,7 +316,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
                              "hills file of that run");
 
   if (result.hills.empty() && !result.nlater) {
-    // nothing but a header, or as much of one as a killed run wrote: it begins anew
+    // The file has at most a header. Start a new file.
     in.clear();
     in.seekg(0);
     const std::string whole = header();
@@ -334,7 +335,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   return result;
 }
 
-std::string HillsFile::go_on()
+std::string HillsFile::resume()
 {
   // first save, then cut: a run that is killed in between loses nothing
   std::string backup;

@@ -41,13 +41,13 @@ static void add_to(Checksum &checksum, const Hill &hill, int n)
 struct Metadynamics::State {
   explicit State(const MetadynamicsOptions &o) : options(o), n(static_cast<int>(o.names.size())) {}
 
-  // V at any place where it is defined, without regard to the interval
+  // V at s, ignoring the interval.
   double sum(const double *s, double *dVdS) const
   {
     return grid ? grid->evaluate(s, dVdS) : sum_of_hills(hills.data(), hills.size(), n, s, dVdS);
   }
 
-  // the place whose bias acts at s
+  // Sets inside to s, clamped to the interval.
   void clamp(const double *s, double *inside) const
   {
     for (int k = 0; k < n; ++k)
@@ -78,7 +78,7 @@ struct Metadynamics::State {
   std::int64_t nhills = 0;
   Checksum checksum;    // covers all hills in the bias
 
-  // what was computed since the last hill
+  // Cached results, invalid after the next hill.
   double maximum = 0.0, reweighting_offset = 0.0;
   bool have_maximum = false, have_offset = false;
 };
@@ -153,7 +153,7 @@ Hill Metadynamics::next_hill(const double *s, double v) const
   if (o.biasfactor > 1.0)
     hill.file_height *=
         std::exp(-v / (o.kt * (o.biasfactor - 1.0))) * (o.biasfactor / (o.biasfactor - 1.0));
-  // what a restart would find in the file
+  // The same rounding as in a restart, which computes the height from the file.
   hill.height = height_of_bias(hill.file_height, o.biasfactor);
   return hill;
 }

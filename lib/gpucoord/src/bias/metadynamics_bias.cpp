@@ -73,10 +73,10 @@ namespace {
 
     std::unique_ptr<Metadynamics> metad;    // rank 0, from begin() on
     std::unique_ptr<HillsFile> hills;
-    // of the hills in the bias, rank 0; restart files of earlier versions have none
+    // Checksum of the hills in the bias, on rank 0. Empty after a restart file of an earlier
+    // version.
     std::optional<std::uint64_t> hills_checksum;
-    // or where the run began: a hill is deposited once a timestep, however often the bias is
-    // evaluated in it
+    // Timestep of the last hill, or of the start of the run.
     std::int64_t last_hill_step = 0;
   };
 
@@ -346,7 +346,7 @@ namespace {
           "the hills file of that run, or use another fix ID and append yes for a new run with "
           "these hills");
 
-    const std::string backup = its_file.go_on();
+    const std::string backup = its_file.resume();
     if (!found.damaged.empty())
       context.warn("removed the last line of hills file " + file +
                    ", which was damaged: " + found.damaged);

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. The bias of a few variables on the GPU.
 //
 // Launch: one thread. A bias is some tens of operations; what counts is that the host does not wait
-// for S. The state is also written to host memory, for whoever asks later.
+// for S. The state is also written to host memory, for wait() and last_seen().
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_bias.h"
@@ -90,7 +90,7 @@ namespace {
       for (int v = 0; v < arg.n; ++v)
         if (!isfinite(arg.strength * state.dVdS[v])) state.not_finite = 1;
     }
-    *arg.host = state;    // with what is not finite, for the message
+    *arg.host = state;    // Keep the non-finite values for the error message.
     for (int v = 0; v < arg.n && state.not_finite; ++v) state.dVdS[v] = 0.0;
     *arg.state = state;
   }
@@ -149,7 +149,7 @@ namespace {
       check(cudaStreamSynchronize(stream), "computing a bias");
       return host[0];
     }
-    State glance() const override
+    State last_seen() const override
     {
       State state;    // member by member: the GPU may be writing
       const volatile State &seen = host[0];

@@ -17,11 +17,11 @@ namespace {
 
   constexpr std::size_t N = static_cast<std::size_t>(Counter::NUMBER_OF_COUNTERS);
   constexpr std::array<const char *, N> NAMES = {
-      "Coordination (host)", "Coordination (CUDA)", "DeviceCoordination", "PotentialMap (host)",
-      "PotentialMap (CUDA)", "DevicePotentialMap",  "FarField (CUDA)",    "Multisite (host)",
-      "Multisite (CUDA)",    "DeviceMultisite",     "restraints (host)",  "Metadynamics (host)",
-      "DeviceBias",          "kernel launches",     "stream waits",       "event waits",
-      "device waits",        "blocking copies",     "bytes to device",    "bytes to host"};
+      "Coordination (host)", "Coordination (CUDA)",  "ResidentCoordination", "PotentialMap (host)",
+      "PotentialMap (CUDA)", "ResidentPotentialMap", "FarField (CUDA)",      "Multisite (host)",
+      "Multisite (CUDA)",    "ResidentMultisite",    "restraints (host)",    "Metadynamics (host)",
+      "ResidentBias",        "kernel launches",      "stream waits",         "event waits",
+      "device waits",        "blocking copies",      "bytes to device",      "bytes to host"};
   // Timesteps whose counts are kept apart; the totals have all.
   constexpr std::size_t MAX_ROWS = 1000;
 

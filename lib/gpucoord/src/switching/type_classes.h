@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Types that do not differ, sorted into classes.
+// Part of GPUCOORD, GPL-2.0. Groups atom types with equal functions and weights into classes.
 //
 // S over pairs of types is a sum of coordination numbers between classes, each with one function
 // and one weight: the engines compute those, and their inner loops know nothing of types.
