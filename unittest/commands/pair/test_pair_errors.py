@@ -87,9 +87,9 @@ COEFFS = [("", MISSING), ("1", MISSING), ("1 1", INCOMPLETE), ("1 1 1.0", INCOMP
     ("1 1 1.0 [cubic] d0 1.0", "Pair coord cubic: a finite dmax is required: s falls from 1 at d0 to 0 at dmax"),
     # The value at the end must be finite.
     ("1 1 1.0 [custom] 1.0 func sqrt(1-x) dmax 2 nostretch",
-     "Pair coord custom is nan with slope nan at dmax 2, but both must be finite numbers - give a smaller dmax"),
+     "Pair coord custom is nan with derivative nan at dmax 2, but both must be finite numbers - give a smaller dmax"),
     ("1 1 1.0 [custom] 1.0 func sqrt(2-x) dmax 2",
-     "Pair coord custom is 0 with slope -inf at dmax 2, but both must be finite numbers - give a smaller dmax"),
+     "Pair coord custom is 0 with derivative -inf at dmax 2, but both must be finite numbers - give a smaller dmax"),
 ]
 for words in "exp 1.0 dmax", "exp 1.0 dmax 3 d0", "rational 1.0 nn", "smap 1 a 2 b", "q ref 1 beta", "custom 1.0 func":
     COEFFS.append(("1 1 1.0 " + words, f"Illegal pair coord {words.split()[-1]} command: missing argument(s)"))
