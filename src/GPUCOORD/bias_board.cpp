@@ -10,35 +10,26 @@
 
 #include "bias_board.h"
 
+#include "gpucoord_one_per_lammps.h"
 #include "gpucoord_variable.h"
 
 #include "fix.h"
 #include "modify.h"
 
 #include <algorithm>
-#include <map>
 
 using namespace LAMMPS_NS;
 
 /* ---------------------------------------------------------------------- */
 
-static std::map<LAMMPS *, std::weak_ptr<BiasBoard>> &all_boards()
-{
-  static std::map<LAMMPS *, std::weak_ptr<BiasBoard>> boards;
-  return boards;
-}
-
 std::shared_ptr<BiasBoard> BiasBoard::of(LAMMPS *lmp)
 {
-  auto &known = all_boards()[lmp];
-  auto board = known.lock();
-  if (!board) known = board = std::make_shared<BiasBoard>(lmp);
-  return board;
+  return OnePerLammps<BiasBoard>::of(lmp);
 }
 
 BiasBoard::~BiasBoard()
 {
-  all_boards().erase(lmp);
+  OnePerLammps<BiasBoard>::remove(lmp);
 }
 
 void BiasBoard::find_users()
@@ -93,7 +84,6 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
     if (!has_level(user, level)) continue;
     user->check_variables();
     const unsigned want = user->want(vflag);
-    const bool needs_host = want && user->needs_host(moment);
     // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on
     // the host. A variable without KOKKOS changes forces there, and so must the others.
     const auto &mine = user->variables();
@@ -102,8 +92,8 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
                               return variable->is_without_kokkos();
                             });
     const unsigned where = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
-    for (CollectiveVariable *variable : user->variables())
-      add_with_children(variable, want | where, needs_host);
+    const bool needs_host = want && (is_on_host || user->needs_host(moment));
+    for (CollectiveVariable *variable : mine) add_with_children(variable, want | where, needs_host);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
 

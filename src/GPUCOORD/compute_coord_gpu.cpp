@@ -512,7 +512,7 @@ double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
   double numbers[NSHARED], sums[NSHARED];
   start_evaluation(want, is_for_forces);
-  share_evaluation(numbers);
+  share(numbers);
   MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);
   return finish_evaluation(sums);
 }
@@ -544,7 +544,7 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
   });
 }
 
-void ComputeCoordGPU::share_evaluation(double *numbers)
+void ComputeCoordGPU::share(double *numbers)
 {
   with_memory([&] {
     compute_share(running);

@@ -86,7 +86,6 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   double evaluate(unsigned want, bool is_for_forces = false);
   void start_evaluation(unsigned want, bool is_for_forces);
-  void share_evaluation(double *numbers);
   double finish_evaluation(const double *sums);
   template <class Work> void with_memory(const Work &) const;
   Path begin_evaluation(bool ghosts_are_current);
@@ -124,7 +123,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   Where where;
   double known_value;    // S
 
-  Path last_path;    // of the last evaluation, or of the setup
+  Path last_path;    // last evaluation, or setup
   Share running;     // between start_evaluation() and finish_evaluation()
   // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
   // whole pairs, not of half of each.

@@ -10,6 +10,8 @@
 
 #include "gpucoord_device_kokkos.h"
 
+#include "gpucoord_one_per_lammps.h"
+
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "atom_vec_ellipsoid_kokkos.h"
@@ -25,24 +27,14 @@
 
 using namespace LAMMPS_NS;
 
-// One per LAMMPS instance, for as long as a style uses it.
-static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> &all_devices()
-{
-  static std::map<LAMMPS *, std::weak_ptr<KokkosDevice>> devices;
-  return devices;
-}
-
 std::shared_ptr<KokkosDevice> KokkosDevice::of(LAMMPS *lmp)
 {
-  auto &known = all_devices()[lmp];
-  auto device = known.lock();
-  if (!device) known = device = std::make_shared<KokkosDevice>(lmp);
-  return device;
+  return OnePerLammps<KokkosDevice>::of(lmp);
 }
 
 KokkosDevice::~KokkosDevice()
 {
-  all_devices().erase(lmp);
+  OnePerLammps<KokkosDevice>::remove(lmp);
 }
 
 gpucoord::DeviceStream KokkosDevice::stream() const

@@ -3,6 +3,7 @@
 #include "gpucoord/expression.h"
 
 #include "parsed_function.h"
+#include "text_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -68,13 +69,6 @@ namespace {
     return "";
   }
 
-  std::string joined(const std::vector<std::string> &names)
-  {
-    std::string text;
-    for (const auto &name : names) text += (text.empty() ? "" : ", ") + name;
-    return text;
-  }
-
   bool contains(const std::vector<std::string> &names, const std::string &name)
   {
     return std::find(names.begin(), names.end(), name) != names.end();
@@ -119,14 +113,15 @@ Expression::Expression(const std::string &text, const std::vector<std::string> &
   } catch (const std::exception &error) {
     throw ExpressionError("",
                           quoted + " cannot be parsed: " + reason(error, text) + " - write it in " +
-                              joined(names) + " with + - * / ^ ( ) and functions such as exp()");
+                              joined(names, 0, ", ") +
+                              " with + - * / ^ ( ) and functions such as exp()");
   }
   for (const auto &name : used)
     if (!contains(names, name))
       throw ExpressionError(name,
                             quoted + " has the unknown name " + name + " at character " +
                                 std::to_string(position_of(name, text)) + " - known are " +
-                                joined(names));
+                                joined(names, 0, ", "));
   for (const auto &name : names)
     if (!contains(used, name))
       throw ExpressionError(
