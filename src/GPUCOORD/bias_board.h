@@ -82,7 +82,7 @@ class BiasBoard : protected Pointers {
   void evaluate(const std::vector<CollectiveVariable *> &, bool is_for_forces);
 
   std::vector<VariableUser *> users;
-  std::vector<Entry> entries;    // of this force evaluation, children before their parents
+  std::vector<Entry> entries;    // this force evaluation, children before parents
   std::vector<double> numbers, sums;
 };
 

@@ -59,7 +59,7 @@ class EnqueuedBias : protected Pointers {
   const std::vector<CollectiveVariable *> &variables;
   std::unique_ptr<gpucoord::ResidentBias> resident;
   gpucoord::Step last_step;
-  gpucoord::DeviceStream stream = nullptr;    // of the last evaluation; the variables may be gone
+  gpucoord::DeviceStream stream = nullptr;    // last one; the variables may be gone
   // Holder of the state of the last evaluation.
   enum class Holder { HOST, DEVICE, BOTH } holder = Holder::HOST;
 };

@@ -76,7 +76,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::string text;
   std::unique_ptr<gpucoord::Expression> expression;
   std::vector<Child> list;
-  std::vector<CollectiveVariable *> variables;    // of the list, from init() on
+  std::vector<CollectiveVariable *> variables;    // the children, from init() on
   std::shared_ptr<BiasBoard> board;
   std::string printed;
 
@@ -84,8 +84,8 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   unsigned wanted;    // as announced
   bool known;
   double known_value;                 // S
-  std::vector<double> values;         // of the children
-  std::vector<double> derivatives;    // of S with respect to the children
+  std::vector<double> values;         // S of each child
+  std::vector<double> derivatives;    // dS/dS_k for each child
   int nmax;
 };
 

@@ -82,13 +82,13 @@ class FixCoordBias : public Fix, public VariableUser {
   void add_forces();
 
   std::unique_ptr<gpucoord::Bias> bias;
-  std::vector<int> numbers;                   // of the variables when the fix was defined
+  std::vector<int> numbers;                   // each variable when the fix was defined
   std::vector<CollectiveVariable *> found;    // by init()
   std::shared_ptr<BiasBoard> board;
   std::unique_ptr<EnqueuedBias> enqueued;    // its evaluation on the GPU
   bool is_enqueued;                          // in this force evaluation
-  bigint first_step;      // where the bias was defined; iterations of minimizations do not count
-  bigint restart_step;    // where a restart file was read, or BiasStart::NONE
+  bigint first_step;      // definition of the bias; iterations of minimizations do not count
+  bigint restart_step;    // reading of a restart file, or NONE
   bool has_begun;         // bias->begin() was called
   bool is_set_up;         // init() has been called
   bool warned_of_rerun;

@@ -77,7 +77,7 @@ class Archive {
   }
 
   std::string content;
-  std::size_t position = 0;    // of the next read
+  std::size_t position = 0;    // next byte to read
 };
 
 }    // namespace gpucoord

@@ -26,8 +26,8 @@ class Words;
 // The caller, as a bias needs to know it.
 struct BiasContext {
   std::string command;                // begins messages about words: "fix coord/bias"
-  std::vector<std::string> names;     // of the variables, as in files: cv
-  std::vector<std::string> labels;    // of the variables, as the user writes them: c_cv
+  std::vector<std::string> names;     // variables as in files: cv
+  std::vector<std::string> labels;    // variables as the user writes them: c_cv
   double boltzmann = 1.0;             // energy over temperature units
   std::string program, units;         // named in files
   // Print a line, or a warning. They are called by each rank that evaluates the bias.

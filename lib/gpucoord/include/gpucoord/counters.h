@@ -39,7 +39,7 @@ enum class Counter {
 
 // Thread-safe.
 GPUCOORD_API void count(Counter, std::int64_t n = 1);
-// What is counted from here on belongs to this timestep.
+// Begins a timestep: later counts belong to it.
 GPUCOORD_API void count_timestep(std::int64_t step);
 
 }    // namespace gpucoord

@@ -37,9 +37,9 @@ class GPUCOORD_API HillsFile {
   struct Existing {
     std::vector<Hill> hills;
     std::int64_t nlater = 0;          // hills after these
-    std::string damaged;              // what is wrong with the last line
+    std::string damaged;              // error in the last line, or ""
     bool names_units = false;         // the file says that it is in the caller's units
-    double other_biasfactor = 0.0;    // of hills that have another one; 0: all have this one
+    double other_biasfactor = 0.0;    // another one that hills have; 0: none
   };
   static constexpr std::int64_t ALL = -1;
   Existing read(std::int64_t count);

@@ -23,7 +23,7 @@ constexpr int MAX_METAD_VARIABLES = 3;
 struct Hill {
   double center[MAX_METAD_VARIABLES] = {};
   double sigma[MAX_METAD_VARIABLES] = {};
-  double height = 0.0;    // of the bias
+  double height = 0.0;    // in the bias
   double file_height =
       0.0;    // in a hills file: height biasfactor/(biasfactor - 1), if well-tempered
 };
@@ -46,7 +46,7 @@ struct Interval {
 };
 
 struct MetadynamicsOptions {
-  std::vector<std::string> names;    // of the variables, 1 to MAX_METAD_VARIABLES
+  std::vector<std::string> names;    // 1 to MAX_METAD_VARIABLES variables
   std::vector<double> sigma;         // > 0, one a variable
   double height = 0.0;               // > 0, of the first hill
   double biasfactor = -1.0;          // > 1: well-tempered; -1: all hills are equally high

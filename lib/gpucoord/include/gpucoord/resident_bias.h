@@ -22,7 +22,7 @@ class GPUCOORD_API ResidentBias {
   struct State {
     double s[MAX_VARIABLES], dVdS[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
-    // of any evaluation since the state was set
+    // errors of all evaluations since the state was set
     int bad_atom;    // as in ResidentResult
     int moved;
     // Either stops the state, and the bias has no forces from then on.

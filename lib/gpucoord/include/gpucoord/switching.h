@@ -28,7 +28,7 @@ struct Window {
   double fall_begin = 1e30, fall_end = 2e30;    // distance; as they stand: never
 };
 
-// What a user writes. Distances are in the caller's units. NaN is 'not given'.
+// Options as a user writes them. Distances are in the caller's units. NaN is 'not given'.
 struct SwitchOptions {
   static constexpr double NOT_GIVEN = std::numeric_limits<double>::quiet_NaN();
   SwitchKind kind = SwitchKind::RATIONAL;

@@ -222,7 +222,7 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
   std::string line;
   std::int64_t bytes = 0;     // up to the end of this line
   Checksum sum;               // bytes read so far
-  std::int64_t number = 0;    // of the line
+  std::int64_t number = 0;    // line number
   bool have_header = false;
 
   const auto bad = [&](const std::string &why, const std::string &way_out) {

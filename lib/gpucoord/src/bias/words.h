@@ -60,7 +60,7 @@ class Words {
 
  private:
   struct Given {
-    int position = 0;    // of the keyword in words
+    int position = 0;    // index of the keyword in words
     std::vector<std::string> values;
   };
   const Given &need(const std::string &keyword) const;
