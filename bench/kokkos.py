@@ -156,6 +156,8 @@ class Case:
     variable: str = RATIONAL
     precision: str = "mixed"
     peer: str = ""
+    expression: str = ""    # of the variable s: what the bias acts on
+    over: float = None    # largest added ms over the case before
 
 
 @dataclass
@@ -189,7 +191,9 @@ def systems(scale):
                          replicate="2 5 1" if scale == 1 else "2 1 1", equilibration=steps_of(EQUILIBRATION, scale))
     return (
         melt(14, 4000, Case("harmonic", limit=(None, 0.04), group="ball")),
-        melt(20, 2000, Case("harmonic", limit=added)),
+        melt(20, 2000,
+             Case("harmonic", limit=added),
+             Case("harmonic of an expression", (HARMONIC,), expression="s+1e-9*s^2", over=0.01)),
         melt(40, 400,
              Case("harmonic", limit=times),
              Case("linear", (LINEAR,)),
@@ -210,7 +214,9 @@ def script_of(system):
         """Define $(v_n) and $(v_s): the number of atoms of the group, and S after the setup."""
         return [f"variable n equal count({case.group})", f"variable s equal v_s{number}",
                 f"compute cv {case.group} coord/gpu {case.variable} precision {case.precision}",
-                *(f"fix b{k} all coord/bias c_cv {words}" for k, words in enumerate(case.fixes))]
+                *([f'compute e all coord/custom "{case.expression}" s c_cv'] if case.expression else []),
+                *(f"fix b{k} all coord/bias c_{'e' if case.expression else 'cv'} {words}"
+                  for k, words in enumerate(case.fixes))]
 
     def run(number, case, biased):
         return [f'print "bench {number} {biased} $(count(all)) $(count({case.group}))"', f"run {system.steps}"]
@@ -223,7 +229,8 @@ def script_of(system):
         for number, case in enumerate(system.cases):
             without = run(number, case, 0)
             biased = [*define(number, case), *run(number, case, 1),
-                      *(f"unfix b{k}" for k in range(len(case.fixes))), "uncompute cv"]
+                      *(f"unfix b{k}" for k in range(len(case.fixes))), *["uncompute e"] * bool(case.expression),
+                      "uncompute cv"]
             lines += without + biased if turn % 2 else biased + without
     return "\n".join(lines) + "\n"
 
@@ -267,13 +274,16 @@ def measure(lmp, folder, kokkos, system, ranks=1):
 
 
 def print_rows(system, found):
-    for case, f in zip(system.cases, found):
+    for number, (case, f) in enumerate(zip(system.cases, found)):
         times, added = case.limit
         limit = ""
         if times:
             limit = f"{times} times: {'met' if f.biased <= times * f.without else 'not met'}"
         if added:
             limit = f"{added} ms added: {'met' if f.added <= added else 'not met'}"
+        if case.over:
+            more = f.added - found[number - 1].added
+            limit = f"{case.over} ms over the row before: {more:+.4f}, {'met' if more <= case.over else 'not met'}"
         row(system.name, f"{f.atoms:,}", f"{f.members:,}", case.bias, f.without, f.biased, f"{f.biased / f.without:.2f}",
             f"{f.added:+.4f}", f"{f.error:.4f}", limit, "" if f.copied is None else f"{f.copied:,.0f}", case.peer)
 

@@ -24,11 +24,12 @@ SHARED = {
 }
 # Public headers by the folder that implements them.
 PUBLIC = {
-    "core": {"archive", "box", "counters", "export", "expression", "types"},
+    "core": {"archive", "box", "counters", "export", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_bias", "hills_file", "metadynamics", "restraint"},
+    "expression": {"expression", "resident_expression"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }

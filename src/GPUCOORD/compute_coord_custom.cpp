@@ -14,6 +14,7 @@
 
 #include "gpucoord/expression.h"
 #include "gpucoord/pairs.h"
+#include "gpucoord/resident_expression.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -24,6 +25,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 using namespace LAMMPS_NS;
 using gpucoord::Expression;
@@ -36,8 +38,8 @@ static constexpr int EXPRESSION = 3;    // position of its argument
 static constexpr int CHILDREN = 4;      // position of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), known(false), known_value(0.0),
-    nmax(0)
+    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), enqueued(false), known(false),
+    known_value(0.0), nmax(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -48,7 +50,6 @@ ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
   text = arg[EXPRESSION];
   parse_children(narg, arg);
 
-  std::vector<std::string> names;
   for (const Child &child : list) names.push_back(child.name);
   try {
     expression = std::make_unique<Expression>(text, names);
@@ -163,8 +164,27 @@ void ComputeCoordCustom::init()
   variables.clear();
   for (const Child &child : list) variables.push_back(variable_of(child));
   wanted = 0;
-  known = false;
+  enqueued = known = false;
+  make_resident();
   if (comm->me == 0) print_setup();
+}
+
+static std::string gpu_failure(const char *id, const char *what)
+{
+  return fmt::format("Compute coord/custom {}: {} - use device host for its variables", id, what);
+}
+
+// Computes are initialized in the order of their definition: the children know where they are.
+void ComputeCoordCustom::make_resident()
+{
+  if (resident || !gpu_limit.empty() || !is_resident()) return;
+  try {
+    resident = gpucoord::make_resident_expression(text, names);
+  } catch (const std::length_error &e) {
+    gpu_limit = e.what();
+  } catch (const gpucoord::DeviceError &e) {
+    error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+  }
 }
 
 // Collective. Compares numbers, because a later compute may have the address of a deleted one.
@@ -192,7 +212,9 @@ void ComputeCoordCustom::print_setup()
   for (const Child &child : list)
     mesg += fmt::format("{} {} = c_{}", &child == &list.front() ? "" : ",", child.name,
                         child.compute_id);
-  mesg += ", evaluated on the host\n";
+  mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
+  if (!gpu_limit.empty()) mesg += fmt::format(": the expression or its derivative {}", gpu_limit);
+  mesg += "\n";
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
 }
@@ -222,7 +244,55 @@ std::string ComputeCoordCustom::dynamic_group() const
 void ComputeCoordCustom::announce(unsigned want)
 {
   wanted = want;
-  known = false;
+  enqueued = known = false;
+}
+
+// The host must wait where values are summed over ranks.
+bool ComputeCoordCustom::is_resident() const
+{
+  return comm->nprocs == 1 && gpu_limit.empty() &&
+      std::all_of(variables.begin(), variables.end(), [](const CollectiveVariable *variable) {
+           return variable->is_resident();
+         });
+}
+
+bool ComputeCoordCustom::can_enqueue() const
+{
+  return resident && wanted == gpucoord::DERIVATIVES && is_resident();
+}
+
+gpucoord::DeviceValue ComputeCoordCustom::enqueue()
+{
+  if (!enqueued) {
+    std::vector<gpucoord::DeviceValue> of_children;
+    for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
+    try {
+      resident->evaluate(of_children, stream());
+    } catch (const gpucoord::DeviceError &e) {
+      error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+    }
+    enqueued = true;
+  }
+  return resident->device_value();
+}
+
+// Where the variables are finite, the host finds what is not, and says at which values.
+void ComputeCoordCustom::raise_device_errors(bool has_moved, bool is_not_finite)
+{
+  for (CollectiveVariable *variable : variables)
+    variable->raise_device_errors(has_moved, is_not_finite);
+  if (is_not_finite) board->evaluate_now(this, gpucoord::DERIVATIVES);
+}
+
+double ComputeCoordCustom::bytes_copied() const
+{
+  double bytes = 0.0;
+  for (const CollectiveVariable *variable : variables) {
+    const double mine = variable->bytes_copied();
+    if (mine < 0.0) return -1.0;
+    bytes += mine;
+  }
+  return bytes;
 }
 
 void ComputeCoordCustom::reneighbored(bool due)
@@ -272,6 +342,16 @@ void ComputeCoordCustom::check_finite(bool has_derivatives) const
 
 void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
 {
+  if (enqueued) {
+    try {
+      resident->multiply(factor.device, stream());
+    } catch (const gpucoord::DeviceError &e) {
+      error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
+    }
+    for (std::size_t k = 0; k < list.size(); ++k)
+      variables[k]->add_forces({factor.host, resident->product(static_cast<int>(k))});
+    return;
+  }
   for (std::size_t k = 0; k < list.size(); ++k)
     if (derivatives[k] != 0.0)
       variables[k]->add_forces({factor.host * derivatives[k], factor.device});

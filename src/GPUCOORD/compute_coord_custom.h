@@ -27,7 +27,8 @@ ComputeStyle(coord/custom,ComputeCoordCustom);
 
 namespace gpucoord {
 class Expression;
-}
+class ResidentExpression;
+}    // namespace gpucoord
 
 namespace LAMMPS_NS {
 class BiasBoard;
@@ -49,6 +50,11 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   const std::vector<CollectiveVariable *> &children() const override;
   void announce(unsigned want) override;
   void reneighbored(bool due) override;
+  bool is_resident() const override;
+  bool can_enqueue() const override;
+  gpucoord::DeviceValue enqueue() override;
+  gpucoord::DeviceStream stream() const override { return variables[0]->stream(); }
+  void raise_device_errors(bool has_moved, bool is_not_finite) override;
   bool is_known() const override { return known; }
   void start(bool /*is_for_forces*/) override {}
   void share(double *numbers) override;
@@ -59,6 +65,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
   void add_gradients(double factor, double **array, int first_column) const override;
+  double bytes_copied() const override;
 
  private:
   struct Child {
@@ -70,11 +77,15 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   bool depends_on(const std::string &compute_id) const;
   CollectiveVariable *variable_of(const Child &) const;
   void evaluate(unsigned want);
+  void make_resident();
   void print_setup();
   void check_finite(bool has_derivatives) const;
 
   std::string text;
+  std::vector<std::string> names;    // of the children
   std::unique_ptr<gpucoord::Expression> expression;
+  std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host
+  std::string gpu_limit;    // why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
   std::vector<CollectiveVariable *> variables;    // the children, from init() on
   std::shared_ptr<BiasBoard> board;
@@ -82,7 +93,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
 
   // this force evaluation
   unsigned wanted;    // as announced
-  bool known;
+  bool enqueued, known;
   double known_value;                 // S
   std::vector<double> values;         // S of each child
   std::vector<double> derivatives;    // dS/dS_k for each child

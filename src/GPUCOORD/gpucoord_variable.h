@@ -52,6 +52,9 @@ class CollectiveVariable {
   // LAMMPS has rebuilt its neighbor lists. due: the next force evaluation needs the variable.
   virtual void reneighbored(bool /*due*/) {}
 
+  // Whether value and gradients are on a GPU, in the present box, unless a fix needs them on the
+  // host.
+  virtual bool is_resident() const { return false; }
   // Whether enqueue() can evaluate what was announced without a wait of the host.
   virtual bool can_enqueue() const { return false; }
   // Enqueues the evaluation on stream(), unless it is enqueued already.

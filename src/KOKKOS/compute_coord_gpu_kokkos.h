@@ -38,6 +38,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
 
   void announce(unsigned want) override;
   void reneighbored(bool due) override;
+  bool is_resident() const override;
   bool can_enqueue() const override;
   gpucoord::DeviceValue enqueue() override;
   gpucoord::DeviceStream stream() const override;
@@ -56,7 +57,6 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   }
   std::string data_path(Path) const override;
   bool is_resident(Path path) const { return uses_gpu && path == Path::CELLS; }
-  bool is_resident() const;    // in the present box
   bool checks_gradients() const;
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;

@@ -10,12 +10,14 @@ BEGIN = ["units lj", "atom_modify map array", "region box block 0 6 0 6 0 6", "c
 LIQUID = [*BEGIN, "pair_style lj/cut 2.5", "pair_coeff 1 1 1 1"]
 VARIABLE = ["compute s all coord/gpu switch rational 1.5 dmax 2.9 precision double"]
 BIAS = "fix a all coord/bias c_s harmonic k 1 s0 50"
+EXPRESSION = 'compute d all coord/custom "2*s+1" s c_s'
 WALL = "fix b all coord/bias c_s wall/upper k 1 s0 50"
 METAD = "fix a all coord/bias c_s metad sigma 1.0 height 0.1 pace 2 grid 0 400 bins 800 file HILLS"
 PRINTED = "thermo_style custom step pe press c_s c_s[1]"
 
 CASES = {
     "one fix": [*LIQUID, *VARIABLE, BIAS, "run 10"],
+    "expression": [*LIQUID, *VARIABLE, EXPRESSION, BIAS.replace("c_s", "c_d"), "run 10"],
     "two fixes on one variable": [*LIQUID, *VARIABLE, BIAS, WALL, "run 10"],
     "metadynamics on a grid": [*LIQUID, *VARIABLE, METAD, "run 10"],
     "variable in thermo output": [*LIQUID, *VARIABLE, BIAS, PRINTED, "run 10"],

@@ -40,6 +40,14 @@ class Evaluations(unittest.TestCase):
         biases = counts.totals.get("restraints (host)", 0) + counts.totals.get("ResidentBias", 0)
         self.assertEqual(biases, 22)
 
+    def test_expression(self):
+        """On a GPU that has the atoms the host waits and copies as often as without an expression."""
+        counts = self.once_a_timestep("expression")
+        _, alone = self.count("one fix")
+        for what in "stream waits", "event waits", "bytes to host":
+            self.assertEqual([counts.steps[step].get(what, 0) for step in range(1, 11)],
+                             [alone.steps[step].get(what, 0) for step in range(1, 11)], what)
+
     def test_metadynamics(self):
         """A hill does not evaluate the variable again."""
         self.once_a_timestep("metadynamics on a grid")

@@ -254,9 +254,11 @@ class Runs(unittest.TestCase):
     def test_ranks(self):
         expected, expected_hills = self.run_on(1)
         self.check_columns(expected, 5)
-        self.assertIn("Compute coord/custom e: S = c - d with c = c_c, d = c_d, evaluated on the host", expected.text)
+        where = "Compute coord/custom e: S = c - d with c = c_c, d = c_d, evaluated on the "
+        self.assertIn(where + ("GPU\n" if coordtest.ON_KOKKOS_GPU else "host\n"), expected.text)
         for ranks in (2, 4):
             run, hills = self.run_on(ranks)
+            self.assertIn(where + "host\n", run.text)
             self.check_columns(run, 5)
             for name, column in expected.tables[0].items():
                 self.assertLess(coordtest.error_of(run.tables[0][name], column), SAME, f"{ranks} ranks: {name}")

@@ -6,6 +6,7 @@
 #include "gpucoord/potential_map.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
+#include "gpucoord/resident_expression.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 
@@ -55,6 +56,12 @@ std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTab
 }
 
 std::unique_ptr<ResidentBias> make_resident_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentExpression> make_resident_expression(const std::string &,
+                                                             const std::vector<std::string> &)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. From Lepton's expression to instructions.
+// Part of GPUCOORD, GPL-2.0.
 
 #include "custom_program_cuda.h"
 
@@ -10,125 +10,15 @@
 
 namespace gpucoord {
 
-namespace {
-
-  using Id = Lepton::Operation;
-
-  Instruction translate(const Lepton::Operation &o)
-  {
-    switch (o.getId()) {
-      case Id::CONSTANT:
-        return {Operation::CONSTANT,
-                dynamic_cast<const Lepton::Operation::Constant &>(o).getValue()};
-      case Id::VARIABLE:
-        return {Operation::X, 0.0};
-      case Id::ADD:
-        return {Operation::ADD, 0.0};
-      case Id::SUBTRACT:
-        return {Operation::SUBTRACT, 0.0};
-      case Id::MULTIPLY:
-        return {Operation::MULTIPLY, 0.0};
-      case Id::DIVIDE:
-        return {Operation::DIVIDE, 0.0};
-      case Id::POWER:
-        return {Operation::POWER, 0.0};
-      case Id::NEGATE:
-        return {Operation::NEGATE, 0.0};
-      case Id::SQRT:
-        return {Operation::SQRT, 0.0};
-      case Id::EXP:
-        return {Operation::EXP, 0.0};
-      case Id::LOG:
-        return {Operation::LOG, 0.0};
-      case Id::SIN:
-        return {Operation::SIN, 0.0};
-      case Id::COS:
-        return {Operation::COS, 0.0};
-      case Id::SEC:
-        return {Operation::SEC, 0.0};
-      case Id::CSC:
-        return {Operation::CSC, 0.0};
-      case Id::TAN:
-        return {Operation::TAN, 0.0};
-      case Id::COT:
-        return {Operation::COT, 0.0};
-      case Id::ASIN:
-        return {Operation::ASIN, 0.0};
-      case Id::ACOS:
-        return {Operation::ACOS, 0.0};
-      case Id::ATAN:
-        return {Operation::ATAN, 0.0};
-      case Id::ATAN2:
-        return {Operation::ATAN2, 0.0};
-      case Id::SINH:
-        return {Operation::SINH, 0.0};
-      case Id::COSH:
-        return {Operation::COSH, 0.0};
-      case Id::TANH:
-        return {Operation::TANH, 0.0};
-      case Id::ERF:
-        return {Operation::ERF, 0.0};
-      case Id::ERFC:
-        return {Operation::ERFC, 0.0};
-      case Id::STEP:
-        return {Operation::STEP, 0.0};
-      case Id::DELTA:
-        return {Operation::DELTA, 0.0};
-      case Id::SQUARE:
-        return {Operation::SQUARE, 0.0};
-      case Id::CUBE:
-        return {Operation::CUBE, 0.0};
-      case Id::RECIPROCAL:
-        return {Operation::RECIPROCAL, 0.0};
-      case Id::ADD_CONSTANT:
-        return {Operation::ADD_CONSTANT,
-                dynamic_cast<const Lepton::Operation::AddConstant &>(o).getValue()};
-      case Id::MULTIPLY_CONSTANT:
-        return {Operation::MULTIPLY_CONSTANT,
-                dynamic_cast<const Lepton::Operation::MultiplyConstant &>(o).getValue()};
-      case Id::POWER_CONSTANT:
-        return {Operation::POWER_CONSTANT,
-                dynamic_cast<const Lepton::Operation::PowerConstant &>(o).getValue()};
-      case Id::MIN:
-        return {Operation::MIN, 0.0};
-      case Id::MAX:
-        return {Operation::MAX, 0.0};
-      case Id::ABS:
-        return {Operation::ABS, 0.0};
-      case Id::FLOOR:
-        return {Operation::FLOOR, 0.0};
-      case Id::CEIL:
-        return {Operation::CEIL, 0.0};
-      case Id::SELECT:
-        return {Operation::SELECT, 0.0};
-      case Id::CUSTOM:
-        break;    // functions that a program adds to Lepton: there are none
-    }
-    throw std::logic_error("gpucoord: an operation of Lepton that the GPU does not know: " +
-                           o.getName());
-  }
-
-  std::vector<Instruction> translate(const Lepton::ParsedExpression &parsed,
-                                     const std::string &expression)
-  {
-    const auto program = parsed.createProgram();
-    if (program.getStackSize() > MAX_STACK)
-      throw DeviceError("the expression '" + expression + "' or its derivative needs a stack of " +
-                        std::to_string(program.getStackSize()) +
-                        " numbers, and on the GPU there are " + std::to_string(MAX_STACK) +
-                        ": nest it less deeply");
-    std::vector<Instruction> instructions;
-    for (int k = 0; k < program.getNumOperations(); ++k)
-      instructions.push_back(translate(program.getOperation(k)));
-    return instructions;
-  }
-
-}    // namespace
-
 CustomProgram compile_custom(const std::string &expression)
 {
   const ParsedFunction parsed(expression);
-  return {translate(parsed.value, expression), translate(parsed.derivative, expression)};
+  try {
+    return {translate(parsed.value, {"x"}), translate(parsed.derivative, {"x"})};
+  } catch (const std::length_error &error) {
+    throw DeviceError("the expression '" + expression + "' or its derivative " + error.what() +
+                      ": nest it less deeply");
+  }
 }
 
 }    // namespace gpucoord

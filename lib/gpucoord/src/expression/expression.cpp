@@ -2,8 +2,8 @@
 
 #include "gpucoord/expression.h"
 
-#include "parsed_function.h"
-#include "text_files.h"
+#include "../core/parsed_function.h"
+#include "../core/text_files.h"
 
 #include <algorithm>
 #include <cctype>
