@@ -286,7 +286,9 @@ class Parts(unittest.TestCase):
                     what = f"{kind}, stride {stride}, step {step}"
                     self.assertEqual(energy_found, energy, what)
                     if step % stride:
-                        self.assertLessEqual(coordtest.error_of(forces, none), coordtest.FORCES, what)
+                        # LAMMPS' own forces are sums in another order at each evaluation on a GPU.
+                        rounding = coordtest.LAST_DIGITS if coordtest.ON_KOKKOS_GPU else 0.0
+                        self.assertLessEqual(coordtest.error_of(forces, none), coordtest.FORCES + rounding, what)
                         np.testing.assert_array_equal(virial, virial_none, what)
                         continue
                     for part, full in zip((forces - none, virial - virial_none), expected):

@@ -7,8 +7,8 @@ import tempfile
 import unittest
 
 import errortest
-from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_script, start, start_all,
-                       value, without_suffix)
+from errortest import (GOOD, PRINT_S, SYSTEM, commands, error_of, errors_in, expected_of_good, run_script, shortened, start,
+                       start_all, value, without_suffix)
 
 VARIABLES = """
 compute cv a coord/gpu group2 b switch cubic d0 1.0 dmax 3.0 image minimum engine allpairs precision double
@@ -174,7 +174,7 @@ class Runs(InProcess):
                 (*before, last), message = script_of(name)
                 commands(self.lmp, "\n".join(before))
                 found, _ = error_of(self.lmp, last)
-                self.assertEqual(without_suffix(found), at_run_time(message))
+                self.assertEqual(without_suffix(found), shortened(at_run_time(message)))
                 self.lmp.command("thermo_style one")
                 self.check_still_usable()
 
