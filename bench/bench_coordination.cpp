@@ -94,7 +94,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
       device->rebuild(atoms, selection, 0, nullptr);
     });
     const auto evaluate = [&](unsigned want) {
-      device->evaluate_for_forces(atoms, want, 0, nullptr);
+      device->evaluate(atoms, {want, true}, nullptr);
     };
     const double forces = milliseconds(IN_A_ROW, [&] {
       evaluate(gpucoord::DERIVATIVES);

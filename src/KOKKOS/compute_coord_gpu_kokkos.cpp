@@ -194,7 +194,7 @@ template <class DeviceType> gpucoord::DeviceValue ComputeCoordGPUKokkos<DeviceTy
   if (where != Where::ENQUEUED) {
     begin_evaluation(true);
     try {
-      enqueue(DERIVATIVES, device->positions(), true);
+      enqueue({DERIVATIVES, true, device->positions()});
     } catch (const gpucoord::DeviceError &e) {
       backend->stop(gpu_failure(e.what()));
     } catch (const std::bad_alloc &) {
@@ -289,16 +289,11 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::reneighbored
   }
 }
 
-// positions: 0: others than those of the fixes' evaluations
 template <class DeviceType>
-void ComputeCoordGPUKokkos<DeviceType>::enqueue(unsigned want, std::int64_t positions,
-                                                bool for_forces)
+void ComputeCoordGPUKokkos<DeviceType>::enqueue(const gpucoord::Request &request)
 {
   const auto atoms = rebuild();
-  if (for_forces)
-    on_device->evaluate_for_forces(atoms, want, positions, device->stream());
-  else
-    on_device->evaluate(atoms, want, positions, device->stream());
+  on_device->evaluate(atoms, request, device->stream());
 }
 
 /* ---------------------------------------------------------------------- */
@@ -312,8 +307,12 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::start_share(
     select_atoms();
   }
   try {
-    enqueue(share.want, share.is_for_forces ? device->positions() : 0,
-            keeps_gradients(share) && !share.peratom);
+    gpucoord::Request request;
+    request.want = share.want;
+    request.for_forces_only = keeps_gradients(share) && !share.peratom;
+    // positions outside of force evaluations have no number
+    request.positions = share.is_for_forces ? device->positions() : 0;
+    enqueue(request);
   } catch (const gpucoord::DeviceError &e) {
     share.failed = gpu_failure(e.what());
   }

@@ -61,7 +61,7 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;
   gpucoord::DeviceAtoms rebuild();
-  void enqueue(unsigned want, std::int64_t positions, bool for_forces);
+  void enqueue(const gpucoord::Request &);
   void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;

@@ -89,7 +89,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute(int eflag,
 template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
 {
   if (!on_device || of_table != ntables) {
-    on_device = gpucoord::make_resident_coordination(
+    on_device = gpucoord::make_resident_pair_pass(
         *table, precision, gpucoord::make_resident_pairs(*table, precision, weight.data()));
     of_table = ntables;
   }
@@ -102,7 +102,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   unsigned want = DERIVATIVES;
   if (vflag_either) want |= VIRIAL;
   if (vflag_atom || eflag_atom) want |= VIRIAL | ATOM_VIRIAL;
-  on_device->evaluate_forces(atoms, want, device->begin_forces(), stream);
+  on_device->add_forces_and_tally(atoms, want, device->begin_forces(), stream);
   device->end_forces();
   if (!evflag) return;
 

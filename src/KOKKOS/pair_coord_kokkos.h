@@ -40,7 +40,7 @@ template <class DeviceType> class PairCoordKokkos : public PairCoord {
   bool warned_moved;
   int of_table;    // number of the table that it was made for
   std::shared_ptr<KokkosDevice> device;
-  std::unique_ptr<gpucoord::ResidentCoordination> on_device;
+  std::unique_ptr<gpucoord::PairPass> on_device;
 };
 
 }    // namespace LAMMPS_NS

@@ -1,27 +1,16 @@
-// Part of GPUCOORD, GPL-2.0. Coordination numbers and biases of atoms that are resident on the GPU,
-// compared with the host's biases and with the host backend in double, which test_coordination.cpp
-// compares with brute force.
+// Part of GPUCOORD, GPL-2.0. Coordination numbers and pair forces of atoms that are resident on the
+// GPU, compared with the host backend in double.
 
 #include "gpu_tests.h"
-#include "on_gpu.h"
-
-#include "gpucoord/coordination.h"
-#include "gpucoord/metadynamics.h"
-#include "gpucoord/resident_bias.h"
-#include "gpucoord/resident_coordination.h"
+#include "resident_systems.h"
 
 #include "../../lib/gpucoord/src/gpu/tuning.h"
 
-#include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <memory>
-#include <numeric>
-#include <random>
-#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -30,123 +19,6 @@
 using namespace gpucoord;
 
 namespace {
-
-SwitchOptions options(SwitchKind kind, double dmax)
-{
-  SwitchOptions o;
-  o.kind = kind;
-  o.dmax = dmax;
-  if (kind != SwitchKind::CUBIC) o.r0 = 0.6 * dmax;
-  return o;
-}
-
-// Atoms of two groups, bits 2 and 4, both owned and ghost; types 1 to 3.
-struct System {
-  std::vector<double> x;
-  std::vector<int> mask, type;
-  int nlocal, nall;
-
-  System(int nlocal_in, int nghost, double density, unsigned seed, double fraction_a = 1.0,
-         double fraction_b = 0.0, double offset = 0.0) :
-      nlocal(nlocal_in),
-      nall(nlocal_in + nghost)
-  {
-    std::mt19937 random(seed);
-    const double length = std::cbrt(std::max(1, nall) / density);
-    std::uniform_real_distribution<double> place(offset, offset + length), chance(0.0, 1.0);
-    for (int i = 0; i < 3 * nall; ++i) x.push_back(place(random));
-    for (int i = 0; i < nall; ++i) {
-      mask.push_back(1 | (chance(random) < fraction_a ? 2 : 0) |
-                     (chance(random) < fraction_b ? 4 : 0));
-      type.push_back(1 + static_cast<int>(random() % 3));
-    }
-  }
-  void move(double most, unsigned seed)
-  {
-    std::mt19937 random(seed);
-    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
-    for (double &coordinate : x) coordinate += step(random);
-  }
-  std::vector<int> atoms(int bit, int &nowned) const
-  {
-    std::vector<int> list;
-    nowned = 0;
-    for (int i = 0; i < nall; ++i)
-      if (mask[i] & bit) {
-        list.push_back(i);
-        nowned += i < nlocal;
-      }
-    return list;
-  }
-};
-
-struct Result {
-  Contribution sums;
-  std::vector<double> peratom;
-};
-
-Result on_host(const SwitchTable &table, const System &s, bool two, unsigned want,
-               const double *weight = nullptr)
-{
-  Result result;
-  result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
-  int na, nb;
-  const auto a = s.atoms(2, na), b = s.atoms(4, nb);
-  const int nothing = 0;
-  CellsInput in;
-  in.x = s.x.data();
-  in.a = {a.empty() ? &nothing : a.data(), static_cast<int>(a.size()), na};
-  if (two) in.b = {b.empty() ? &nothing : b.data(), static_cast<int>(b.size()), nb};
-  in.types = {s.type.data(), weight};
-  result.sums =
-      make_host_coordination(table, Precision::DOUBLE, 4)->cells(in, want, result.peratom.data());
-  return result;
-}
-
-// The atoms of a System on the GPU, with positions in float or double.
-struct Loaded {
-  Loaded(const System &s, bool in_float) :
-      x(in_float ? std::vector<double>() : s.x),
-      xf(in_float ? std::vector<float>(s.x.begin(), s.x.end()) : std::vector<float>()),
-      mask(s.mask), type(s.type)
-  {
-    atoms.x = in_float ? static_cast<const void *>(xf.data()) : x.data();
-    atoms.x_is_float = in_float;
-    atoms.mask = mask.data();
-    atoms.type = type.data();
-    atoms.nlocal = s.nlocal;
-    atoms.nall = s.nall;
-  }
-  OnGpu<double> x;
-  OnGpu<float> xf;
-  OnGpu<int> mask, type;
-  DeviceAtoms atoms;
-};
-
-DeviceSelection selection(bool two, double skin)
-{
-  DeviceSelection chosen;
-  chosen.bit_a = 2;
-  chosen.bit_b = two ? 4 : 0;
-  chosen.skin = skin;
-  return chosen;
-}
-
-std::unique_ptr<ResidentCoordination> make(const SwitchTable &table, Precision precision,
-                                           const double *weight = nullptr)
-{
-  return make_resident_coordination(table, precision,
-                                    make_resident_pairs(table, precision, weight));
-}
-
-double largest(const std::vector<double> &values, int columns, int first, int last)
-{
-  double most = 0.0;
-  for (std::size_t k = 0; k < values.size(); ++k)
-    if (const int c = static_cast<int>(k % columns); c >= first && c < last)
-      most = std::max(most, std::fabs(values[k]));
-  return most;
-}
 
 // Compares differences relative to the largest magnitude. A pair that rounding moves beyond dmax
 // contributes its jumps there.
@@ -182,8 +54,8 @@ Result on_gpu(ResidentCoordination &device, const System &s, const DeviceAtoms &
 {
   Result result;
   result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
-  device.evaluate(atoms, want, 0, nullptr);
-  const ResidentResult sums = device.result(nullptr);
+  device.evaluate(atoms, {want}, nullptr);
+  const Totals sums = device.result(nullptr);
   result.sums.value = sums.value;
   std::copy_n(sums.virial, 6, result.sums.virial);
   EXPECT_EQ(sums.bad_atom, -1);
@@ -367,7 +239,7 @@ TEST(ResidentCoordination, NeighborList)
           const Result expected = on_host(function, moved, false, DERIVATIVES);
           const double limit =
               tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
-          device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
+          device->evaluate(loaded.atoms, {DERIVATIVES, true}, nullptr);
           for (const bool packed :
                {true, false}) {    // forces of an atom, or of an axis, are contiguous
             const std::vector<double> before(3 * s.nall, 0.5);
@@ -397,63 +269,6 @@ TEST(ResidentCoordination, NeighborList)
       }
     }
 }
-
-// Sorts the atoms by cells of this size, x fastest. Owned atoms and ghosts are sorted separately.
-void sort_in_cells(System &s, double size)
-{
-  std::vector<int> order(s.nall);
-  std::iota(order.begin(), order.end(), 0);
-  const auto key = [&](int i) {
-    const auto cell = [&](int c) {
-      return std::floor(s.x[3 * i + c] / size);
-    };
-    return std::make_tuple(i >= s.nlocal, cell(2), cell(1), cell(0));
-  };
-  std::sort(order.begin(), order.end(), [&](int i, int j) {
-    return key(i) < key(j);
-  });
-  const System old = s;
-  for (int i = 0; i < s.nall; ++i) {
-    std::copy_n(old.x.data() + 3 * order[i], 3, s.x.data() + 3 * i);
-    s.mask[i] = old.mask[order[i]];
-    s.type[i] = old.type[order[i]];
-  }
-}
-
-// Neighbors within range of the owned atoms, in both layouts.
-struct HostList {
-  std::vector<int> neighbor, count;
-
-  HostList(const System &s, double range, std::int64_t atom_stride, std::int64_t neighbor_stride,
-           int capacity) :
-      count(s.nlocal)
-  {
-    std::map<std::tuple<int, int, int>, std::vector<int>> cells;
-    const auto cell = [&](int i, int c) {
-      return static_cast<int>(std::floor(s.x[3 * i + c] / range));
-    };
-    for (int i = 0; i < s.nall; ++i) cells[{cell(i, 0), cell(i, 1), cell(i, 2)}].push_back(i);
-    neighbor.assign(static_cast<std::size_t>(s.nlocal) * capacity, -1000000000);
-    for (const auto &[at, atoms] : cells)
-      for (int k = 0; k < 27; ++k) {
-        const auto others =
-            cells.find({std::get<0>(at) + k % 3 - 1, std::get<1>(at) + k / 3 % 3 - 1,
-                        std::get<2>(at) + k / 9 - 1});
-        if (others == cells.end()) continue;
-        for (const int i : atoms)
-          for (const int j : others->second) {
-            if (i >= s.nlocal || j == i) continue;
-            double r_sq = 0.0;
-            for (int c = 0; c < 3; ++c)
-              r_sq += (s.x[3 * i + c] - s.x[3 * j + c]) * (s.x[3 * i + c] - s.x[3 * j + c]);
-            if (r_sq >= range * range) continue;
-            if (count[i] == capacity)
-              throw std::length_error("more neighbors than there is room for");
-            neighbor[i * atom_stride + count[i]++ * neighbor_stride] = j;
-          }
-      }
-  }
-};
 
 // So many rows that the partners' points are kept in shared memory if the order of atoms follows
 // space. Otherwise, or with too many atoms at one position, lists are as in the tests above.
@@ -540,12 +355,12 @@ TEST(ResidentCoordination, BlocksOfRows)
             tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4)) +
             10 * jump_of(function, precision);
         const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
-        const auto sharing = make_resident_coordination(function, precision, pairs);
-        device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 7, nullptr);
-        sharing->evaluate_forces(loaded.atoms, DERIVATIVES, {f.data(), false, 3, 1}, nullptr);
+        const auto pass = make_resident_pair_pass(function, precision, pairs);
+        device->evaluate(loaded.atoms, {DERIVATIVES, true, 7}, nullptr);
+        pass->add_forces_and_tally(loaded.atoms, DERIVATIVES, {f.data(), false, 3, 1}, nullptr);
         device->add_forces({f.data(), false, 3, 1}, {0.25}, nullptr);
-        for (const auto &each : {device.get(), sharing.get()})
-          EXPECT_NEAR(each->result(nullptr).value, expected.sums.value,
+        for (const Totals &each : {device->result(nullptr), pass->result(nullptr)})
+          EXPECT_NEAR(each.value, expected.sums.value,
                       tolerance_of(precision) * std::fabs(expected.sums.value))
               << what;
         const auto after = f.get();
@@ -650,7 +465,7 @@ TEST(ResidentCoordination, MovedAtoms)
         while (!(moved.mask[row] & 2)) ++row;
         moved.x[3 * row] = s.x[3 * row] + 0.16;
         loaded.x.set(moved.x);
-        device->evaluate(loaded.atoms, VALUE, 0, nullptr);
+        device->evaluate(loaded.atoms, {VALUE}, nullptr);
         EXPECT_TRUE(device->result(nullptr).moved);
         EXPECT_FALSE(device->result(nullptr).moved);    // reported once
         loaded.x.set(s.x);
@@ -672,11 +487,11 @@ TEST(ResidentCoordination, SharedPairs)
   const auto chosen = selection(false, 0.3);
   a->rebuild(loaded.atoms, chosen, 1, nullptr);
   b->rebuild(loaded.atoms, chosen, 1, nullptr);
-  a->evaluate(loaded.atoms, VALUE, 1, nullptr);
+  a->evaluate(loaded.atoms, {VALUE, false, 1}, nullptr);
   loaded.x.set(later.x);
-  b->evaluate(loaded.atoms, VALUE, 1, nullptr);    // still the positions that a has read
+  b->evaluate(loaded.atoms, {VALUE, false, 1}, nullptr);    // still the positions that a has read
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, s, false, VALUE).sums.value, 1e-7);
-  b->evaluate(loaded.atoms, VALUE, 2, nullptr);
+  b->evaluate(loaded.atoms, {VALUE, false, 2}, nullptr);
   EXPECT_NEAR(b->result(nullptr).value, on_host(other, later, false, VALUE).sums.value, 1e-7);
 }
 
@@ -721,10 +536,10 @@ TEST(ResidentCoordination, BadPositions)
         device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
         s.x[3 * 123 + 1] = bad;
         loaded.x.set(s.x);
-        device->evaluate(loaded.atoms, want, 0, nullptr);
+        device->evaluate(loaded.atoms, {want}, nullptr);
         EXPECT_EQ(device->result(nullptr).bad_atom, 123);
         device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-        device->evaluate(loaded.atoms, want, 0, nullptr);
+        device->evaluate(loaded.atoms, {want}, nullptr);
         EXPECT_EQ(device->result(nullptr).bad_atom, 123);
       }
 }
@@ -755,21 +570,24 @@ TEST(ResidentCoordination, TypesAndForces)
     const System s(n, n / 3, density, 37, 0.8, 0.7);
     const Loaded loaded(s, false);
     for (const Precision precision : PRECISIONS) {
-      const auto device = make(table, precision, weight.data());
+      const auto pairs_in_reach = make_resident_pairs(table, precision, weight.data());
+      const auto device = make_resident_coordination(table, precision, pairs_in_reach);
       device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
       const Result expected = on_host(table, s, two, want, weight.data());
       expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want, tolerance_of(precision),
                   precision == Precision::DOUBLE ? 0.0 : 5.0, "types");
+      if (two) continue;
+      const auto pass = make_resident_pair_pass(table, precision, pairs_in_reach);
+      pass->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
       // Both force layouts of LAMMPS.
       for (const bool in_rows : {true, false}) {
-        if (two) continue;
         OnGpu<double> f(std::vector<double>(3 * s.nall, 1.0));
         DeviceForces forces;
         forces.f = f.data();
         forces.atom_stride = in_rows ? 3 : 1;
         forces.axis_stride = in_rows ? 1 : s.nall;
-        device->evaluate_forces(loaded.atoms, DERIVATIVES, forces, nullptr);
-        EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
+        pass->add_forces_and_tally(loaded.atoms, DERIVATIVES, forces, nullptr);
+        EXPECT_NEAR(pass->result(nullptr).value, expected.sums.value,
                     tolerance_of(precision) * 1e5);
         const auto after = f.get();
         const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) +
@@ -820,7 +638,7 @@ TEST(ResidentCoordination, AddedForces)
       const auto device = make(function, precision);
       device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
       OnGpu<double> f(std::vector<double>(3 * s.nall, 0.5));
-      device->evaluate_for_forces(loaded.atoms, DERIVATIVES, 0, nullptr);
+      device->evaluate(loaded.atoms, {DERIVATIVES, true}, nullptr);
       EXPECT_NEAR(device->result(nullptr).value, expected.sums.value,
                   tolerance_of(precision) * expected.sums.value);
       device->add_forces({f.data(), false, 3, 1}, {0.5}, nullptr);
@@ -839,7 +657,7 @@ TEST(ResidentCoordination, AddedForces)
     for (int round = 0; round < 3; ++round) {
       OnGpu<float> f(std::vector<float>(3 * s.nall, 0.5f));
       OnGpu<double> g(std::vector<double>(3 * s.nall, 0.5));
-      device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
+      device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
       device->result(nullptr);    // waits: otherwise the factor may not come from the bias
       device->add_forces({f.data(), true, 3, 1}, {2.0, dVdS.data()}, nullptr);
       device->add_forces({g.data(), false, 3, 1}, {0.5}, nullptr);
@@ -855,199 +673,4 @@ TEST(ResidentCoordination, AddedForces)
         }
     }
   }
-}
-
-// ---- biases
-
-TEST(ResidentBias, Restraints)
-{
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  System s(2000, 0, 10.0, 43);
-  Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  const auto bias = make_resident_bias();
-  ResidentBias::State state = {};
-  state.bad_atom = -1;
-  state.work = 0.5;
-  const double scale = 1.0 / 2000;
-  double s_before = state.s[0] = 3.0, work = state.work;
-  bias->set(state, nullptr);
-  for (int step = 0; step < 5; ++step) {
-    s.move(0.02, step);
-    loaded.x.set(s.x);
-    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    const double value = scale * on_host(function, s, false, VALUE).sums.value;
-    DeviceTerms terms;
-    terms.now.resize(4);
-    terms.moves = true;
-    const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR,
-                                     Restraint::Kind::UPPER_WALL, Restraint::Kind::LOWER_WALL};
-    std::vector<DeviceValue> variables(4);
-    double energy = 0.0, dVdS_of_all[4], dVdS;
-    for (int v = 0; v < 4; ++v) {
-      Restraint &term = terms.now[v];
-      term.kind = kinds[v];
-      term.k = 2.0 + step;
-      term.s0 = value + (v == 2 ? -0.3 : 0.4) + 0.01 * step;
-      term.exponent = 3.0;
-      term.offset = 0.05;
-      Restraint last = term;
-      last.k -= 1.0;
-      last.s0 -= 0.01;
-      terms.last.push_back(last);
-      variables[v] = device->device_value();
-      variables[v].scale = scale;
-      energy += term.evaluate(value, dVdS_of_all[v]);
-      for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
-        work += 0.5 * (term.evaluate(at, dVdS) - last.evaluate(at, dVdS));
-    }
-    const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
-    bias->evaluate(variables, terms, 1.0, nullptr);
-    device->add_forces({f.data(), false, 3, 1}, {2.0, bias->dVdS(0)}, nullptr);
-    const auto forces = f.get();
-    const Result derivatives = on_host(function, s, false, DERIVATIVES);
-    const double most = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
-    for (int i = 0; i < s.nall; ++i)
-      for (int c = 0; c < 3; ++c)
-        ASSERT_NEAR(forces[3 * i + c], -2.0 * dVdS_of_all[0] * derivatives.peratom[4 * i + 1 + c],
-                    1e-9 * most);
-    state = bias->wait(nullptr);
-    EXPECT_NEAR(state.s[0], value, 1e-12 * value);
-    EXPECT_NEAR(state.energy, energy, 1e-9);
-    EXPECT_NEAR(state.work, work, 1e-9);
-    std::vector<double> on_device(4);
-    cudaMemcpy(on_device.data(), bias->dVdS(0), 4 * sizeof(double), cudaMemcpyDeviceToHost);
-    for (int v = 0; v < 4; ++v) {
-      EXPECT_NEAR(state.dVdS[v], dVdS_of_all[v], 1e-9);
-      EXPECT_EQ(on_device[v], state.dVdS[v]);
-    }
-    EXPECT_EQ(state.bad_atom, -1);
-    s_before = value;
-  }
-}
-
-// A linear bias of one variable.
-struct LinearBias {
-  const Switch function{options(SwitchKind::CUBIC, 1.0)};
-  const System s{500, 0, 10.0, 47};
-  const Loaded loaded{s, false};
-  const std::unique_ptr<ResidentCoordination> device = make(function, Precision::DOUBLE);
-  const std::unique_ptr<ResidentBias> bias = make_resident_bias();
-  ResidentBias::State state = {};
-  std::vector<DeviceValue> variables{1};
-  DeviceTerms terms;
-
-  explicit LinearBias(double k)
-  {
-    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-    state.bad_atom = -1;
-    bias->set(state, nullptr);
-    variables[0] = device->device_value();
-    terms.now.resize(1);
-    terms.now[0].kind = Restraint::Kind::LINEAR;
-    terms.now[0].k = k;
-    terms.last = terms.now;
-  }
-
-  void evaluate(double strength)
-  {
-    device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-    bias->evaluate(variables, terms, strength, nullptr);
-    state = bias->wait(nullptr);
-  }
-
-  double dVdS_on_device() const
-  {
-    double dVdS = -1.0;
-    cudaMemcpy(&dVdS, bias->dVdS(0), sizeof(double), cudaMemcpyDeviceToHost);
-    return dVdS;
-  }
-};
-
-// The host gets the nonfinite bias for its message, and the atoms get no force.
-TEST(ResidentBias, BiasThatIsNotFinite)
-{
-  LinearBias linear(10.0);
-  for (const double s0 : {0.0, -1e308, 0.0}) {
-    linear.terms.now[0].s0 = s0;
-    const bool finite = !linear.state.not_finite && s0 == 0.0;
-    linear.evaluate(1.0);
-    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
-    EXPECT_EQ(std::isfinite(linear.state.energy), finite);
-    EXPECT_EQ(linear.state.dVdS[0], 10.0);
-    EXPECT_EQ(linear.dVdS_on_device(), finite ? 10.0 : 0.0);
-  }
-}
-
-// V and dV/dS are finite, but with stride the force of the bias is 'strength' times as large.
-TEST(ResidentBias, ForceThatIsNotFinite)
-{
-  LinearBias linear(1e305);
-  linear.variables[0].scale = 1e-6;
-  for (const double strength : {1e2, 1e4}) {
-    const bool finite = strength == 1e2;
-    linear.evaluate(strength);
-    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
-    EXPECT_TRUE(std::isfinite(linear.state.energy));
-    EXPECT_EQ(linear.state.dVdS[0], 1e305);
-    EXPECT_EQ(linear.dVdS_on_device(), finite ? 1e305 : 0.0);
-  }
-}
-
-TEST(ResidentBias, MetadynamicsOnAGrid)
-{
-  const Switch function(options(SwitchKind::CUBIC, 1.0));
-  const System s(500, 0, 10.0, 47);
-  const Loaded loaded(s, false);
-  const auto device = make(function, Precision::DOUBLE);
-  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
-  device->evaluate(loaded.atoms, DERIVATIVES, 0, nullptr);
-  const double value = device->result(nullptr).value;
-  for (int n = 1; n <= 3; ++n)
-    for (const bool with_interval : {false, true}) {
-      MetadynamicsOptions o;
-      std::vector<DeviceValue> variables(n);
-      double at[3], dVdS[3];
-      for (int v = 0; v < n; ++v) {
-        variables[v] = device->device_value();
-        variables[v].scale = (0.3 + 0.1 * v) / value;
-        at[v] = variables[v].scale * value;
-        o.names.push_back("v" + std::to_string(v));
-        o.sigma.push_back(0.1);
-        o.grid.push_back({-1.0, 1.0, 60});
-        if (with_interval) o.interval.push_back({-0.5, v == 0 ? 0.25 : 0.9});
-      }
-      o.height = 1.0;
-      Metadynamics metad(o);
-      std::mt19937 random(n);
-      std::uniform_real_distribution<double> place(0.1, 0.6);
-      for (int h = 0; h < 20; ++h) {
-        double center[3];
-        for (double &c : center) c = place(random);
-        metad.add(metad.next_hill(center, 0.0));
-      }
-      const auto bias = make_resident_bias();
-      ResidentBias::State state = {};
-      state.bad_atom = -1;
-      bias->set(state, nullptr);
-      DeviceTerms terms;
-      terms.grid = {o.grid, o.interval, &metad.grid_values(), metad.nhills()};
-      const auto compare = [&] {
-        bias->evaluate(variables, terms, 1.0, nullptr);
-        state = bias->wait(nullptr);
-        EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
-        for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
-        EXPECT_EQ(state.outside, 0);
-      };
-      compare();
-      const double before = state.energy;
-      metad.add(metad.next_hill(at, 0.0));
-      terms.grid.version = metad.nhills();    // the grid is copied again
-      compare();
-      EXPECT_GT(state.energy, before + 0.1);
-      variables[0].scale = 5.0 / value;
-      bias->evaluate(variables, terms, 1.0, nullptr);
-      EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
-    }
 }

@@ -103,6 +103,15 @@ struct DeviceSelection {
   DeviceNeighbors neighbors;
 };
 
+// Results of this rank, available after a wait.
+struct Totals {
+  double value = 0.0;       // S
+  double virial[6] = {};    // W: xx yy zz xy xz yz
+  int bad_atom = -1;        // row of an atom whose position is not finite; -1: none
+  // An atom has moved by more than half the skin, so pairs at dmax may be missing.
+  bool moved = false;
+};
+
 // Pairs in reach, found on the GPU. Variables share them if they have the same groups, range and
 // precision, and if their types differ in the same way.
 class ResidentPairs;

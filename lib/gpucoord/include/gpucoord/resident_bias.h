@@ -23,7 +23,7 @@ class GPUCOORD_API ResidentBias {
     double s[MAX_VARIABLES], dVdS[MAX_VARIABLES];    // S and dV/dS
     double energy, work;
     // errors of all evaluations since the state was set
-    int bad_atom;    // as in ResidentResult
+    int bad_atom;    // as in Totals
     int moved;
     // Either stops the state, and the bias has no forces from then on.
     int not_finite;    // whether S, V or strength dV/dS was not a finite number

@@ -1,10 +1,12 @@
-// Part of GPUCOORD, GPL-2.0. Collective variables whose atoms are resident on a GPU: the interface
-// that biases on the GPU know.
+// Part of GPUCOORD, GPL-2.0. Interface of collective variables whose atoms are resident on a GPU.
+//
+// All work is enqueued on the caller's stream. Only functions documented as waiting wait for it.
 
 #ifndef GPUCOORD_VARIABLE_H
 #define GPUCOORD_VARIABLE_H
 
 #include "gpucoord/export.h"
+#include "gpucoord/pairs.h"
 #include "gpucoord/types.h"
 
 #include <cstddef>
@@ -27,14 +29,42 @@ struct DeviceValue {
   const DeviceStatus *status = nullptr;    // in device memory: errors of the evaluation
 };
 
+// Outputs of an evaluation, and the positions that it reads.
+struct Request {
+  unsigned want = VALUE;    // see Want in pairs.h
+  // Only add_forces() uses the derivatives: if pair terms are float, they may be kept in float.
+  bool for_forces_only = false;
+  // A number that identifies the positions; variables that share pairs read the positions of one
+  // number once; 0: always.
+  std::int64_t positions = 0;
+};
+
+// The part of one rank: S and W of the whole system are sums over ranks.
 class GPUCOORD_API Variable {
  public:
   virtual ~Variable() = default;
 
+  // Finds the pairs. Must be called before the first evaluation, and whenever atoms were renumbered
+  // or may have moved by half the skin. version: variables that share pairs find the pairs of one
+  // version once; 0: always. Waits. Throws DeviceError, std::bad_alloc, and std::invalid_argument
+  // (see DeviceSelection::neighbors).
+  virtual void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version,
+                       DeviceStream) = 0;
+  // Enqueues S and the requested outputs. Throws DeviceError.
+  virtual void evaluate(const DeviceAtoms &, const Request &, DeviceStream) = 0;
+
   // The value of the last enqueued evaluation.
   virtual DeviceValue device_value() const = 0;
+  // Waits for the last evaluation. Errors are cleared after being reported. Throws DeviceError.
+  virtual Totals result(DeviceStream) = 0;
+  // Clears the errors of an earlier run.
+  virtual void forget_errors(DeviceStream) = 0;
+
   // Enqueues f -= factor dS/dx for the owned atoms, after an evaluation with DERIVATIVES.
   virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;
+  // Waits, and adds the per-atom output of the last evaluation, which was not for forces only, to
+  // peratom, [nlocal][peratom_columns(want)] on the host.
+  virtual void peratom(double *peratom, DeviceStream) = 0;
 
   virtual std::size_t bytes() const = 0;            // device memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Coordination numbers of atoms whose data are resident on the GPU.
+// Part of GPUCOORD, GPL-2.0. Coordination numbers, and energies of pairs, of atoms whose data are
+// resident on the GPU.
 //
 // An evaluation has one launch that reads positions into points, and one launch over the rows of
 // each pair of type classes, which also sums S. If no partners are listed, the cell processor runs
@@ -76,7 +77,9 @@ namespace {
     DeviceStatus status;
   };
 
-  template <class Real> class CudaResidentCoordination : public ResidentCoordination {
+  // Implements both interfaces, because both are the same pass over pairs.
+  template <class Real>
+  class CudaResidentCoordination : public ResidentCoordination, public PairPass {
    public:
     CudaResidentCoordination(const SwitchTable &table, Precision precision,
                              std::shared_ptr<ResidentPairs> pairs_in) :
@@ -101,18 +104,13 @@ namespace {
     std::int64_t natoms_a() const override { return pairs->natoms(0); }
     std::int64_t natoms_b() const override { return pairs->natoms(1); }
 
-    void evaluate(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
-                  DeviceStream stream) override
+    void evaluate(const DeviceAtoms &atoms, const Request &request, DeviceStream stream) override
     {
-      run(atoms, want, positions, nullptr, false, stream);
+      const bool in_float = request.for_forces_only && std::is_same<Real, float>::value;
+      run(atoms, request.want, request.positions, nullptr, in_float, stream);
     }
-    void evaluate_for_forces(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
-                             DeviceStream stream) override
-    {
-      run(atoms, want, positions, nullptr, std::is_same<Real, float>::value, stream);
-    }
-    void evaluate_forces(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces,
-                         DeviceStream stream) override
+    void add_forces_and_tally(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces,
+                              DeviceStream stream) override
     {
       run(atoms, want, 0, &forces, false, stream);
     }
@@ -132,9 +130,9 @@ namespace {
       }
     }
 
-    ResidentResult result(DeviceStream stream) override
+    Totals result(DeviceStream stream) override
     {
-      ResidentResult result;
+      Totals result;
       check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
                             cudaMemcpyDeviceToHost, stream),
             "copying from it");
@@ -369,6 +367,14 @@ namespace {
 std::unique_ptr<ResidentCoordination>
 make_resident_coordination(const SwitchTable &table, Precision precision,
                            std::shared_ptr<ResidentPairs> pairs)
+{
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
+  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs));
+}
+
+std::unique_ptr<PairPass> make_resident_pair_pass(const SwitchTable &table, Precision precision,
+                                                  std::shared_ptr<ResidentPairs> pairs)
 {
   if (precision == Precision::DOUBLE)
     return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));

@@ -55,6 +55,12 @@ std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTab
   throw DeviceError(NOT_BUILT);
 }
 
+std::unique_ptr<PairPass> make_resident_pair_pass(const SwitchTable &, Precision,
+                                                  std::shared_ptr<ResidentPairs>)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
 std::unique_ptr<ResidentBias> make_resident_bias()
 {
   throw DeviceError(NOT_BUILT);

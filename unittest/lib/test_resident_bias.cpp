@@ -1,0 +1,215 @@
+// Part of GPUCOORD, GPL-2.0. Biases of variables on the GPU, compared with the host's biases.
+
+#include "gpu_tests.h"
+#include "resident_systems.h"
+
+#include "gpucoord/metadynamics.h"
+#include "gpucoord/resident_bias.h"
+
+#include <cuda_runtime_api.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+using namespace gpucoord;
+
+TEST(ResidentBias, Restraints)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  System s(2000, 0, 10.0, 43);
+  Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  const auto bias = make_resident_bias();
+  ResidentBias::State state = {};
+  state.bad_atom = -1;
+  state.work = 0.5;
+  const double scale = 1.0 / 2000;
+  double s_before = state.s[0] = 3.0, work = state.work;
+  bias->set(state, nullptr);
+  for (int step = 0; step < 5; ++step) {
+    s.move(0.02, step);
+    loaded.x.set(s.x);
+    device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+    const double value = scale * on_host(function, s, false, VALUE).sums.value;
+    DeviceTerms terms;
+    terms.now.resize(4);
+    terms.moves = true;
+    const Restraint::Kind kinds[] = {Restraint::Kind::HARMONIC, Restraint::Kind::LINEAR,
+                                     Restraint::Kind::UPPER_WALL, Restraint::Kind::LOWER_WALL};
+    std::vector<DeviceValue> variables(4);
+    double energy = 0.0, dVdS_of_all[4], dVdS;
+    for (int v = 0; v < 4; ++v) {
+      Restraint &term = terms.now[v];
+      term.kind = kinds[v];
+      term.k = 2.0 + step;
+      term.s0 = value + (v == 2 ? -0.3 : 0.4) + 0.01 * step;
+      term.exponent = 3.0;
+      term.offset = 0.05;
+      Restraint last = term;
+      last.k -= 1.0;
+      last.s0 -= 0.01;
+      terms.last.push_back(last);
+      variables[v] = device->device_value();
+      variables[v].scale = scale;
+      energy += term.evaluate(value, dVdS_of_all[v]);
+      for (const double at : {step == 0 && v > 0 ? 0.0 : s_before, value})
+        work += 0.5 * (term.evaluate(at, dVdS) - last.evaluate(at, dVdS));
+    }
+    const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
+    bias->evaluate(variables, terms, 1.0, nullptr);
+    device->add_forces({f.data(), false, 3, 1}, {2.0, bias->dVdS(0)}, nullptr);
+    const auto forces = f.get();
+    const Result derivatives = on_host(function, s, false, DERIVATIVES);
+    const double most = 2.0 * std::fabs(dVdS_of_all[0]) * largest(derivatives.peratom, 4, 1, 4);
+    for (int i = 0; i < s.nall; ++i)
+      for (int c = 0; c < 3; ++c)
+        ASSERT_NEAR(forces[3 * i + c], -2.0 * dVdS_of_all[0] * derivatives.peratom[4 * i + 1 + c],
+                    1e-9 * most);
+    state = bias->wait(nullptr);
+    EXPECT_NEAR(state.s[0], value, 1e-12 * value);
+    EXPECT_NEAR(state.energy, energy, 1e-9);
+    EXPECT_NEAR(state.work, work, 1e-9);
+    std::vector<double> on_device(4);
+    cudaMemcpy(on_device.data(), bias->dVdS(0), 4 * sizeof(double), cudaMemcpyDeviceToHost);
+    for (int v = 0; v < 4; ++v) {
+      EXPECT_NEAR(state.dVdS[v], dVdS_of_all[v], 1e-9);
+      EXPECT_EQ(on_device[v], state.dVdS[v]);
+    }
+    EXPECT_EQ(state.bad_atom, -1);
+    s_before = value;
+  }
+}
+
+namespace {
+
+// A linear bias of one variable.
+struct LinearBias {
+  const Switch function{options(SwitchKind::CUBIC, 1.0)};
+  const System s{500, 0, 10.0, 47};
+  const Loaded loaded{s, false};
+  const std::unique_ptr<ResidentCoordination> device = make(function, Precision::DOUBLE);
+  const std::unique_ptr<ResidentBias> bias = make_resident_bias();
+  ResidentBias::State state = {};
+  std::vector<DeviceValue> variables{1};
+  DeviceTerms terms;
+
+  explicit LinearBias(double k)
+  {
+    device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    state.bad_atom = -1;
+    bias->set(state, nullptr);
+    variables[0] = device->device_value();
+    terms.now.resize(1);
+    terms.now[0].kind = Restraint::Kind::LINEAR;
+    terms.now[0].k = k;
+    terms.last = terms.now;
+  }
+
+  void evaluate(double strength)
+  {
+    device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+    bias->evaluate(variables, terms, strength, nullptr);
+    state = bias->wait(nullptr);
+  }
+
+  double dVdS_on_device() const
+  {
+    double dVdS = -1.0;
+    cudaMemcpy(&dVdS, bias->dVdS(0), sizeof(double), cudaMemcpyDeviceToHost);
+    return dVdS;
+  }
+};
+
+}    // namespace
+
+// The host gets the nonfinite bias for its message, and the atoms get no force.
+TEST(ResidentBias, BiasThatIsNotFinite)
+{
+  LinearBias linear(10.0);
+  for (const double s0 : {0.0, -1e308, 0.0}) {
+    linear.terms.now[0].s0 = s0;
+    const bool finite = !linear.state.not_finite && s0 == 0.0;
+    linear.evaluate(1.0);
+    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
+    EXPECT_EQ(std::isfinite(linear.state.energy), finite);
+    EXPECT_EQ(linear.state.dVdS[0], 10.0);
+    EXPECT_EQ(linear.dVdS_on_device(), finite ? 10.0 : 0.0);
+  }
+}
+
+// V and dV/dS are finite, but with stride the force of the bias is 'strength' times as large.
+TEST(ResidentBias, ForceThatIsNotFinite)
+{
+  LinearBias linear(1e305);
+  linear.variables[0].scale = 1e-6;
+  for (const double strength : {1e2, 1e4}) {
+    const bool finite = strength == 1e2;
+    linear.evaluate(strength);
+    EXPECT_EQ(linear.state.not_finite, finite ? 0 : 1);
+    EXPECT_TRUE(std::isfinite(linear.state.energy));
+    EXPECT_EQ(linear.state.dVdS[0], 1e305);
+    EXPECT_EQ(linear.dVdS_on_device(), finite ? 1e305 : 0.0);
+  }
+}
+
+TEST(ResidentBias, MetadynamicsOnAGrid)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(500, 0, 10.0, 47);
+  const Loaded loaded(s, false);
+  const auto device = make(function, Precision::DOUBLE);
+  device->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+  device->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+  const double value = device->result(nullptr).value;
+  for (int n = 1; n <= 3; ++n)
+    for (const bool with_interval : {false, true}) {
+      MetadynamicsOptions o;
+      std::vector<DeviceValue> variables(n);
+      double at[3], dVdS[3];
+      for (int v = 0; v < n; ++v) {
+        variables[v] = device->device_value();
+        variables[v].scale = (0.3 + 0.1 * v) / value;
+        at[v] = variables[v].scale * value;
+        o.names.push_back("v" + std::to_string(v));
+        o.sigma.push_back(0.1);
+        o.grid.push_back({-1.0, 1.0, 60});
+        if (with_interval) o.interval.push_back({-0.5, v == 0 ? 0.25 : 0.9});
+      }
+      o.height = 1.0;
+      Metadynamics metad(o);
+      std::mt19937 random(n);
+      std::uniform_real_distribution<double> place(0.1, 0.6);
+      for (int h = 0; h < 20; ++h) {
+        double center[3];
+        for (double &c : center) c = place(random);
+        metad.add(metad.next_hill(center, 0.0));
+      }
+      const auto bias = make_resident_bias();
+      ResidentBias::State state = {};
+      state.bad_atom = -1;
+      bias->set(state, nullptr);
+      DeviceTerms terms;
+      terms.grid = {o.grid, o.interval, &metad.grid_values(), metad.nhills()};
+      const auto compare = [&] {
+        bias->evaluate(variables, terms, 1.0, nullptr);
+        state = bias->wait(nullptr);
+        EXPECT_NEAR(state.energy, metad.evaluate(at, dVdS), 1e-12);
+        for (int v = 0; v < n; ++v) EXPECT_NEAR(state.dVdS[v], dVdS[v], 1e-10);
+        EXPECT_EQ(state.outside, 0);
+      };
+      compare();
+      const double before = state.energy;
+      metad.add(metad.next_hill(at, 0.0));
+      terms.grid.version = metad.nhills();    // the grid is copied again
+      compare();
+      EXPECT_GT(state.energy, before + 0.1);
+      variables[0].scale = 5.0 / value;
+      bias->evaluate(variables, terms, 1.0, nullptr);
+      EXPECT_EQ(bias->wait(nullptr).outside, with_interval ? 0 : 1);
+    }
+}
