@@ -13,7 +13,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch, brute_force, scalar_of
+from brutetest import Box, Switch, brute_force
+from coordtest import scalar_of
 
 # Distance and strain; the narrowest Gaussian has a width of 0.3.
 STEP = coordtest.strain_step(1e-3)

@@ -14,7 +14,7 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Switch, brute_force
 from referencetest import INPUT, TESTS, numbers, read_reference
 
 REFERENCES = glob.glob(os.path.join(TESTS, "fix-timestep-coord_bias_*.yaml"))
