@@ -330,6 +330,38 @@ def extrapolate(values, step):
     return (4 * fine - coarse) / 3
 
 
+def differences(lmp, box, atoms, value, step):
+    """Return the derivatives of value(), which runs LAMMPS: with respect to the coordinates of these atoms, [atom][axis], and
+    to the strains x' = x + e_ab x_b along a, in the order of COMPONENTS."""
+    x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
+
+    def displace(atom, axis):
+        def change(by):
+            moved = x.copy()
+            moved[atom, axis] += by
+            move_to(lmp, moved)
+        return change
+
+    def strain(a, b):
+        def change(by):
+            e = np.eye(3)
+            e[a, b] += by
+            set_box(lmp, box, box.edges @ e.T)
+        return change
+
+    def difference(change):
+        values = []
+        for factor in (-1, -0.5, 0.5, 1):
+            change(factor * step)
+            values.append(value())
+            set_box(lmp, box, box.edges)
+            move_to(lmp, x)
+        return extrapolate(values, step)
+
+    return (np.array([[difference(displace(atom, axis)) for axis in range(3)] for atom in atoms]),
+            np.array([difference(strain(a, b)) for a, b in COMPONENTS]))
+
+
 def strain_step(step):
     """Strained atoms are not on the grid: if LAMMPS rounds them, the step is longer."""
     return 8 * step if POSITION_ROUNDOFF else step

@@ -94,37 +94,16 @@ class Values(unittest.TestCase):
                 system.commands("change_box all triclinic")
             system.commands("run 0")
             _, gradients, virial = system.result()
-            x, step = system.x(), test_bias_forces.STEP
+            step = test_bias_forces.STEP
 
-            def difference(change):
-                values = []
-                for factor in (-1, -0.5, 0.5, 1):
-                    change(factor * step)
-                    system.commands("run 0")
-                    values.append(coordtest.scalar_of(system.lmp, "d"))
-                    coordtest.set_box(system.lmp, system.box, system.box.edges)
-                    coordtest.move_to(system.lmp, x)
-                return coordtest.extrapolate(values, step)
-
-            def displace(atom, axis):
-                def change(by):
-                    moved = x.copy()
-                    moved[atom, axis] += by
-                    coordtest.move_to(system.lmp, moved)
-                return change
-
-            def strain(a, b):
-                def change(by):
-                    e = np.eye(3)
-                    e[a, b] += by
-                    coordtest.set_box(system.lmp, system.box, system.box.edges @ e.T)
-                return change
+            def value():
+                system.commands("run 0")
+                return coordtest.scalar_of(system.lmp, "d")
 
             atoms = np.argsort(np.abs(gradients).max(axis=1))[-3:]
-            by_positions = [[difference(displace(atom, axis)) for axis in range(3)] for atom in atoms]
-            by_strain = [-difference(strain(a, b)) for a, b in coordtest.COMPONENTS]
+            by_positions, by_strain = coordtest.differences(system.lmp, system.box, atoms, value, step)
             rounding = coordtest.rounding_of_difference(system.box, gradients, step)
-            errors = [coordtest.error_of(*both, rounding) for both in ((gradients[atoms], by_positions), (virial, by_strain))]
+            errors = [coordtest.error_of(*both, rounding) for both in ((gradients[atoms], by_positions), (virial, -by_strain))]
             print("%s, %s: dS/dx %.1e, W %.1e" % (box, case, *errors))
             self.assertLessEqual(max(errors), test_bias_forces.TOLERANCE, f"{box}, {case}")
 
