@@ -19,25 +19,33 @@ fi
 
 # BACKEND PROGRAM FILTER; * in a filter is GoogleTest's. Devices.* asks for a GPU that does not exist.
 cases=(
-  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Lists.*:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
-  "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:Pairs.*:*EngineFunctions*"
+  "warp test_cuda */n0:*/n1:*/n33:*/n129:*/n1000:*/n4097:Expressions.equal*:Shapes.droplets*:Shapes.planes*"
+  "warp test_cuda_reuse Lists.*"
+  "warp test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
+  "warp test_coordination_images Periodic.S_of*:Pairs.*"
   "auto test_coordination Engines.take*:Engines.sum*:*EngineFunctions*"
-  "auto test_switch_table *any_number*:*each_kind*:*pairs_equal*:Changes.*:List.*:Windows.*"
-  "warp test_switch_table *any_number*:*each_kind*:List.*"
-  "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:Periodic.S_of*:*EngineFunctions*"
+  "auto test_switch_table *any_number*:*each_kind*:*pairs_equal*"
+  "auto test_switch_table_lists Changes.*:List.*:Windows.*"
+  "warp test_switch_table *any_number*:*each_kind*"
+  "warp test_switch_table_lists List.*"
+  "block test_coordination Engines.take*:Engines.sum*:Shapes.coincident*:Shapes.a_single*:*EngineFunctions*"
+  "block test_coordination_images Periodic.S_of*"
   "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
-  "auto test_potential_map *AtPoints:*FixedBins:*NothingThere:*OneCharge"
+  "auto test_potential_map *AtPoints:*OneCharge"
+  "auto test_potential_map_options *FixedBins:*NothingThere"
 )
 # racecheck is a hundred times slower
 racecheck_cases=(
-  "warp test_cuda */n33:*/n129:Lists.of_one_version_are*"
+  "warp test_cuda */n33:*/n129"
+  "warp test_cuda_reuse Lists.of_one_version_are*"
   "auto test_coordination Engines.sum*"
   "warp test_coordination Engines.sum*:Shapes.a_single*"
   "block test_coordination Engines.sum*:Shapes.a_single*"
-  "auto test_switch_table Windows.of_three*:List.*"
-  "warp test_switch_table List.*"
+  "auto test_switch_table_lists Windows.of_three*:List.*"
+  "warp test_switch_table_lists List.*"
   "auto test_map_cuda *ChargesOnPoints:*OfAtoms*"
-  "auto test_potential_map *NothingThere:*OneCharge"
+  "auto test_potential_map *OneCharge"
+  "auto test_potential_map_options *NothingThere"
 )
 failed=0
 for tool; do

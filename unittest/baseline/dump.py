@@ -46,7 +46,7 @@ class Quantities:
                 values = self.lmp.extract_compute(ident, 0, 1)
                 yield f"c_{ident}.vector", [values[k] for k in range(sizes[word])]
             else:
-                columns = {"atoms": 4, "array6": 6, "peratom": 1}[word]
+                columns = {"atoms": 4, "gradients": 3, "array6": 6, "peratom": 1}[word]
                 yield f"c_{ident}.{word}", self.lmp.gather(f"c_{ident}", 1, columns)
 
     def fix(self, ident):
@@ -150,7 +150,7 @@ def begin_output(command, members, in_run):
             elif kind == "compute" and in_run:
                 values += [f"c_{rest[0]}"] * ("scalar" in rest[1])
                 values += [f"c_{rest[0]}[*]"] * ("vector" in rest[1])
-                arrays += [f"c_{rest[0]}[*]"] * ("atoms" in rest[1])
+                arrays += [f"c_{rest[0]}[*]"] * ("atoms" in rest[1] or "gradients" in rest[1])
     if values:
         command("thermo_style custom step pe ke press pxx pyy pzz pxy pxz pyz " + " ".join(values))
     if arrays:

@@ -179,6 +179,33 @@ def file_of_pairs():
     return "".join(f"{i} {j}\n" for i, j in pairs if i != j)
 
 
+EXPRESSIONS = {    # of the variables s, t and u
+    "twice": '"2*a" a c_s',
+    "difference": '"a - b" a c_s b c_t',
+    "ratio": '"a*b/(1 + c)" a c_s b c_t c c_u',
+    "functions": '"exp(-a/10)*sqrt(b) + 0.1*a" a c_t b c_s',
+    "power": '"(a/b)^2.5" a c_s b c_u',
+    "larger": '"max(a, b)" a c_s b c_t',
+    "nested": '"d*d/c - d" d c_d c c_u',
+}
+
+
+def expressions():
+    """compute coord/custom"""
+    for box in "ortho", "tilted":
+        for precision in PRECISIONS:
+            variables = [
+                f"compute s a coord/gpu group2 c norm mean switch cubic d0 0.7 dmax 1.9 precision {precision} @D",
+                f"compute t all coord/gpu norm mean switch rational 1.1 dmax 2.6 engine list precision {precision} @D",
+                f"compute u p1 coord/gpu pairs p2 switch rational 1.1 dmax 2.6 precision {precision} @D"]
+            # The IDs of members get numbers, which expressions do not know: d and its parent are not both members.
+            child = 'compute d all coord/custom "a - b" a c_s b c_t'
+            yield Scene([*liquid(box), *variables, child], [
+                Member(f"custom/{box}/{precision}/{name}", [f"compute v all coord/custom {words}"],
+                       [("compute", "v", "scalar vector gradients")])
+                for name, words in EXPRESSIONS.items()], in_run=True)
+
+
 # ---------------------------------------------------------------- biases
 
 ONE = ["compute s a coord/gpu group2 c norm mean switch cubic d0 0.7 dmax 1.9 precision double @D"]
@@ -247,6 +274,15 @@ def biases():
         "coeff 3 3 tanh 0.7 dmax 2.2 precision double @D"])
     yield bias("custom", "c_s harmonic k 2.0 s0 140.0", [
         'compute s all coord/gpu switch custom 1.1 func "1/(1+x^6)" dmax 2.4 precision double @D'])
+    expressions = [*TWO, 'compute e all coord/custom "a - b" a c_s b c_t',
+                   'compute g all coord/custom "exp(-e*e)*b" e c_e b c_t']
+    of = [("compute", ident, "scalar vector gradients") for ident in "eg"]
+    for name, words in (("harmonic", "c_e harmonic k 200.0 s0 -0.3"),
+                        ("nested", "c_g c_s moving k 100.0 50.0 s0 0.8 1.0 s0/stop 1.6 1.2 steps 8"),
+                        ("parent-and-child", "c_e c_t harmonic k 200.0 150.0 s0 -0.3 1.3"),
+                        ("metad", f"c_g {METAD_ONE} file HILLS")):
+        yield bias(f"expression-{name}", words, expressions, of=of)
+    yield bias("expression-tilted", "c_g harmonic k 200.0 s0 1.2", expressions, liquid("tilted"), of=of)
     yield bias("tilted", "c_s c_t harmonic k 200.0 150.0 s0 1.2 1.3", TWO, liquid("tilted"))
     second = ["fix wall all coord/bias c_s wall/upper k 50.0 s0 0.9",
               f"fix hills all coord/bias c_t {METAD_ONE} grid 0 4 bins 420 file HILLS2"]
@@ -475,5 +511,5 @@ def potentials():
 
 
 def all_scenes():
-    for part in coordination, biases, pairs, multisites, potentials:
+    for part in coordination, expressions, biases, pairs, multisites, potentials:
         yield from part()

@@ -11,6 +11,7 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
 
 if coordtest.PRECISION != "double":
@@ -160,7 +161,7 @@ class Model:
         return -self.field() * moment @ moment / 2
 
     def energies(self, box, x, q, types):
-        """Sum over pairs of all periodic images. box: coordtest.Box."""
+        """Sum over pairs of all periodic images. box: brutetest.Box."""
         result = Energies(len(x))
         x, turn = box.wrap(np.asarray(x, float)), rotations(q)
         reach = max(one.reach() for one in self.components)

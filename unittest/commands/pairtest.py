@@ -6,8 +6,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Switch
+from brutetest import Switch
 
 # One function of each kind, and one with a jump at dmax. All ranges are at most 2.5.
 KINDS = {
@@ -48,7 +49,7 @@ class Potential:
         parts = []
         for (i, j), switch in self.functions.items():
             a, b = np.flatnonzero(types == i), np.flatnonzero(types == j)
-            part = coordtest.brute_force(box, x, switch, a, None if i == j else b)
+            part = brutetest.brute_force(box, x, switch, a, None if i == j else b)
             parts.append((self.epsilons[i, j], part))
         state = self.total(parts)
         spreads = [(abs(epsilon), part.spread) for epsilon, part in parts if part.spread]
@@ -92,7 +93,7 @@ class State:
     def __init__(self, energy, forces, virial, atom_energies, atom_virials, centroid=None):
         self.energy, self.forces, self.virial = energy, forces, virial
         self.atom_energies, self.atom_virials, self.centroid = atom_energies, atom_virials, centroid
-        self.spread = None    # like that of coordtest.Result
+        self.spread = None    # like that of brutetest.Result
 
 
 class PairTest(unittest.TestCase):

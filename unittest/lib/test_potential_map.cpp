@@ -3,6 +3,7 @@
 
 #include "backends.h"
 #include "each_isa.h"
+#include "map_systems.h"
 
 #include "../../lib/gpucoord/src/potential_map/map_kernels_host.h"
 #include "gpucoord/potential_map.h"
@@ -13,9 +14,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <random>
-#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gpucoord {
@@ -30,67 +30,11 @@ using namespace gpucoord;
 namespace {
 
 using Long = long double;
-constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
-constexpr MapKernel KERNELS[] = {MapKernel::CUT, MapKernel::SMOOTH, MapKernel::TAYLOR,
-                                 MapKernel::EWALD, MapKernel::DIRECT};
-constexpr MapOverlap OVERLAPS[] = {MapOverlap::SKIP, MapOverlap::ZERO, MapOverlap::SOFT};
-const char *const KERNEL_NAMES[] = {"cut", "smooth", "taylor", "ewald", "direct"};
-const char *const OVERLAP_NAMES[] = {"skip", "zero", "soft"};
 
 // Rounding of pair terms in float, relative to sums of |q/r| terms.
 constexpr double FLOAT = 3e-6;
 // The same in double, where the order of sums differs.
 constexpr double DOUBLE = 2e-14;
-
-struct System {
-  std::vector<double> x, q;
-  MapCharges charges() const { return {x.data(), q.data(), static_cast<int>(q.size())}; }
-  void add(double px, double py, double pz, double charge)
-  {
-    x.insert(x.end(), {px, py, pz});
-    q.push_back(charge);
-  }
-};
-
-struct Values {
-  std::vector<double> phi, field;
-  explicit Values(std::size_t n = 0) : phi(n, NAN), field(3 * n, NAN) {}
-  MapResults out() { return {phi.data(), field.data()}; }
-};
-
-std::size_t size_of(const MapGrid &grid)
-{
-  return static_cast<std::size_t>(grid.n[0]) * grid.n[1] * grid.n[2];
-}
-
-System random_system(int n, double length, unsigned seed)
-{
-  System s;
-  std::mt19937 random(seed);
-  std::uniform_real_distribution<double> place(0.0, length), charge(-1.0, 1.0);
-  for (int k = 0; k < n; ++k) {
-    const double px = place(random), py = place(random), pz = place(random);
-    s.add(px, py, pz, charge(random));
-  }
-  return s;
-}
-
-// A grid in restricted triclinic form.
-MapGrid grid_of(int nx, int ny, int nz, double step, double tilt)
-{
-  MapGrid grid;
-  const double origin[3] = {-0.7, 0.3, -0.2},
-               steps[3][3] = {{step, 0, 0},
-                              {tilt * step, 1.1 * step, 0},
-                              {-0.5 * tilt * step, 0.7 * tilt * step, 0.9 * step}};
-  const int n[3] = {nx, ny, nz};
-  for (int a = 0; a < 3; ++a) {
-    grid.origin[a] = origin[a];
-    grid.n[a] = n[a];
-    for (int c = 0; c < 3; ++c) grid.step[a][c] = steps[a][c];
-  }
-  return grid;
-}
 
 void place(const MapGrid &grid, std::size_t p, double *x)
 {
@@ -209,24 +153,6 @@ std::vector<double> points_of(const MapGrid &grid)
   std::vector<double> points(3 * size_of(grid));
   for (std::size_t p = 0; p < size_of(grid); ++p) place(grid, p, &points[3 * p]);
   return points;
-}
-
-MapOptions options_of(MapKernel kernel, MapOverlap overlap = MapOverlap::SKIP)
-{
-  MapOptions o;
-  o.kernel = kernel;
-  o.cutoff = 3.3;
-  o.alpha = 0.9;
-  o.overlap = overlap;
-  o.radius = 0.6;
-  o.tiny = 1e-5 * o.cutoff;
-  return o;
-}
-
-std::string name_of(const MapOptions &o)
-{
-  return std::string(KERNEL_NAMES[static_cast<int>(o.kernel)]) + " " +
-      OVERLAP_NAMES[static_cast<int>(o.overlap)];
 }
 
 }    // namespace
@@ -521,29 +447,6 @@ TEST(PotentialMap, BricksOfAGrid)
   }
 }
 
-TEST(PotentialMap, NothingThere)
-{
-  const System none, s = random_system(5, 3.0, 1);
-  for (const MapKernel kernel : KERNELS) {
-    const auto map = make_map(options_of(kernel), Precision::MIXED, 2);
-    const MapGrid grid = grid_of(3, 2, 2, 1.0, 0.0);
-    Values empty(size_of(grid));
-    map->on_grid(grid, none.charges(), empty.out());
-    for (const double v : empty.phi) EXPECT_EQ(v, 0.0);
-    for (const double v : empty.field) EXPECT_EQ(v, 0.0);
-    EXPECT_EQ(map->tested(), 0.0);
-    for (int axis = 0; axis < 3; ++axis) {
-      MapGrid flat = grid;
-      flat.n[axis] = 0;
-      map->on_grid(flat, s.charges(), {nullptr, nullptr});
-    }
-    map->at_points({nullptr, nullptr, 0}, s.charges(), {nullptr, nullptr});
-    Values at(5);
-    map->at_points({s.x.data(), nullptr, 5}, none.charges(), at.out());
-    for (const double v : at.phi) EXPECT_EQ(v, 0.0);
-  }
-}
-
 // Charges far from the origin, and far from each other.
 TEST(PotentialMap, FarFromTheOrigin)
 {
@@ -633,96 +536,4 @@ TEST(PotentialMap, InstructionSetsAgree)
         for (int v = 0; v < POINTS_OF_A_ROW * MAP_VALUES; ++v)
           ASSERT_NEAR(results[4 * set + which][v], results[which][v], which % 2 ? 2e-3 : 1e-10);
   }
-}
-
-// Overflow counted by hand: three bins with 4, 1 and 2 charges.
-TEST(PotentialMap, FixedBins)
-{
-  System s;
-  for (const double x : {0.5, 0.6, 0.7, 0.8, 5.5, 9.5, 9.6})
-    s.add(x, 0.5, 0.5, x > 0.65 ? -1.0 : 1.0);
-  MapGrid grid = grid_of(9, 2, 3, 1.1, 0.0);
-  MapOptions o = options_of(MapKernel::SMOOTH);
-  o.cutoff = 4.0;
-  for (int c = 0; c < 3; ++c) grid.origin[c] = 0.1;    // the first bin begins at -3.9
-  Values expected(size_of(grid)), found(size_of(grid));
-  make_map(o, Precision::DOUBLE, 1)->on_grid(grid, s.charges(), expected.out());
-  struct Case {
-    int depth, overflowing, better;
-  };
-  for (const Case &c : {Case{1, 4, 4}, Case{2, 2, 4}, Case{3, 1, 4}, Case{4, 0, 4}, Case{9, 0, 9}})
-    for (const bool on_host : {false, true}) {
-      const MapBins bins = {true, 2.0, c.depth, on_host};
-      const auto map = ::on_host() ? make_host_potential_map(o, Precision::DOUBLE, 1, bins)
-                                   : make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins);
-      map->on_grid(grid, s.charges(), found.out());
-      EXPECT_EQ(map->overflow().charges, 7.0);
-      EXPECT_EQ(map->overflow().overflowing, c.overflowing);
-      EXPECT_EQ(map->overflow().deepest, 4);
-      EXPECT_EQ(map->overflow().better_depth, c.better);
-      for (std::size_t p = 0; p < size_of(grid); ++p) {
-        EXPECT_NEAR(found.phi[p], expected.phi[p], 1e-13);
-        EXPECT_NEAR(found.field[3 * p], expected.field[3 * p], 1e-12);
-      }
-    }
-}
-
-TEST(PotentialMap, RefusesBadBins)
-{
-  const auto why = [](const MapOptions &o, const MapBins &bins) -> std::string {
-    try {
-      const System s = random_system(5, 3.0, 1);
-      const MapGrid grid = grid_of(3, 2, 2, 1.0, 0.0);
-      Values found(size_of(grid));
-      make_host_potential_map(o, Precision::DOUBLE, 1, bins)
-          ->on_grid(grid, s.charges(), found.out());
-    } catch (const std::invalid_argument &e) {
-      return e.what();
-    }
-    return "";
-  };
-  const MapOptions o = options_of(MapKernel::CUT);
-  EXPECT_EQ(why(o, {true, 2.0, 3, false}), "");
-  EXPECT_EQ(why(o, {true, 0.0, 3, false}), "the size of bins is 0 but must be > 0 and finite");
-  EXPECT_EQ(why(o, {true, 2.0, 0, false}), "the depth of bins is 0 but must be > 0 and finite");
-  EXPECT_EQ(why(options_of(MapKernel::DIRECT), {true, 2.0, 3, false}),
-            "kernel direct has no cutoff, and no bins");
-  EXPECT_EQ(
-      why(options_of(MapKernel::CUT, MapOverlap::ZERO), {true, 2.0, 3, false}),
-      "fixed bins are for overlap skip and soft: what overflows does not know the other charges");
-  EXPECT_EQ(why(o, {true, 0.001, 3, false}).substr(0, 58),
-            "bins of size 0.001 with room for 3 charges each have 1.490");
-#ifdef GPUCOORD_HAS_CUDA
-  // Also on a machine without a GPU.
-  const MapBins bins = {true, 0.0, 3, false};
-  EXPECT_THROW(make_cuda_potential_map(o, Precision::DOUBLE, 0, 1, bins), std::invalid_argument);
-#endif
-}
-
-TEST(PotentialMap, RefusesBadOptions)
-{
-  const auto why = [](const MapOptions &o) -> std::string {
-    try {
-      make_map(o, Precision::DOUBLE, 1);
-    } catch (const std::invalid_argument &e) {
-      return e.what();
-    }
-    return "";
-  };
-  MapOptions o = options_of(MapKernel::SMOOTH);
-  EXPECT_EQ(why(o), "");
-  o.cutoff = 0.0;
-  EXPECT_EQ(why(o), "the cutoff is 0 but must be > 0 and finite");
-  o.kernel = MapKernel::DIRECT;
-  EXPECT_EQ(why(o), "");
-  o = options_of(MapKernel::EWALD);
-  o.alpha = -1.0;
-  EXPECT_EQ(why(o), "alpha is -1 but must be > 0 and finite");
-  o = options_of(MapKernel::CUT, MapOverlap::SOFT);
-  o.radius = 0.0;
-  EXPECT_EQ(why(o), "the radius of overlap is 0 but must be > 0 and finite");
-  o.radius = 3.5;
-  EXPECT_EQ(why(o), "the radius of overlap is 3.5 but may not exceed the cutoff, 3.3");
-  o.kernel = MapKernel::DIRECT;
-  EXPECT_EQ(why(o), "");
 }

@@ -8,7 +8,8 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "commands"))
 import coordtest
-from coordtest import Switch, brute_force
+import dumptest
+from brutetest import Switch, brute_force
 
 # S of cubic has smooth first derivatives, as does this pair style: the remaining error is that of
 # Verlet integration.
@@ -181,7 +182,7 @@ class Minimization(unittest.TestCase):
                 f"min_style {style}", f"minimize 0 {tolerance} 20000 50000",
                 "dump d all custom 1 dump id x y z fx fy fz", "dump_modify d format float %.17g first yes",
                 "unfix b", *thermo("pe fnorm", 1), "run 0"])
-            (path, alone), frame = run.tables, coordtest.read_dump(run.path("dump"))[-1]
+            (path, alone), frame = run.tables, dumptest.read_dump(run.path("dump"))[-1]
             self.assertLess(path["Fnorm"][-1], tolerance)
             if style == "cg":    # other minimizers do not guarantee this
                 self.assertLess(np.diff(path["PotEng"]).max(), coordtest.rounded(1e-10))

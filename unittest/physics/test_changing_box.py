@@ -11,8 +11,10 @@ import unittest
 import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "commands"))
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+import dumptest
+from brutetest import Box, Switch, brute_force
 
 # Far from 0 at dmax: each additional image counts.
 SWITCH = Switch("rational", 2.0, dmax=3.0, stretch=False)
@@ -39,7 +41,7 @@ class ChangingBox(unittest.TestCase):
 
     def check(self, box, barostat, ranks):
         run = self.run_fluid(box, barostat, ranks)
-        rows, frames = run.tables[-1], coordtest.read_dump(run.path("dump"))
+        rows, frames = run.tables[-1], dumptest.read_dump(run.path("dump"))
         self.assertEqual(len(frames), len(rows["Step"]))
         sides, more_images = [], 0.0
         for row, frame in enumerate(frames):
@@ -47,7 +49,7 @@ class ChangingBox(unittest.TestCase):
             references = {image: brute_force(frame.box, frame.x(), SWITCH, np.arange(N), image=image)
                           for image in ("minimum", "all")}
             for ident, image in (("c", "minimum"), ("a", "all"), ("t", "all")):
-                found = coordtest.Result(rows[f"c_{ident}"][row], [rows[f"c_{ident}[{k}]"][row] for k in range(1, 7)],
+                found = brutetest.Result(rows[f"c_{ident}"][row], [rows[f"c_{ident}[{k}]"][row] for k in range(1, 7)],
                                          frame.array(ident))
                 coordtest.assert_same(found, references[image], coordtest.DOUBLE, f"step {frame.step}, image {image}")
             more_images = max(more_images, rows["c_a"][row] / rows["c_c"][row] - 1)

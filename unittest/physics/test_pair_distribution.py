@@ -14,7 +14,7 @@ import numpy as np
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "commands"))
 import coordtest
-from coordtest import Switch
+from brutetest import Switch
 
 RANGE = 2.4
 SWITCH = Switch("cubic", d0=1.0, dmax=RANGE)

@@ -10,7 +10,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch, brute_force
+import dumptest
+from brutetest import Box, Switch, brute_force
 
 STEPS = 200
 # Relative to the largest magnitude, after STEPS in which rounding grows.
@@ -131,7 +132,7 @@ dump d all custom 10 dump id xu yu zu fx fy fz
 dump_modify d sort id format float %.17g
 run {STEPS}
 """)
-    x, f = (np.array([[frame[axis] for axis in axes] for frame in coordtest.read_dump(done.path("dump"))])
+    x, f = (np.array([[frame[axis] for axis in axes] for frame in dumptest.read_dump(done.path("dump"))])
             for axes in (("xu", "yu", "zu"), ("fx", "fy", "fz")))
     return done, done.tables[0], x, f
 

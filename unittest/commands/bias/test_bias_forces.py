@@ -13,7 +13,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch, brute_force, scalar_of
+from brutetest import Box, Switch, brute_force
+from coordtest import scalar_of
 
 # Distance and strain; the narrowest Gaussian has a width of 0.3.
 STEP = coordtest.strain_step(1e-3)
@@ -155,17 +156,6 @@ class System:
             arguments = eval(f"f'{arguments}'", {"s": s.tolist()})
         self.commands(f"fix {ident} all coord/bias {' '.join('c_' + name for name in variables)} {arguments}")
 
-    def differences(self, change):
-        """Return the derivative of the energy along the change of the system that change(step)
-        makes."""
-        x, energies = self.x(), []
-        for factor in (-1, -0.5, 0.5, 1):
-            change(factor * STEP)
-            energies.append(self.evaluate()[0])
-            coordtest.set_box(self.lmp, self.box, self.box.edges)
-            coordtest.move_to(self.lmp, x)
-        return coordtest.extrapolate(energies, STEP)
-
 
 class Differences(unittest.TestCase):
     def compare(self, title, box, names, arguments, flat=False):
@@ -182,27 +172,9 @@ class Differences(unittest.TestCase):
             self.assertLessEqual(of_bias.max(), coordtest.FORCE_ROUNDOFF * np.abs(forces).max(), title)
         else:
             self.assertGreater(of_bias[atoms].min(), 0.1, title)
-        x = system.x()
-
-        def displace(atom, axis):
-            def change(step):
-                moved = x.copy()
-                moved[atom, axis] += step
-                coordtest.move_to(system.lmp, moved)
-            return change
-
-        def strain(a, b):
-            """Strain x' = x + e_ab x_b along a."""
-            def change(step):
-                e = np.eye(3)
-                e[a, b] += step
-                coordtest.set_box(system.lmp, box, box.edges @ e.T)
-            return change
-
-        by_positions = [[-system.differences(displace(atom, axis)) for axis in range(3)] for atom in atoms]
-        by_strain = [-system.differences(strain(a, b)) for a, b in coordtest.COMPONENTS]
+        by_positions, by_strain = coordtest.differences(system.lmp, box, atoms, lambda: system.evaluate()[0], STEP)
         rounding = coordtest.rounding_of_difference(box, forces, STEP)
-        errors = [coordtest.error_of(*both, rounding) for both in ((forces[atoms], by_positions), (virial, by_strain))]
+        errors = [coordtest.error_of(*both, rounding) for both in ((forces[atoms], -by_positions), (virial, -by_strain))]
         print("%s: force %.1e, virial %.1e" % (title, *errors))
         self.assertLessEqual(max(errors), TOLERANCE + coordtest.FORCES, title)
 

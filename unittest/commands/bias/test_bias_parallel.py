@@ -13,8 +13,10 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Switch, brute_force
+import dumptest
+from brutetest import Switch, brute_force
 
 N = 108
 SWITCH = Switch("cubic", d0=1.2, dmax=2.2)
@@ -48,7 +50,7 @@ def crystal():
         cell = [(0, 0, 0), (0, 1, 1), (1, 0, 1), (1, 1, 0)]
         sites = [np.add(corner, site) for corner in itertools.product((0, 2, 4), repeat=3) for site in cell]
         x = EDGE / 6 * np.array(sites) + np.random.default_rng(1).uniform(-0.05, 0.05, (N, 3))
-        coordtest.write_data(path, x, coordtest.Box((EDGE,) * 3))
+        coordtest.write_data(path, x, brutetest.Box((EDGE,) * 3))
     return ["units lj", "atom_modify map array sort 0 0", f"read_data {path}", "mass 1 1.0", "group left id 1:50",
             f"group right id 41:{N}", "velocity all create 1.4 77 mom yes", f"timestep {DT}"]
 
@@ -85,7 +87,7 @@ def new_hills(counter=itertools.count()):
 
 def state(run):
     """Return the whole state of the last step: thermo output, and x, v and f of the atoms."""
-    atoms = coordtest.read_dump(run.path("dump"))[-1].columns
+    atoms = dumptest.read_dump(run.path("dump"))[-1].columns
     unwrapped = {name: atoms[name] for name in atoms if name not in "xyz"}
     return {**{name: column[-1] for name, column in run.tables[-1].items()}, **unwrapped}
 
@@ -116,7 +118,7 @@ class Ranks(unittest.TestCase):
                 self.assertLess(coordtest.error_of(hills[name], expected_hills[name]), SAME, f"{case}: hills {name}")
         print(f"worst error of thermo {worst:.1e}")
         # The last case, compared with brute force.
-        for row, frame in enumerate(coordtest.read_dump(run.path("dump"))):
+        for row, frame in enumerate(dumptest.read_dump(run.path("dump"))):
             for column, arguments in ((1, (np.arange(N),)), (5, (LEFT, RIGHT))):
                 s = brute_force(frame.box, frame.x(), SWITCH, *arguments, norm="mean")
                 found = run.tables[0][f"f_harmonic[{column}]"][row]
@@ -366,7 +368,7 @@ class OneVariable(unittest.TestCase):
         single precision. Two atoms come into range at step 2."""
         for nfixes in (1, 3):
             with coordtest.start() as lmp:
-                coordtest.make_system(lmp, coordtest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
+                coordtest.make_system(lmp, brutetest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
                 for line in ["compute c all coord/gpu switch rational 1.1 dmax 3.0 precision mixed check 10 1e-300",
                              *(f"fix b{k} all coord/bias c_c linear k 1.0" for k in range(nfixes)),
                              "group one id 1", "fix move one move linear 0.037 0 0", "timestep 1.0", "thermo 1000"]:
@@ -438,7 +440,7 @@ class Vector(unittest.TestCase):
         run = coordtest.run_lammps(crystal() + forces() + computes() + variables +
                                    [f"fix {name} all coord/bias {words}" for name, words in fixes.items()] +
                                    output(fixes, 1) + ["run 40"])
-        rows, frames = run.tables[0], coordtest.read_dump(run.path("dump"))
+        rows, frames = run.tables[0], dumptest.read_dump(run.path("dump"))
         name, words = next(iter(fixes.items()))
         s = []
         for k, variable in enumerate(word for word in words.split() if word.startswith("c_")):

@@ -9,12 +9,13 @@ error.
 import glob
 import os
 import re
+import shlex
 import unittest
 
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Result, Switch, brute_force
 from referencetest import INPUT, TESTS, numbers, read_reference
 
 REFERENCES = glob.glob(os.path.join(TESTS, "fix-timestep-coord_bias_*.yaml"))
@@ -125,6 +126,14 @@ def derivatives(function, s):
     return np.real(function(s + 0j)), np.array([function(s + step).imag / 1e-30 for step in steps])
 
 
+def of_expression(text, names, parts):
+    """Return the result of an expression of the results 'parts', by the chain rule."""
+    expression = lambda s: eval(text, dict(zip(names, s)))
+    value, slopes = derivatives(expression, np.array([part.value for part in parts]))
+    total = lambda of: sum(slope * of(part) for slope, part in zip(slopes, parts))
+    return Result(value, total(lambda part: part.virial), total(lambda part: part.atoms))
+
+
 class References(unittest.TestCase):
     def compare(self, name, reference):
         lmp = coordtest.start("-var", "input_dir", INPUT)
@@ -138,9 +147,11 @@ class References(unittest.TestCase):
         members = {group: np.sort(tags[mask >> k & 1 == 1]) - 1
                    for k, group in enumerate(lmp.available_ids("group"))}
 
-        computes = {}
-        for words in map(str.split, reference["post_commands"].splitlines()):
-            if words[0] == "compute":
+        computes, expressions = {}, {}
+        for words in map(shlex.split, reference["post_commands"].splitlines()):
+            if words[0] == "compute" and words[3] == "coord/custom":
+                expressions["c_" + words[1]] = words[4], words[5::2], words[6::2]
+            elif words[0] == "compute":
                 given = keywords(words[4:])
                 kind, r0 = given.pop("switch")
                 switch = Switch(kind, r0, **{key: given[key][0] for key in ("d0", "dmax") if key in given})
@@ -151,12 +162,18 @@ class References(unittest.TestCase):
                 variables = [word for word in words if word.startswith("c_")]
                 bias = Bias(words[4 + len(variables):], lmp.extract_global("boltz"))
 
+        def result_of(variable, x):
+            if variable in computes:
+                return brute_force(box, x, **computes[variable])
+            text, names, parts = expressions[variable]
+            return of_expression(text, names, [result_of(part, x) for part in parts])
+
         results = {}
 
         def force(_, step, nlocal, tag, x, f):
             ordered = np.empty((n, 3))
             ordered[tag.ravel() - 1] = x
-            results[step] = [brute_force(box, ordered, **computes[variable]) for variable in variables]
+            results[step] = [result_of(variable, ordered) for variable in variables]
             bias.step(step, np.array([result.value for result in results[step]]))
             _, slopes = derivatives(bias, bias.s)
             total = sum(slope * result.atoms[:, 1:] for slope, result in zip(slopes, results[step]))
@@ -192,6 +209,15 @@ class References(unittest.TestCase):
             name = re.search(r"coord_bias_(\w+).yaml", path).group(1)
             with self.subTest(reference=name):
                 self.compare(name, read_reference(path))
+
+    def test_twice_a_variable(self):
+        """harmonic on 2*S with k/4 and 2*s0 has the numbers of harmonic on S, to the last digit."""
+        twice, once = (read_reference(os.path.join(TESTS, f"fix-timestep-coord_bias_{name}.yaml"))
+                       for name in ("custom", "harmonic"))
+        for key in ("run_pos", "run_vel", "run_stress", "global_scalar"):
+            self.assertEqual(twice[key], once[key], key)
+        ratios = np.array([1, 2, 1 / 2, 2, 1 / 4, 1])    # of their number, S, dV/dS, s0, k and the work
+        np.testing.assert_array_equal(numbers(twice["global_vector"]), ratios * numbers(once["global_vector"]))
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@
 //   FAKE_INIT=0,1     not 0: the backend cannot be made
 //   FAKE_FAILS=0,2    number of the evaluation that fails, from 1; 0: no failure
 //   FAKE_NO_MEMORY=1  not 0: it fails with std::bad_alloc
+//   FAKE_GRADIENT=1   not 0: dS/dx of one atom is wrong by 0.01; S, s_i and W are right
 //   FAKE_FAR=1        not 0: GPUs compute far fields, and each evaluation fails;
 //                     0: LAMMPS' transforms compute them
 
@@ -15,6 +16,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -57,26 +60,43 @@ namespace {
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
       evaluations.count();
-      return host->cells(in, want, peratom);
+      const Contribution found = host->cells(in, want, peratom);
+      if (in.a.nowned) spoil(in.a.index[0], want, peratom);
+      return found;
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
       evaluations.count();
       compare(in);
-      return host->list(in, want, peratom);
+      const Contribution found = host->list(in, want, peratom);
+      if (in.a.nowned) spoil(in.a.index[0], want, peratom);
+      return found;
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
       evaluations.count();
-      return host->allpairs(in, want, peratom);
+      const Contribution found = host->allpairs(in, want, peratom);
+      if (in.a.nowned) spoil(in.a.row[0], want, peratom);
+      return found;
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
       evaluations.count();
-      return host->pairs(in, want, peratom);
+      const Contribution found = host->pairs(in, want, peratom);
+      const int *const row = std::find_if(in.row_a, in.row_a + in.n, [](int r) {
+        return r >= 0;
+      });
+      if (row != in.row_a + in.n) spoil(*row, want, peratom);
+      return found;
     }
 
    private:
+    static void spoil(int row, unsigned want, double *peratom)
+    {
+      if (want & DERIVATIVES && of_this_rank("FAKE_GRADIENT"))
+        peratom[peratom_columns(want) * static_cast<std::size_t>(row) + 1] += 0.01;
+    }
+
     // Lists of the same version must equal the copy.
     void compare(const ListInput &in)
     {

@@ -117,6 +117,25 @@ class FakeGPU(WithFakeGPUs):
         cases.append((CUDA + "run 4\n", 2, {"FAKE_GPUS": "1", "FAKE_FAILS": "0,2", "FAKE_NO_MEMORY": "1"}, host))
         self.check_stops(cases)
 
+    def test_check_of_gradients(self):
+        """Keyword check finds a wrong dS/dx of one atom, where S, s_i and W are right."""
+        message = r"Compute coord/gpu c: check: dS/dx differs by 0\.01 from the reference of magnitude \S+, more than \S+ - " \
+                  "use a higher precision, or report a bug"
+        uses = "dump d all custom 1 dump id c_c[2]\nrun 0\n", "fix b all coord/bias c_c linear k 1\nrun 0\n"
+        wrong, without_check, right = [], [], []
+        for words in PATHS:
+            group = "a" if words == "pairs b" else "all"
+            for use in uses:
+                script = COMPUTE.format(group, words, "device cuda check 1 1e-6") + use
+                for ranks, gradient in (1, "1"), (2, "0,1"):
+                    wrong.append((script, ranks, {"FAKE_GPUS": "1", "FAKE_GRADIENT": gradient}, message))
+                right.append((script, 2, {"FAKE_GPUS": "1"}))
+                without_check.append((script.replace("check 1 1e-6", ""), 2, {"FAKE_GPUS": "1", "FAKE_GRADIENT": "1"}))
+        self.check_stops(wrong)
+        for (script, *_), (code, output) in zip(right + without_check, run_all([(self.load + SYSTEM + script, ranks, environment)
+                                                for script, ranks, environment in right + without_check])):
+            self.assertEqual(code, 0, script + output)
+
     def test_next_run_makes_the_backend_anew(self):
         """The third evaluation of each backend fails. One run is one evaluation."""
         os.environ.update(FAKE_GPUS="1", FAKE_FAILS="3")

@@ -7,8 +7,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Switch, brute_force
 
 BOX = Box((6.0, 6.5, 7.0))
 SWITCH = Switch("rational", 1.0, dmax=2.7)
@@ -77,7 +78,7 @@ class Plugin(unittest.TestCase):
     def compare(self, lmp, x, what):
         expected = brute_force(BOX, x, SWITCH, np.arange(len(x)))
         for engine in ("cells", "list", "allpairs"):
-            coordtest.assert_same(coordtest.result_of(lmp, engine), expected, coordtest.DOUBLE, f"{what}, {engine}")
+            coordtest.assert_same(brutetest.result_of(lmp, engine), expected, coordtest.DOUBLE, f"{what}, {engine}")
 
     def test_clear(self):
         with coordtest.start() as lmp:

@@ -10,6 +10,7 @@ import unittest
 import matplotlib
 import numpy as np
 
+import brutetest
 import coordtest
 
 matplotlib.use("Agg")
@@ -36,9 +37,9 @@ class PythonExample(unittest.TestCase):
 
         x = np.array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3)
         low, high, *_ = lmp.extract_box()
-        box = coordtest.Box(np.subtract(high, low), lo=low, of_lammps=True)
-        switch = coordtest.Switch("cubic", d0=1.2, dmax=1.8)
-        s = coordtest.brute_force(box, x, switch, a=np.array([0]), b=np.arange(1, len(x))).value
+        box = brutetest.Box(np.subtract(high, low), lo=low, of_lammps=True)
+        switch = brutetest.Switch("cubic", d0=1.2, dmax=1.8)
+        s = brutetest.brute_force(box, x, switch, a=np.array([0]), b=np.arange(1, len(x))).value
         self.assertAlmostEqual(table[-1, 1], s, delta=PRINTED)
 
         # Heights in the file include the factor biasfactor/(biasfactor - 1).

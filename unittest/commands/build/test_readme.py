@@ -6,7 +6,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
+import dumptest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 with open(os.path.join(HERE, os.pardir, os.pardir, os.pardir, "README.md")) as readme:
@@ -79,12 +81,12 @@ class Snippets(unittest.TestCase):
         run = coordtest.run_lammps(f"{LIQUID}\n{snippet('plugin')}\ndump x all custom 1 x.dump id type x y z\n"
                                    "dump_modify x format float %.17g\nthermo_modify format float %.12g\nrun 5\n")
         words = re.search(r"^compute cv .* switch cubic d0 (\S+) dmax (\S+)$", snippet("plugin"), re.MULTILINE)
-        switch = coordtest.Switch("cubic", d0=float(words[1]), dmax=float(words[2]))
-        frames = coordtest.read_dump(run.path("x.dump"))
+        switch = brutetest.Switch("cubic", d0=float(words[1]), dmax=float(words[2]))
+        frames = dumptest.read_dump(run.path("x.dump"))
         self.assertEqual(len(frames), 6)
         for value, frame in zip(run.tables[0]["c_cv"], frames):
             na, ow = (np.flatnonzero(frame["type"] == kind) for kind in (1, 2))
-            expected = coordtest.brute_force(frame.box, frame.x(), switch, a=na, b=ow, norm="mean").value
+            expected = brutetest.brute_force(frame.box, frame.x(), switch, a=na, b=ow, norm="mean").value
             self.assertGreater(expected, 0.5)
             self.assertLess(abs(value - expected), coordtest.rounded(1e-4))
 

@@ -10,8 +10,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Switch, brute_force
 
 TOLERANCE = coordtest.DOUBLE
 
@@ -115,7 +116,7 @@ class BruteForce(unittest.TestCase):
                         coordtest.assert_same(references["all"], references["minimum"], TOLERANCE, "the references")
             lmp.command("run 0")
             for ident, what, expected in cases:
-                coordtest.assert_same(coordtest.result_of(lmp, ident), expected, TOLERANCE, what)
+                coordtest.assert_same(brutetest.result_of(lmp, ident), expected, TOLERANCE, what)
             # In the long range some pairs must have more than one image. Otherwise the test checks
             # nothing.
             if periodic and max(ranges) > 1:
@@ -152,9 +153,9 @@ class BruteForce(unittest.TestCase):
                 expected = brute_force(box, x, switch, np.arange(n))
                 for engine in engines:
                     what = f"{n} atoms, engine {engine}, dmax {float(switch.dmax)}"
-                    coordtest.assert_same(coordtest.result_of(lmp, engine), expected, TOLERANCE, what)
+                    coordtest.assert_same(brutetest.result_of(lmp, engine), expected, TOLERANCE, what)
                     for empty in ("0", "2"):
-                        result = coordtest.result_of(lmp, engine + empty)
+                        result = brutetest.result_of(lmp, engine + empty)
                         self.assertEqual((result.value, np.abs(result.virial).max(), np.abs(result.atoms).max()),
                                          (0, 0, 0), what + " with an empty group")
 
@@ -211,7 +212,7 @@ class BruteForce(unittest.TestCase):
                     lmp.command(f"compute {engine} all coord/gpu {switch.keywords} engine {engine} precision double")
                 lmp.command("run 0")
                 for engine in engines:
-                    coordtest.assert_same(coordtest.result_of(lmp, engine), expected, TOLERANCE,
+                    coordtest.assert_same(brutetest.result_of(lmp, engine), expected, TOLERANCE,
                                           f"special weight {weight}, engine {engine}")
 
     def test_neighbor_styles(self):
@@ -235,7 +236,7 @@ class BruteForce(unittest.TestCase):
                     lmp.command("run 0")
                     expected = brute_force(box, y, switch, np.arange(n))
                     for engine in engines:
-                        coordtest.assert_same(coordtest.result_of(lmp, engine), expected, TOLERANCE,
+                        coordtest.assert_same(brutetest.result_of(lmp, engine), expected, TOLERANCE,
                                               f"neighbor {style}, engine {engine}, run {turn}")
 
     def test_two_dimensions(self):
@@ -252,7 +253,7 @@ class BruteForce(unittest.TestCase):
                 lmp.command(f"compute c all coord/gpu {switch.keywords} {image} precision double")
                 lmp.command("run 0")
                 expected = brute_force(flat, x, switch, np.arange(50), image=image[6:] or "all")
-                coordtest.assert_same(coordtest.result_of(lmp, "c"), expected, TOLERANCE, f"2d, {image}")
+                coordtest.assert_same(brutetest.result_of(lmp, "c"), expected, TOLERANCE, f"2d, {image}")
                 self.assertEqual(np.abs(expected.atoms[:, 3]).max(), 0)
 
     def test_no_end(self):
@@ -274,7 +275,7 @@ class BruteForce(unittest.TestCase):
                                     "image minimum precision double")
                 lmp.command("run 0")
                 for ident, switch, arguments in cases:
-                    coordtest.assert_same(coordtest.result_of(lmp, ident),
+                    coordtest.assert_same(brutetest.result_of(lmp, ident),
                                           brute_force(box, x, switch, image="minimum", **arguments), TOLERANCE,
                                           f"{switch.keywords} in a box {box.edges.tolist()}")
 
@@ -303,7 +304,7 @@ class BruteForce(unittest.TestCase):
             atoms = np.empty((n, 4))
             for tag, row in zip(tags, found):
                 atoms[place[tag]] = row
-            result = coordtest.Result(coordtest.scalar_of(lmp, "c"), coordtest.virial_of(lmp, "c"), atoms)
+            result = brutetest.Result(coordtest.scalar_of(lmp, "c"), coordtest.virial_of(lmp, "c"), atoms)
             self.assertGreater(result.value, 0.001)
             coordtest.assert_same(result, expected, TOLERANCE, "pairs by ID")
 
@@ -322,7 +323,7 @@ class BruteForce(unittest.TestCase):
             r = np.linalg.norm(x[2] - x[0])
             s, slope = (float(v[0]) for v in near(np.array([r])))
             for engine in ("cells", "list", "allpairs"):
-                result = coordtest.result_of(lmp, engine)
+                result = brutetest.result_of(lmp, engine)
                 self.assertAlmostEqual(result.value, 1 + 2 * s, delta=1e-13)
                 np.testing.assert_allclose(result.atoms[0, 1:], -slope / r * (x[2] - x[0]), rtol=1e-12, atol=1e-15)
 
@@ -368,7 +369,7 @@ class SwitchKinds(unittest.TestCase):
             lmp.command("run 0")
             for ident, switch, image, engine in cases:
                 expected = brute_force(box, x, switch, np.arange(len(x)), image=image)
-                coordtest.assert_same(coordtest.result_of(lmp, ident), expected, TOLERANCE,
+                coordtest.assert_same(brutetest.result_of(lmp, ident), expected, TOLERANCE,
                                       f"{switch.keywords}, engine {engine}")
 
     def test_distances_at_the_singular_points(self):
@@ -397,7 +398,7 @@ class SwitchKinds(unittest.TestCase):
         lmp.command(f"compute c all coord/gpu {switch.keywords} precision double")
         coordtest.move_to(lmp, x)
         lmp.command("run 0")
-        result = coordtest.result_of(lmp, "c")
+        result = brutetest.result_of(lmp, "c")
         lmp.command("uncompute c")
         return result
 

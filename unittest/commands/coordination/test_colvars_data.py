@@ -5,8 +5,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box
+from brutetest import Box
 
 R0 = 4.0
 # The force on an atom is FORCE_CONSTANT (xi - CENTER) dxi/dx.
@@ -42,7 +43,7 @@ class ColvarsData(unittest.TestCase):
             for k, x in enumerate(frames):
                 coordtest.move_to(lmp, x)
                 lmp.command("run 0")
-                result = coordtest.result_of(lmp, "c")
+                result = brutetest.result_of(lmp, "c")
                 value_error = abs(result.value / values[k] - 1)
                 forces = FORCE_CONSTANT * (result.value - CENTER) * result.atoms[:, 1:]
                 expected = np.loadtxt(os.path.join(DATA, f"{name}.forces.{k}"))[:len(atoms)]

@@ -9,9 +9,11 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
+import dumptest
 import test_bias_forces
-from coordtest import Switch, brute_force
+from brutetest import Switch, brute_force
 from test_bias_hills import bias_of
 from test_bias_parallel import DT, LEFT, N, RIGHT, SAME, SWITCH, crystal, forces, new_hills, output, state, text_of
 
@@ -92,37 +94,16 @@ class Values(unittest.TestCase):
                 system.commands("change_box all triclinic")
             system.commands("run 0")
             _, gradients, virial = system.result()
-            x, step = system.x(), test_bias_forces.STEP
+            step = test_bias_forces.STEP
 
-            def difference(change):
-                values = []
-                for factor in (-1, -0.5, 0.5, 1):
-                    change(factor * step)
-                    system.commands("run 0")
-                    values.append(coordtest.scalar_of(system.lmp, "d"))
-                    coordtest.set_box(system.lmp, system.box, system.box.edges)
-                    coordtest.move_to(system.lmp, x)
-                return coordtest.extrapolate(values, step)
-
-            def displace(atom, axis):
-                def change(by):
-                    moved = x.copy()
-                    moved[atom, axis] += by
-                    coordtest.move_to(system.lmp, moved)
-                return change
-
-            def strain(a, b):
-                def change(by):
-                    e = np.eye(3)
-                    e[a, b] += by
-                    coordtest.set_box(system.lmp, system.box, system.box.edges @ e.T)
-                return change
+            def value():
+                system.commands("run 0")
+                return coordtest.scalar_of(system.lmp, "d")
 
             atoms = np.argsort(np.abs(gradients).max(axis=1))[-3:]
-            by_positions = [[difference(displace(atom, axis)) for axis in range(3)] for atom in atoms]
-            by_strain = [-difference(strain(a, b)) for a, b in coordtest.COMPONENTS]
+            by_positions, by_strain = coordtest.differences(system.lmp, system.box, atoms, value, step)
             rounding = coordtest.rounding_of_difference(system.box, gradients, step)
-            errors = [coordtest.error_of(*both, rounding) for both in ((gradients[atoms], by_positions), (virial, by_strain))]
+            errors = [coordtest.error_of(*both, rounding) for both in ((gradients[atoms], by_positions), (virial, -by_strain))]
             print("%s, %s: dS/dx %.1e, W %.1e" % (box, case, *errors))
             self.assertLessEqual(max(errors), test_bias_forces.TOLERANCE, f"{box}, {case}")
 
@@ -239,7 +220,7 @@ class Runs(unittest.TestCase):
 
     def check_columns(self, run, nframes, table=0):
         """Values of thermo and dump, against brute force on the frames of the dump."""
-        frames, rows = coordtest.read_dump(run.path("dump"))[-nframes:], run.tables[table]
+        frames, rows = dumptest.read_dump(run.path("dump"))[-nframes:], run.tables[table]
         self.assertEqual(len(rows["Step"]), nframes)
         for row, frame in enumerate(frames):
             parts = of_brute_force(frame)
@@ -323,7 +304,7 @@ class OneEvaluation(unittest.TestCase):
         expressions = ['compute e all coord/custom "2*c" c c_c', 'compute g all coord/custom "e*c" e c_e c c_c']
         for fixes in (["c_c"], ["c_e"], ["c_g"], ["c_c", "c_e"], ["c_g", "c_e", "c_c", "c_g"]):
             with coordtest.start() as lmp:
-                coordtest.make_system(lmp, coordtest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
+                coordtest.make_system(lmp, brutetest.Box((20.0,) * 3), [[5.0, 5.1, 5.2], [8.05, 5.1, 5.2]], ghosts=3.5)
                 for line in ["compute c all coord/gpu switch rational 1.1 dmax 3.0 precision mixed check 10 1e-300",
                              *expressions, *(f"fix b{k} all coord/bias {name} linear k 1.0" for k, name in enumerate(fixes)),
                              "group one id 1", "fix move one move linear 0.037 0 0", "timestep 1.0", "thermo 1000"]:
@@ -366,7 +347,7 @@ class Metadynamics(unittest.TestCase):
         for bias in ("", "biasfactor 6 temp 1.4", "grid -4 6 bins 2000"):
             with self.subTest(bias):
                 run, hills = self.run_it(bias, DT, 40)
-                rows, frames = run.tables[0], coordtest.read_dump(run.path("dump"))
+                rows, frames = run.tables[0], dumptest.read_dump(run.path("dump"))
                 lines = [line for line in text_of(hills).split("\n") if line and line[0] != "#"]
                 self.assertEqual(len(lines), 8)
                 of_v, of_forces = (1e-4, 1e-3) if "grid" in bias else (1e-10, 1e-8)    # a grid interpolates
@@ -415,7 +396,7 @@ class Uses(unittest.TestCase):
              "thermo_style custom step c_e c_e[*] c_g c_g[*] v_twice c_total[*]", "thermo_modify format float %.17g",
              "dump d all custom 2 dump id x y z c_e[*] c_g[*] v_length f_atoms", "dump_modify d format float %.17g sort id",
              "run 6"], 2)
-        rows, frames = run.tables[0], coordtest.read_dump(run.path("dump"))
+        rows, frames = run.tables[0], dumptest.read_dump(run.path("dump"))
         np.testing.assert_array_equal(rows["v_twice"], 2 * rows["c_e"] + rows["c_e[4]"])    # intensive: not over atoms
         self.assertEqual(len(set(rows["c_e"])), 7)
         for frame in frames:

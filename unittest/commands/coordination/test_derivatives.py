@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch
+from brutetest import Box, Switch
 
 STEP = 2.0**-12    # distance; half of it is on coordtest.GRID
 STRAIN = coordtest.strain_step(1e-4)

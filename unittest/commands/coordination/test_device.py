@@ -12,9 +12,10 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
 import test_plugin
-from coordtest import Box, Switch
+from brutetest import Box, Switch
 from errortest import PRINT_S, SYSTEM, errors_in, run_program, run_script, start_all
 
 COMPUTE = "compute c {} coord/gpu {} switch cubic d0 1.0 dmax 3.0 precision double {}\n" + PRINT_S
@@ -127,8 +128,8 @@ class OnGPU(unittest.TestCase):
             for turn in range(3):    # buffers grow and shrink, and lists are reused
                 lmp.command("run 0")
                 for name in computes:
-                    coordtest.assert_same(coordtest.result_of(lmp, f"cuda_{name}"),
-                                          coordtest.result_of(lmp, f"host_{name}"), tolerance, f"{name}, turn {turn}")
+                    coordtest.assert_same(brutetest.result_of(lmp, f"cuda_{name}"),
+                                          brutetest.result_of(lmp, f"host_{name}"), tolerance, f"{name}, turn {turn}")
                 lmp.command(f"displace_atoms all random 0.1 0.1 0.1 {turn + 1}")
 
     def test_equals_host(self):

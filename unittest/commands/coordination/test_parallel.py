@@ -11,8 +11,10 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+import dumptest
+from brutetest import Box, Switch, brute_force
 
 SPEED, TIMESTEP, STEPS = 4.0, 0.01, 15
 SKIN = 0.5    # half of it lasts six steps of SPEED * TIMESTEP
@@ -74,7 +76,7 @@ def script(box, data, first=(), later=(), computes=COMPUTES, precision="double",
 
 
 def table_result(table, frame, row, ident):
-    return coordtest.Result(table[f"c_{ident}"][row],
+    return brutetest.Result(table[f"c_{ident}"][row],
                             [table[f"c_{ident}[{k}]"][row] for k in range(1, 7)], frame.array(ident))
 
 
@@ -83,7 +85,7 @@ class Parallel(unittest.TestCase):
               tolerance=coordtest.DOUBLE):
         data = write_system(box, seed)
         run = coordtest.run_lammps(script(box, data, first, later, precision=precision), ranks)
-        table, frames = run.tables[0], coordtest.read_dump(run.path("dump"))
+        table, frames = run.tables[0], dumptest.read_dump(run.path("dump"))
         what = f"{ranks} ranks, {' '.join(first)} {' '.join(later)} tilted {box.tilted}"
         self.assertEqual(len(frames), STEPS + 1)
         lines = re.findall(r"^Compute coord/gpu \w+: .*", run.text, re.M)
@@ -146,7 +148,7 @@ class Parallel(unittest.TestCase):
             file.write(text)
 
     def compare_frames(self, run, what):
-        frames = coordtest.read_dump(run.path("dump"))
+        frames = dumptest.read_dump(run.path("dump"))
         rows = run.tables[0]
         self.assertEqual(len(frames), len(rows["Step"]))
         for row, frame in enumerate(frames):

@@ -6,8 +6,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Switch, brute_force
 
 # Colvars and GPUCOORD add the same terms in double in different order; Colvars' trajectory file has
 # 15 digits.
@@ -55,7 +56,7 @@ class Colvars(unittest.TestCase):
                         "engine allpairs precision double")
             lmp.command(f"fix b all colvars {path} output {output}")
             lmp.command("run 0")
-            result = coordtest.result_of(lmp, "c")
+            result = brutetest.result_of(lmp, "c")
             tags = lmp.numpy.extract_atom("id")[:40]
             forces = np.empty((40, 3))
             forces[tags - 1] = lmp.numpy.extract_atom("f")[:40]
@@ -107,8 +108,8 @@ class HardCutoff(unittest.TestCase):
                 self.assertGreater(neighbors.min(), 1)
                 for precision in ("double", "mixed"):
                     for engine in ("cells", "list", "allpairs"):
-                        one_group = coordtest.result_of(lmp, f"s{engine}{precision}")
-                        two_groups = coordtest.result_of(lmp, f"o{engine}{precision}")
+                        one_group = brutetest.result_of(lmp, f"s{engine}{precision}")
+                        two_groups = brutetest.result_of(lmp, f"o{engine}{precision}")
                         what = f"{engine}, {precision}, tilted {box.tilted}"
                         np.testing.assert_array_equal(one_group.atoms[:, 0], neighbors, what)
                         self.assertEqual(one_group.value, neighbors.sum() / 2, what)
@@ -147,7 +148,7 @@ class HardCutoff(unittest.TestCase):
                                 cases.append((ident, count, f"{lattice} {cells} cells, {count} neighbors, {engine}"))
                     lmp.command("run 0")
                     for ident, count, what in cases:
-                        result = coordtest.result_of(lmp, ident)
+                        result = brutetest.result_of(lmp, ident)
                         self.assertEqual(result.value, count / 2, what)
                         np.testing.assert_array_equal(result.atoms[:, 0], np.full(n, count), what)
                         self.assertEqual(np.abs(result.atoms[:, 1:]).max(), 0, what)
@@ -174,13 +175,13 @@ class Replicated(unittest.TestCase):
                     lmp.command(f"compute two half coord/gpu group2 all switch rational 1.1 dmax {dmax} image all "
                                 "precision double norm mean")
                     lmp.command("run 0")
-                    results.append([coordtest.result_of(lmp, name) for name in ("c", "two")])
+                    results.append([brutetest.result_of(lmp, name) for name in ("c", "two")])
             for k, factor in enumerate((8, 1)):
                 one, eight = results[0][k], results[1][k]
                 copies = np.tile(one.atoms, (8, 1))
                 if k == 1:    # norm mean divides derivatives by eight times the atoms
                     copies[:, 1:] /= 8
-                expected = coordtest.Result(factor * one.value, factor * one.virial, copies)
+                expected = brutetest.Result(factor * one.value, factor * one.virial, copies)
                 coordtest.assert_same(eight, expected, coordtest.LAST_DIGITS, f"norm {('sum', 'mean')[k]}")
             reference = brute_force(box, x, Switch("rational", 1.1, dmax=dmax), np.arange(n))
             coordtest.assert_same(results[0][0], reference, coordtest.DOUBLE, "one cell")

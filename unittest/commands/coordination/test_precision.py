@@ -6,8 +6,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+from brutetest import Box, Switch, brute_force
 
 # Limits of the relative error: the largest difference over the largest magnitude of that quantity
 # in the system. They are about five times the largest measured errors; float has a unit roundoff of
@@ -65,7 +66,7 @@ class Precision(unittest.TestCase):
                 expected = brute_force(box, lmp_positions(lmp), switch, np.arange(len(x)))
                 for precision, limits in LIMITS.items():
                     for engine in ENGINES:
-                        errors = coordtest.errors_of(coordtest.result_of(lmp, precision + engine), expected)
+                        errors = coordtest.errors_of(brutetest.result_of(lmp, precision + engine), expected)
                         rows.append((name, precision, engine, errors, np.abs(x).max() * ROUNDING_OF_POSITIONS))
                         for quantity, error in errors.items():
                             if "origin" not in name:
@@ -114,7 +115,7 @@ class Precision(unittest.TestCase):
                                 f"check 1 {tolerance}")
                     lmp.command("run 0")
                     if passes:
-                        coordtest.result_of(lmp, "c")
+                        brutetest.result_of(lmp, "c")
                         continue
                     with self.assertRaisesRegex(Exception, "differs by .* from the reference"):
                         coordtest.atoms_of(lmp, "c")

@@ -7,8 +7,10 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Switch, brute_force
+import dumptest
+from brutetest import Box, Switch, brute_force
 
 BOX = Box((6.8, 6.4, 6.1), tilt=(1.2, -0.8, 0.9))
 N = 150
@@ -46,12 +48,12 @@ def soft_liquid(commands, ranks=1, computes=COMPUTES, box=BOX, n=N, sort="sort i
 class RunStyles(unittest.TestCase):
     def compare(self, run, table, steps, dump="dump", computes=COMPUTES, moving=True):
         rows = run.tables[table]
-        frames = {frame.step: frame for frame in coordtest.read_dump(run.path(dump))}
+        frames = {frame.step: frame for frame in dumptest.read_dump(run.path(dump))}
         self.assertGreaterEqual(len(rows["Step"]), steps)
         for row, step in enumerate(rows["Step"]):
             frame = frames[int(step)]
             for ident, (_, _, switch, arguments) in computes.items():
-                found = coordtest.Result(rows[f"c_{ident}"][row],
+                found = brutetest.Result(rows[f"c_{ident}"][row],
                                          [rows[f"c_{ident}[{k}]"][row] for k in range(1, 7)], frame.array(ident))
                 expected = brute_force(frame.box, frame.x(), switch, **arguments)
                 coordtest.assert_same(found, expected, coordtest.DOUBLE, f"step {step}, {ident}")
@@ -117,7 +119,7 @@ class RunStyles(unittest.TestCase):
                          f"write_data {coordtest.folder()}/written"):
                 lmp.command(line)
             x = np.ctypeslib.as_array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3).copy()
-            coordtest.assert_same(coordtest.result_of(lmp, "cells"), brute_force(box, x, SWITCH, a=ALL), coordtest.DOUBLE,
+            coordtest.assert_same(brutetest.result_of(lmp, "cells"), brute_force(box, x, SWITCH, a=ALL), coordtest.DOUBLE,
                                   "after write_data")
 
     def test_minimization(self):
@@ -163,13 +165,13 @@ class RunStyles(unittest.TestCase):
         run = soft_liquid(commands, ranks=2, computes={"cells": COMPUTES["cells"]})
         sizes = set()
         rows = run.tables[0]
-        for row, frame in enumerate(coordtest.read_dump(run.path("dump"))):
+        for row, frame in enumerate(dumptest.read_dump(run.path("dump"))):
             slab, high = (np.flatnonzero(frame[f"v_in_{part}"]) for part in parts)
             sizes.add((len(slab), len(high)))
             arguments = {"self": {"a": slab}, "two": {"a": slab, "b": high, "norm": "mean"},
                          "listed": {"a": high, "b": slab}, "gathered": {"a": high}}
             for ident in keywords:
-                found = coordtest.Result(rows[f"c_{ident}"][row],
+                found = brutetest.Result(rows[f"c_{ident}"][row],
                                          [rows[f"c_{ident}[{k}]"][row] for k in range(1, 7)], frame.array(ident))
                 expected = brute_force(frame.box, frame.x(), SWITCH, **arguments[ident])
                 coordtest.assert_same(found, expected, coordtest.DOUBLE, f"step {frame.step}, {ident}")
@@ -199,7 +201,7 @@ class RunStyles(unittest.TestCase):
                 tilts.append(xy)
                 x = np.ctypeslib.as_array(lmp.gather_atoms("x", 1, 3)).reshape(-1, 3).copy()
                 for ident, (_, _, switch, arguments) in COMPUTES.items():
-                    coordtest.assert_same(coordtest.result_of(lmp, ident), brute_force(now, x, switch, **arguments),
+                    coordtest.assert_same(brutetest.result_of(lmp, ident), brute_force(now, x, switch, **arguments),
                                           coordtest.DOUBLE, f"xy {xy}, {ident}")
         self.assertTrue(min(tilts) < 0 < 3 < max(tilts), f"the box did not flip: {tilts}")
 
@@ -247,7 +249,7 @@ class Uses(unittest.TestCase):
              "dump a all custom 6 averages id x y z f_atoms[*] v_length c_cells[*]",
              "dump_modify a format float %.17g sort id", "run 12"], computes=computes)
         cls.rows = cls.run_of_all.tables[0]
-        cls.frames = coordtest.read_dump(cls.run_of_all.path("dump"))
+        cls.frames = dumptest.read_dump(cls.run_of_all.path("dump"))
 
     def test_thermo_and_variable(self):
         np.testing.assert_array_equal(self.rows["v_twice"], 2 * self.rows["c_cells"] + self.rows["c_cells[4]"])
@@ -262,7 +264,7 @@ class Uses(unittest.TestCase):
                 self.assertAlmostEqual(line[1 + column] / mean, 1, delta=coordtest.LAST_DIGITS)
 
     def test_fix_ave_atom(self):
-        last = coordtest.read_dump(self.run_of_all.path("averages"))[-1]
+        last = dumptest.read_dump(self.run_of_all.path("averages"))[-1]
         self.assertEqual(last.step, 12)
         arrays = [self.frames[step].array("cells") for step in (8, 10, 12)]
         expected = [np.mean([a[:, 0] for a in arrays], axis=0), np.mean([a[:, 2] for a in arrays], axis=0),

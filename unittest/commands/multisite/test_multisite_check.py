@@ -7,7 +7,7 @@ import numpy as np
 
 import coordtest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import Component, Molecules, MultisiteTest, commands
 
 CUTOFF = 3.0

@@ -11,7 +11,7 @@ import numpy as np
 import coordtest
 import errortest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import ALL_KINDS, ATOM, LINEAR, MIX, POLAR, Model, Molecules, MultisiteTest
 
 if not coordtest.KOKKOS:

@@ -8,8 +8,9 @@ import unittest
 import numpy as np
 
 import coordtest
+import dumptest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import Component, Model, Molecules, MultisiteTest
 
 DATA = os.environ.get("GPUCOORD_TEST_DATA", "")
@@ -80,7 +81,7 @@ class Case:
         if self.component.sites["dipole"]:
             without = multisitetest.run_lammps(self.script(first, words, 1.0), ranks)
             virial += 3 * (energy - without.tables[0]["PotEng"][0])
-        frame, = coordtest.read_dump(run.path("dump"))
+        frame, = dumptest.read_dump(run.path("dump"))
         return energy, virial, np.column_stack([frame[name] for name in COLUMNS])
 
     def errors(self, *arguments):

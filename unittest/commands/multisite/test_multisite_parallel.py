@@ -7,8 +7,9 @@ import unittest
 import numpy as np
 
 import coordtest
+import dumptest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import ALL_KINDS, ATOM, DOUBLE, LINEAR, MIX, POLAR, Model, Molecules, MultisiteTest
 
 FOUR = [ALL_KINDS, LINEAR, POLAR, ATOM]
@@ -41,7 +42,7 @@ class Parallel(MultisiteTest):
             threads = arguments.pop("threads", 1)
             with self.subTest(f"{ranks} ranks {arguments}"):
                 run = multisitetest.run_lammps(self.script(molecules, model, steps=steps, **arguments), ranks, threads)
-                frames = [np.column_stack([frame[name] for name in COLUMNS]) for frame in coordtest.read_dump(run.path("dump"))]
+                frames = [np.column_stack([frame[name] for name in COLUMNS]) for frame in dumptest.read_dump(run.path("dump"))]
                 expected = model.energies(molecules.box, molecules.x, molecules.q, molecules.types)
                 self.check("energies by formulas", frames[0][:, 13], expected.atoms, 10 * DOUBLE)
                 self.check("sum by formulas", run.tables[0]["PotEng"][0], expected.total(), 10 * DOUBLE,
@@ -104,7 +105,7 @@ class Parallel(MultisiteTest):
                 "pair_coeff 4 4 lj/cut 0.7 0.9", *multisitetest.COMPUTES[:3],
                 "compute q all property/atom quatw quati quatj quatk", "thermo_modify norm no format float %.17g",
                 f"dump d all custom 1 dump id {' '.join(COLUMNS)}", "dump_modify d format float %.17g sort id", "run 0"], ranks)
-            frame, = coordtest.read_dump(run.path("dump"))
+            frame, = dumptest.read_dump(run.path("dump"))
             found[ranks] = np.column_stack([frame[name] for name in COLUMNS])
         for name, part in PARTS.items():
             self.check(name, found[4][:, part], found[1][:, part], 10 * DOUBLE)

@@ -8,7 +8,7 @@ import numpy as np
 
 import coordtest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import ALL_KINDS, LINEAR, MIX, POLAR, Model, Molecules, MultisiteTest, commands, on_device, state_of
 
 BOX = Box((7.3, 6.9, 7.6))    # in a tilted box LAMMPS rounds positions again

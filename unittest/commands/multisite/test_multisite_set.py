@@ -7,6 +7,7 @@ import unittest
 import numpy as np
 
 import coordtest
+import dumptest
 import errortest
 import multisitetest
 
@@ -181,7 +182,7 @@ class Ranks(unittest.TestCase):
             for line in ("Set_multisite: 2 molecules of linear, mass 44.009, moments of inertia 43.0563 43.0563 0",
                          "Set_multisite: 2 molecules of atom, mass 39.948, moments of inertia 0 0 0"):
                 self.assertEqual(run.text.count(line), 1, run.text)
-            frame = coordtest.read_dump(run.path("dump.d"))[0]
+            frame = dumptest.read_dump(run.path("dump.d"))[0]
             tables.append(np.column_stack([frame[f"c_shape[{k}]"] for k in range(1, 9)]))
         np.testing.assert_array_equal(*tables)
         self.assertLess(tables[0][4, 4], 0.9)

@@ -9,7 +9,7 @@ import numpy as np
 
 import coordtest
 import multisitetest
-from coordtest import Box
+from brutetest import Box
 from multisitetest import (ALL_KINDS, ATOM, DOUBLE, LINEAR, MIX, POLAR, Component, Model, Molecules, MultisiteTest, commands,
                            state_of)
 

@@ -9,8 +9,10 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
-from coordtest import Box, Result, Switch, brute_force
+import dumptest
+from brutetest import Box, Result, Switch, brute_force
 
 N = 60
 TYPES = np.random.default_rng(3).integers(1, 4, N)    # no atom of type 4
@@ -126,7 +128,7 @@ class BruteForce(unittest.TestCase):
                 form = f"{group} {keywords}", image
                 if form not in references:
                     references[form] = by_types(box, x, TYPES, functions, image=image, **arguments)
-                coordtest.assert_same(coordtest.result_of(lmp, f"c{k}"), references[form], tolerance, f"{form}, {way}")
+                coordtest.assert_same(brutetest.result_of(lmp, f"c{k}"), references[form], tolerance, f"{form}, {way}")
 
     def test_double(self):
         for name, box in BOXES.items():
@@ -151,7 +153,7 @@ class BruteForce(unittest.TestCase):
                 lmp.command(f"compute c all coord/gpu {functions.keywords} {image} precision double")
                 lmp.command("run 0")
                 expected = by_types(box, x, TYPES, functions, GROUPS["all"], image="minimum")
-                coordtest.assert_same(coordtest.result_of(lmp, "c"), expected, coordtest.DOUBLE, name)
+                coordtest.assert_same(brutetest.result_of(lmp, "c"), expected, coordtest.DOUBLE, name)
 
     def test_sum_of_computes(self):
         """S is the sum of those of computes on the groups of the types, each with its function."""
@@ -166,9 +168,9 @@ class BruteForce(unittest.TestCase):
                 second = f"group2 t{j} " if i != j else ""
                 lmp.command(f"compute c{i}{j} t{i} coord/gpu {second}{functions(i, j).keywords} {tail}")
             lmp.command("run 0")
-            parts = [coordtest.result_of(lmp, name) for name in names]
+            parts = [brutetest.result_of(lmp, name) for name in names]
             total = Result(*(sum(getattr(part, field) for part in parts) for field in ("value", "virial", "atoms")))
-            coordtest.assert_same(coordtest.result_of(lmp, "c"), total, coordtest.LAST_DIGITS, "the sum of computes")
+            coordtest.assert_same(brutetest.result_of(lmp, "c"), total, coordtest.LAST_DIGITS, "the sum of computes")
 
 
 class Words(unittest.TestCase):
@@ -294,7 +296,7 @@ class Runs(unittest.TestCase):
     def check(self, box, ranks, first=(), runs=()):
         run = coordtest.run_lammps(self.script(box, first, runs), ranks)
         rows = {name: np.concatenate([t[name] for t in run.tables]) for name in run.tables[0]}
-        frames = coordtest.read_dump(run.path("dump"))
+        frames = dumptest.read_dump(run.path("dump"))
         seen = set()
         for frame in frames:
             row = np.flatnonzero(rows["Step"] == frame.step)[0]    # before types change

@@ -10,7 +10,7 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch
+from brutetest import Box, Switch
 from pairtest import (KINDS, PAIRS, PairTest, Potential, all_kinds, coefficients, commands, gaussians, state_of,
                       words)
 from test_derivatives import all_distances, in_a_gap

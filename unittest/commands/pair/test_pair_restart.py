@@ -6,7 +6,7 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch
+from brutetest import Box, Switch
 from pairtest import COMPUTES, PAIRS, PairTest, Potential, all_kinds, commands, setup_commands, state_of, words
 
 BOX = Box((6.2, 6.6, 6.0))    # in a tilted box LAMMPS rounds positions again

@@ -10,7 +10,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch
+import dumptest
+from brutetest import Box, Switch
 from pairtest import (COMPUTES, PAIRS, PairTest, Potential, all_kinds, coefficients, commands, gaussians,
                       setup_commands, state_of)
 
@@ -39,7 +40,7 @@ class Runs(PairTest):
         return coordtest.random_positions(np.random.default_rng(1), BOX, N, 0.4)
 
     def compare_runs(self, what, found, expected, columns=COLUMNS):
-        for one, other in zip(coordtest.read_dump(found.path("dump")), coordtest.read_dump(expected.path("dump")),
+        for one, other in zip(dumptest.read_dump(found.path("dump")), dumptest.read_dump(expected.path("dump")),
                               strict=True):
             self.assertEqual(one.step, other.step)
             for names in columns:
@@ -144,7 +145,7 @@ class Changes(Runs):
             gauss, coord = (run.tables[0]["PotEng"] for run in runs)
             self.assertLess(gauss[-1], gauss[0] - 1)
             self.check(style, coord[-1], gauss[-1], coordtest.rounded(1e-9))
-            expected, found = (coordtest.read_dump(run.path("dump"))[-1].x() for run in runs)
+            expected, found = (dumptest.read_dump(run.path("dump"))[-1].x() for run in runs)
             # The same image of each atom.
             found -= np.round((found - expected) @ np.linalg.inv(BOX.edges)) @ BOX.edges
             # The energy increases with the square of the distance from the minimum.

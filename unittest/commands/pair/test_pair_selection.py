@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box, Switch
+from brutetest import Box, Switch
 from pairtest import PAIRS, PairTest, coefficients, commands, gaussians, setup_commands, state_of, words
 
 N, LENGTH = 120, 6    # atoms, and atoms of one molecule

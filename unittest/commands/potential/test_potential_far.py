@@ -10,8 +10,9 @@ import unittest
 import numpy as np
 
 import coordtest
+import dumptest
 import errortest
-from coordtest import Box
+from brutetest import Box
 from test_potential_grid import COULOMB, SKIN, Map, charges, output, read_grid, setup, system, write_data
 
 ORTHOGONAL = Box((8.0, 7.0, 6.5), lo=(-1.0, 0.5, 2.0))
@@ -69,7 +70,7 @@ class Far(unittest.TestCase):
         run = coordtest.run_lammps([*setup(box, data, units, first, shell or cutoff + SKIN + 1.6), *later, *lines, *dump, "run 0"], ranks)
         who = "cuFFT on the GPU" if coordtest.DEVICE == "cuda" and ranks == 1 else "LAMMPS' Fourier transforms"
         self.assertIn(f"  far field by {who} of a mesh of ", run.text)
-        return run, coordtest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
+        return run, dumptest.read_dump(run.path("atoms.dump"))[0], read_grid(run.path("m.grid"))[0]
 
     def test_ewald(self):
         """Errors are within the tolerance, for any cutoff and number of ranks."""
@@ -217,7 +218,7 @@ class Far(unittest.TestCase):
                      *output([("m", False, False)], every=10), "timestep 0.01", *fixes, "fix l all balance 10 1.0 shift xyz 5 1.0", "run 20"]
             for ranks in 1, 4:
                 run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=6.5), *lines], ranks)
-                frames = coordtest.read_dump(run.path("atoms.dump"))
+                frames = dumptest.read_dump(run.path("atoms.dump"))
                 change = np.abs(np.diag(frames[-1].box.edges) / np.diag(frames[0].box.edges) - 1).max()
                 self.assertGreater(change, 0.01)    # so that alpha differs
                 self.assertLess(change, 0.3)
@@ -261,7 +262,7 @@ class Far(unittest.TestCase):
                  "fix a all nve", "fix b all deform 1 x scale 1.5 y scale 1.5 z scale 1.5 remap x", "run 100"]
         for ranks in 1, 2:
             run = coordtest.run_lammps([*setup(ORTHOGONAL, data, shell=3.0 + SKIN), *lines], ranks)
-            frames = coordtest.read_dump(run.path("atoms.dump"))
+            frames = dumptest.read_dump(run.path("atoms.dump"))
             for atoms, grid in zip(frames, read_grid(run.path("m.grid"))):
                 self.assertLess(rms(grid.phi - ewald(atoms.box, grid.places, atoms.x(), q)[0]), 1.2e-2)
             meshes = re.findall(r"^Compute potential/grid m:.*\n.*\n  far field by (?:LAMMPS' Fourier transforms|cuFFT on the GPU) of (a mesh of .*), alpha", run.text,

@@ -13,7 +13,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box
+import dumptest
+from brutetest import Box
 
 N = 120
 GRID = (7, 6, 5)
@@ -173,7 +174,7 @@ def read_grid(path):
 class PotentialGrid(unittest.TestCase):
     def compare(self, run, computes, tolerance=DOUBLE, scale=1.0, group=slice(None), nframes=None):
         """computes: name -> arguments of Map."""
-        atoms = coordtest.read_dump(run.path("atoms.dump"))
+        atoms = dumptest.read_dump(run.path("atoms.dump"))
         if nframes:
             self.assertEqual(len(atoms), nframes)
         for name, arguments in computes.items():
@@ -243,7 +244,7 @@ class PotentialGrid(unittest.TestCase):
                 with self.subTest(change, ranks=ranks):
                     done = self.kernels(box, ranks, data=system(box, 4, speed=1.0), run="run 8", every=4, nframes=3,
                                         later=["timestep 0.01", *move, change], shell=CUTOFF + SKIN + 1.5)
-                    atoms = coordtest.read_dump(done.path("atoms.dump"))
+                    atoms = dumptest.read_dump(done.path("atoms.dump"))
                     self.assertGreater(np.abs(atoms[0].box.edges - atoms[-1].box.edges).max(), 1e-3)
 
     def test_load_balancing(self):
@@ -275,7 +276,7 @@ class PotentialGrid(unittest.TestCase):
                  f"compute c moving potential/grid 7 6 5 cutoff {CUTOFF} precision double", *output([("c", False, False)]),
                  "timestep 0.001", "fix move all nve", "run 1"]
         run = coordtest.run_lammps([*setup(ORTHOGONAL, system(ORTHOGONAL)), *lines], 2)
-        frames, grids = coordtest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
+        frames, grids = dumptest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
         left = frames[0]["x"] < 5
         self.assertTrue(0 < left.sum() < N)
         expected = Map(frames[0].box, grids[0].places, frames[0].x()[left], frames[0]["q"][left])
@@ -396,7 +397,7 @@ class PotentialGrid(unittest.TestCase):
                  "run 0", "undump d", "undump c", "dump c all grid 2 again.grid c_at_c:grid:data[*] c_c:grid:phi",
                  "dump_modify c format float %.17g", "rerun atoms.dump dump x y z q"]
         run = coordtest.run_lammps([*setup(ORTHOGONAL, system(ORTHOGONAL, 8, speed=2.0)), *lines], 2)
-        frames, grids = coordtest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
+        frames, grids = dumptest.read_dump(run.path("atoms.dump")), read_grid(run.path("c.grid"))
         for frame, grid in zip(frames, grids):
             self.assertLess(Map(frame.box, grid.places, frame.x(), frame["q"]).worst(grid.phi)[0], coordtest.rounded(DOUBLE))
         again = read_grid(run.path("again.grid"))

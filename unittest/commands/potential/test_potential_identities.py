@@ -8,7 +8,8 @@ import unittest
 import numpy as np
 
 import coordtest
-from coordtest import Box
+import dumptest
+from brutetest import Box
 from test_potential_far import rms
 from test_potential_grid import COULOMB, output, read_grid, setup, write_data
 
@@ -113,7 +114,7 @@ class SaltWater(unittest.TestCase):
         run = coordtest.run_lammps([*system, *lines, f"set group probes charge {-self.PROBE}", *self.dump("minus"), "run 0"], 2)
         grid = read_grid(run.path("m.grid"))[0]
         np.testing.assert_allclose(places, grid.places, 0, 1e-9)
-        plus, minus = (coordtest.read_dump(run.path(name))[0]["c_energy"] for name in ("plus", "minus"))
+        plus, minus = (dumptest.read_dump(run.path(name))[0]["c_energy"] for name in ("plus", "minus"))
         # kcal/mol to Volt by LAMMPS' constant of Coulomb's law.
         expected = (plus - minus) / self.PROBE * COULOMB / 332.06371
         size, error = rms(expected), rms(grid.phi - expected)

@@ -12,7 +12,9 @@ import unittest
 
 import numpy as np
 
+import brutetest
 import coordtest
+import dumptest
 import errortest
 
 BOHR = 0.529177210544    # Angstrom, CODATA 2022
@@ -176,7 +178,7 @@ class Ranks(unittest.TestCase):
         """Integers, and atoms in the order of their IDs: the text is the same on any number of
         ranks."""
         texts = set()
-        atoms = coordtest.random_positions(np.random.default_rng(4711), coordtest.Box(np.diag(EDGES["orthogonal"]), lo=LOW), 12)
+        atoms = coordtest.random_positions(np.random.default_rng(4711), brutetest.Box(np.diag(EDGES["orthogonal"]), lo=LOW), 12)
         setup = "".join(f"create_atoms {1 + k % 2} single {x!r} {y!r} {z!r} units box\n" for k, (x, y, z) in
                         enumerate(atoms.tolist()))    # other commands assign IDs by rank
         for ranks in 1, 3:
@@ -289,7 +291,7 @@ class Changed(unittest.TestCase):
                     one, two, old = (read(done.path(f"{name}.{kind}.dx")).values for name in ("one", "two", "old"))
                     self.assertGreater(np.abs(one - old).max(), 1.0)
                     np.testing.assert_allclose(one, two, rtol=0, atol=1e-5 * np.abs(two).max())
-                one, two = (coordtest.read_dump(done.path(f"{name}.dump"))[0] for name in ("one", "two"))
+                one, two = (dumptest.read_dump(done.path(f"{name}.dump"))[0] for name in ("one", "two"))
                 for column in "c_phi", "c_near":
                     np.testing.assert_allclose(one[column], two[column], rtol=0, atol=1e-5 * np.abs(two[column]).max())
 

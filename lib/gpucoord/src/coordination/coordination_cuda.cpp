@@ -9,6 +9,7 @@
 // classes, with the function of that pair, so kernels do not depend on types.
 
 #include "coordination_cuda.h"
+#include "neighbor_lists_cuda.h"
 
 #include "../core/clock.h"
 #include "../gpu/device_guard.h"
@@ -137,23 +138,22 @@ namespace {
       if (two && peratom) group_b.sort(in.b, in.types.type, classes);
 
       // The lists may name any row up to the last row of an owned atom or neighbor.
-      forget_other_types(in, classes);
-      int nall = flatten_all(in, group_a, classes, lists_a);
-      if (two && peratom) nall = std::max(nall, flatten_all(in, group_b, classes, lists_b));
-      remember_types(in, classes, nall);
-      stage(positions, in.x, 3 * static_cast<std::size_t>(nall));
-      if (in.member) stage(members, in.member, nall);
+      const int nall = neighbor_lists.update(in, classes, group_a,
+                                             two && peratom ? &group_b : nullptr, nthreads, stream);
+      stage(in.x, 3 * static_cast<std::size_t>(nall), nthreads, stream, positions);
+      if (in.member) stage(in.member, nall, nthreads, stream, members);
       copied.record(stream);
       binned.record(stream);
 
-      const auto pass = [&](const AtomsByClass &group, std::deque<FlatList> &lists,
-                            unsigned char bit, unsigned wanted, Sums &sums) {
+      using Side = NeighborLists::Side;
+      const auto pass = [&](const AtomsByClass &group, Side side, unsigned char bit,
+                            unsigned wanted, Sums &sums) {
         std::vector<Pass> passes;
         int row = 0;
         for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
           for (int cj = 0; cj < classes.size(); ++cj)
             for (int special = 0; special < (in.special ? 4 : 1); ++special) {
-              const FlatList &flat = lists[list_number(classes, ci, cj, special)];
+              const FlatList &flat = neighbor_lists.of(side, classes, ci, cj, special);
               const double weight =
                   classes(ci, cj).weight * (in.special ? in.special[special] : 1.0);
               if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 ||
@@ -177,8 +177,8 @@ namespace {
         });
       };
       Contribution result;
-      pass(group_a, lists_a, two ? 2 : 1, kernel_want(want), sums_a);
-      if (two && peratom) pass(group_b, lists_b, 1, want_of_second(want), sums_b);
+      pass(group_a, Side::A, two ? 2 : 1, kernel_want(want), sums_a);
+      if (two && peratom) pass(group_b, Side::B, 1, want_of_second(want), sums_b);
       finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
              two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
       return result;
@@ -265,16 +265,6 @@ namespace {
 
    private:
     using Function = SwitchFunction<Real>;
-
-    // Neighbor lists without gaps, of the atoms of one class and their neighbors of another class.
-    struct FlatList {
-      Staged<int> row, neighbor;
-      Staged<std::int64_t> first;
-      int n = 0, last_row = -1;
-      bool empty = true;    // there are no neighbors
-      std::int64_t version = 0;
-      std::vector<int> rows;    // the atoms of the lists
-    };
 
     // One kernel launch: the sums of some atoms over their partners of one class.
     struct Pass {
@@ -431,14 +421,6 @@ namespace {
       sums_a.nwarps = 0;
     }
 
-    template <class T> void stage(Staged<T> &to, const T *from, std::size_t n)
-    {
-      send(to, n, stream, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-        for (std::size_t k = begin; k < end; ++k) to.pinned[k] = from[k];
-      });
-    }
-
     // Stages gathered atoms by class, in the order of the group within a class. rows: rows of the
     // owned atoms in the per-atom output.
     GatheredParts stage_gathered(const AllPairsInput::Group &group, const TypeClasses &classes,
@@ -477,106 +459,6 @@ namespace {
         }
       });
       return parts;
-    }
-
-    static std::size_t list_number(const TypeClasses &classes, int ci, int cj, int special)
-    {
-      return (static_cast<std::size_t>(ci) * classes.size() + cj) * 4 + special;
-    }
-
-    // Drops the flat lists if they were made for other types: types may change while neighbor lists
-    // do not.
-    void forget_other_types(const ListInput &in, const TypeClasses &classes)
-    {
-      const bool same = in.version != 0 && list_version == in.version &&
-          list_classes == classes.of_types() && list_special == (in.special != nullptr) &&
-          std::equal(list_types.begin(), list_types.end(), in.types.type);
-      if (same) return;
-      for (auto *lists : {&lists_a, &lists_b})
-        for (FlatList &flat : *lists) flat.version = 0;
-      list_types.clear();
-      list_version = 0;    // stays 0 if an exception is thrown
-    }
-    // Remembers the types of all rows that the lists name, in this evaluation or in an earlier one
-    // of the same lists.
-    void remember_types(const ListInput &in, const TypeClasses &classes, std::size_t nall)
-    {
-      list_version = in.version;
-      list_classes = classes.of_types();
-      list_special = in.special != nullptr;
-      if (classes.size() > 1)
-        list_types.assign(in.types.type, in.types.type + std::max(nall, list_types.size()));
-    }
-
-    // Makes the flat lists. Returns the number of rows of x that they name, up to the last one.
-    int flatten_all(const ListInput &in, const AtomsByClass &group, const TypeClasses &classes,
-                    std::deque<FlatList> &lists)
-    {
-      int last_row = -1;
-      for (int ci = 0; ci < classes.size(); ++ci)
-        for (int cj = 0; cj < classes.size(); ++cj)
-          for (int special = 0; special < (in.special ? 4 : 1); ++special) {
-            const std::size_t number = list_number(classes, ci, cj, special);
-            while (lists.size() <= number) lists.emplace_back();
-            if (!classes(ci, cj).exists()) continue;
-            flatten(in, group[ci], classes, cj, special, lists[number]);
-            last_row = std::max(last_row, lists[number].last_row);
-          }
-      return last_row + 1;
-    }
-
-    void flatten(const ListInput &in, const AtomList &atoms, const TypeClasses &classes, int cj,
-                 int special, FlatList &flat)
-    {
-      const std::size_t n = atoms.nowned;
-      if (in.version != 0 && flat.version == in.version && flat.rows.size() == n &&
-          std::equal(flat.rows.begin(), flat.rows.end(), atoms.index))
-        return;
-      flat.version = 0;    // stays 0 if an exception is thrown
-      flat.rows.assign(atoms.index, atoms.index + n);
-      flat.n = atoms.nowned;
-      stage(flat.row, atoms.index, n);
-      const bool typed = classes.size() > 1;
-      const auto belongs = [&](int neighbor) {
-        if (in.special && static_cast<int>(static_cast<unsigned>(neighbor) >> 30) != special)
-          return false;
-        return !typed || classes.of(in.types.type[neighbor & in.neighmask]) == cj;
-      };
-      flat.first.reserve(n + 1);
-      flat.first.pinned[0] = 0;
-#pragma omp parallel for schedule(static) num_threads(nthreads)
-      for (std::size_t t = 0; t < n; ++t) {
-        const int row = atoms.index[t];
-        std::int64_t count = in.numneigh[row];
-        if (typed || in.special)
-          count = std::count_if(in.firstneigh[row], in.firstneigh[row] + count, belongs);
-        flat.first.pinned[t + 1] = count;
-      }
-      for (std::size_t t = 0; t < n; ++t) flat.first.pinned[t + 1] += flat.first.pinned[t];
-      const std::size_t total = flat.first.pinned[n];
-      flat.empty = total == 0;
-      check(cudaMemcpyAsync(flat.first.device.data(), flat.first.pinned.data(),
-                            (n + 1) * sizeof(std::int64_t), cudaMemcpyHostToDevice, stream),
-            "copying to it");
-      flat.neighbor.reserve(total);
-      int last_row = -1;
-#pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
-      for (std::size_t t = 0; t < n; ++t) {
-        const int row = atoms.index[t];
-        last_row = std::max(last_row, row);
-        int *to = flat.neighbor.pinned.data() + flat.first.pinned[t];
-        for (int k = 0; k < in.numneigh[row]; ++k) {
-          // Neighbors of any class, because their class may change.
-          last_row = std::max(last_row, in.firstneigh[row][k] & in.neighmask);
-          if (belongs(in.firstneigh[row][k])) *to++ = in.firstneigh[row][k];
-        }
-      }
-      if (total > 0)
-        check(cudaMemcpyAsync(flat.neighbor.device.data(), flat.neighbor.pinned.data(),
-                              total * sizeof(int), cudaMemcpyHostToDevice, stream),
-              "copying to it");
-      flat.last_row = last_row;
-      flat.version = in.version;
     }
 
     // Sums over atoms, copies the results to the host, waits, and adds the per-atom sums to these
@@ -659,11 +541,7 @@ namespace {
     std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
-    std::deque<FlatList> lists_a, lists_b;    // indexed by list_number()
-    // The types for which the lists were made: classes by type and, if they differ, types by row.
-    std::vector<int> list_classes, list_types;
-    bool list_special = false;
-    std::int64_t list_version = 0;
+    NeighborLists neighbor_lists;
     Sums sums_a, sums_b;
     DeviceBuffer<int> counters;
     DeviceBuffer<WarpSums> totals;
@@ -704,29 +582,6 @@ namespace {
   };
 
 }    // namespace
-
-CudaDevices find_cuda_devices()
-{
-  CudaDevices found;
-  const cudaError_t status = cudaGetDeviceCount(&found.count);
-  if (status == cudaSuccess && found.count > 0) return found;
-  clear_errors();    // why_none reports this error
-  found.count = 0;
-  if (status == cudaErrorInsufficientDriver)
-    found.why_none = "there is no CUDA driver, or one too old for this build";
-  else if (status == cudaSuccess || status == cudaErrorNoDevice)
-    found.why_none = "there is no GPU";
-  else
-    found.why_none = std::string("the CUDA driver says: ") + cudaGetErrorString(status);
-  return found;
-}
-
-std::string cuda_device_name(int device)
-{
-  cudaDeviceProp properties;
-  check(cudaGetDeviceProperties(&properties, device), "asking for its name");
-  return properties.name;
-}
 
 std::unique_ptr<Coordination> make_cuda_coordination(const SwitchTable &table, Precision precision,
                                                      int device, int nthreads,

@@ -45,6 +45,16 @@ void send(Staged<T> &to, std::size_t n, cudaStream_t stream, Fill fill)
   }
 }
 
+// Copies an array.
+template <class T>
+void stage(const T *from, std::size_t n, int nthreads, cudaStream_t stream, Staged<T> &to)
+{
+  send(to, n, stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+    for (std::size_t k = begin; k < end; ++k) to.pinned[k] = from[k];
+  });
+}
+
 // Copies a table to the device and waits, so that kernels of any stream may read it.
 template <class T> void send_table(const std::vector<T> &from, DeviceBuffer<T> &to)
 {
