@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <cmath>
 #include <exception>
+#include <set>
 
 using namespace LAMMPS_NS;
 using gpucoord::ResidentBias;
@@ -142,10 +143,20 @@ void EnqueuedBias::raise_errors(const State &state)
   }
 }
 
+// Adds variables and their children, each once.
+static void collect(const std::vector<CollectiveVariable *> &some,
+                    std::set<const CollectiveVariable *> &all)
+{
+  for (const CollectiveVariable *variable : some)
+    if (all.insert(variable).second) collect(variable->children(), all);
+}
+
 double EnqueuedBias::bytes_copied() const
 {
+  std::set<const CollectiveVariable *> all;
+  collect(variables, all);
   double bytes = resident ? static_cast<double>(resident->bytes_copied()) : 0.0;
-  for (const CollectiveVariable *variable : variables) {
+  for (const CollectiveVariable *variable : all) {
     const double mine = variable->bytes_copied();
     if (mine < 0.0) return -1.0;
     bytes += mine;

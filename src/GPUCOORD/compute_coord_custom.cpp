@@ -174,7 +174,7 @@ static std::string gpu_failure(const char *id, const char *what)
   return fmt::format("Compute coord/custom {}: {} - use device host for its variables", id, what);
 }
 
-// Computes are initialized in the order of their definition: the children know where they are.
+// Computes are initialized in the order of their definition, the children before this one.
 void ComputeCoordCustom::make_resident()
 {
   if (resident || !gpu_limit.empty() || !is_resident()) return;
@@ -213,7 +213,7 @@ void ComputeCoordCustom::print_setup()
     mesg += fmt::format("{} {} = c_{}", &child == &list.front() ? "" : ",", child.name,
                         child.compute_id);
   mesg += resident && is_resident() ? ", evaluated on the GPU" : ", evaluated on the host";
-  if (!gpu_limit.empty()) mesg += fmt::format(": the expression or its derivative {}", gpu_limit);
+  if (!gpu_limit.empty()) mesg += fmt::format(": the expression {}", gpu_limit);
   mesg += "\n";
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
@@ -263,9 +263,10 @@ bool ComputeCoordCustom::can_enqueue() const
 
 gpucoord::DeviceValue ComputeCoordCustom::enqueue()
 {
+  // Output in the middle of a force evaluation may have evaluated a child for something else.
+  std::vector<gpucoord::DeviceValue> of_children;
+  for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
   if (!enqueued) {
-    std::vector<gpucoord::DeviceValue> of_children;
-    for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
     try {
       resident->evaluate(of_children, stream());
     } catch (const gpucoord::DeviceError &e) {
@@ -276,23 +277,18 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
   return resident->device_value();
 }
 
-// Where the variables are finite, the host finds what is not, and says at which values.
+// The host evaluates the expression to say at which values it is not finite. The atoms have moved
+// since the GPU found it.
 void ComputeCoordCustom::raise_device_errors(bool has_moved, bool is_not_finite)
 {
   for (CollectiveVariable *variable : variables)
     variable->raise_device_errors(has_moved, is_not_finite);
-  if (is_not_finite) board->evaluate_now(this, gpucoord::DERIVATIVES);
-}
-
-double ComputeCoordCustom::bytes_copied() const
-{
-  double bytes = 0.0;
-  for (const CollectiveVariable *variable : variables) {
-    const double mine = variable->bytes_copied();
-    if (mine < 0.0) return -1.0;
-    bytes += mine;
-  }
-  return bytes;
+  if (!is_not_finite) return;
+  board->evaluate_now(this, gpucoord::DERIVATIVES);
+  error->all(FLERR, Error::NOLASTLINE,
+             "Compute coord/custom {}: S = {} or a derivative of it was not finite in an earlier "
+             "step, but must be - use an expression that is smooth at all values of its variables",
+             id, text);
 }
 
 void ComputeCoordCustom::reneighbored(bool due)
@@ -420,5 +416,6 @@ void ComputeCoordCustom::compute_peratom()
 
 double ComputeCoordCustom::memory_usage()
 {
-  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double);
+  return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
+      (resident ? static_cast<double>(resident->bytes()) : 0.0);
 }

@@ -65,7 +65,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void add_virial(double factor, double *virial) const override;
   void add_atom_virial(double factor, double **vatom) const override;
   void add_gradients(double factor, double **array, int first_column) const override;
-  double bytes_copied() const override;
+  double bytes_copied() const override { return 0.0; }    // children count their own
 
  private:
   struct Child {
@@ -85,7 +85,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   std::vector<std::string> names;    // of the children
   std::unique_ptr<gpucoord::Expression> expression;
   std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host
-  std::string gpu_limit;    // why the GPU cannot evaluate it, or ""
+  std::string gpu_limit;    // the reason why the GPU cannot evaluate it, or ""
   std::vector<Child> list;
   std::vector<CollectiveVariable *> variables;    // the children, from init() on
   std::shared_ptr<BiasBoard> board;

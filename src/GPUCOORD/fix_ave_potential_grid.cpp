@@ -100,6 +100,7 @@ void FixAvePotentialGrid::need_compute() const
 
 void FixAvePotentialGrid::end_of_step()
 {
+  need_compute();    // run pre no calls no init()
   compute->add_to_sum();
   ++nmaps;
 }

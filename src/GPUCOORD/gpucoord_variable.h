@@ -85,7 +85,8 @@ class CollectiveVariable {
   // Adds factor dS/dx of the owned atoms to three columns of an array; after an evaluation ON_HOST.
   virtual void add_gradients(double factor, double **array, int first_column) const = 0;
 
-  // Bytes copied between host and GPU since the start; -1: not all data are resident on the GPU.
+  // Bytes copied between host and GPU since the start, without those of children; -1: not all data
+  // are resident on the GPU.
   virtual double bytes_copied() const { return -1.0; }
 
  protected:

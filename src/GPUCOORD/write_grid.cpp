@@ -37,6 +37,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <new>
 
 using namespace LAMMPS_NS;
 
@@ -65,6 +66,19 @@ struct Sent {
 ------------------------------------------------------------------------- */
 
 void WriteGrid::command(int narg, char **arg)
+{
+  // Other ranks may wait for the data of this rank, or to send theirs.
+  try {
+    write(narg, arg);
+  } catch (const std::bad_alloc &) {
+    error->one(FLERR, Error::COMMAND,
+               "Write_grid: out of memory on rank {} - use a coarser grid, or a smaller group of "
+               "atoms",
+               comm->me);
+  }
+}
+
+void WriteGrid::write(int narg, char **arg)
 {
   if (!domain->box_exist)
     error->all(FLERR, Error::COMMAND,

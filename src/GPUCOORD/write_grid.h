@@ -33,6 +33,7 @@ class WriteGrid : public Command {
   void command(int, char **) override;
 
  private:
+  void write(int, char **);
   GridFile::Format format_of(const std::string &name) const;
   GridFile::Header header(const PergridSource &, bool at_corners, double unit) const;
   std::vector<GridFile::Atom> gather_atoms(int groupbit, double unit) const;

@@ -169,6 +169,10 @@ TEST(ResidentExpression, is_no_number_where_it_or_a_derivative_is_not_finite)
     EXPECT_EQ(found[2], 0.0) << at[0] << " " << at[1];
   }
   EXPECT_EQ(device.evaluate({4.0, 1.0}), (Numbers{2.0, 0.25, -2.0}));
+  // fmin() of a number that is not one is the other
+  OnDevice smaller("min(a, b)", {"a", "b"}), fraction("1/(1 + a)", {"a"});
+  EXPECT_TRUE(std::isnan(smaller.evaluate({NOT_A_NUMBER, 1.0})[0]));
+  EXPECT_TRUE(std::isnan(fraction.evaluate({std::numeric_limits<double>::infinity()})[0]));
 }
 
 TEST(ResidentExpression, has_the_errors_of_its_variables)
@@ -201,7 +205,7 @@ TEST(ResidentExpression, says_what_is_too_large)
   const Names many = names_of(ResidentExpression::MAX_VARIABLES + 1);
   std::string sum = "0", deep = "a";
   for (const auto &name : many) sum += "+" + name;
-  EXPECT_EQ(message(sum, many), "has 32 variables, and on the GPU there are at most 31");
+  EXPECT_EQ(message(sum, many), "has 32 variables, and the GPU takes at most 31 - split it into several");
   for (int k = 0; k < 40; ++k) deep = "exp(a*" + std::to_string(k + 2) + ") - (" + deep + ")*a^1.5";
-  EXPECT_EQ(message(deep, {"a"}), "needs a stack of 41 numbers, and on the GPU there are 32");
+  EXPECT_EQ(message(deep, {"a"}), "or its derivative needs a stack of 41 numbers, and the GPU has 32 - nest it less deeply");
 }

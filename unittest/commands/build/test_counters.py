@@ -47,6 +47,8 @@ class Evaluations(unittest.TestCase):
         for what in "stream waits", "event waits", "bytes to host":
             self.assertEqual([counts.steps[step].get(what, 0) for step in range(1, 11)],
                              [alone.steps[step].get(what, 0) for step in range(1, 11)], what)
+        if coordtest.ON_KOKKOS_GPU:
+            self.assertEqual(min(row.get("stream waits", 0) for row in counts.steps.values()), 0)
 
     def test_metadynamics(self):
         """A hill does not evaluate the variable again."""

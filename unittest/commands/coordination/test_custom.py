@@ -315,21 +315,86 @@ class OneEvaluation(unittest.TestCase):
 
     def test_output_between_fixes(self):
         """A variable of the input script that reads the expression while fixes are at work changes nothing but itself."""
+        for read in ("c_g+c_e[1]+c_e", "c_c", "c_e", "c_d[2]"):
+            self.compare_with_output_of(read)
+
+    def compare_with_output_of(self, read):
         results = []
         for s0 in ("v_s", "0.75"):
             with coordtest.start() as lmp:
                 for line in crystal() + forces() + computes() + [
-                        "variable s equal 0.75+0*(c_g+c_e[1]+c_e)", "fix a all coord/bias c_e harmonic k 100 s0 0.7",
+                        f"variable s equal 0.75+0*({read})", "fix a all coord/bias c_e harmonic k 100 s0 0.7",
                         f"fix b all coord/bias c_e c_d moving k v_k 50 s0 {s0} 8.8", "fix c all coord/bias c_g linear k 2",
+                        "fix d all coord/bias c_g moving k v_k s0 4",
                         "thermo 4"]:
                     if line.startswith("fix b"):
                         lmp.command("variable k equal 90+step")
                     lmp.command(line)
                 lmp.command("run 8")
                 results.append([*(np.array(lmp.gather_atoms(what, 1, 3)) for what in "xvf"), lmp.get_thermo("press"),
-                                *(lmp.extract_fix(name, 0, 0) for name in "abc")])
+                                *(lmp.extract_fix(name, 0, 0) for name in "abcd")])
         for found, expected in zip(*results):
-            self.assertLess(coordtest.error_of(found, expected), coordtest.rounded(coordtest.DOUBLE))
+            self.assertLess(coordtest.error_of(found, expected), coordtest.rounded(coordtest.DOUBLE), read)
+
+
+class Forces(unittest.TestCase):
+    """Forces of fixes in steps that need neither virial nor values on the host: with KOKKOS on a GPU it does not wait for
+    the expressions."""
+
+    # variable, strength, center, and stride of harmonic biases
+    FIXES = {"e": (300.0, 0.8, 1), "g": (7.0, 4.0, 3), "c": (50.0, 8.6, 1)}
+
+    def test_forces(self):
+        lines = crystal() + forces() + computes() + ["fix before all store/force"] + [
+            f"fix b{name} all coord/bias c_{name} harmonic k {k} s0 {s0} stride {stride}"
+            for name, (k, s0, stride) in self.FIXES.items()] + ["fix after all store/force", "thermo 100"]
+        lines += ["dump d all custom 1 dump id type x y z f_before[*] f_after[*]", "dump_modify d sort id format float %.17g"]
+        run = coordtest.run_lammps(lines + ["run 9"])
+        if coordtest.ON_KOKKOS_GPU:
+            self.assertIn("Compute coord/custom g: S = 10*e^2 + d/2 with e = c_e, d = c_d, evaluated on the GPU", run.text)
+        frames = dumptest.read_dump(run.path("dump"))
+        self.assertEqual(len(frames), 10)
+        for frame in frames:
+            parts = of_brute_force(frame)
+            values = {name: chain(parts, of_c_and_d(name)) for name in "eg"}
+            values["c"] = (float(parts[0].value), parts[0].atoms[:, 1:], None)
+            expected = np.zeros((N, 3))
+            for name, (k, s0, stride) in self.FIXES.items():
+                if frame.step % stride == 0:
+                    expected -= stride * k * (values[name][0] - s0) * values[name][1]
+            found = np.column_stack([frame[f"f_after[{a}]"] - frame[f"f_before[{a}]"] for a in (1, 2, 3)])
+            tolerance = coordtest.rounded(1e-11) + coordtest.FORCES * np.abs(frame["f_after[1]"]).max()
+            self.assertGreater(np.abs(expected).max(), 1)
+            self.assertLess(coordtest.error_of(found, expected), tolerance, frame.step)
+
+    def test_too_large_for_the_gpu(self):
+        """Such an expression is evaluated on the host, with the reason."""
+        deep = "c"
+        for k in range(40):
+            deep = f"exp(({deep})/{k + 20} - c/20)"
+        results = []
+        for s0 in (0.1, 0.2):
+            lines = crystal() + forces() + computes() + [f'compute h all coord/custom "{deep}" c c_c',
+                f"fix b all coord/bias c_h linear k {s0}", "fix before all store/force", "thermo 100",
+                "thermo_style custom step c_c c_h", "dump d all custom 1 dump id type x y z fx fy fz",
+                "dump_modify d sort id format float %.17g"]
+            run = coordtest.run_lammps(lines + ["run 2"])
+            reason = (": the expression or its derivative needs a stack of 41 numbers, and the GPU has 32 - nest it less "
+                      "deeply")
+            self.assertIn(", evaluated on the host" + (reason if coordtest.ON_KOKKOS_GPU else "") + "\n", run.text)
+            results.append(dumptest.read_dump(run.path("dump"))[0])
+        c = float(of_brute_force(results[0])[0].value)
+
+        def nested(at):
+            found = at
+            for k in range(40):
+                found = np.exp(found / (k + 20) - at / 20)
+            return found
+
+        slope = coordtest.extrapolate([nested(c + factor * 1e-3) for factor in (-1, -0.5, 0.5, 1)], 1e-3)
+        gradients = of_brute_force(results[0])[0].atoms[:, 1:]
+        found = np.column_stack([results[1][f"f{a}"] - results[0][f"f{a}"] for a in "xyz"])
+        self.assertLess(coordtest.error_of(found, -0.1 * slope * gradients), coordtest.rounded(1e-8))
 
 
 class Metadynamics(unittest.TestCase):

@@ -34,8 +34,8 @@ class GPUCOORD_API ResidentExpression {
   virtual std::size_t bytes() const = 0;    // device memory
 };
 
-// An expression as for Expression, of at most MAX_VARIABLES names. Throws std::length_error, with
-// the limit, where it is too large for the GPU, and DeviceError.
+// text, names: as for Expression, at most MAX_VARIABLES names. Throws std::length_error, with the
+// limit, where the expression is too large for the GPU, and DeviceError.
 GPUCOORD_API std::unique_ptr<ResidentExpression>
 make_resident_expression(const std::string &text, const std::vector<std::string> &names);
 

@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. An expression of a few variables on the GPU.
 //
-// Launch: one block, with a warp for the value and one for each derivative, of which one thread
+// Launch: one block, with a warp for the value and one for each derivative. One thread of a warp
 // interprets the program. That is some tens of operations; what counts is that the host does not
 // wait for the values of the variables.
 
@@ -34,7 +34,7 @@ namespace {
     int n;
     DeviceValue variable[MAX_VARIABLES];
     const Instruction *instructions;
-    // of the instructions of the value, of each derivative, and their end
+    // First instruction of the value and of each derivative, and their end.
     int begin[MAX_VARIABLES + 2];
     Result *result;
   };
@@ -69,7 +69,8 @@ namespace {
                          arg.begin[program + 1] - arg.begin[program], variable);
       if (program > 0) arg.result->derivative[program - 1] = number;
     }
-    const bool is_finite = __syncthreads_and(isfinite(number));
+    const bool is_finite =
+        __syncthreads_and(isfinite(number) && (thread >= arg.n || isfinite(s[thread])));
     if (thread > 0) return;
     arg.result->value = is_finite ? number : nan("");
     arg.result->status = status_of(arg);
@@ -89,8 +90,8 @@ namespace {
     {
       if (names.size() > MAX_VARIABLES)
         throw std::length_error("has " + std::to_string(names.size()) +
-                                " variables, and on the GPU there are at most " +
-                                std::to_string(MAX_VARIABLES));
+                                " variables, and the GPU takes at most " +
+                                std::to_string(MAX_VARIABLES) + " - split it into several");
       std::vector<Instruction> all;
       const auto append = [&](const Lepton::ParsedExpression &parsed) {
         const auto program = translate(parsed, names);
@@ -113,7 +114,8 @@ namespace {
     void evaluate(const std::vector<DeviceValue> &variables, DeviceStream stream) override
     {
       if (static_cast<int>(variables.size()) != n)
-        throw std::invalid_argument("gpucoord: an expression of other variables");
+        throw std::invalid_argument("gpucoord: " + std::to_string(variables.size()) +
+                                    " values for an expression of " + std::to_string(n));
       clear_errors();
       ExpressionArguments arg = {};
       arg.n = n;
@@ -132,7 +134,7 @@ namespace {
 
     void multiply(const double *factor, DeviceStream stream) override
     {
-      // early: the kernel before may write the factor
+      // Starts early and waits in the kernel, because the preceding kernel may write the factor.
       launch_kernel("launching multiply_derivatives", multiply_derivatives, true, {1, WARP}, stream,
                     n, factor, result.data());
     }

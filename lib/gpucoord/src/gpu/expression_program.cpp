@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. From Lepton's expression to instructions.
+// Part of GPUCOORD, GPL-2.0. Translates Lepton's expressions into instructions.
 
 #include "expression_program.h"
 
@@ -119,8 +119,9 @@ std::vector<Instruction> translate(const Lepton::ParsedExpression &parsed,
 {
   const auto program = parsed.createProgram();
   if (program.getStackSize() > MAX_STACK)
-    throw std::length_error("needs a stack of " + std::to_string(program.getStackSize()) +
-                            " numbers, and on the GPU there are " + std::to_string(MAX_STACK));
+    throw std::length_error("or its derivative needs a stack of " +
+                            std::to_string(program.getStackSize()) + " numbers, and the GPU has " +
+                            std::to_string(MAX_STACK) + " - nest it less deeply");
   std::vector<Instruction> instructions;
   for (int k = 0; k < program.getNumOperations(); ++k)
     instructions.push_back(instruction_of(program.getOperation(k), names));

@@ -8,6 +8,7 @@
 #include "pair_kernels_host.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,15 +18,19 @@
 
 namespace gpucoord {
 
-// Runs work(k) for k < n in parallel. Rethrows an exception of work.
+// Runs work(k) for k < n in parallel. Rethrows an exception of work. No work starts after an
+// exception: the memory of its thread may be incomplete.
 template <class Work> void run_in_parallel(std::int64_t n, int threads, Work work)
 {
   std::exception_ptr failure;    // e.g. std::bad_alloc; must not leave the parallel region
+  std::atomic<bool> has_failed(false);
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (std::int64_t k = 0; k < n; ++k) {
+    if (has_failed) continue;
     try {
       work(k);
     } catch (...) {
+      has_failed = true;
 #pragma omp critical
       failure = std::current_exception();
     }
@@ -116,10 +121,10 @@ template <class Real> struct CandidateMemory {
   {
     if (x.size() >= n) return;
     const std::size_t size = n + n / 2;
-    x.resize(size);
-    y.resize(size);
-    z.resize(size);
     index.resize(size);
+    z.resize(size);
+    y.resize(size);
+    x.resize(size);    // last, because its size says that all have memory
   }
 };
 

@@ -214,8 +214,9 @@ namespace {
       for (const PointRange &range : s.ranges) size += range.end - range.begin;
       if (s.x.size() < size) {
         size += size / 2;
-        for (auto *row : {&s.x, &s.y, &s.z, &s.q}) row->resize(size);
         s.index.resize(size);
+        // x last, because its size says that all have memory.
+        for (auto *row : {&s.q, &s.z, &s.y, &s.x}) row->resize(size);
       }
       const int count = keep_near_box(static_cast<int>(s.ranges.size()), s.ranges.data(),
                                       bins.x.data(), bins.y.data(), bins.z.data(), origin, half,

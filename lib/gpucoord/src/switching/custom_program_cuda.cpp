@@ -16,8 +16,7 @@ CustomProgram compile_custom(const std::string &expression)
   try {
     return {translate(parsed.value, {"x"}), translate(parsed.derivative, {"x"})};
   } catch (const std::length_error &error) {
-    throw DeviceError("the expression '" + expression + "' or its derivative " + error.what() +
-                      ": nest it less deeply");
+    throw DeviceError("the expression '" + expression + "' " + error.what());
   }
 }
 
