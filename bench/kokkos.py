@@ -157,7 +157,7 @@ class Case:
     precision: str = "mixed"
     peer: str = ""
     expression: str = ""    # of the variable s: what the bias acts on
-    over: float = None    # largest added ms over the case before
+    over: float = None    # largest added ms over the case before it
 
 
 @dataclass
@@ -246,6 +246,13 @@ class Found:
     added: float
     error: float
     copied: float
+    turns: list    # milliseconds of a step with the bias, of each turn
+
+
+def median_difference(before, after):
+    """Return the median of paired differences, and its standard error, for normal differences."""
+    low, median, high = statistics.quantiles((b - a for a, b in zip(before, after)), n=4)
+    return median, (high - low) / 2 * 1.86 / len(before)**0.5
 
 
 def measure(lmp, folder, kokkos, system, ranks=1):
@@ -265,11 +272,8 @@ def measure(lmp, folder, kokkos, system, ranks=1):
     found = []
     for number in range(len(system.cases)):
         without, biased = took[number, 0][1:], took[number, 1][1:]
-        low, added, high = statistics.quantiles((b - a for a, b in zip(without, biased)), n=4)
-        # Standard error of a median, for normal differences.
-        error = (high - low) / 2 * 1.86 / len(without)**0.5
-        found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased), added, error,
-                           copied[number]))
+        found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased),
+                           *median_difference(without, biased), copied[number], biased))
     return found, re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
 
 
@@ -282,8 +286,9 @@ def print_rows(system, found):
         if added:
             limit = f"{added} ms added: {'met' if f.added <= added else 'not met'}"
         if case.over:
-            more = f.added - found[number - 1].added
-            limit = f"{case.over} ms over the row before: {more:+.4f}, {'met' if more <= case.over else 'not met'}"
+            more, error = median_difference(found[number - 1].turns, f.turns)
+            limit = (f"{case.over} ms over the row above, {more:+.4f} +- {error:.4f}: "
+                     f"{'met' if more <= case.over else 'not met'}")
         row(system.name, f"{f.atoms:,}", f"{f.members:,}", case.bias, f.without, f.biased, f"{f.biased / f.without:.2f}",
             f"{f.added:+.4f}", f"{f.error:.4f}", limit, "" if f.copied is None else f"{f.copied:,.0f}", case.peer)
 

@@ -5,6 +5,7 @@
 
 #include "gpucoord/metadynamics.h"
 #include "gpucoord/resident_bias.h"
+#include "gpucoord/resident_expression.h"
 
 #include <cuda_runtime_api.h>
 #include <gtest/gtest.h>
@@ -82,6 +83,70 @@ TEST(ResidentBias, Restraints)
     }
     EXPECT_EQ(state.bad_atom, -1);
     s_before = value;
+  }
+}
+
+// An expression of an expression and its own variables, all enqueued without a wait between them.
+TEST(ResidentBias, of_expressions)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0)), other(options(SwitchKind::RATIONAL, 0.8));
+  const double scale_a = 1.0 / 2000, scale_b = 0.01;
+  for (const int n : {40, 2000, 30000}) {
+    const System s(n, 0, std::cbrt(n / 2.0), 43);
+    const Loaded loaded(s, false);
+    const auto a = make(function, Precision::DOUBLE), b = make(other, Precision::DOUBLE);
+    const auto inner = make_resident_expression("a*b", {"a", "b"}),
+               outer = make_resident_expression("u^2/10 - 3*b", {"u", "b"});
+    const auto bias = make_resident_bias();
+    ResidentBias::State state = {};
+    state.bad_atom = -1;
+    bias->set(state, nullptr);
+    DeviceTerms terms;
+    terms.now.resize(1);
+    terms.now[0].k = 1e-3;
+    terms.now[0].s0 = -2.0;
+    terms.last = terms.now;
+    const Result of_a = on_host(function, s, false, DERIVATIVES),
+                 of_b = on_host(other, s, false, DERIVATIVES);
+    const double va = scale_a * of_a.sums.value, vb = scale_b * of_b.sums.value, u = va * vb;
+    const double dVdS = terms.now[0].k * (u * u / 10 - 3 * vb - terms.now[0].s0);
+    const double by_a = dVdS * u / 5 * vb * scale_a, by_b = dVdS * (u / 5 * va - 3) * scale_b;
+    const OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
+    const DeviceForces forces = {f.data(), false, 3, 1};
+    for (auto *const variable : {a.get(), b.get()})
+      variable->rebuild(loaded.atoms, selection(false, 0.3), 0, nullptr);
+    for (int fix = 0; fix < 2; ++fix) {    // the second one finds the values enqueued
+      if (fix == 0) {
+        a->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+        b->evaluate(loaded.atoms, {DERIVATIVES}, nullptr);
+      }
+      DeviceValue value_a = a->device_value(), value_b = b->device_value();
+      value_a.scale = scale_a;
+      value_b.scale = scale_b;
+      if (fix == 0) {
+        inner->evaluate({value_a, value_b}, nullptr);
+        outer->evaluate({inner->device_value(), value_b}, nullptr);
+      }
+      bias->evaluate({outer->device_value()}, terms, 1.0, nullptr);
+      outer->multiply(bias->dVdS(0), nullptr);
+      inner->multiply(outer->product(0), nullptr);
+      a->add_forces(forces, {scale_a, inner->product(0)}, nullptr);
+      b->add_forces(forces, {scale_b, inner->product(1)}, nullptr);
+      b->add_forces(forces, {scale_b, outer->product(1)}, nullptr);
+    }
+    const auto found = f.get();
+    const double most = 2 *
+        (std::fabs(by_a) * largest(of_a.peratom, 4, 1, 4) +
+         std::fabs(by_b) * largest(of_b.peratom, 4, 1, 4));
+    ASSERT_GT(most, 0.0);
+    for (int i = 0; i < s.nall; ++i)
+      for (int c = 0; c < 3; ++c)
+        ASSERT_NEAR(found[3 * i + c],
+                    -2 * (by_a * of_a.peratom[4 * i + 1 + c] + by_b * of_b.peratom[4 * i + 1 + c]),
+                    1e-9 * most)
+            << n << " atoms, " << i;
+    state = bias->wait(nullptr);
+    EXPECT_NEAR(state.dVdS[0], dVdS, 1e-10 * std::fabs(dVdS));
   }
 }
 

@@ -205,7 +205,10 @@ TEST(ResidentExpression, says_what_is_too_large)
   const Names many = names_of(ResidentExpression::MAX_VARIABLES + 1);
   std::string sum = "0", deep = "a";
   for (const auto &name : many) sum += "+" + name;
-  EXPECT_EQ(message(sum, many), "has 32 variables, and the GPU takes at most 31 - split it into several");
+  EXPECT_EQ(message(sum, many),
+            "has 32 variables, and the GPU takes at most 31 - split it into several");
   for (int k = 0; k < 40; ++k) deep = "exp(a*" + std::to_string(k + 2) + ") - (" + deep + ")*a^1.5";
-  EXPECT_EQ(message(deep, {"a"}), "or its derivative needs a stack of 41 numbers, and the GPU has 32 - nest it less deeply");
+  EXPECT_EQ(
+      message(deep, {"a"}),
+      "or its derivative needs a stack of 41 numbers, and the GPU has 32 - nest it less deeply");
 }

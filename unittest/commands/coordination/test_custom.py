@@ -364,7 +364,7 @@ class Forces(unittest.TestCase):
                     expected -= stride * k * (values[name][0] - s0) * values[name][1]
             found = np.column_stack([frame[f"f_after[{a}]"] - frame[f"f_before[{a}]"] for a in (1, 2, 3)])
             tolerance = coordtest.rounded(1e-11) + coordtest.FORCES * np.abs(frame["f_after[1]"]).max()
-            self.assertGreater(np.abs(expected).max(), 1)
+            self.assertGreater(np.abs(expected).max(), 0.1)
             self.assertLess(coordtest.error_of(found, expected), tolerance, frame.step)
 
     def test_too_large_for_the_gpu(self):
