@@ -172,7 +172,7 @@ TEST(ResidentExpression, is_no_number_where_it_or_a_derivative_is_not_finite)
   // fmin() of a number that is not one is the other
   OnDevice smaller("min(a, b)", {"a", "b"}), fraction("1/(1 + a)", {"a"});
   EXPECT_TRUE(std::isnan(smaller.evaluate({NOT_A_NUMBER, 1.0})[0]));
-  EXPECT_TRUE(std::isnan(fraction.evaluate({std::numeric_limits<double>::infinity()})[0]));
+  EXPECT_TRUE(std::isnan(fraction.evaluate(Numbers{std::numeric_limits<double>::infinity()})[0]));
 }
 
 TEST(ResidentExpression, has_the_errors_of_its_variables)
