@@ -135,6 +135,8 @@ def kokkos_lacks(what, reason):
 
 # Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
+NO_SCALED = "pair_style hybrid/scaled ends LAMMPS in a segmentation fault there"
+NO_SPECIAL_TABLE = "pair_style table takes the factors of special bonds for integers there"
 # Features that neither LAMMPS nor GPUCOORD supports with KOKKOS on a GPU.
 NO_NEW_TYPES = "types and groups are those of the last build of neighbor lists there"
 ON_KOKKOS_GPU = "g" in KOKKOS
@@ -200,6 +202,15 @@ def has_no_kokkos_pair(style):
 
 def kokkos_lacks_pair(style):
     return has_no_kokkos_pair(style) and kokkos_lacks(f"pair_style {style}", f"this LAMMPS has no pair_style {style}/kk")
+
+
+def lacks_package(name):
+    """Return whether this LAMMPS was built without a package that a part of a test needs. If so, count
+    that part as skipped."""
+    lacks = not ctypes.CDLL("liblammps.so", ctypes.RTLD_GLOBAL).lammps_config_has_package(name.encode())
+    if lacks:
+        skip_part(f"package {name}", "this LAMMPS does not have it")
+    return lacks
 
 
 def lmp_program(ranks=1, threads=1):

@@ -137,6 +137,7 @@ run {STEPS}
     return done, done.tables[0], x, f
 
 
+@unittest.skipIf(coordtest.lacks_package("COLVARS"), "no package COLVARS")
 class Colvars(unittest.TestCase):
     def compare(self, name):
         ours, theirs = BIASES[name]

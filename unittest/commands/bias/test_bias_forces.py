@@ -256,12 +256,12 @@ class Parts(unittest.TestCase):
                     expected = found[0][1] - none, found[0][2] - virial_none
                 for step, (energy_found, forces, virial) in enumerate(found):
                     what = f"{kind}, stride {stride}, step {step}"
-                    self.assertEqual(energy_found, energy, what)
+                    # On a GPU sums are in another order at each evaluation, or list of neighbors.
+                    rounding = coordtest.LAST_DIGITS if coordtest.ON_KOKKOS_GPU else 0.0
+                    self.assertLessEqual(coordtest.error_of(energy_found, energy), rounding, what)
                     if step % stride:
-                        # LAMMPS' own forces are sums in another order at each evaluation on a GPU.
-                        rounding = coordtest.LAST_DIGITS if coordtest.ON_KOKKOS_GPU else 0.0
                         self.assertLessEqual(coordtest.error_of(forces, none), coordtest.FORCES + rounding, what)
-                        np.testing.assert_array_equal(virial, virial_none, what)
+                        self.assertLessEqual(coordtest.error_of(virial, virial_none), rounding, what)
                         continue
                     for part, full in zip((forces - none, virial - virial_none), expected):
                         self.assertGreater(np.abs(full).max(), 1, what)

@@ -379,7 +379,7 @@ class Forces(unittest.TestCase):
                 "thermo_style custom step c_c c_h", "dump d all custom 1 dump id type x y z fx fy fz",
                 "dump_modify d sort id format float %.17g"]
             run = coordtest.run_lammps(lines + ["run 2"])
-            reason = (": the expression or its derivative needs a stack of 41 numbers, and the GPU has 32 - nest it less "
+            reason = (": the expression or its derivative needs a stack of 40 numbers, and the GPU has 32 - nest it less "
                       "deeply")
             self.assertIn(", evaluated on the host" + (reason if coordtest.ON_KOKKOS_GPU else "") + "\n", run.text)
             results.append(dumptest.read_dump(run.path("dump"))[0])

@@ -205,6 +205,8 @@ class SameBits(unittest.TestCase):
             self.assert_same(one, self.run_once(1, 3, precision), f"1 and 3 threads, {precision}", precision)
 
     def test_package_omp(self):
+        if coordtest.lacks_package("OPENMP"):
+            return
         self.assert_same(self.run_once(1, 1, "mixed"), self.run_once(1, 1, "mixed", ["package omp 3"], 3), "omp", "mixed")
 
 

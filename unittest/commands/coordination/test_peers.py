@@ -35,6 +35,7 @@ harmonic {{
 """ % (CENTER, FORCE_CONSTANT)
 
 
+@unittest.skipIf(coordtest.lacks_package("COLVARS"), "no package COLVARS")
 class Colvars(unittest.TestCase):
     def compare(self, component, members, exponents, periodic):
         """Compare the value, and the force of a harmonic bias: -k (xi - xi0) dxi/dx."""

@@ -162,7 +162,9 @@ class Hybrid(Selection):
         # array for it.
         styles = ["hybrid/scaled v_each {} 1 soft 1.8", "hybrid/scaled 0.3 {} v_half soft 1.8",
                   "hybrid/overlay {} soft 1.8"]
-        for style in styles[2:] if coordtest.kokkos_lacks_pair("hybrid/scaled") else styles:
+        no_scaled = coordtest.kokkos_lacks_pair("hybrid/scaled") or (
+            coordtest.ON_KOKKOS_GPU and coordtest.kokkos_lacks("pair_style hybrid/scaled", coordtest.NO_SCALED))
+        for style in styles[2:] if no_scaled else styles:
             self.compare(self.lmp, style, picked, ["pair_coeff * * soft 1.4"], ("neigh", "cells"), "v_each" in style)
 
     def test_twice(self):
