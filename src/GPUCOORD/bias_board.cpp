@@ -83,6 +83,7 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
   for (VariableUser *user : users) {
     if (!has_level(user, level)) continue;
     user->check_variables();
+    user->prepare(moment);
     const unsigned want = user->want(vflag);
     // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on
     // the host. A variable without KOKKOS changes forces there, and so must the others.

@@ -29,6 +29,8 @@ class VariableUser {
   // Collective. Errors for variables that no longer exist.
   virtual void check_variables() const = 0;
   virtual const std::vector<CollectiveVariable *> &variables() const = 0;
+  // Collective. Called before want() in each force evaluation.
+  virtual void prepare(gpucoord::Step::Moment) {}
   // gpucoord::Want of its variables in this force evaluation; 0: none is needed.
   virtual unsigned want(int vflag) const = 0;
   // Whether it needs values of variables on the host in this force evaluation.

@@ -43,21 +43,27 @@ static constexpr double ARCHIVE = -1.0;
 /* ---------------------------------------------------------------------- */
 
 FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg) :
-    Fix(lmp, narg, arg), first_step(update->ntimestep), restart_step(gpucoord::BiasStart::NONE),
-    is_enqueued(false), has_begun(false), is_set_up(false), warned_of_rerun(false), ilevel_respa(0),
-    evaluations_a_step(1), evaluations_done(0), last_step(-1), first_of_minimization(0),
-    nevaluations(0), copied_before(-1.0)
+    FixCoordBias(lmp, narg, arg, "coord/bias", parse_bias)
+{
+}
+
+FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string &style_name,
+                           const MakeBias &make_bias) :
+    Fix(lmp, narg, arg),
+    owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
+    restart_step(gpucoord::BiasStart::NONE), is_enqueued(false), has_begun(false), is_set_up(false),
+    warned_of_rerun(false), ilevel_respa(0), evaluations_a_step(1), evaluations_done(0),
+    last_step(-1), first_of_minimization(0), nevaluations(0), copied_before(-1.0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
-               "Fix coord/bias group must be all, not {}: forces act on the atoms of the computes' "
+               "Fix {} group must be all, not {}: forces act on the atoms of the computes' "
                "groups - use group all, and choose atoms by the groups of the computes",
-               arg[1]);
-  bias = parse_bias(lmp, narg, arg);
+               style_name, arg[1]);
+  bias = make_bias(lmp, narg, arg);
   for (int v = 0; v < bias->nvariables(); ++v) numbers.push_back(variable_of(v)->number());
   board = BiasBoard::of(lmp);
-  enqueued =
-      std::make_unique<EnqueuedBias>(lmp, fmt::format("Fix coord/bias {}", id), *bias, found);
+  enqueued = std::make_unique<EnqueuedBias>(lmp, owner, *bias, found);
 
   scalar_flag = 1;
   extscalar = 1;
@@ -108,7 +114,7 @@ void FixCoordBias::init()
   const std::string warning = bias->warning_of_rerun();
   if (!warning.empty() && !warned_of_rerun && input->command &&
       strcmp(input->command, "rerun") == 0) {
-    if (comm->me == 0) error->warning(FLERR, "Fix coord/bias {}: {}", id, warning);
+    if (comm->me == 0) error->warning(FLERR, "{}: {}", owner, warning);
     warned_of_rerun = true;
   }
   is_set_up = true;
@@ -131,34 +137,32 @@ void FixCoordBias::find_variables()
     auto *const variable = variable_of(v);
     if (!variable)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: compute {} no longer exists - keep it "
+                 "{}: compute {} no longer exists - keep it "
                  "while the fix uses it",
-                 id, name);
+                 owner, name);
     if (variable->number() != numbers[v])
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Fix coord/bias {}: compute {} is not the one that the fix was defined with, which "
-          "was deleted - define the fix again after the compute, or give the new compute "
-          "another ID",
-          id, name);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: compute {} is not the one that the fix was defined with, which "
+                 "was deleted - define the fix again after the compute, or give the new compute "
+                 "another ID",
+                 owner, name);
     const std::string dynamic = variable->dynamic_group();
     if (!dynamic.empty())
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: group {} of compute {} is dynamic, so S and the bias would "
+                 "{}: group {} of compute {} is dynamic, so S and the bias would "
                  "jump - use a static "
                  "group, and a switching function that lets atoms in and out smoothly",
-                 id, dynamic, name);
+                 owner, dynamic, name);
     found.push_back(variable);
   }
   for (const auto &name : bias->caller_variables()) {
     const int ivar = input->variable->find(name.c_str());
     if (ivar < 0)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: variable {} does not exist - define it before the run", id,
-                 name);
+                 "{}: variable {} does not exist - define it before the run", owner, name);
     if (!input->variable->equalstyle(ivar))
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: variable {} must be of style equal or similar", id, name);
+      error->all(FLERR, Error::NOLASTLINE, "{}: variable {} must be of style equal or similar",
+                 owner, name);
   }
 }
 
@@ -182,25 +186,25 @@ void FixCoordBias::check_order_of_fixes()
         });
     if (thermo_virial && is_barostat)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {} must be defined before fix {} of style {}, which needs its "
+                 "{} must be defined before fix {} of style {}, which needs its "
                  "virial - define it first",
-                 id, fix->id, style);
+                 owner, fix->id, style);
     // fix deform does not use the pressure
     const bool changes_box = (fix->box_change & (BOX_CHANGE_SIZE | BOX_CHANGE_SHAPE)) &&
         style != "deform" && !utils::strmatch(style, "^deform/kk");
     if (thermo_virial && warns && changes_box)
       error->warning(
           FLERR,
-          "Fix coord/bias {} is defined after fix {} of style {}, which changes the box: the "
+          "{} is defined after fix {} of style {}, which changes the box: the "
           "pressure "
           "at its setup lacks the virial of the bias - define fix {} first, or use fix_modify {} "
           "virial no",
-          id, fix->id, style, id, id);
+          owner, fix->id, style, id, id);
     if (warns && (utils::strmatch(style, "^shake") || utils::strmatch(style, "^rattle")))
       error->warning(FLERR,
-                     "Fix coord/bias {} is defined after fix {} of style {}, which does not see "
+                     "{} is defined after fix {} of style {}, which does not see "
                      "its forces - define it first",
-                     id, fix->id, style);
+                     owner, fix->id, style);
   }
 }
 
@@ -209,7 +213,7 @@ void FixCoordBias::check_order_of_fixes()
 // Prints once, and again after a change: rerun calls init() for each frame.
 void FixCoordBias::print_setup()
 {
-  std::string mesg = fmt::format("Fix coord/bias {}: {} bias of", id, bias->kind());
+  std::string mesg = fmt::format("{}: {} bias of", owner, bias->kind());
   for (const auto &label : bias->labels()) mesg += " " + label;
   mesg += bias->stride() == 1
       ? ", at every step\n"
@@ -231,14 +235,14 @@ void FixCoordBias::call_bias(const std::function<void()> &call) const
       call();
     } catch (const std::bad_alloc &) {
       if (!bias->on_rank_0())    // other ranks may have memory
-        error->one(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: out of memory", id);
+        error->one(FLERR, Error::NOLASTLINE, "{}: out of memory", owner);
       failure = "out of memory";
     } catch (const std::exception &e) {
       failure = e.what();
     }
   }
   if (bias->on_rank_0()) broadcast_text(failure, 0, world);
-  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, failure);
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
 }
 
 // Sends the state of a bias on rank 0 to all ranks.
@@ -300,9 +304,9 @@ void FixCoordBias::check_variables() const
   for (std::size_t v = 0; v < numbers.size(); ++v)
     if (found.empty() || !CollectiveVariable::is_alive(found[v], numbers[v]))
       error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: the fix or compute {} was defined or deleted after the last "
+                 "{}: the fix or compute {} was defined or deleted after the last "
                  "setup - use run without pre no",
-                 id, bias->names()[v]);
+                 owner, bias->names()[v]);
 }
 
 // KOKKOS only: see setmask() there
@@ -337,7 +341,7 @@ void FixCoordBias::post_run()
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
   const double copied = enqueued->bytes_copied();
   if (nevaluations > 0 && copied_before >= 0.0 && copied >= 0.0 && comm->me == 0)
-    utils::logmesg(lmp, "Fix coord/bias {}: copied to and from the GPU: {:.0f} bytes a step\n", id,
+    utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes a step\n", owner,
                    (copied - copied_before) / static_cast<double>(nevaluations));
 }
 
@@ -401,14 +405,14 @@ void FixCoordBias::set_parameters(const gpucoord::Step &step)
     asks_variables = true;
     const double found = input->variable->compute_equal(input->variable->find(name.c_str()));
     if (!std::isfinite(found))
-      error->all(FLERR, Error::NOLASTLINE,
-                 "Fix coord/bias {}: variable {} is {}, not a finite number", id, name, found);
+      error->all(FLERR, Error::NOLASTLINE, "{}: variable {} is {}, not a finite number", owner,
+                 name, found);
     return found;
   };
   try {
     bias->set(step, value);
   } catch (const std::runtime_error &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
   if (asks_variables) modify->addstep_compute(update->ntimestep + bias->stride());
 }
@@ -448,6 +452,7 @@ void FixCoordBias::add_forces()
       continue;    // one rank, and no virial is wanted
     }
     const double factor = strength() * bias->state().dVdS[v];
+    if (factor == 0.0) continue;    // PLUMED may not have needed the variable
     const bool needs_sync = found[v]->is_without_kokkos();
     if (needs_sync) atoms_to_host();
     found[v]->add_forces({factor});
@@ -515,27 +520,26 @@ void FixCoordBias::restart(char *buf)
     } else
       saved = gpucoord::read_numbered_bias(reinterpret_cast<const double *>(buf));
   } catch (const std::runtime_error &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
   if (saved.kind != bias->kind() || saved.nvariables != bias->nvariables())
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Fix coord/bias {}: the restart file has a fix of this ID of kind {} with {} variable{}, "
-        "not of kind {} with {} - use the command of the earlier run, or another fix ID",
-        id, saved.kind, saved.nvariables, saved.nvariables == 1 ? "" : "s", bias->kind(),
-        bias->nvariables());
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: the restart file has a fix of this ID of kind {} with {} variable{}, "
+               "not of kind {} with {} - use the command of the earlier run, or another fix ID",
+               owner, saved.kind, saved.nvariables, saved.nvariables == 1 ? "" : "s", bias->kind(),
+               bias->nvariables());
   try {
     bias->load(saved.state);
   } catch (const std::runtime_error &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Fix coord/bias {}: {}", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }
   first_step = saved.first_step;
   if (first_step > update->ntimestep)
     error->all(FLERR, Error::NOLASTLINE,
-               "Fix coord/bias {}: in the run that wrote the restart file the bias began at step "
+               "{}: in the run that wrote the restart file the bias began at step "
                "{}, which is "
                "after the present step {} - leave out reset_timestep, or use another fix ID",
-               id, first_step, update->ntimestep);
+               owner, first_step, update->ntimestep);
   restart_step = update->ntimestep;
 
   // A restart file that was written in the course of a run has the time of the run's begin, which

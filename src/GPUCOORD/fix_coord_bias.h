@@ -62,6 +62,9 @@ class FixCoordBias : public Fix, public VariableUser {
 
  protected:
   using Moment = gpucoord::Step::Moment;
+  using MakeBias = std::function<std::unique_ptr<gpucoord::Bias>(LAMMPS *, int, char **)>;
+
+  FixCoordBias(class LAMMPS *, int, char **, const std::string &style_name, const MakeBias &);
 
   void check_order_of_fixes();
   CollectiveVariable *variable_of(std::size_t) const;    // null: no compute of this ID is one
@@ -70,7 +73,7 @@ class FixCoordBias : public Fix, public VariableUser {
   void print_setup();
 
   bool is_due() const;
-  void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
+  virtual void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
   gpucoord::Step step_of(Moment) const;
   void set_parameters(const gpucoord::Step &);
   // KOKKOS: marks the forces on the host as changed.
@@ -81,6 +84,7 @@ class FixCoordBias : public Fix, public VariableUser {
   double strength() const;
   void add_forces();
 
+  const std::string owner;    // begins messages: "Fix coord/bias ID"
   std::unique_ptr<gpucoord::Bias> bias;
   std::vector<int> numbers;                   // each variable when the fix was defined
   std::vector<CollectiveVariable *> found;    // by init()

@@ -18,6 +18,7 @@
 #include "compute_potential_grid.h"
 #include "fix_ave_potential_grid.h"
 #include "fix_coord_bias.h"
+#include "fix_coord_plumed.h"
 #include "fix_multisite_linear.h"
 #include "pair_coord.h"
 #include "pair_multisite.h"
@@ -94,6 +95,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add("fix", "ave/potential/grid", "GPUCOORD mean electrostatic potential on a grid v0.1");
   plugin.creator.v2 = &create<Fix, FixCoordBias>;
   add("fix", "coord/bias", "GPUCOORD bias potential v0.1");
+  plugin.creator.v2 = &create<Fix, FixCoordPlumed>;
+  add("fix", "coord/plumed", "GPUCOORD biases of PLUMED v0.1");
   plugin.creator.v2 = &create<Fix, FixMultisiteLinear>;
   add("fix", "multisite/linear", "GPUCOORD no rotation of linear molecules about their axes v0.1");
   plugin.creator.v1 = &create_pair<PairCoord>;

@@ -20,20 +20,11 @@ FixStyle(coord/bias/kk/host,FixCoordBiasKokkos<LMPHostType>);
 #define LMP_FIX_COORD_BIAS_KOKKOS_H
 
 #include "fix_coord_bias.h"
+#include "gpucoord_fix_kokkos.h"
 
 namespace LAMMPS_NS {
 
-// Variables and bias find out by themselves where their data are; this is how KOKKOS calls the fix.
-
-template <class DeviceType> class FixCoordBiasKokkos : public FixCoordBias {
- public:
-  FixCoordBiasKokkos(class LAMMPS *, int, char **);
-  int setmask() override;
-
- private:
-  void atoms_to_host() override;
-  void forces_changed_on_host() override;
-};
+template <class DeviceType> using FixCoordBiasKokkos = FixVariablesKokkos<DeviceType, FixCoordBias>;
 
 }    // namespace LAMMPS_NS
 

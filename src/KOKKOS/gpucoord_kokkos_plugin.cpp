@@ -20,6 +20,7 @@
 #include "compute_coord_gpu_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
+#include "fix_coord_plumed_kokkos.h"
 #include "fix_multisite_linear_kokkos.h"
 #include "pair_coord_kokkos.h"
 #include "pair_multisite_kokkos.h"
@@ -73,6 +74,9 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
   plugin.style = "fix";
   plugin.info = "GPUCOORD bias potential, KOKKOS, v0.1";
 #include "fix_coord_bias_kokkos.h"
+
+  plugin.info = "GPUCOORD biases of PLUMED, KOKKOS, v0.1";
+#include "fix_coord_plumed_kokkos.h"
 
   plugin.info = "GPUCOORD rotation of linear molecules, KOKKOS, v0.1";
 #include "fix_multisite_linear_kokkos.h"

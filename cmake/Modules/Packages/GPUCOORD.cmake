@@ -18,7 +18,7 @@ endif()
 set(GPUCOORD_LEPTON_TARGET lepton)
 
 add_subdirectory(${GPUCOORD_LIB_SOURCE_DIR} ${CMAKE_BINARY_DIR}/gpucoord)
-target_link_libraries(lammps PRIVATE gpucoord)
+target_link_libraries(lammps PRIVATE gpucoord ${CMAKE_DL_LIBS})
 
 # Far fields of compute potential/grid use LAMMPS' Fourier transforms. With heFFTe, their class has
 # other members.

@@ -1,7 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Bias potentials V(S) of one or more variables S.
 //
 // A kind of bias is a class derived from Bias in a file of src/bias, which parses its own keywords,
-// and a line in src/bias/bias_kinds.def. The caller knows class Bias only.
+// and a line in src/bias/bias_kinds.def. The caller knows class Bias only. A caller can derive a
+// bias of its own.
 
 #ifndef GPUCOORD_BIAS_H
 #define GPUCOORD_BIAS_H
@@ -160,6 +161,8 @@ class GPUCOORD_API Bias {
 
  protected:
   explicit Bias(const Words &);
+  // A bias that the caller implements.
+  Bias(BiasContext, std::string kind);
 
   // V at s, and dV/dS. state() is that of the evaluation before; the caller stores V, s and dV/dS
   // in it afterwards.

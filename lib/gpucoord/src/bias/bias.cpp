@@ -18,6 +18,13 @@ Bias::Bias(const Words &words) :
   now.dVdS.assign(nvariables(), 0.0);
 }
 
+Bias::Bias(BiasContext context_in, std::string kind) :
+    context(std::move(context_in)), kind_name(std::move(kind)), every(1)
+{
+  now.s.assign(nvariables(), 0.0);
+  now.dVdS.assign(nvariables(), 0.0);
+}
+
 Bias::~Bias() = default;
 
 void Bias::evaluate(const Step &step, const double *s)

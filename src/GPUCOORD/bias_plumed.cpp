@@ -1,0 +1,322 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_plumed.h"
+
+#include "bias_plumed_input.h"
+
+#include "gpucoord/trim_file.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+using gpucoord::Step;
+
+// Names of values that PLUMED makes itself.
+static const char *const NAMES_OF_PLUMED[] = {"posx",    "posy", "posz",   "Masses",
+                                              "Charges", "Box",  "Energy", "timestep",
+                                              "kBT",     "step", "LAMMPS"};
+
+PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings &settings_in,
+                       std::shared_ptr<const PlumedKernel> kernel_in) :
+    Bias(surroundings, "PLUMED"),
+    settings(settings_in), kernel(std::move(kernel_in))
+{
+  now.own = {-1.0};    // the timestep of the last update
+  value.assign(nvariables(), 0.0);
+  force.assign(nvariables(), 0.0);
+  needed.variables.assign(nvariables(), 1);
+  for (int v = 0; v < nvariables(); ++v) {
+    add_output(labels()[v], [this, v] {
+      return state().s[v];
+    });
+    add_output("force on " + labels()[v], [this, v] {
+      return -state().dVdS[v];
+    });
+  }
+  add_output_of_work();
+  if (kernel) check_input();
+}
+
+// Names of the file or files that an action of PLUMED writes hills to, unless several programs do.
+static std::vector<std::string> files_of(const PlumedInput::Action &action)
+{
+  if (!action.value("WALKERS_N").empty()) return {};
+  std::string text = action.value("FILE");
+  if (action.name == "METAD" && text.empty()) text = "HILLS";
+  if (action.name.compare(0, 5, "OPES_") == 0 && text.empty()) text = "KERNELS";
+  std::vector<std::string> files;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find(',', begin), text.size());
+    files.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return files;
+}
+
+// Finds what PLUMED does not find, or only by a crash.
+void PlumedBias::check_input()
+{
+  const PlumedInput input(settings.file);
+  units_command = input.units();
+  for (const auto &action : input.actions()) {
+    const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
+    if (is_opes && settings.kbt == 0.0 && action.value("TEMP").empty())
+      throw std::runtime_error(action.place + ": " + action.name +
+                               " needs the temperature - give it by keyword temp, or by TEMP=");
+    if (!action.label.empty() && (action.name == "MOVINGRESTRAINT" || action.has("CALC_WORK")))
+      names_of_work.push_back(action.label + ".work");
+    if (action.name != "METAD" && action.name != "PBMETAD" && !is_opes) continue;
+    const std::string state = action.value("STATE_RFILE");
+    if (!state.empty())
+      files_of_state.push_back(state);
+    else
+      for (const auto &file : files_of(action)) files_of_hills.push_back(file);
+  }
+  const auto &names = settings.names;
+  const auto is_known = [&names](const std::string &name) {
+    return std::find(names.begin(), names.end(), name) != names.end();
+  };
+  std::string known;
+  for (const auto &name : names) known += (known.empty() ? "" : ", ") + name;
+  const auto actions = input.actions("EXTRACV");
+  for (const auto &action : actions) {
+    const std::string name = action.value("NAME");
+    if (!name.empty() && !is_known(name))
+      throw std::runtime_error(
+          action.place + ": EXTRACV NAME=" + name + " is no variable of the " + "fix" +
+          (known.empty() ? "" : ", which has " + known) +
+          " - give the compute after the fix's style, as c_ID, or as c_ID as " + name);
+  }
+  for (int v = 0; v < nvariables(); ++v) {
+    const std::string &name = names[v];
+    for (const char *const taken : NAMES_OF_PLUMED)
+      if (name == taken)
+        throw std::runtime_error("PLUMED uses the name " + name +
+                                 " itself - give the variable another one, as " + labels()[v] +
+                                 " as NAME");
+    if (std::none_of(actions.begin(), actions.end(), [&name](const PlumedInput::Action &action) {
+          return action.value("NAME") == name;
+        }))
+      throw std::runtime_error("PLUMED file " + settings.file + " does not read the variable " +
+                               labels()[v] + " - add a line such as 's: EXTRACV NAME=" + name +
+                               "', or leave out the variable");
+  }
+}
+
+std::string PlumedBias::formula(std::int64_t) const
+{
+  return "input " + settings.file + ", library " + (kernel ? kernel->file() : "");
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PlumedBias::set_up(Plumed &made) const
+{
+  int precision = 8;
+  made.command("setRealPrecision", &precision);
+  if (settings.has_natural_units)
+    made.command("setNaturalUnits");
+  else {
+    made.command("setMDEnergyUnits", &settings.energy_unit);
+    made.command("setMDLengthUnits", &settings.length_unit);
+    made.command("setMDTimeUnits", &settings.time_unit);
+  }
+  made.command("setMDEngine", "LAMMPS");
+}
+
+void PlumedBias::begin(const gpucoord::BiasStart &start)
+{
+  unit_of_force = bias_of_value("CONSTANT VALUE=1", start.timestep, 0);
+  if (start.is_restarted) trim_files(start);
+  plumed = std::make_unique<Plumed>(kernel);
+  set_up(*plumed);
+  plumed->command("setNatoms", &settings.natoms);
+  plumed->command("setTimestep", &start.timestep);
+  if (settings.kbt > 0.0) plumed->command("setKbT", &settings.kbt);
+  int restarts = start.is_restarted ? 1 : 0;
+  plumed->command("setRestart", &restarts);
+  if (!settings.log_file.empty()) plumed->command("setLogFile", settings.log_file.c_str());
+  plumed->command("setPlumedDat", settings.file.c_str());
+  plumed->command("init");
+  works.assign(names_of_work.size(), 0.0);
+  for (std::size_t k = 0; k < works.size(); ++k) {
+    int rank = 0;
+    plumed->command("getDataRank " + names_of_work[k], &rank);
+    plumed->command("setMemoryForData " + names_of_work[k], &works[k]);
+  }
+}
+
+// The energy that PLUMED returns where the bias is the value of an action, in the units of the
+// input. PLUMED converts its bias to the caller's units, but not the force on an EXTRACV: the bias
+// 1 is the unit of that force.
+double PlumedBias::bias_of_value(const std::string &action, double timestep,
+                                 std::int64_t number) const
+{
+  Plumed other(kernel);
+  set_up(other);
+  other.command("setTimestep", &timestep);
+  other.command("setLogFile", "/dev/null");
+  other.command("init");
+  if (!units_command.empty()) other.command("readInputLine", units_command.c_str());
+  other.command("readInputLine", ("value: " + action).c_str());
+  other.command("readInputLine", "BIASVALUE ARG=value");
+  long long step = number;
+  int is_stopped = 0;
+  double energy = 0.0;
+  other.command("setStepLongLong", &step);
+  other.command("setStopFlag", &is_stopped);
+  other.command("prepareCalc");
+  other.command("performCalcNoUpdate");
+  other.command("getBias", &energy);
+  return energy;
+}
+
+// Hills of the run that wrote the restart file, after the step of that file, must not act.
+void PlumedBias::trim_files(const gpucoord::BiasStart &start) const
+{
+  const auto time_of = [&](std::int64_t step) {
+    return bias_of_value("TIME", start.timestep, step) / unit_of_force;
+  };
+  const double last = time_of(start.restart_step), half_step = 0.5 * time_of(1);
+  for (const auto &file : files_of_state)
+    if (gpucoord::last_time_of_file(file) > last + half_step)
+      throw std::runtime_error("PLUMED's state in file " + file + " is of time " +
+                               std::to_string(gpucoord::last_time_of_file(file)) +
+                               ", and the restart file of time " + std::to_string(last) +
+                               " - name a state of that time after STATE_RFILE, or restart from a "
+                               "later restart file");
+  for (const auto &file : files_of_hills) {
+    const std::string backup = gpucoord::trim_file(file, last + half_step);
+    if (!backup.empty())
+      context.say("hills after the step of the restart file moved from " + file + " to " + backup);
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PlumedBias::begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint)
+{
+  stop = 0;
+  of_atoms.box = box;
+  of_atoms.virial = {};
+  long long step = timestep;
+  plumed->command("setStepLongLong", &step);
+  plumed->command("setStopFlag", &stop);
+  for (int v = 0; v < nvariables(); ++v) {
+    force[v] = 0.0;
+    plumed->command("setExtraCV " + settings.names[v], &value[v]);
+    plumed->command("setExtraCVForce " + settings.names[v], &force[v]);
+  }
+  plumed->command("setBox", &of_atoms.box);
+  plumed->command("setVirial", &of_atoms.virial);
+  int checkpoint = is_checkpoint ? 1 : 0;
+  plumed->command("doCheckPoint", &checkpoint);
+  plumed->command("prepareDependencies");
+}
+
+void PlumedBias::ask_for_atoms()
+{
+  int n = 0;
+  const int *list = nullptr;
+  plumed->command("createFullList", &n);
+  plumed->command("getFullList", &list);
+  needed.atoms.assign(list, list + n);
+}
+
+const PlumedBias::Needs &PlumedBias::prepare(std::int64_t timestep, const Matrix &box,
+                                             bool is_checkpoint)
+{
+  begin_step(timestep, box, is_checkpoint);
+  for (int v = 0; v < nvariables(); ++v) {
+    int is_needed = 0;
+    plumed->command("isExtraCVNeeded " + settings.names[v], &is_needed);
+    needed.variables[v] = is_needed != 0;
+  }
+  int needs_energy = 0;
+  plumed->command("isEnergyNeeded", &needs_energy);
+  if (needs_energy)
+    throw std::runtime_error("PLUMED's ENERGY is not available, which PLUMED file " +
+                             settings.file + " uses - leave it out, or use fix plumed for it");
+  ask_for_atoms();
+  return needed;
+}
+
+// PLUMED takes a list of atoms that is new for a rearrangement of all atoms, which costs much more
+// than the atoms.
+void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                            const std::vector<double> &charge)
+{
+  of_atoms.id = needed.atoms;
+  of_atoms.x = x;
+  of_atoms.force.assign(x.size(), 0.0);
+  masses = mass;
+  charges = charge;
+  if (atoms_of_plumed != needed.atoms) {
+    atoms_of_plumed = needed.atoms;
+    int n = static_cast<int>(atoms_of_plumed.size());
+    plumed->command("setAtomsNlocal", &n);
+    plumed->command("setAtomsGatindex", atoms_of_plumed.data());
+  }
+  plumed->command("setMasses", masses.data());
+  plumed->command("setCharges", charges.data());
+  plumed->command("setPositions", of_atoms.x.data());
+  plumed->command("setForces", of_atoms.force.data());
+  plumed->command("shareData");
+  plumed->command("clearFullList");
+}
+
+double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
+{
+  std::copy_n(s, nvariables(), value.begin());
+  stop = 0;    // PLUMED sets it in prepareDependencies where nothing is to be done
+  const bool updates = step.moment == Step::Moment::LAST_OF_STEP ||
+      (step.moment == Step::Moment::SETUP && !is_done(step.number));
+  plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
+  if (updates) now.own[0] = static_cast<double>(step.number);
+  of_atoms.stops = stop;
+  double energy = 0.0;
+  plumed->command("getBias", &energy);
+  now.work = 0.0;
+  for (const double work : works) now.work += work * unit_of_force;
+  for (int v = 0; v < nvariables(); ++v) dVdS[v] = -force[v] * unit_of_force;
+  return energy;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void PlumedBias::save(gpucoord::Archive &archive) const
+{
+  Bias::save(archive);
+  archive.write(std::vector<double>(of_atoms.id.begin(), of_atoms.id.end()));
+  archive.write(of_atoms.x);
+  archive.write(of_atoms.force);
+  for (const auto *matrix : {&of_atoms.box, &of_atoms.virial})
+    for (const auto &row : *matrix) archive.write(std::vector<double>(row.begin(), row.end()));
+}
+
+void PlumedBias::load(gpucoord::Archive &archive)
+{
+  Bias::load(archive);
+  const auto ids = archive.read_numbers();
+  of_atoms.id.assign(ids.begin(), ids.end());
+  of_atoms.x = archive.read_numbers();
+  of_atoms.force = archive.read_numbers();
+  for (auto *matrix : {&of_atoms.box, &of_atoms.virial})
+    for (auto &row : *matrix) {
+      const auto numbers = archive.read_numbers();
+      if (numbers.size() != row.size()) throw std::runtime_error("its saved state is damaged");
+      std::copy(numbers.begin(), numbers.end(), row.begin());
+    }
+  if (of_atoms.x.size() != 3 * ids.size() || of_atoms.force.size() != of_atoms.x.size())
+    throw std::runtime_error("its saved state is damaged");
+}

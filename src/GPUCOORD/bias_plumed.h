@@ -1,0 +1,114 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_BIAS_PLUMED_H
+#define LMP_BIAS_PLUMED_H
+
+#include "gpucoord/bias.h"
+
+#include "bias_plumed_kernel.h"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// The bias that PLUMED computes from its own input: PLUMED reads the variables by its action
+// EXTRACV, and may ask for atoms. PLUMED runs on rank 0.
+//
+// An evaluation on rank 0: prepare(), give_atoms(), evaluate(). All ranks have the results.
+
+class PlumedBias : public gpucoord::Bias {
+ public:
+  struct Settings {
+    std::string file, log_file;        // PLUMED's input and log; "": its log is the standard output
+    std::vector<std::string> names;    // NAME of EXTRACV, one a variable
+    double kbt = 0.0;                  // energy; 0: not given
+    bool has_natural_units = false;    // those of Lennard-Jones; else:
+    double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
+    int natoms = 0;                                                  // largest ID of an atom
+  };
+  // kernel: null on all ranks but 0. Throws std::runtime_error where the input is wrong.
+  PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>);
+
+  std::string formula(std::int64_t first_step) const override;
+  bool on_rank_0() const override { return true; }
+  bool needs_host(const gpucoord::Step &) const override { return true; }
+  void begin(const gpucoord::BiasStart &) override;
+  void save(gpucoord::Archive &) const override;
+  void load(gpucoord::Archive &) override;
+
+  // Whether there was an evaluation in which PLUMED updated its state, and whether it was in this
+  // timestep.
+  bool has_begun() const { return now.own[0] >= 0.0; }
+  bool is_done(std::int64_t number) const { return static_cast<double>(number) == now.own[0]; }
+  // The timestep has another number now (reset_timestep).
+  void renumber(std::int64_t number) { now.own[0] = static_cast<double>(number); }
+
+  using Matrix = std::array<std::array<double, 3>, 3>;
+  // What PLUMED asks for in an evaluation. In the first one it asks for all atoms, whose masses and
+  // charges it keeps, and later only for those that it needs.
+  struct Needs {
+    std::vector<int> variables;    // whether it needs the value, one a variable
+    std::vector<int> atoms;        // IDs minus 1, in PLUMED's order
+  };
+  // Its results beside the state of a bias.
+  struct Atoms {
+    std::vector<int> id;             // minus 1
+    std::vector<double> x, force;    // [3 n]
+    Matrix box = {};                 // rows are its edges
+    Matrix virial = {};              // of PLUMED's sign: sum of x_a F_b is minus this
+    int stops = 0;                   // whether PLUMED ends the run
+  };
+  // Rank 0. box: rows are its edges. is_checkpoint: PLUMED writes its state after the evaluation.
+  // Throws std::runtime_error.
+  const Needs &prepare(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
+  // Rank 0. Data of the atoms that it needs, in that order; x: [3 n].
+  void give_atoms(const std::vector<double> &x, const std::vector<double> &mass,
+                  const std::vector<double> &charge);
+
+  // After evaluate() on rank 0; the caller sends it to all ranks.
+  Atoms &atoms() { return of_atoms; }
+
+ private:
+  double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
+  std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
+  void check_input();
+  void set_up(Plumed &) const;
+  double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
+  void trim_files(const gpucoord::BiasStart &) const;
+  void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
+  void ask_for_atoms();
+
+  const Settings settings;
+  const std::shared_ptr<const PlumedKernel> kernel;
+  std::unique_ptr<Plumed> plumed;
+  std::string units_command;    // of the input, or ""
+  // Files that PLUMED reads in a restarted run: it goes on with hills, and takes a state as it is.
+  std::vector<std::string> files_of_hills, files_of_state;
+  double unit_of_force = 1.0;    // energy units of PLUMED's input in those of the caller
+
+  // PLUMED keeps pointers to these.
+  int stop = 0;
+  std::vector<double> value, force;          // of each variable
+  std::vector<std::string> names_of_work;    // PLUMED's values whose sum is the work
+  std::vector<double> works;
+  std::vector<int> atoms_of_plumed;    // those that PLUMED has been told of
+  std::vector<double> masses, charges;
+  Atoms of_atoms;
+  Needs needed;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

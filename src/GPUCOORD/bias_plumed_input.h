@@ -1,0 +1,56 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_BIAS_PLUMED_INPUT_H
+#define LMP_BIAS_PLUMED_INPUT_H
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace LAMMPS_NS {
+
+// A file of PLUMED commands, as far as the caller of PLUMED must know it: PLUMED has no call that
+// says which variables of the caller it reads, nor in which units it works.
+
+class PlumedInput {
+ public:
+  // Reads the file and those that it includes. Throws std::runtime_error.
+  explicit PlumedInput(const std::string &file);
+
+  struct Action {
+    std::string name;                                           // "METAD"
+    std::string label;                                          // "", where it has none
+    std::vector<std::pair<std::string, std::string>> values;    // "SIGMA", "0.1"
+    std::string place;                                          // "plumed.dat, line 3"
+
+    bool has(const std::string &keyword) const;
+    // The value of a keyword, or "".
+    std::string value(const std::string &keyword) const;
+  };
+
+  // All actions, in their order.
+  const std::vector<Action> &actions() const { return list; }
+  // Those of a name.
+  std::vector<Action> actions(const std::string &name) const;
+  // The UNITS command with its values, or "".
+  std::string units() const;
+
+ private:
+  void read(const std::string &file, int depth);
+  void add(const std::vector<std::string> &words, const std::string &place, int depth);
+
+  std::vector<Action> list;
+  bool has_ended = false;    // by ENDPLUMED
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

@@ -1,0 +1,126 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_plumed_kernel.h"
+
+#include <cstdlib>
+#include <dlfcn.h>
+#include <sstream>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+
+// PLUMED's binary interface: its developers' manual, "Plumed.h", plumed_symbol_table_type. Members
+// are added at the end of the table, with a larger version.
+
+extern "C" {
+struct PlumedNothrowHandler {
+  void *receiver;
+  void (*handle)(void *receiver, int code, const char *message, const void *more);
+};
+}
+
+struct PlumedKernel::SymbolTable {
+  int version;
+  void *(*create)();
+  void (*command)(void *object, const char *key, const void *value);
+  void (*finalize)(void *object);
+  // since version 2
+  void (*command_nothrow)(void *object, const char *key, const void *value, PlumedNothrowHandler);
+};
+
+static constexpr int FIRST_API_VERSION = 10;    // PLUMED 2.9
+
+/* ---------------------------------------------------------------------- */
+
+PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path(file)
+{
+  const char *const variable = getenv("PLUMED_KERNEL");
+  if (path.empty() && variable) path = variable;
+  if (path.empty())
+    throw std::runtime_error("no PLUMED library is named - use keyword kernel, or set the "
+                             "environment variable PLUMED_KERNEL, to the file libplumedKernel.so");
+
+  // Symbols are local, because LAMMPS may have loaded another PLUMED, and the library's own ones
+  // come first, because that PLUMED may have made its symbols global.
+  int flags = RTLD_NOW | RTLD_LOCAL;
+#if defined(RTLD_DEEPBIND)
+  flags |= RTLD_DEEPBIND;
+#endif
+  void *const handle = dlopen(path.c_str(), flags);
+  if (!handle)
+    throw std::runtime_error("the PLUMED library cannot be loaded: " + std::string(dlerror()) +
+                             " - give the path of libplumedKernel.so, and make the libraries that "
+                             "it needs known by LD_LIBRARY_PATH");
+  table = static_cast<const SymbolTable *>(dlsym(handle, "plumed_symbol_table"));
+  if (!table || table->version < 2)
+    throw std::runtime_error("the library " + path +
+                             " is no PLUMED kernel of version 2.9 or later - give the file "
+                             "libplumedKernel.so of a newer PLUMED");
+  const void *const its_mpi_init = dlsym(handle, "MPI_Init");
+  if (its_mpi_init && mpi_init && its_mpi_init != mpi_init)
+    throw std::runtime_error("the PLUMED library " + path +
+                             " is linked to another MPI than LAMMPS - use a PLUMED that is built "
+                             "with the MPI of LAMMPS, or without MPI");
+  if (its_mpi_init && !mpi_init)
+    throw std::runtime_error(
+        "the PLUMED library " + path +
+        " is linked to an MPI, and LAMMPS to none - use a PLUMED that is built "
+        "without MPI");
+}
+
+/* ---------------------------------------------------------------------- */
+
+Plumed::Plumed(std::shared_ptr<const PlumedKernel> kernel_in) :
+    kernel(std::move(kernel_in)), object(kernel->symbols().create())
+{
+  int version = 0;
+  try {
+    command("getApiVersion", &version);
+    if (version < FIRST_API_VERSION)
+      throw std::runtime_error("the PLUMED library " + kernel->file() + " has the interface " +
+                               std::to_string(version) + ", that of PLUMED 2.9 is " +
+                               std::to_string(FIRST_API_VERSION) + " - use PLUMED 2.9 or later");
+  } catch (...) {
+    kernel->symbols().finalize(object);
+    throw;
+  }
+}
+
+Plumed::~Plumed()
+{
+  kernel->symbols().finalize(object);
+}
+
+// The message without PLUMED's frames of '+'.
+static std::string in_one_line(const std::string &message)
+{
+  std::istringstream lines(message);
+  std::string line, text;
+  while (std::getline(lines, line)) {
+    if (line.compare(0, 3, "+++") == 0) continue;
+    const auto begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t");
+    if (begin == std::string::npos) continue;
+    text += (text.empty() ? "" : " ") + line.substr(begin, end + 1 - begin);
+  }
+  return text.empty() ? message : text;
+}
+
+static void keep_message(void *receiver, int /*code*/, const char *message, const void * /*more*/)
+{
+  *static_cast<std::string *>(receiver) = message && *message ? message : "an error of PLUMED";
+}
+
+void Plumed::command(const char *key, const void *value)
+{
+  std::string message;
+  kernel->symbols().command_nothrow(object, key, value, {&message, keep_message});
+  if (!message.empty()) throw std::runtime_error("PLUMED: " + in_one_line(message));
+}

@@ -1,0 +1,66 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef FIX_CLASS
+// clang-format off
+FixStyle(coord/plumed,FixCoordPlumed);
+// clang-format on
+#else
+
+#ifndef LMP_FIX_COORD_PLUMED_H
+#define LMP_FIX_COORD_PLUMED_H
+
+#include "fix_coord_bias.h"
+
+#include "bias_plumed.h"
+
+namespace LAMMPS_NS {
+
+// PLUMED's biases of collective variables, and of the atoms that PLUMED asks for. Only the values
+// of variables and these atoms come to rank 0, where PLUMED runs.
+
+class FixCoordPlumed : public FixCoordBias {
+ public:
+  FixCoordPlumed(class LAMMPS *, int, char **);
+  void init() override;
+  void min_setup(int) override;
+  void post_run() override;
+  double memory_usage() override;
+
+  void prepare(Moment) override;
+  unsigned want(int vflag) const override;
+
+ private:
+  void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS) override;
+  void prepare_plumed();
+  void collect_atoms();
+  [[noreturn]] void fail_without_map() const;
+  [[noreturn]] static void fail_for_missing(int atom_id);
+  void check_missing_atoms() const;
+  void share_atoms();
+  PlumedBias::Matrix current_box() const;
+  bool is_known(const std::vector<double> &s);
+  void add_forces_on_atoms();
+
+  double dt;           // timestep that PLUMED knows
+  const int max_id;    // largest ID of an atom when the fix was defined
+  bool is_first;       // PLUMED has not been evaluated yet
+  bool warned_of_all;
+  PlumedBias *plumed;            // owned by FixCoordBias
+  bool may_be_known;             // this evaluation is of a timestep that PLUMED has done
+  std::vector<int> needed;       // whether PLUMED needs each variable
+  std::vector<int> requested;    // atoms, IDs minus 1
+  std::vector<char> exists;      // rank 0: whether each of them does
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

@@ -1,0 +1,51 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_GPUCOORD_FIX_KOKKOS_H
+#define LMP_GPUCOORD_FIX_KOKKOS_H
+
+#include "gpucoord_device_kokkos.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "fix.h"
+
+namespace LAMMPS_NS {
+
+// A fix that acts on collective variables, with KOKKOS. Variables and bias find out by themselves
+// where their data are; this is how KOKKOS calls the fix.
+
+template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
+ public:
+  FixVariablesKokkos(LAMMPS *lmp, int narg, char **arg) : Base(lmp, narg, arg)
+  {
+    this->kokkosable = 1;
+    this->atomKK = dynamic_cast<AtomKokkos *>(this->atom);
+    this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+    // variables copy what they need
+    this->datamask_read = this->datamask_modify = EMPTY_MASK;
+  }
+
+  // In post_neighbor() the host waits for the GPU anyway.
+  int setmask() override
+  {
+    const int mask = Base::setmask();
+    if (!coord_is_cuda<DeviceType>()) return mask;
+    return mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
+  }
+
+ private:
+  void atoms_to_host() override { this->atomKK->sync(Host, ALL_MASK); }
+  void forces_changed_on_host() override { this->atomKK->modified(Host, F_MASK); }
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
