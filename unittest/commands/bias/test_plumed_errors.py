@@ -376,6 +376,10 @@ class Runs(InProcess):
         self.assertEqual(len(plumedtest.read_columns(path + ".H")["s"]), 6)
 
 
+def setUpModule():
+    os.chdir(coordtest.folder())    # PLUMED's files of no name
+
+
 if __name__ == "__main__":
     plumedtest.require()
     unittest.main(verbosity=2)
