@@ -11,9 +11,11 @@
 #include "bias_plumed_kernel.h"
 
 #include <cstdlib>
-#include <dlfcn.h>
 #include <sstream>
 #include <stdexcept>
+#if !defined(_WIN32)
+#include <dlfcn.h>
+#endif
 
 using namespace LAMMPS_NS;
 
@@ -48,6 +50,9 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
     throw std::runtime_error("no PLUMED library is named - use keyword kernel, or set the "
                              "environment variable PLUMED_KERNEL, to the file libplumedKernel.so");
 
+#if defined(_WIN32)
+  throw std::runtime_error("PLUMED libraries cannot be loaded on Windows - use Linux or macOS");
+#else
   // Symbols are local, because LAMMPS may have loaded another PLUMED, and the library's own ones
   // come first, because that PLUMED may have made its symbols global.
   int flags = RTLD_NOW | RTLD_LOCAL;
@@ -74,6 +79,7 @@ PlumedKernel::PlumedKernel(const std::string &file, const void *mpi_init) : path
         "the PLUMED library " + path +
         " is linked to an MPI, and LAMMPS to none - use a PLUMED that is built "
         "without MPI");
+#endif
 }
 
 /* ---------------------------------------------------------------------- */

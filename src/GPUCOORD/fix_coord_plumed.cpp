@@ -32,12 +32,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstring>
 #include <exception>
-#include <filesystem>
 #include <mpi.h>
 #include <stdexcept>
-#include <unistd.h>
 
 using namespace LAMMPS_NS;
 
@@ -112,14 +111,18 @@ static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
   }
 }
 
-// PLUMED takes the standard output where it cannot write its log.
+// PLUMED takes the standard output where it cannot write its log. A file that does not exist yet is
+// left so, because PLUMED keeps an existing one as a backup.
 static void check_log(const std::string &file)
 {
   if (file.empty()) return;
-  const auto folder = std::filesystem::absolute(file).parent_path().string();
-  if (access(folder.c_str(), W_OK) != 0)
+  const bool existed = platform::file_is_readable(file);
+  FILE *const opened = fopen(file.c_str(), "a");
+  if (!opened)
     throw std::runtime_error("PLUMED's log " + file + " cannot be written: " + strerror(errno) +
                              " - give a file in another folder after outfile");
+  fclose(opened);
+  if (!existed) platform::unlink(file);
 }
 
 // PLUMED's atoms are those of the IDs from 1 to this one. Collective.
