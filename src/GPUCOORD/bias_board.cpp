@@ -68,8 +68,7 @@ void BiasBoard::add_with_children(CollectiveVariable *variable, unsigned want, b
   mine.on_host |= on_host;
 }
 
-void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::Moment moment,
-                         int level)
+void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment moment, int level)
 {
   // a fix that was defined after the last setup (run pre no)
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
@@ -83,6 +82,7 @@ void BiasBoard::announce(const VariableUser *caller, int vflag, gpucoord::Step::
   for (VariableUser *user : users) {
     if (!has_level(user, level)) continue;
     user->check_variables();
+    if (user != caller && user->fix()->datamask_modify) caller->atoms_to_host();
     user->prepare(moment);
     const unsigned want = user->want(vflag);
     // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on

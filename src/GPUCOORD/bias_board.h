@@ -63,7 +63,7 @@ class BiasBoard : protected Pointers {
 
   static constexpr int ALL_LEVELS = -1;
   // Each user calls this first in each force evaluation. level: of rRESPA.
-  void announce(const VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
+  void announce(VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
   // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
   bool are_enqueued(const VariableUser *) const;
   // Collective. Evaluates all announced variables on all ranks, unless they are known.

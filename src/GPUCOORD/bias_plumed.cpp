@@ -31,7 +31,7 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
     Bias(surroundings, "PLUMED"),
     settings(settings_in), kernel(std::move(kernel_in))
 {
-  now.own = {-1.0};    // the timestep of the last update
+  now.own = {NONE, NONE};    // timesteps of the last update, and of the known forces
   value.assign(nvariables(), 0.0);
   force.assign(nvariables(), 0.0);
   needed.variables.assign(nvariables(), 1);
@@ -47,19 +47,27 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
   if (kernel) check_input();
 }
 
-// Names of the file or files that an action of PLUMED writes hills to, unless several programs do.
-static std::vector<std::string> files_of(const PlumedInput::Action &action)
+static std::vector<std::string> parts_of(const std::string &text)
 {
-  if (!action.value("WALKERS_N").empty()) return {};
-  std::string text = action.value("FILE");
-  if (action.name == "METAD" && text.empty()) text = "HILLS";
-  if (action.name.compare(0, 5, "OPES_") == 0 && text.empty()) text = "KERNELS";
-  std::vector<std::string> files;
+  std::vector<std::string> parts;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    files.push_back(text.substr(begin, end - begin));
+    parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
+  return parts;
+}
+
+// Names of the files that an action of PLUMED writes hills to, unless several programs do.
+static std::vector<std::string> files_of(const PlumedInput::Action &action)
+{
+  if (action.has("WALKERS_N")) return {};
+  if (action.has("FILE")) return parts_of(action.value("FILE"));
+  if (action.name == "METAD") return {"HILLS"};
+  if (action.name == "OPES_EXPANDED") return {"DELTAFS"};
+  if (action.name != "PBMETAD") return {"KERNELS"};
+  std::vector<std::string> files;
+  for (const auto &variable : parts_of(action.value("ARG"))) files.push_back("HILLS." + variable);
   return files;
 }
 
@@ -137,7 +145,8 @@ void PlumedBias::set_up(Plumed &made) const
 void PlumedBias::begin(const gpucoord::BiasStart &start)
 {
   unit_of_force = bias_of_value("CONSTANT VALUE=1", start.timestep, 0);
-  if (start.is_restarted) trim_files(start);
+  if (start.is_restarted) trim_files();
+  saved_timestep = start.timestep;
   plumed = std::make_unique<Plumed>(kernel);
   set_up(*plumed);
   plumed->command("setNatoms", &settings.natoms);
@@ -181,20 +190,23 @@ double PlumedBias::bias_of_value(const std::string &action, double timestep,
   return energy;
 }
 
-// Hills of the run that wrote the restart file, after the step of that file, must not act.
-void PlumedBias::trim_files(const gpucoord::BiasStart &start) const
+// Hills of the run that wrote the restart file, after the step of that file, must not act. Times
+// are those of that run, whose timestep and step numbers this one may not have.
+void PlumedBias::trim_files() const
 {
   const auto time_of = [&](std::int64_t step) {
-    return bias_of_value("TIME", start.timestep, step) / unit_of_force;
+    return bias_of_value("TIME", saved_timestep, step) / unit_of_force;
   };
-  const double last = time_of(start.restart_step), half_step = 0.5 * time_of(1);
-  for (const auto &file : files_of_state)
-    if (gpucoord::last_time_of_file(file) > last + half_step)
+  const double last = time_of(static_cast<std::int64_t>(now.own[0])), half_step = 0.5 * time_of(1);
+  for (const auto &file : files_of_state) {
+    const double found = gpucoord::last_time_of_file(file);
+    if (std::isfinite(found) && std::fabs(found - last) > half_step)
       throw std::runtime_error("PLUMED's state in file " + file + " is of time " +
-                               std::to_string(gpucoord::last_time_of_file(file)) +
-                               ", and the restart file of time " + std::to_string(last) +
-                               " - name a state of that time after STATE_RFILE, or restart from a "
-                               "later restart file");
+                               std::to_string(found) + ", and the restart file of time " +
+                               std::to_string(last) +
+                               " - name a state of that time after STATE_RFILE, or restart from "
+                               "another restart file");
+  }
   for (const auto &file : files_of_hills) {
     const std::string backup = gpucoord::trim_file(file, last + half_step);
     if (!backup.empty())
@@ -280,7 +292,7 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
   std::copy_n(s, nvariables(), value.begin());
   stop = 0;    // PLUMED sets it in prepareDependencies where nothing is to be done
   const bool updates = step.moment == Step::Moment::LAST_OF_STEP ||
-      (step.moment == Step::Moment::SETUP && !is_done(step.number));
+      (step.moment == Step::Moment::SETUP && updates_at_setup);
   plumed->command(updates ? "performCalc" : "performCalcNoUpdate");
   if (updates) now.own[0] = static_cast<double>(step.number);
   of_atoms.stops = stop;
@@ -294,19 +306,25 @@ double PlumedBias::potential(const Step &step, const double *s, double *dVdS)
 
 /* ---------------------------------------------------------------------- */
 
+// Without atoms of an evaluation of all of them: the next setup then evaluates again.
 void PlumedBias::save(gpucoord::Archive &archive) const
 {
   Bias::save(archive);
-  archive.write(std::vector<double>(of_atoms.id.begin(), of_atoms.id.end()));
-  archive.write(of_atoms.x);
-  archive.write(of_atoms.force);
-  for (const auto *matrix : {&of_atoms.box, &of_atoms.virial})
+  archive.write(saved_timestep);
+  archive.write(settings.checksum);
+  const Atoms &saved = known_step() == NONE ? Atoms() : of_atoms;
+  archive.write(std::vector<double>(saved.id.begin(), saved.id.end()));
+  archive.write(saved.x);
+  archive.write(saved.force);
+  for (const auto *matrix : {&saved.box, &saved.virial})
     for (const auto &row : *matrix) archive.write(std::vector<double>(row.begin(), row.end()));
 }
 
 void PlumedBias::load(gpucoord::Archive &archive)
 {
   Bias::load(archive);
+  saved_timestep = archive.read_number();
+  if (archive.read_integer() != settings.checksum) set_known_step(NONE);
   const auto ids = archive.read_numbers();
   of_atoms.id.assign(ids.begin(), ids.end());
   of_atoms.x = archive.read_numbers();

@@ -37,6 +37,7 @@ class PlumedBias : public gpucoord::Bias {
     bool has_natural_units = false;    // those of Lennard-Jones; else:
     double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
     int natoms = 0;                                                  // largest ID of an atom
+    std::int64_t checksum = 0;                                       // of the input
   };
   // kernel: null on all ranks but 0. Throws std::runtime_error where the input is wrong.
   PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>);
@@ -48,12 +49,15 @@ class PlumedBias : public gpucoord::Bias {
   void save(gpucoord::Archive &) const override;
   void load(gpucoord::Archive &) override;
 
-  // Whether there was an evaluation in which PLUMED updated its state, and whether it was in this
-  // timestep.
-  bool has_begun() const { return now.own[0] >= 0.0; }
-  bool is_done(std::int64_t number) const { return static_cast<double>(number) == now.own[0]; }
-  // The timestep has another number now (reset_timestep).
-  void renumber(std::int64_t number) { now.own[0] = static_cast<double>(number); }
+  static constexpr std::int64_t NONE = -1;
+  // Timestep of the last evaluation, whose forces are those of its variables, atoms and box, or
+  // NONE. The caller sets it on all ranks.
+  std::int64_t known_step() const { return static_cast<std::int64_t>(now.own[1]); }
+  void set_known_step(std::int64_t step) { now.own[1] = static_cast<double>(step); }
+  // Rank 0. Whether PLUMED updated its state in this timestep.
+  bool is_done(std::int64_t step) const { return static_cast<double>(step) == now.own[0]; }
+  // Rank 0. Whether PLUMED updates its state at the next setup: deposits, prints, moves.
+  void update_at_setup(bool updates) { updates_at_setup = updates; }
 
   using Matrix = std::array<std::array<double, 3>, 3>;
   // What PLUMED asks for in an evaluation. In the first one it asks for all atoms, whose masses and
@@ -86,7 +90,7 @@ class PlumedBias : public gpucoord::Bias {
   void check_input();
   void set_up(Plumed &) const;
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
-  void trim_files(const gpucoord::BiasStart &) const;
+  void trim_files() const;
   void begin_step(std::int64_t timestep, const Matrix &box, bool is_checkpoint);
   void ask_for_atoms();
 
@@ -96,7 +100,9 @@ class PlumedBias : public gpucoord::Bias {
   std::string units_command;    // of the input, or ""
   // Files that PLUMED reads in a restarted run: it goes on with hills, and takes a state as it is.
   std::vector<std::string> files_of_hills, files_of_state;
-  double unit_of_force = 1.0;    // energy units of PLUMED's input in those of the caller
+  bool updates_at_setup = true;
+  double saved_timestep = 0.0;    // of the run that wrote the restart file
+  double unit_of_force = 1.0;     // energy units of PLUMED's input in those of the caller
 
   // PLUMED keeps pointers to these.
   int stop = 0;

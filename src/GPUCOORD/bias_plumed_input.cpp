@@ -103,6 +103,7 @@ void PlumedInput::read(const std::string &file, int depth)
   bool goes_on = false;
   while (!has_ended && std::getline(stream, line)) {
     ++number;
+    for (const char c : line + "\n") sum = (sum ^ static_cast<unsigned char>(c)) * 1099511628211ull;
     std::vector<std::string> words = words_of(line);
     if (words.empty()) continue;
     if (goes_on) {
@@ -122,6 +123,12 @@ void PlumedInput::read(const std::string &file, int depth)
     add(action, file + ", line " + std::to_string(first), depth);
     action.clear();
   }
+}
+
+static std::string without_braces(const std::string &word)
+{
+  const bool has_braces = word.size() > 1 && word.front() == '{' && word.back() == '}';
+  return has_braces ? word.substr(1, word.size() - 2) : word;
 }
 
 void PlumedInput::add(const std::vector<std::string> &words, const std::string &place, int depth)
@@ -144,7 +151,8 @@ void PlumedInput::add(const std::vector<std::string> &words, const std::string &
     if (equals == std::string::npos)
       action.values.emplace_back(words[next], "");
     else
-      action.values.emplace_back(words[next].substr(0, equals), words[next].substr(equals + 1));
+      action.values.emplace_back(words[next].substr(0, equals),
+                                 without_braces(words[next].substr(equals + 1)));
   }
   if (action.label.empty()) action.label = action.value("LABEL");
   if (action.name == "INCLUDE" && !action.has("FILE"))

@@ -11,6 +11,7 @@
 #ifndef LMP_BIAS_PLUMED_INPUT_H
 #define LMP_BIAS_PLUMED_INPUT_H
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -42,13 +43,16 @@ class PlumedInput {
   std::vector<Action> actions(const std::string &name) const;
   // The UNITS command with its values, or "".
   std::string units() const;
+  // Differs, almost surely, where the text differs.
+  std::int64_t checksum() const { return static_cast<std::int64_t>(sum); }
 
  private:
   void read(const std::string &file, int depth);
   void add(const std::vector<std::string> &words, const std::string &place, int depth);
 
   std::vector<Action> list;
-  bool has_ended = false;    // by ENDPLUMED
+  bool has_ended = false;                         // by ENDPLUMED
+  std::uint64_t sum = 14695981039346656037ull;    // FNV-1a (Fowler, Noll and Vo)
 };
 
 }    // namespace LAMMPS_NS

@@ -105,13 +105,14 @@ Plumed::~Plumed()
   kernel->symbols().finalize(object);
 }
 
-// The message without PLUMED's frames of '+'.
+// The message without PLUMED's frames of '+', and without the place in its source.
 static std::string in_one_line(const std::string &message)
 {
   std::istringstream lines(message);
   std::string line, text;
   while (std::getline(lines, line)) {
     if (line.compare(0, 3, "+++") == 0) continue;
+    if (line.compare(0, 1, "(") == 0 && line.find(".cpp:") != std::string::npos) continue;
     const auto begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t");
     if (begin == std::string::npos) continue;
     text += (text.empty() ? "" : " ") + line.substr(begin, end + 1 - begin);

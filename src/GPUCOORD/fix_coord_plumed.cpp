@@ -11,6 +11,7 @@
 #include "fix_coord_plumed.h"
 
 #include "bias_plumed.h"
+#include "bias_plumed_input.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
@@ -27,6 +28,7 @@
 #include "modify.h"
 #include "output.h"
 #include "timer.h"
+#include "universe.h"
 #include "update.h"
 
 #include <algorithm>
@@ -55,7 +57,7 @@ static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
   if (settings.has_natural_units) return;
   const std::pair<const char *, double> energies[] = {{"real", 4.184},
                                                       {"metal", 96.48530749925792},
-                                                      {"si", 0.001},
+                                                      {"si", 6.02214076e20},
                                                       {"cgs", 6.0221418e13},
                                                       {"electron", 2625.5257}};
   for (const auto &energy : energies)
@@ -172,6 +174,8 @@ static std::unique_ptr<gpucoord::Bias> make_plumed_bias(LAMMPS *lmp, int narg, c
       position_of_file = iarg + 1;
     } else if (keyword == "outfile") {
       settings.log_file = value;
+      // as fix plumed
+      if (lmp->universe->existflag) settings.log_file += fmt::format(".{}", lmp->universe->iworld);
       position_of_log = iarg + 1;
     } else if (keyword == "kernel") {
       kernel_file = value;
@@ -189,31 +193,36 @@ static std::unique_ptr<gpucoord::Bias> make_plumed_bias(LAMMPS *lmp, int narg, c
   set_units(lmp, settings);
   settings.natoms = largest_id(lmp);
 
+  std::shared_ptr<const PlumedKernel> kernel;
   std::unique_ptr<gpucoord::Bias> bias;
   std::string failure;
   int position = position_of_kernel;
   if (lmp->comm->me == 0) {
     try {
-      const auto kernel = std::make_shared<const PlumedKernel>(
-          kernel_file, reinterpret_cast<const void *>(&MPI_Init));
+      kernel = std::make_shared<const PlumedKernel>(kernel_file,
+                                                    reinterpret_cast<const void *>(&MPI_Init));
       position = position_of_log;
       check_log(settings.log_file);
       position = position_of_file;
+      settings.checksum = PlumedInput(settings.file).checksum();
       bias = std::make_unique<PlumedBias>(context, settings, kernel);
     } catch (const std::exception &e) {
       failure = e.what();
     }
-  } else
-    bias = std::make_unique<PlumedBias>(context, settings, nullptr);
+  }
   broadcast_text(failure, 0, lmp->world);
   MPI_Bcast(&position, 1, MPI_INT, 0, lmp->world);
   if (!failure.empty()) error->all(FLERR, position, "Fix coord/plumed: {}", failure);
+  bigint checksum = settings.checksum;
+  MPI_Bcast(&checksum, 1, MPI_LMP_BIGINT, 0, lmp->world);
+  settings.checksum = checksum;
+  if (!bias) bias = std::make_unique<PlumedBias>(context, settings, nullptr);
   return bias;
 }
 
 FixCoordPlumed::FixCoordPlumed(LAMMPS *lmp, int narg, char **arg) :
     FixCoordBias(lmp, narg, arg, "coord/plumed", make_plumed_bias), dt(0.0),
-    max_id(largest_id(lmp)), is_first(true), warned_of_all(false),
+    max_id(largest_id(lmp)), is_first(true), is_new(true), warned_of_all(false),
     plumed(static_cast<PlumedBias *>(bias.get())), may_be_known(false)
 {
   needed.assign(bias->nvariables(), 1);
@@ -243,7 +252,17 @@ void FixCoordPlumed::post_run()
   timer->reset_timeout();
 }
 
-// A minimization takes no time: PLUMED deposits nothing.
+// fix dt/reset
+void FixCoordPlumed::reset_dt()
+{
+  if (update->whichflag && dt != update->dt)    // not command timestep: see init()
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: a fix such as dt/reset changes the timestep from {} to {}, which PLUMED cannot "
+               "take - use a fixed timestep",
+               owner, dt, update->dt);
+}
+
+// PLUMED deposits nothing in a minimization.
 void FixCoordPlumed::min_setup(int vflag)
 {
   first_of_minimization = update->ntimestep;
@@ -251,14 +270,14 @@ void FixCoordPlumed::min_setup(int vflag)
 }
 
 /* ----------------------------------------------------------------------
-   PLUMED says what it needs before the variables are evaluated. At the setup of a run that goes on
-   it is not asked at all, unless something has changed: see is_known().
+   PLUMED says what it needs before the variables are evaluated, except at the setup of a run that
+   goes on: see evaluate_setup().
 ------------------------------------------------------------------------- */
 
 void FixCoordPlumed::prepare(Moment moment)
 {
   const bool is_rerun = input->command && strcmp(input->command, "rerun") == 0;
-  may_be_known = moment == Moment::SETUP && plumed->has_begun() && !is_rerun;
+  may_be_known = moment == Moment::SETUP && plumed->known_step() != PlumedBias::NONE && !is_rerun;
   std::fill(needed.begin(), needed.end(), 1);
   if (!may_be_known) prepare_plumed();
 }
@@ -316,34 +335,58 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
   for (std::size_t v = 0; v < found.size(); ++v)
     if (found[v]->is_known()) s[v] = found[v]->value();
 
-  if (!may_be_known || !is_known(s)) {
+  const bool is_same = may_be_known && is_same_configuration(s);
+  const bool is_known = is_same && plumed->known_step() == update->ntimestep;
+  if (!is_known || is_new) {
+    const gpucoord::BiasState state = bias->state();
+    const PlumedBias::Atoms atoms = plumed->atoms();
+    plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
     if (may_be_known) prepare_plumed();
     const auto step = step_of(moment);
     call_bias([&] {
+      // PLUMED deposits nothing in its first step, which a restarted run repeats. A configuration
+      // that PLUMED has had is not a new timestep, whatever its number (reset_timestep).
+      plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
       bias->evaluate(step, s.data());
       check_missing_atoms();
     });
-    is_first = false;
     share_state();
     share_atoms();
-  } else
-    plumed->renumber(update->ntimestep);
+    if (is_known) {
+      bias->take(state);
+      plumed->atoms() = atoms;
+    }
+    const bool has_all = is_first && static_cast<int>(requested.size()) == max_id && max_id > 0;
+    plumed->set_known_step(has_all && !is_known ? PlumedBias::NONE : update->ntimestep);
+    if (has_all) is_first = false;
+    is_new = false;
+  }
+  if (is_known) take_known_forces(s);
   is_enqueued = false;
   add_forces();
   add_forces_on_atoms();
   if (plumed->atoms().stops) timer->force_timeout();
 }
 
-// Collective. Whether the forces are those of the last evaluation: variables, atoms and box have
-// not moved. PLUMED would compute others if it deposited a hill in this timestep.
-bool FixCoordPlumed::is_known(const std::vector<double> &s)
+// The forces are those of an unbroken run, in which a hill of this timestep acts from the next one
+// on. S may have another rounding than in the last evaluation.
+void FixCoordPlumed::take_known_forces(const std::vector<double> &s)
 {
-  constexpr double ROUNDING = 1e-12;    // sums in another order
+  gpucoord::BiasState state = bias->state();
+  for (std::size_t v = 0; v < s.size(); ++v) state.energy += state.dVdS[v] * (s[v] - state.s[v]);
+  state.s = s;
+  bias->take(state);
+}
+
+// Collective. Whether variables, atoms and box are those of the last evaluation.
+bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
+{
+  constexpr double ROUNDING = 1e-12, ROUNDING_OF_S = 1e-6;    // sums of float terms
+  int differs = current_box() == plumed->atoms().box ? 0 : 1;
   for (std::size_t v = 0; v < s.size(); ++v)
-    if (std::fabs(s[v] - bias->state().s[v]) > ROUNDING * std::max(1.0, std::fabs(s[v])))
-      return false;
+    if (!(std::fabs(s[v] - bias->state().s[v]) <= ROUNDING_OF_S * std::max(1.0, std::fabs(s[v]))))
+      differs = 1;
   const auto &atoms = plumed->atoms();
-  int has_moved = current_box() == atoms.box ? 0 : 1;
   if (!atoms.id.empty()) atoms_to_host();
   for (std::size_t k = 0; k < atoms.id.size(); ++k) {
     const int i = atom->map(atoms.id[k] + 1);
@@ -352,10 +395,10 @@ bool FixCoordPlumed::is_known(const std::vector<double> &s)
     for (int a = 0; a < 3; ++a) d[a] = atom->x[i][a] - atoms.x[3 * k + a];
     domain->minimum_image(FLERR, d[0], d[1], d[2]);
     for (const double component : d)
-      if (std::fabs(component) > ROUNDING * std::max(1.0, domain->xprd)) has_moved = 1;
+      if (!(std::fabs(component) <= ROUNDING * domain->xprd)) differs = 1;
   }
   int any;
-  MPI_Allreduce(&has_moved, &any, 1, MPI_INT, MPI_MAX, world);
+  MPI_Allreduce(&differs, &any, 1, MPI_INT, MPI_MAX, world);
   return !any;
 }
 
@@ -367,6 +410,12 @@ void FixCoordPlumed::collect_atoms()
 {
   constexpr int COLUMNS = 6;
   const std::size_t n = requested.size();
+  if (n > static_cast<std::size_t>(MAXSMALLINT / COLUMNS))
+    error->all(
+        FLERR, Error::NOLASTLINE,
+        "{}: PLUMED asks for {} atoms, and MPI takes at most {} - use command reset_atoms id, "
+        "or fewer atoms",
+        owner, n, MAXSMALLINT / COLUMNS);
   std::vector<double> mine(COLUMNS * n, 0.0), all(COLUMNS * n);
   const auto put = [&](int i, std::size_t k) {
     double *const row = &mine[COLUMNS * k];
@@ -449,17 +498,19 @@ void FixCoordPlumed::share_atoms()
 void FixCoordPlumed::add_forces_on_atoms()
 {
   const auto &atoms = plumed->atoms();
-  if (!atoms.id.empty()) atoms_to_host();
   const bool acts = std::any_of(atoms.force.begin(), atoms.force.end(), [](double f) {
     return f != 0.0;
   });
   if (acts && atom->map_style == Atom::MAP_NONE) fail_without_map();
-  for (std::size_t k = 0; k < atoms.id.size(); ++k) {
-    const int i = atom->map(atoms.id[k] + 1);
-    if (i < 0 || i >= atom->nlocal) continue;
-    for (int a = 0; a < 3; ++a) atom->f[i][a] += atoms.force[3 * k + a];
+  if (acts) {
+    atoms_to_host();
+    for (std::size_t k = 0; k < atoms.id.size(); ++k) {
+      const int i = atom->map(atoms.id[k] + 1);
+      if (i < 0 || i >= atom->nlocal) continue;
+      for (int a = 0; a < 3; ++a) atom->f[i][a] += atoms.force[3 * k + a];
+    }
+    forces_changed_on_host();
   }
-  if (!atoms.id.empty()) forces_changed_on_host();
   if (!vflag_global || comm->me != 0) return;
   constexpr int ROW[] = {0, 1, 2, 0, 0, 1}, COLUMN[] = {0, 1, 2, 1, 2, 2};
   for (int k = 0; k < 6; ++k) virial[k] -= atoms.virial[COLUMN[k]][ROW[k]];

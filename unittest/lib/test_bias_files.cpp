@@ -33,15 +33,15 @@ TEST_F(Files, hills_read_back_to_the_last_bit)
 // Files of other programs that a restarted run continues.
 TEST_F(Files, later_lines_move_to_a_backup_file)
 {
-  const std::string begin = "#! FIELDS time s\n 0.1 5\n 0.2 6\n",
-                    later = " 0.3 7\n#! SET x 1\n 0.1 8\n";
+  const std::string begin = "#! FIELDS time s\n 0.4 5\n 0.1 5\n 0.2 6\n",
+                    later = " 0.3 7\n#! SET x 1\n 0.5 8\n";
   const auto text_of = [](const std::string &name) {
     std::ifstream file(name);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
   std::ofstream(path) << begin << later;
-  EXPECT_EQ(gpucoord::last_time_of_file(path), 0.3);
-  EXPECT_EQ(gpucoord::trim_file(path, 0.3), "");
+  EXPECT_EQ(gpucoord::last_time_of_file(path), 0.5);
+  EXPECT_EQ(gpucoord::trim_file(path, 0.5), "");
   EXPECT_EQ(text_of(path), begin + later);
   const std::string backup = gpucoord::trim_file(path, 0.25);
   EXPECT_EQ(text_of(path), begin);
@@ -49,9 +49,10 @@ TEST_F(Files, later_lines_move_to_a_backup_file)
   EXPECT_EQ(gpucoord::last_time_of_file(path), 0.2);
   EXPECT_EQ(gpucoord::trim_file(path + ".nix", 0.0), "");
   EXPECT_EQ(gpucoord::last_time_of_file(path + ".nix"), -HUGE_VAL);
-  const std::string second = gpucoord::trim_file(path, 0.15);
+  const std::string second = gpucoord::trim_file(path, 0.0);
   EXPECT_NE(second, backup);
-  EXPECT_EQ(text_of(second), "#! FIELDS time s\n 0.2 6\n");
+  EXPECT_EQ(text_of(second), begin);
+  EXPECT_EQ(text_of(path), "#! FIELDS time s\n");
 }
 
 // PLUMED 2.11 wrote these lines.

@@ -307,9 +307,49 @@ class Restart(unittest.TestCase):
                     self.assertGreater(np.ptp(expected.tables[0]["f_b"]), 1)
                     given, found = self.pieces(text, [(0, 20), (20, 40), (40, 60)], ranks)
                     self.compare(f"{name}, {ranks} ranks", given, found, whole, expected, file)
+                    # The first step of a restarted run is printed again.
                     printed = given.columns("COLVAR")
-                    np.testing.assert_allclose(printed["time"], DT * np.arange(61), 0, 1e-6)    # each step once
-                    np.testing.assert_allclose(printed["c"], whole.columns("COLVAR")["c"], SAME)
+                    times, first = np.unique(np.rint(printed["time"] / DT), return_index=True)
+                    np.testing.assert_array_equal(times, np.arange(61))
+                    self.assertEqual(len(printed["time"]), 63)
+                    np.testing.assert_allclose(printed["c"][first], whole.columns("COLVAR")["c"], SAME)
+
+    def test_each_step_of_a_pace(self):
+        """A hill that is due soon after the restart is deposited."""
+        for name in "METAD", "OPES by KERNELS":
+            text, file = self.CASES[name]
+            for split in range(21, 26):
+                with self.subTest(name, split=split):
+                    whole, expected = self.pieces(text, [(0, 60)], 1)
+                    given = input_of(text)
+                    run_with([fix_of(given)], [f"run {split}", f"write_restart {given.at('restart')}.{split}"])
+                    found = self.piece(given, split, 60, 1)
+                    self.assertLess(coordtest.error_of(found.tables[0]["f_b"][-5:], expected.tables[0]["f_b"][-5:]), SAME)
+                    np.testing.assert_array_equal(given.columns(file)["time"], whole.columns(file)["time"])
+
+    def test_other_times(self):
+        """Hills stay where the restarted run has another timestep or other numbers of timesteps."""
+        text, file = self.CASES["METAD"]
+        for change in (f"timestep {DT / 2!r}", "reset_timestep 0"):
+            with self.subTest(change):
+                given = input_of(text)
+                run_with([fix_of(given)], ["run 22", f"write_restart {given.at('restart')}.22"])
+                before = given.columns(file)["time"]
+                begin = melt()
+                made = next(k for k, line in enumerate(begin) if line.startswith("timestep"))
+                begin = [f"read_restart {given.at('restart')}.22", *begin[made:]]
+                run = run_with([change, fix_of(given)], ["run 1"], begin=begin)
+                np.testing.assert_array_equal(given.columns(file)["time"][:4], before)
+                self.assertGreater(run.tables[0]["f_b"][-1], 1)
+
+    def test_edited_input(self):
+        """A restarted run with another input does not take the forces of the old one."""
+        given = input_of("m: RESTRAINT ARG=c AT=8 KAPPA=10\n" + PRINT)
+        self.piece(given, 0, 20, 1)
+        given.write("plumed.dat", extracv("cd") + "m: RESTRAINT ARG=c AT=8 KAPPA=40\n" + PRINT)
+        run = self.piece(given, 20, 25, 1)
+        first = {name: column[0] for name, column in run.tables[0].items()}
+        self.assertAlmostEqual(first["f_b"], 20 * (first["c_c"] - 8)**2, delta=1e-9)
 
     def test_killed(self):
         """The first piece ends after hills that the restart file lacks: they are trimmed, and bck.* has them, or the run

@@ -34,10 +34,17 @@ namespace {
 std::string trim_file(const std::string &path, double time)
 {
   const auto lines = lines_of(path);
-  const auto later = std::find_if(lines.begin(), lines.end(), [time](const std::string &line) {
-    return time_of(line) > time;
-  });
-  if (later == lines.end()) return "";
+  auto later = lines.end();
+  while (later != lines.begin() &&
+         !(time_of(*(later - 1)) <= time && time_of(*(later - 1)) > -HUGE_VAL))
+    --later;
+  // Comments at the end are not later, unless a line after them is.
+  if (std::none_of(later, lines.end(), [time](const std::string &line) {
+        return time_of(line) > time;
+      }))
+    return "";
+  // The comments at the beginning are not later either.
+  while (later != lines.end() && time_of(*later) == -HUGE_VAL) ++later;
   const std::string backup = free_backup_name(path);
   NewFile moved(backup), kept(path);
   for (const auto &line : lines) {    // the names of the columns
@@ -54,7 +61,8 @@ std::string trim_file(const std::string &path, double time)
 double last_time_of_file(const std::string &path)
 {
   double last = -HUGE_VAL;
-  for (const auto &line : lines_of(path)) last = std::max(last, time_of(line));
+  for (const auto &line : lines_of(path))
+    if (time_of(line) > -HUGE_VAL) last = time_of(line);
   return last;
 }
 
