@@ -356,7 +356,7 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
       bias->take(state);
       plumed->atoms() = atoms;
     }
-    const bool has_all = is_first && static_cast<int>(requested.size()) == max_id && max_id > 0;
+    const bool has_all = asks_for_all();
     plumed->set_known_step(has_all && !is_known ? PlumedBias::NONE : update->ntimestep);
     if (has_all) is_first = false;
     is_new = false;
@@ -406,6 +406,12 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
    Atoms that PLUMED asks for: x, mass and charge of each come from its owner.
 ------------------------------------------------------------------------- */
 
+// In the first evaluation.
+bool FixCoordPlumed::asks_for_all() const
+{
+  return is_first && max_id > 0 && static_cast<int>(requested.size()) == max_id;
+}
+
 void FixCoordPlumed::collect_atoms()
 {
   constexpr int COLUMNS = 6;
@@ -425,8 +431,9 @@ void FixCoordPlumed::collect_atoms()
     row[5] = 1.0;    // it exists
   };
   if (n) atoms_to_host();
-  if (is_first && n) {
-    // all atoms, in the order of their IDs
+  const bool has_all = asks_for_all();
+  if (has_all) {
+    // in the order of their IDs, also of those that do not exist
     for (int i = 0; i < atom->nlocal && atom->tag_enable; ++i)
       if (atom->tag[i] <= static_cast<tagint>(n))
         put(i, static_cast<std::size_t>(atom->tag[i]) - 1);
@@ -447,7 +454,7 @@ void FixCoordPlumed::collect_atoms()
     exists[k] = all[COLUMNS * k + 5] == 1.0;
   }
   call_bias([&] {
-    for (std::size_t k = 0; k < n && !is_first; ++k)
+    for (std::size_t k = 0; k < n && !has_all; ++k)
       if (!exists[k]) fail_for_missing(requested[k] + 1);
     plumed->give_atoms(x, mass, charge);
   });
@@ -474,7 +481,7 @@ void FixCoordPlumed::fail_for_missing(int atom_id)
 void FixCoordPlumed::check_missing_atoms() const
 {
   const auto &atoms = plumed->atoms();
-  for (std::size_t k = 0; k < atoms.id.size() && is_first; ++k)
+  for (std::size_t k = 0; k < atoms.id.size() && asks_for_all(); ++k)
     for (int a = 0; a < 3; ++a)
       if (!exists[k] && atoms.force[3 * k + a] != 0.0) fail_for_missing(atoms.id[k] + 1);
 }

@@ -41,6 +41,7 @@ class FixCoordPlumed : public FixCoordBias {
  private:
   void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS) override;
   void prepare_plumed();
+  bool asks_for_all() const;
   void collect_atoms();
   [[noreturn]] void fail_without_map() const;
   [[noreturn]] static void fail_for_missing(int atom_id);
