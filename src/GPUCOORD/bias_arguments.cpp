@@ -27,31 +27,38 @@
 
 using namespace LAMMPS_NS;
 
-// IDs of the computes; iarg: the first argument after them
+std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const std::string &command,
+                                      const std::string &verb,
+                                      const std::vector<std::string> &earlier)
+{
+  auto *const error = lmp->error;
+  const std::string name = arg[iarg] + 2;
+  if (name.find('[') != std::string::npos)
+    error->all(FLERR, iarg, "{} takes a whole variable, c_{}, not {}", command,
+               name.substr(0, name.find('[')), arg[iarg]);
+  const auto *compute = lmp->modify->get_compute_by_id(name);
+  if (!compute)
+    error->all(FLERR, iarg, "{}: compute {} does not exist - define it before the fix", command,
+               name);
+  if (!dynamic_cast<const CollectiveVariable *>(compute))
+    error->all(FLERR, iarg,
+               "{} {} collective variables (computes of style coord/gpu or coord/custom), but "
+               "compute {} is of style {}",
+               command, verb, name, compute->style);
+  if (std::find(earlier.begin(), earlier.end(), name) != earlier.end())
+    error->all(FLERR, iarg, "{}: compute {} is given twice - give each variable once", command,
+               name);
+  return name;
+}
+
+// Returns the IDs of the computes. iarg: the first argument after them.
 static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg)
 {
   auto *const error = lmp->error;
   const std::string kinds = utils::join(gpucoord::bias_kinds(), ", ");
   std::vector<std::string> variables;
-  for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg) {
-    const std::string name = arg[iarg] + 2;
-    if (name.find('[') != std::string::npos)
-      error->all(FLERR, iarg, "Fix coord/bias takes a whole variable, c_{}, not {}",
-                 name.substr(0, name.find('[')), arg[iarg]);
-    const auto *compute = lmp->modify->get_compute_by_id(name);
-    if (!compute)
-      error->all(FLERR, iarg,
-                 "Fix coord/bias: compute {} does not exist - define it before the fix", name);
-    if (!dynamic_cast<const CollectiveVariable *>(compute))
-      error->all(FLERR, iarg,
-                 "Fix coord/bias biases collective variables (computes of style coord/gpu or "
-                 "coord/custom), but compute {} is of style {}",
-                 name, compute->style);
-    if (std::find(variables.begin(), variables.end(), name) != variables.end())
-      error->all(FLERR, iarg, "Fix coord/bias: compute {} is given twice - give each variable once",
-                 name);
-    variables.push_back(name);
-  }
+  for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg)
+    variables.push_back(parse_variable(lmp, iarg, arg, "Fix coord/bias", "biases", variables));
   if (iarg >= narg && variables.empty()) utils::missing_cmd_args(FLERR, "fix coord/bias", error);
   if (iarg >= narg)
     error->all(FLERR, iarg - 1, "Fix coord/bias needs a kind of bias after its variables: {}",

@@ -12,6 +12,8 @@
 #define LMP_BIAS_ARGUMENTS_H
 
 #include <memory>
+#include <string>
+#include <vector>
 
 namespace gpucoord {
 class Bias;
@@ -19,6 +21,11 @@ class Bias;
 
 namespace LAMMPS_NS {
 class LAMMPS;
+
+// Returns the ID of the compute in an argument c_ID, which must be a collective variable and none of
+// the earlier ones. command, verb: begin messages, such as "Fix coord/bias" and "biases".
+std::string parse_variable(LAMMPS *, int iarg, char **arg, const std::string &command,
+                           const std::string &verb, const std::vector<std::string> &earlier);
 
 // The bias that a user defines by "fix ID group coord/bias c_A [c_B ...] KIND keyword values ...",
 // checked as far as it can be without the system. Its names are the IDs of the computes.

@@ -10,6 +10,7 @@
 
 #include "fix_coord_plumed.h"
 
+#include "bias_arguments.h"
 #include "bias_plumed.h"
 #include "bias_plumed_input.h"
 #include "gpucoord_box_edges.h"
@@ -20,12 +21,10 @@
 
 #include "atom.h"
 #include "comm.h"
-#include "compute.h"
 #include "domain.h"
 #include "error.h"
 #include "force.h"
 #include "input.h"
-#include "modify.h"
 #include "output.h"
 #include "timer.h"
 #include "universe.h"
@@ -78,24 +77,8 @@ static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
 {
   auto *const error = lmp->error;
   for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg) {
-    const std::string compute_id = arg[iarg] + 2;
-    if (compute_id.find('[') != std::string::npos)
-      error->all(FLERR, iarg, "Fix coord/plumed takes a whole variable, c_{}, not {}",
-                 compute_id.substr(0, compute_id.find('[')), arg[iarg]);
-    const auto *const compute = lmp->modify->get_compute_by_id(compute_id);
-    if (!compute)
-      error->all(FLERR, iarg,
-                 "Fix coord/plumed: compute {} does not exist - define it before the fix",
-                 compute_id);
-    if (!dynamic_cast<const CollectiveVariable *>(compute))
-      error->all(FLERR, iarg,
-                 "Fix coord/plumed takes collective variables (computes of style coord/gpu or "
-                 "coord/custom), but compute {} is of style {}",
-                 compute_id, compute->style);
-    if (std::find(context.names.begin(), context.names.end(), compute_id) != context.names.end())
-      error->all(FLERR, iarg,
-                 "Fix coord/plumed: compute {} is given twice - give each variable once",
-                 compute_id);
+    const std::string compute_id =
+        parse_variable(lmp, iarg, arg, "Fix coord/plumed", "takes", context.names);
     context.names.push_back(compute_id);
     context.labels.emplace_back(arg[iarg]);
     std::string name = compute_id;
