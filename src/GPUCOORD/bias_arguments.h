@@ -22,8 +22,8 @@ class Bias;
 namespace LAMMPS_NS {
 class LAMMPS;
 
-// Returns the ID of the compute in an argument c_ID, which must be a collective variable and none of
-// the earlier ones. command, verb: begin messages, such as "Fix coord/bias" and "biases".
+// Returns the ID of the compute in an argument c_ID, which must be a collective variable and not
+// one of the earlier ones. command, verb: begin messages, such as "Fix coord/bias" and "biases".
 std::string parse_variable(LAMMPS *, int iarg, char **arg, const std::string &command,
                            const std::string &verb, const std::vector<std::string> &earlier);
 

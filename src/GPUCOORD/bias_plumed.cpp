@@ -14,6 +14,8 @@
 
 #include "gpucoord/trim_file.h"
 
+#include "utils.h"
+
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
@@ -27,7 +29,7 @@ static const char *const NAMES_OF_PLUMED[] = {"posx",    "posy", "posz",   "Mass
                                               "kBT",     "step", "LAMMPS"};
 
 PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings &settings_in,
-                       std::shared_ptr<const PlumedKernel> kernel_in) :
+                       std::shared_ptr<const PlumedKernel> kernel_in, const PlumedInput *input) :
     Bias(surroundings, "PLUMED"),
     settings(settings_in), kernel(std::move(kernel_in))
 {
@@ -44,7 +46,7 @@ PlumedBias::PlumedBias(const gpucoord::BiasContext &surroundings, const Settings
     });
   }
   add_output_of_work();
-  if (kernel) check_input();
+  if (input) check_input(*input);
 }
 
 static std::vector<std::string> parts_of(const std::string &text)
@@ -72,9 +74,8 @@ static std::vector<std::string> files_of(const PlumedInput::Action &action)
 }
 
 // Finds what PLUMED does not find, or only by a crash.
-void PlumedBias::check_input()
+void PlumedBias::check_input(const PlumedInput &input)
 {
-  const PlumedInput input(settings.file);
   units_command = input.units();
   for (const auto &action : input.actions()) {
     const bool is_opes = action.name.compare(0, 5, "OPES_") == 0;
@@ -94,8 +95,7 @@ void PlumedBias::check_input()
   const auto is_known = [&names](const std::string &name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  std::string known;
-  for (const auto &name : names) known += (known.empty() ? "" : ", ") + name;
+  const std::string known = utils::join(names, ", ");
   const auto actions = input.actions("EXTRACV");
   for (const auto &action : actions) {
     const std::string name = action.value("NAME");

@@ -22,6 +22,7 @@
 #include <vector>
 
 namespace LAMMPS_NS {
+class PlumedInput;
 
 // The bias that PLUMED computes from its own input: PLUMED reads the variables by its action
 // EXTRACV, and may ask for atoms. PLUMED runs on rank 0.
@@ -39,8 +40,12 @@ class PlumedBias : public gpucoord::Bias {
     int natoms = 0;                                                  // largest ID of an atom
     std::int64_t checksum = 0;                                       // of the input
   };
-  // kernel: null on all ranks but 0. Throws std::runtime_error where the input is wrong.
-  PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>);
+  // kernel and input: on rank 0 only, null on the others. Throws std::runtime_error where the input
+  // is wrong.
+  PlumedBias(const gpucoord::BiasContext &, const Settings &, std::shared_ptr<const PlumedKernel>,
+             const PlumedInput *);
+
+  int natoms() const { return settings.natoms; }
 
   std::string formula(std::int64_t first_step) const override;
   bool on_rank_0() const override { return true; }
@@ -87,7 +92,7 @@ class PlumedBias : public gpucoord::Bias {
  private:
   double potential(const gpucoord::Step &, const double *s, double *dVdS) override;
   std::string too_large() const override { return "bias in the PLUMED file " + settings.file; }
-  void check_input();
+  void check_input(const PlumedInput &);
   void set_up(Plumed &) const;
   double bias_of_value(const std::string &action, double timestep, std::int64_t step) const;
   void trim_files() const;

@@ -187,8 +187,9 @@ static std::unique_ptr<gpucoord::Bias> make_plumed_bias(LAMMPS *lmp, int narg, c
       position = position_of_log;
       check_log(settings.log_file);
       position = position_of_file;
-      settings.checksum = PlumedInput(settings.file).checksum();
-      bias = std::make_unique<PlumedBias>(context, settings, kernel);
+      const PlumedInput input(settings.file);
+      settings.checksum = input.checksum();
+      bias = std::make_unique<PlumedBias>(context, settings, kernel, &input);
     } catch (const std::exception &e) {
       failure = e.what();
     }
@@ -199,14 +200,14 @@ static std::unique_ptr<gpucoord::Bias> make_plumed_bias(LAMMPS *lmp, int narg, c
   bigint checksum = settings.checksum;
   MPI_Bcast(&checksum, 1, MPI_LMP_BIGINT, 0, lmp->world);
   settings.checksum = checksum;
-  if (!bias) bias = std::make_unique<PlumedBias>(context, settings, nullptr);
+  if (!bias) bias = std::make_unique<PlumedBias>(context, settings, nullptr, nullptr);
   return bias;
 }
 
 FixCoordPlumed::FixCoordPlumed(LAMMPS *lmp, int narg, char **arg) :
-    FixCoordBias(lmp, narg, arg, "coord/plumed", make_plumed_bias), dt(0.0),
-    max_id(largest_id(lmp)), is_first(true), is_new(true), warned_of_all(false),
-    plumed(static_cast<PlumedBias *>(bias.get())), may_be_known(false)
+    FixCoordBias(lmp, narg, arg, "coord/plumed", make_plumed_bias), dt(0.0), is_first(true),
+    is_new(true), warned_of_all(false), plumed(static_cast<PlumedBias *>(bias.get())),
+    may_be_known(false)
 {
   needed.assign(bias->nvariables(), 1);
 }
@@ -254,7 +255,7 @@ void FixCoordPlumed::min_setup(int vflag)
 
 /* ----------------------------------------------------------------------
    PLUMED says what it needs before the variables are evaluated, except at the setup of a run that
-   goes on: see evaluate_setup().
+   goes on: see apply().
 ------------------------------------------------------------------------- */
 
 void FixCoordPlumed::prepare(Moment moment)
@@ -279,7 +280,7 @@ void FixCoordPlumed::prepare_plumed()
   MPI_Bcast(&n, 1, MPI_INT, 0, world);
   requested.resize(n);
   MPI_Bcast(requested.data(), n, MPI_INT, 0, world);
-  const bool needs_all = !is_first && n > 1 && n == max_id;
+  const bool needs_all = !is_first && n > 1 && n == plumed->natoms();
   if (needs_all && !warned_of_all && comm->me == 0)
     utils::logmesg(
         lmp,
@@ -320,35 +321,44 @@ void FixCoordPlumed::apply(int vflag, Moment moment, int level)
 
   const bool is_same = may_be_known && is_same_configuration(s);
   const bool is_known = is_same && plumed->known_step() == update->ntimestep;
-  if (!is_known || is_new) {
+  if (!is_known)
+    evaluate_plumed(moment, s, is_same);
+  else if (is_new) {
+    // PLUMED gets the first step of a restarted run, but its forces are those that are known.
     const gpucoord::BiasState state = bias->state();
     const PlumedBias::Atoms atoms = plumed->atoms();
-    plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
-    if (may_be_known) prepare_plumed();
-    const auto step = step_of(moment);
-    call_bias([&] {
-      // PLUMED deposits nothing in its first step, which a restarted run repeats. A configuration
-      // that PLUMED has had is not a new timestep, whatever its number (reset_timestep).
-      plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
-      bias->evaluate(step, s.data());
-      check_missing_atoms();
-    });
-    share_state();
-    share_atoms();
-    if (is_known) {
-      bias->take(state);
-      plumed->atoms() = atoms;
-    }
-    const bool has_all = asks_for_all();
-    plumed->set_known_step(has_all && !is_known ? PlumedBias::NONE : update->ntimestep);
-    if (has_all) is_first = false;
-    is_new = false;
+    evaluate_plumed(moment, s, is_same);
+    bias->take(state);
+    plumed->atoms() = atoms;
+    plumed->set_known_step(update->ntimestep);
   }
   if (is_known) take_known_forces(s);
   is_enqueued = false;
   add_forces();
   add_forces_on_atoms();
   if (plumed->atoms().stops) timer->force_timeout();
+}
+
+// Collective. is_same: PLUMED has had this configuration.
+void FixCoordPlumed::evaluate_plumed(Moment moment, const std::vector<double> &s, bool is_same)
+{
+  plumed->set_known_step(PlumedBias::NONE);    // until all ranks have the results
+  if (may_be_known) prepare_plumed();
+  const auto step = step_of(moment);
+  call_bias([&] {
+    // PLUMED deposits nothing in its first step, which a restarted run repeats. A configuration
+    // that PLUMED has had is not a new timestep, whatever its number (reset_timestep).
+    plumed->update_at_setup(is_new || (!is_same && !plumed->is_done(step.number)));
+    bias->evaluate(step, s.data());
+    check_missing_atoms();
+  });
+  share_state();
+  share_atoms();
+  if (asks_for_all())
+    is_first = false;
+  else
+    plumed->set_known_step(update->ntimestep);
+  is_new = false;
 }
 
 // The forces are those of an unbroken run, in which a hill of this timestep acts from the next one
@@ -392,7 +402,7 @@ bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 // In the first evaluation.
 bool FixCoordPlumed::asks_for_all() const
 {
-  return is_first && max_id > 0 && static_cast<int>(requested.size()) == max_id;
+  return is_first && !requested.empty() && static_cast<int>(requested.size()) == plumed->natoms();
 }
 
 void FixCoordPlumed::collect_atoms()

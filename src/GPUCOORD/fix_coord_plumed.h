@@ -48,14 +48,14 @@ class FixCoordPlumed : public FixCoordBias {
   void check_missing_atoms() const;
   void share_atoms();
   PlumedBias::Matrix current_box() const;
+  void evaluate_plumed(Moment, const std::vector<double> &s, bool is_same);
   void take_known_forces(const std::vector<double> &s);
   bool is_same_configuration(const std::vector<double> &s);
   void add_forces_on_atoms();
 
-  double dt;           // timestep that PLUMED knows
-  const int max_id;    // largest ID of an atom when the fix was defined
-  bool is_first;       // PLUMED has not asked for all atoms yet
-  bool is_new;         // PLUMED has not been evaluated in this process yet
+  double dt;        // timestep that PLUMED knows
+  bool is_first;    // PLUMED has not asked for all atoms yet
+  bool is_new;      // PLUMED has not been evaluated in this process yet
   bool warned_of_all;
   PlumedBias *plumed;            // owned by FixCoordBias
   bool may_be_known;             // this evaluation is of a timestep that PLUMED has done

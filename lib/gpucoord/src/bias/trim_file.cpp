@@ -29,22 +29,27 @@ namespace {
     return !words.empty() && to_number(words[0], time) ? time : -HUGE_VAL;
   }
 
+  bool is_comment(const std::string &line)
+  {
+    return time_of(line) == -HUGE_VAL;
+  }
+
 }    // namespace
 
 std::string trim_file(const std::string &path, double time)
 {
   const auto lines = lines_of(path);
-  auto later = lines.end();
-  while (later != lines.begin() &&
-         !(time_of(*(later - 1)) <= time && time_of(*(later - 1)) > -HUGE_VAL))
-    --later;
+  const auto is_later = [time](const std::string &line) {
+    return time_of(line) > time;
+  };
+  const auto is_kept = [time](const std::string &line) {
+    return !is_comment(line) && time_of(line) <= time;
+  };
+  auto later = std::find_if(lines.rbegin(), lines.rend(), is_kept).base();
   // Comments at the end are not later, unless a line after them is.
-  if (std::none_of(later, lines.end(), [time](const std::string &line) {
-        return time_of(line) > time;
-      }))
-    return "";
+  if (std::none_of(later, lines.end(), is_later)) return "";
   // The comments at the beginning are not later either.
-  while (later != lines.end() && time_of(*later) == -HUGE_VAL) ++later;
+  later = std::find_if_not(later, lines.end(), is_comment);
   const std::string backup = free_backup_name(path);
   NewFile moved(backup), kept(path);
   for (const auto &line : lines) {    // the names of the columns
@@ -62,7 +67,7 @@ double last_time_of_file(const std::string &path)
 {
   double last = -HUGE_VAL;
   for (const auto &line : lines_of(path))
-    if (time_of(line) > -HUGE_VAL) last = time_of(line);
+    if (!is_comment(line)) last = time_of(line);
   return last;
 }
 
