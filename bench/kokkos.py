@@ -156,7 +156,7 @@ class Case:
     variable: str = RATIONAL
     precision: str = "mixed"
     peer: str = ""
-    expression: str = ""    # of the variable s: what the bias acts on
+    expression: str = ""    # what the bias acts on, in the variable s
     over: float = None    # largest added ms over the case before it
 
 

@@ -38,7 +38,7 @@ class PlumedBias : public gpucoord::Bias {
     bool has_natural_units = false;    // those of Lennard-Jones; else:
     double energy_unit = 1.0, length_unit = 1.0, time_unit = 1.0;    // in kJ/mol, nm, ps
     int natoms = 0;                                                  // largest ID of an atom
-    std::int64_t checksum = 0;                                       // of the input
+    std::int64_t checksum = 0;    // identifies the text of the input
   };
   // kernel and input: on rank 0 only, null on the others. Throws std::runtime_error where the input
   // is wrong.
@@ -71,12 +71,12 @@ class PlumedBias : public gpucoord::Bias {
     std::vector<int> variables;    // whether it needs the value, one a variable
     std::vector<int> atoms;        // IDs minus 1, in PLUMED's order
   };
-  // Its results beside the state of a bias.
+  // PLUMED's results in addition to the state of a bias.
   struct Atoms {
     std::vector<int> id;             // minus 1
     std::vector<double> x, force;    // [3 n]
     Matrix box = {};                 // rows are its edges
-    Matrix virial = {};              // of PLUMED's sign: sum of x_a F_b is minus this
+    Matrix virial = {};              // minus the sum of x_a F_b, as PLUMED has it
     int stops = 0;                   // whether PLUMED ends the run
   };
   // Rank 0. box: rows are its edges. is_checkpoint: PLUMED writes its state after the evaluation.
@@ -102,16 +102,16 @@ class PlumedBias : public gpucoord::Bias {
   const Settings settings;
   const std::shared_ptr<const PlumedKernel> kernel;
   std::unique_ptr<Plumed> plumed;
-  std::string units_command;    // of the input, or ""
+  std::string units_command;    // the UNITS command of the input, or ""
   // Files that PLUMED reads in a restarted run: it goes on with hills, and takes a state as it is.
   std::vector<std::string> files_of_hills, files_of_state;
   bool updates_at_setup = true;
-  double saved_timestep = 0.0;    // of the run that wrote the restart file
+  double saved_timestep = 0.0;    // timestep of the run that wrote the restart file
   double unit_of_force = 1.0;     // energy units of PLUMED's input in those of the caller
 
   // PLUMED keeps pointers to these.
   int stop = 0;
-  std::vector<double> value, force;          // of each variable
+  std::vector<double> value, force;          // one a variable
   std::vector<std::string> names_of_work;    // PLUMED's values whose sum is the work
   std::vector<double> works;
   std::vector<int> atoms_of_plumed;    // those that PLUMED has been told of

@@ -19,7 +19,7 @@
 
 using namespace LAMMPS_NS;
 
-static constexpr int MAX_DEPTH = 30;    // of files that include files
+static constexpr int MAX_DEPTH = 30;    // files that include files
 
 PlumedInput::PlumedInput(const std::string &file)
 {

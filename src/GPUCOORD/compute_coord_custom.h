@@ -82,7 +82,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void check_finite(bool has_derivatives) const;
 
   std::string text;
-  std::vector<std::string> names;    // of the children
+  std::vector<std::string> names;    // one a child
   std::unique_ptr<gpucoord::Expression> expression;
   std::unique_ptr<gpucoord::ResidentExpression> resident;    // null: evaluated on the host
   std::string gpu_limit;    // the reason why the GPU cannot evaluate it, or ""

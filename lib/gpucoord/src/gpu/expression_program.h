@@ -59,7 +59,7 @@ enum class Operation : int {
 
 struct Instruction {
   Operation operation;
-  double constant;    // of VARIABLE: its position among the names
+  double constant;    // VARIABLE: position among the names
 };
 
 constexpr int MAX_STACK = 32;    // numbers on the stack of one thread
