@@ -28,7 +28,7 @@ PUBLIC = {
     "switching": {"switch_functions", "switch_table", "switching"},
     "pairs": {"pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
-    "bias": {"bias", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
+    "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},

@@ -10,6 +10,7 @@
 
 #include "bias_board.h"
 
+#include "bias_evaluation.h"
 #include "gpucoord_one_per_lammps.h"
 #include "gpucoord_variable.h"
 
@@ -17,6 +18,7 @@
 #include "modify.h"
 
 #include <algorithm>
+#include <iterator>
 
 using namespace LAMMPS_NS;
 
@@ -35,7 +37,7 @@ BiasBoard::~BiasBoard()
 void BiasBoard::find_users()
 {
   users.clear();
-  entries.clear();
+  forget_evaluation();
   for (auto *fix : modify->get_fix_list())
     if (auto *const user = dynamic_cast<VariableUser *>(fix)) users.push_back(user);
 }
@@ -43,7 +45,14 @@ void BiasBoard::find_users()
 void BiasBoard::remove(VariableUser *user)
 {
   users.erase(std::remove(users.begin(), users.end(), user), users.end());
+  forget_evaluation();
+}
+
+void BiasBoard::forget_evaluation()
+{
+  callers.clear();
   entries.clear();
+  started.clear();
 }
 
 /* ---------------------------------------------------------------------- */
@@ -72,17 +81,18 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
 {
   // a fix that was defined after the last setup (run pre no)
   if (std::find(users.begin(), users.end(), caller) == users.end()) caller->check_variables();
-  for (const VariableUser *user : users) {
-    if (!has_level(user, level)) continue;
-    if (user != caller) return;    // the first one has announced for this one
-    break;
-  }
+  // Each user calls once in an evaluation, in any order; the first one announces for the others.
+  const bool goes_on = level == level_of_callers && !callers.empty() &&
+      std::find(callers.begin(), callers.end(), caller) == callers.end();
+  if (!goes_on) forget_evaluation();
+  callers.push_back(caller);
+  level_of_callers = level;
+  if (goes_on) return;
 
-  entries.clear();
   for (VariableUser *user : users) {
     if (!has_level(user, level)) continue;
     user->check_variables();
-    if (user != caller && user->fix()->datamask_modify) caller->atoms_to_host();
+    if (user != caller && user->fix()->datamask_modify) atoms_to_host();
     user->prepare(moment);
     const unsigned want = user->want(vflag);
     // A fix without KOKKOS has the masks of all atom data, which LAMMPS then takes for changed on
@@ -93,7 +103,8 @@ void BiasBoard::announce(VariableUser *caller, int vflag, gpucoord::Step::Moment
                               return variable->is_without_kokkos();
                             });
     const unsigned where = want && is_on_host ? CollectiveVariable::ON_HOST : 0;
-    const bool needs_host = want && (is_on_host || user->needs_host(moment));
+    const bool needs_host =
+        want && (is_on_host || user->its_evaluation().needs_values(user->step_of(moment)));
     for (CollectiveVariable *variable : mine) add_with_children(variable, want | where, needs_host);
   }
   for (Entry &mine : entries) mine.variable->announce(mine.want);
@@ -130,23 +141,43 @@ bool BiasBoard::are_enqueued(const VariableUser *user) const
   });
 }
 
-void BiasBoard::evaluate(VariableUser *caller)
+std::vector<CollectiveVariable *> BiasBoard::due_on_host() const
 {
   std::vector<CollectiveVariable *> due;
   for (const Entry &one : entries)
     if (one.want && one.on_host && !one.variable->is_known()) due.push_back(one.variable);
-  // the masks of the caller are about its own variables alone
-  if (std::any_of(due.begin(), due.end(), [](const CollectiveVariable *variable) {
+  return due;
+}
+
+void BiasBoard::start()
+{
+  for (CollectiveVariable *variable : due_on_host())
+    if (variable->is_resident()) started.push_back(variable);
+  start(started, true);
+}
+
+void BiasBoard::evaluate()
+{
+  const std::vector<CollectiveVariable *> due = due_on_host();
+  std::vector<CollectiveVariable *> others;
+  std::copy_if(due.begin(), due.end(), std::back_inserter(others), [this](const auto *variable) {
+    return std::find(started.begin(), started.end(), variable) == started.end();
+  });
+  // the masks of a fix are about its own variables alone
+  if (std::any_of(others.begin(), others.end(), [](const CollectiveVariable *variable) {
         return variable->is_without_kokkos();
       }))
-    caller->atoms_to_host();
-  evaluate(due, true);
+    atoms_to_host();
+  start(others, true);
+  finish(due);
+  started.clear();
 }
 
 void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
 {
   const std::vector<Entry> of_forces = std::move(entries);
   entries.clear();
+  started.clear();    // evaluate() starts them again
   add_with_children(variable, want | CollectiveVariable::ON_HOST, true);
   std::vector<CollectiveVariable *> due;
   for (const Entry &one : entries) {
@@ -154,7 +185,8 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
     due.push_back(one.variable);
   }
   try {
-    evaluate(due, false);
+    start(due, false);
+    finish(due);
   } catch (...) {
     entries = of_forces;
     throw;
@@ -166,17 +198,20 @@ void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
       one.variable->announce(one.want);
 }
 
-/* ----------------------------------------------------------------------
-   A rank that fails says so in its numbers, so that all ranks reach the sum.
-------------------------------------------------------------------------- */
+/* ---------------------------------------------------------------------- */
 
-void BiasBoard::evaluate(const std::vector<CollectiveVariable *> &due, bool is_for_forces)
+void BiasBoard::start(const std::vector<CollectiveVariable *> &due, bool is_for_forces)
+{
+  for (CollectiveVariable *variable : due) variable->start(is_for_forces);
+}
+
+// A rank that fails says so in its numbers, so that all ranks reach the sum.
+void BiasBoard::finish(const std::vector<CollectiveVariable *> &due)
 {
   constexpr int N = CollectiveVariable::NSHARED;
   if (due.empty()) return;
   numbers.resize(N * due.size());
   sums.resize(N * due.size());
-  for (CollectiveVariable *variable : due) variable->start(is_for_forces);
   for (std::size_t k = 0; k < due.size(); ++k) due[k]->share(&numbers[N * k]);
   MPI_Allreduce(numbers.data(), sums.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, MPI_SUM,
                 world);

@@ -19,6 +19,7 @@
 #include <vector>
 
 namespace LAMMPS_NS {
+class BiasEvaluation;
 class CollectiveVariable;
 
 // A fix that biases collective variables.
@@ -33,15 +34,26 @@ class VariableUser {
   virtual void prepare(gpucoord::Step::Moment) {}
   // gpucoord::Want of its variables in this force evaluation; 0: none is needed.
   virtual unsigned want(int vflag) const = 0;
-  // Whether it needs values of variables on the host in this force evaluation.
-  virtual bool needs_host(gpucoord::Step::Moment) const = 0;
+  // This force evaluation.
+  virtual gpucoord::Step step_of(gpucoord::Step::Moment) const = 0;
+  virtual const BiasEvaluation &its_evaluation() const = 0;
   // rRESPA level at which it acts.
   virtual int level() const = 0;
-  // KOKKOS: copies all atom data to the host, for whoever reads them there.
-  virtual void atoms_to_host() = 0;
+  // Between host and GPU, without those for its variables; -1: not all data are resident.
+  virtual double bytes_copied() const { return 0.0; }
 
  protected:
   ~VariableUser() = default;
+};
+
+// Atom data on the host, for whoever reads or changes them there. Without KOKKOS they are nowhere
+// else.
+
+class HostAtoms {
+ public:
+  virtual ~HostAtoms() = default;
+  virtual void update() = 0;    // copies them to the host where they have changed on the GPU
+  virtual void forces_changed() = 0;
 };
 
 // Evaluates the variables of all fixes of one LAMMPS together. The first fix announces for all what
@@ -60,18 +72,31 @@ class BiasBoard : protected Pointers {
   // Before each run: the users in the order of fixes.
   void find_users();
   void remove(VariableUser *);
+  // KOKKOS styles tell how.
+  void use(std::unique_ptr<HostAtoms> with_kokkos) { host_atoms = std::move(with_kokkos); }
+  void atoms_to_host()
+  {
+    if (host_atoms) host_atoms->update();
+  }
+  void forces_changed_on_host()
+  {
+    if (host_atoms) host_atoms->forces_changed();
+  }
 
   static constexpr int ALL_LEVELS = -1;
   // Each user calls this first in each force evaluation. level: of rRESPA.
   void announce(VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
   // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
   bool are_enqueued(const VariableUser *) const;
+  // Enqueues what evaluate() will wait for, where a GPU can go on with other forces.
+  void start();
   // Collective. Evaluates all announced variables on all ranks, unless they are known.
-  void evaluate(VariableUser *caller);
+  void evaluate();
   // Collective. Evaluates one variable and its children outside of force evaluations, on the host.
   void evaluate_now(CollectiveVariable *, unsigned want);
 
  private:
+  void forget_evaluation();
   bool has_level(const VariableUser *, int level) const;
 
   struct Entry {
@@ -81,10 +106,17 @@ class BiasBoard : protected Pointers {
   };
   Entry &entry(CollectiveVariable *);
   void add_with_children(CollectiveVariable *, unsigned want, bool on_host);
-  void evaluate(const std::vector<CollectiveVariable *> &, bool is_for_forces);
+  std::vector<CollectiveVariable *> due_on_host() const;
+  void start(const std::vector<CollectiveVariable *> &, bool is_for_forces);
+  void finish(const std::vector<CollectiveVariable *> &);
 
   std::vector<VariableUser *> users;
-  std::vector<Entry> entries;    // this force evaluation, children before parents
+  std::unique_ptr<HostAtoms> host_atoms;
+  // This force evaluation: those that have called announce(), and at which level.
+  std::vector<const VariableUser *> callers;
+  int level_of_callers = ALL_LEVELS;
+  std::vector<Entry> entries;                   // children before parents
+  std::vector<CollectiveVariable *> started;    // some of those to be evaluated on the host
   std::vector<double> numbers, sums;
 };
 

@@ -38,7 +38,7 @@ static constexpr int EXPRESSION = 3;    // position of its argument
 static constexpr int CHILDREN = 4;      // position of the first name
 
 ComputeCoordCustom::ComputeCoordCustom(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), enqueued(false), known(false),
+    Compute(lmp, narg, arg), board(BiasBoard::of(lmp)), wanted(0), where(Where::UNKNOWN),
     known_value(0.0), nmax(0)
 {
   if (igroup != 0)
@@ -164,7 +164,7 @@ void ComputeCoordCustom::init()
   variables.clear();
   for (const Child &child : list) variables.push_back(variable_of(child));
   wanted = 0;
-  enqueued = known = false;
+  where = Where::UNKNOWN;
   make_resident();
   if (comm->me == 0) print_setup();
 }
@@ -244,7 +244,7 @@ std::string ComputeCoordCustom::dynamic_group() const
 void ComputeCoordCustom::announce(unsigned want)
 {
   wanted = want;
-  enqueued = known = false;
+  where = Where::UNKNOWN;
 }
 
 // The host must wait where values are summed over ranks.
@@ -266,13 +266,13 @@ gpucoord::DeviceValue ComputeCoordCustom::enqueue()
   // Output in the middle of a force evaluation may have evaluated a child for something else.
   std::vector<gpucoord::DeviceValue> of_children;
   for (CollectiveVariable *variable : variables) of_children.push_back(variable->enqueue());
-  if (!enqueued) {
+  if (where != Where::ENQUEUED) {
     try {
       resident->evaluate(of_children, stream());
     } catch (const gpucoord::DeviceError &e) {
       error->all(FLERR, Error::NOLASTLINE, gpu_failure(id, e.what()));
     }
-    enqueued = true;
+    where = Where::ENQUEUED;
   }
   return resident->device_value();
 }
@@ -309,7 +309,7 @@ void ComputeCoordCustom::finish(const double * /*sums*/)
       wanted & (gpucoord::DERIVATIVES | gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL);
   known_value = expression->evaluate(values.data(), has_derivatives ? derivatives.data() : nullptr);
   check_finite(has_derivatives);
-  known = true;
+  where = Where::HOST;
 }
 
 static std::string in_words(double number)
@@ -338,7 +338,7 @@ void ComputeCoordCustom::check_finite(bool has_derivatives) const
 
 void ComputeCoordCustom::add_forces(gpucoord::Factor factor)
 {
-  if (enqueued) {
+  if (where == Where::ENQUEUED) {
     try {
       resident->multiply(factor.device, stream());
     } catch (const gpucoord::DeviceError &e) {

@@ -55,7 +55,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   gpucoord::DeviceValue enqueue() override;
   gpucoord::DeviceStream stream() const override { return variables[0]->stream(); }
   void raise_device_errors(bool has_moved, bool is_not_finite) override;
-  bool is_known() const override { return known; }
+  bool is_known() const override { return where == Where::HOST; }
   void start(bool /*is_for_forces*/) override {}
   void share(double *numbers) override;
   void finish(const double *sums) override;
@@ -68,6 +68,8 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   double bytes_copied() const override { return 0.0; }    // children count their own
 
  private:
+  // S and its derivatives of this force evaluation: not known; enqueued on the GPU; on the host.
+  enum class Where { UNKNOWN, ENQUEUED, HOST };
   struct Child {
     std::string name, compute_id;
     int number;    // tells the compute from a later one of the same ID
@@ -93,7 +95,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
 
   // this force evaluation
   unsigned wanted;    // as announced
-  bool enqueued, known;
+  Where where;
   double known_value;                 // S
   std::vector<double> values;         // S of each child
   std::vector<double> derivatives;    // dS/dS_k for each child

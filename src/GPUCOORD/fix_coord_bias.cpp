@@ -11,8 +11,6 @@
 #include "fix_coord_bias.h"
 
 #include "bias_arguments.h"
-#include "bias_enqueued.h"
-#include "gpucoord_broadcast_text.h"
 #include "gpucoord_variable.h"
 
 #include "gpucoord/pairs.h"
@@ -51,9 +49,9 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
                            const MakeBias &make_bias) :
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
-    restart_step(gpucoord::BiasStart::NONE), is_enqueued(false), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), ilevel_respa(0), evaluations_a_step(1), evaluations_done(0),
-    last_step(-1), first_of_minimization(0), nevaluations(0), copied_before(-1.0)
+    restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
+    warned_of_rerun(false), respa(nullptr), ilevel_respa(0), evaluations_a_step(1),
+    evaluations_done(0), last_step(-1), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -62,8 +60,7 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
                style_name, arg[1]);
   bias = make_bias(lmp, narg, arg);
   for (int v = 0; v < bias->nvariables(); ++v) numbers.push_back(variable_of(v)->number());
-  board = BiasBoard::of(lmp);
-  enqueued = std::make_unique<EnqueuedBias>(lmp, owner, *bias, found);
+  evaluation = std::make_unique<BiasEvaluation>(lmp, owner, *bias, *this);
 
   scalar_flag = 1;
   extscalar = 1;
@@ -81,11 +78,6 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
   std::fill(virial, virial + 6, 0.0);
 }
 
-FixCoordBias::~FixCoordBias()
-{
-  board->remove(this);
-}
-
 int FixCoordBias::setmask()
 {
   return POST_FORCE | POST_FORCE_RESPA | MIN_POST_FORCE;
@@ -95,14 +87,13 @@ int FixCoordBias::setmask()
 
 void FixCoordBias::init()
 {
-  enqueued->begin_run();
-  nevaluations = 0;
   find_variables();
-  board->find_users();
+  evaluation->begin_run();
   check_order_of_fixes();
   evaluations_a_step = 1;
+  respa = nullptr;
   if (utils::strmatch(update->integrate_style, "^respa")) {
-    const auto *respa = dynamic_cast<Respa *>(update->integrate);
+    respa = dynamic_cast<Respa *>(update->integrate);
     ilevel_respa = respa->nlevels - 1;
     if (respa_level >= 0) ilevel_respa = MIN(respa_level, ilevel_respa);
     for (int level = ilevel_respa; level < respa->nlevels; ++level)
@@ -223,44 +214,7 @@ void FixCoordBias::print_setup()
   printed = mesg;
 }
 
-/* ----------------------------------------------------------------------
-   Calls the bias where it is evaluated. Its failure is an error on all ranks.
-------------------------------------------------------------------------- */
-
-void FixCoordBias::call_bias(const std::function<void()> &call) const
-{
-  std::string failure;
-  if (comm->me == 0 || !bias->on_rank_0()) {
-    try {
-      call();
-    } catch (const std::bad_alloc &) {
-      if (!bias->on_rank_0())    // other ranks may have memory
-        error->one(FLERR, Error::NOLASTLINE, "{}: out of memory", owner);
-      failure = "out of memory";
-    } catch (const std::exception &e) {
-      failure = e.what();
-    }
-  }
-  if (bias->on_rank_0()) broadcast_text(failure, 0, world);
-  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
-}
-
-// Sends the state of a bias on rank 0 to all ranks.
-void FixCoordBias::share_state()
-{
-  if (!bias->on_rank_0()) return;
-  gpucoord::BiasState state = bias->state();
-  std::vector<double> numbers = {state.energy, state.work};
-  for (const auto *list : {&state.s, &state.dVdS, &state.own})
-    numbers.insert(numbers.end(), list->begin(), list->end());
-  MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, world);
-  const double *next = numbers.data();
-  state.energy = *next++;
-  state.work = *next++;
-  for (auto *list : {&state.s, &state.dVdS, &state.own})
-    for (double &number : *list) number = *next++;
-  bias->take(state);
-}
+/* ---------------------------------------------------------------------- */
 
 void FixCoordBias::begin()
 {
@@ -268,10 +222,10 @@ void FixCoordBias::begin()
   start.is_restarted = restart_step != gpucoord::BiasStart::NONE;
   start.restart_step = restart_step;
   start.timestep = update->dt;
-  call_bias([&] {
+  evaluation->call([&] {
     bias->begin(start);
   });
-  share_state();
+  evaluation->share_state();
   has_begun = true;
 }
 
@@ -286,11 +240,6 @@ unsigned FixCoordBias::want(int vflag) const
   if (vflag & (VIRIAL_PAIR | VIRIAL_FDOTR)) wanted |= gpucoord::VIRIAL;
   if (vflag & (VIRIAL_ATOM | VIRIAL_CENTROID)) wanted |= gpucoord::VIRIAL | gpucoord::ATOM_VIRIAL;
   return wanted;
-}
-
-bool FixCoordBias::needs_host(Moment moment) const
-{
-  return !enqueued->can_evaluate(step_of(moment));
 }
 
 bool FixCoordBias::is_due() const
@@ -322,7 +271,6 @@ void FixCoordBias::setup(int vflag)
 {
   evaluations_done = 0;
   bias->begin_run(update->ntimestep);
-  auto *respa = dynamic_cast<Respa *>(update->integrate);
   if (respa) respa->copy_flevel_f(ilevel_respa);
   apply(vflag, Moment::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);
@@ -336,13 +284,9 @@ void FixCoordBias::min_setup(int vflag)
 
 void FixCoordBias::post_run()
 {
-  enqueued->wait();
+  evaluation->end_run();
   // k and s0 move in time, and a minimization takes none
   if (update->whichflag == 2) first_step += update->ntimestep - first_of_minimization;
-  const double copied = enqueued->bytes_copied();
-  if (nevaluations > 0 && copied_before >= 0.0 && copied >= 0.0 && comm->me == 0)
-    utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes a step\n", owner,
-                   (copied - copied_before) / static_cast<double>(nevaluations));
 }
 
 void FixCoordBias::post_force(int vflag)
@@ -369,7 +313,7 @@ void FixCoordBias::min_post_force(int vflag)
 
 void FixCoordBias::apply(int vflag, Moment moment, int level)
 {
-  board->announce(this, vflag, moment, level);
+  evaluation->announce(vflag, moment, level);
   v_init(vflag);
   if (!is_due()) {
     // Variables of the script may need computes announced one evaluation before.
@@ -378,8 +322,8 @@ void FixCoordBias::apply(int vflag, Moment moment, int level)
     return;
   }
   const auto step = step_of(moment);
-  set_parameters(step);
-  evaluate_bias(step);
+  evaluation->set_parameters(step);
+  evaluation->evaluate(step, strength());
   add_forces();
 }
 
@@ -394,49 +338,7 @@ gpucoord::Step FixCoordBias::step_of(Moment moment) const
   return step;
 }
 
-void FixCoordBias::set_parameters(const gpucoord::Step &step)
-{
-  bool asks_variables = false;
-  const auto value = [&](const std::string &name) {
-    if (!asks_variables) {
-      atoms_to_host();
-      modify->clearstep_compute();
-    }
-    asks_variables = true;
-    const double found = input->variable->compute_equal(input->variable->find(name.c_str()));
-    if (!std::isfinite(found))
-      error->all(FLERR, Error::NOLASTLINE, "{}: variable {} is {}, not a finite number", owner,
-                 name, found);
-    return found;
-  };
-  try {
-    bias->set(step, value);
-  } catch (const std::runtime_error &e) {
-    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
-  }
-  if (asks_variables) modify->addstep_compute(update->ntimestep + bias->stride());
-}
-
 /* ---------------------------------------------------------------------- */
-
-void FixCoordBias::evaluate_bias(const gpucoord::Step &step)
-{
-  if (nevaluations++ == 0) copied_before = enqueued->bytes_copied();
-  is_enqueued = board->are_enqueued(this);
-  if (is_enqueued) {
-    enqueued->evaluate(step, strength());
-    return;
-  }
-  enqueued->wait();
-  board->evaluate(this);
-  std::vector<double> s;
-  for (const CollectiveVariable *variable : found) s.push_back(variable->value());
-  call_bias([&] {
-    bias->evaluate(step, s.data());
-  });
-  share_state();
-  enqueued->host_has_evaluated();
-}
 
 // A bias of every n-th step is n times as strong.
 double FixCoordBias::strength() const
@@ -446,17 +348,11 @@ double FixCoordBias::strength() const
 
 void FixCoordBias::add_forces()
 {
+  evaluation->add_forces(strength());
+  if (!vflag_global && !vflag_atom) return;
   for (std::size_t v = 0; v < found.size(); ++v) {
-    if (is_enqueued) {
-      enqueued->add_forces(v, strength());
-      continue;    // one rank, and no virial is wanted
-    }
     const double factor = strength() * bias->state().dVdS[v];
-    if (factor == 0.0) continue;    // PLUMED may not have needed the variable
-    const bool needs_sync = found[v]->is_without_kokkos();
-    if (needs_sync) atoms_to_host();
-    found[v]->add_forces({factor});
-    if (needs_sync) forces_changed_on_host();
+    if (factor == 0.0) continue;
     // W is that of all ranks; LAMMPS adds the virials of the ranks
     if (vflag_global && comm->me == 0) found[v]->add_virial(factor, virial);
     if (vflag_atom) found[v]->add_atom_virial(factor, vatom);
@@ -467,28 +363,19 @@ void FixCoordBias::add_forces()
 
 double FixCoordBias::compute_scalar()
 {
-  enqueued->wait();
-  return bias->state().energy;
+  return evaluation->state().energy;
 }
 
 double FixCoordBias::compute_vector(int n)
 {
-  enqueued->wait();
-  const auto &output = bias->outputs()[n];
-  if (!output.on_demand || !bias->on_rank_0()) return output.value();
-  double value = 0.0;
-  call_bias([&] {
-    value = output.value();
-  });
-  MPI_Bcast(&value, 1, MPI_DOUBLE, 0, world);
-  return value;
+  return evaluation->output(n);
 }
 
 /* ---------------------------------------------------------------------- */
 
 void FixCoordBias::write_restart(FILE *fp)
 {
-  enqueued->wait();
+  evaluation->state();
   if (comm->me != 0) return;
   gpucoord::Archive archive;
   archive.write(bias->kind());

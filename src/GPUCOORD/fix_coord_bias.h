@@ -19,7 +19,7 @@ FixStyle(coord/bias,FixCoordBias);
 
 #include "fix.h"
 
-#include "bias_board.h"
+#include "bias_evaluation.h"
 
 #include "gpucoord/bias.h"
 
@@ -30,12 +30,11 @@ FixStyle(coord/bias,FixCoordBias);
 
 namespace LAMMPS_NS {
 class CollectiveVariable;
-class EnqueuedBias;
+class Respa;
 
 class FixCoordBias : public Fix, public VariableUser {
  public:
   FixCoordBias(class LAMMPS *, int, char **);
-  ~FixCoordBias() override;
   int setmask() override;
   void init() override;
   void setup(int) override;
@@ -56,9 +55,9 @@ class FixCoordBias : public Fix, public VariableUser {
   void check_variables() const override;
   const std::vector<CollectiveVariable *> &variables() const override { return found; }
   unsigned want(int vflag) const override;
-  bool needs_host(gpucoord::Step::Moment) const override;
+  gpucoord::Step step_of(gpucoord::Step::Moment) const override;
+  const BiasEvaluation &its_evaluation() const override { return *evaluation; }
   int level() const override { return ilevel_respa; }
-  void atoms_to_host() override {}
 
  protected:
   using Moment = gpucoord::Step::Moment;
@@ -74,13 +73,6 @@ class FixCoordBias : public Fix, public VariableUser {
 
   bool is_due() const;
   virtual void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS);
-  gpucoord::Step step_of(Moment) const;
-  void set_parameters(const gpucoord::Step &);
-  // KOKKOS: marks the forces on the host as changed.
-  virtual void forces_changed_on_host() {}
-  void evaluate_bias(const gpucoord::Step &);
-  void call_bias(const std::function<void()> &) const;
-  void share_state();
   double strength() const;
   void add_forces();
 
@@ -88,9 +80,7 @@ class FixCoordBias : public Fix, public VariableUser {
   std::unique_ptr<gpucoord::Bias> bias;
   std::vector<int> numbers;                   // each variable when the fix was defined
   std::vector<CollectiveVariable *> found;    // by init()
-  std::shared_ptr<BiasBoard> board;
-  std::unique_ptr<EnqueuedBias> enqueued;    // its evaluation on the GPU
-  bool is_enqueued;                          // in this force evaluation
+  std::unique_ptr<BiasEvaluation> evaluation;
   bigint first_step;      // definition of the bias; iterations of minimizations do not count
   bigint restart_step;    // reading of a restart file, or NONE
   bool has_begun;         // bias->begin() was called
@@ -98,12 +88,11 @@ class FixCoordBias : public Fix, public VariableUser {
   bool warned_of_rerun;
   std::string printed;
 
+  Respa *respa;    // null: another integrator
   int ilevel_respa;
   int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
   bigint last_step;
   bigint first_of_minimization;
-  bigint nevaluations;     // in this run
-  double copied_before;    // between host and GPU before this run, bytes; -1: not all is resident
 };
 
 }    // namespace LAMMPS_NS

@@ -20,6 +20,7 @@ FixStyle(coord/plumed,FixCoordPlumed);
 #include "fix_coord_bias.h"
 
 #include "bias_plumed.h"
+#include "bias_plumed_atoms.h"
 
 namespace LAMMPS_NS {
 
@@ -31,19 +32,22 @@ class FixCoordPlumed : public FixCoordBias {
   FixCoordPlumed(class LAMMPS *, int, char **);
   void init() override;
   void min_setup(int) override;
+  void pre_force(int) override;
   void post_run() override;
   void reset_dt() override;
   double memory_usage() override;
 
   void prepare(Moment) override;
   unsigned want(int vflag) const override;
+  double bytes_copied() const override { return atoms->bytes_copied(); }
+
+ protected:
+  std::unique_ptr<PlumedAtoms> atoms;
 
  private:
   void apply(int vflag, Moment, int level = BiasBoard::ALL_LEVELS) override;
   void prepare_plumed();
   bool asks_for_all() const;
-  void collect_atoms();
-  [[noreturn]] void fail_without_map() const;
   [[noreturn]] static void fail_for_missing(int atom_id);
   void check_missing_atoms() const;
   void share_atoms();
@@ -58,10 +62,10 @@ class FixCoordPlumed : public FixCoordBias {
   bool is_new;      // PLUMED has not been evaluated in this process yet
   bool warned_of_all;
   PlumedBias *plumed;            // owned by FixCoordBias
+  bool is_announced;             // by pre_force(), for this evaluation
   bool may_be_known;             // this evaluation is of a timestep that PLUMED has done
   std::vector<int> needed;       // whether PLUMED needs each variable
   std::vector<int> requested;    // atoms, IDs minus 1
-  std::vector<char> exists;      // rank 0: whether each of them does
 };
 
 }    // namespace LAMMPS_NS

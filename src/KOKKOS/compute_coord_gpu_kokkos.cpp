@@ -313,6 +313,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::start_share(
     // positions outside of force evaluations have no number
     request.positions = share.is_for_forces ? device->positions() : 0;
     enqueue(request);
+    on_device->enqueue_result(device->stream());
   } catch (const gpucoord::DeviceError &e) {
     share.failed = gpu_failure(e.what());
   }

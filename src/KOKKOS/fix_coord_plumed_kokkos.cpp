@@ -10,9 +10,32 @@
 
 #include "fix_coord_plumed_kokkos.h"
 
+#include "bias_plumed_atoms_kokkos.h"
+
+#include "gpucoord/coordination.h"
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType>
+FixCoordPlumedKokkos<DeviceType>::FixCoordPlumedKokkos(LAMMPS *lmp, int narg, char **arg) :
+    FixVariablesKokkos<DeviceType, FixCoordPlumed>(lmp, narg, arg)
+{
+  if (coord_is_cuda<DeviceType>() && gpucoord::find_cuda_devices().count > 0)
+    this->atoms = std::make_unique<PlumedAtomsKokkos>(lmp, this->owner);
+}
+
+// The GPU computes the variables before the other forces, so that PLUMED runs beside these.
+template <class DeviceType> int FixCoordPlumedKokkos<DeviceType>::setmask()
+{
+  const int mask = FixVariablesKokkos<DeviceType, FixCoordPlumed>::setmask();
+  return coord_is_cuda<DeviceType>() ? mask | FixConst::PRE_FORCE : mask;
+}
+
 namespace LAMMPS_NS {
-template class FixVariablesKokkos<LMPDeviceType, FixCoordPlumed>;
+template class FixCoordPlumedKokkos<LMPDeviceType>;
 #ifdef LMP_KOKKOS_GPU
-template class FixVariablesKokkos<LMPHostType, FixCoordPlumed>;
+template class FixCoordPlumedKokkos<LMPHostType>;
 #endif
 }    // namespace LAMMPS_NS

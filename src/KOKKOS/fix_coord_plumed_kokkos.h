@@ -25,7 +25,11 @@ FixStyle(coord/plumed/kk/host,FixCoordPlumedKokkos<LMPHostType>);
 namespace LAMMPS_NS {
 
 template <class DeviceType>
-using FixCoordPlumedKokkos = FixVariablesKokkos<DeviceType, FixCoordPlumed>;
+class FixCoordPlumedKokkos : public FixVariablesKokkos<DeviceType, FixCoordPlumed> {
+ public:
+  FixCoordPlumedKokkos(LAMMPS *, int, char **);
+  int setmask() override;
+};
 
 }    // namespace LAMMPS_NS
 

@@ -11,13 +11,26 @@
 #ifndef LMP_GPUCOORD_FIX_KOKKOS_H
 #define LMP_GPUCOORD_FIX_KOKKOS_H
 
+#include "bias_board.h"
 #include "gpucoord_device_kokkos.h"
 
 #include "atom_kokkos.h"
 #include "atom_masks.h"
 #include "fix.h"
 
+#include <memory>
+
 namespace LAMMPS_NS {
+
+class HostAtomsKokkos : public HostAtoms {
+ public:
+  explicit HostAtomsKokkos(AtomKokkos *atomKK_in) : atomKK(atomKK_in) {}
+  void update() override { atomKK->sync(Host, ALL_MASK); }
+  void forces_changed() override { atomKK->modified(Host, F_MASK); }
+
+ private:
+  AtomKokkos *const atomKK;
+};
 
 // A fix that acts on collective variables, with KOKKOS. Variables and bias find out by themselves
 // where their data are; this is how KOKKOS calls the fix.
@@ -31,6 +44,7 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
     // variables copy what they need
     this->datamask_read = this->datamask_modify = EMPTY_MASK;
+    BiasBoard::of(lmp)->use(std::make_unique<HostAtomsKokkos>(this->atomKK));
   }
 
   // In post_neighbor() the host waits for the GPU anyway.
@@ -40,10 +54,6 @@ template <class DeviceType, class Base> class FixVariablesKokkos : public Base {
     if (!coord_is_cuda<DeviceType>()) return mask;
     return mask | FixConst::POST_NEIGHBOR | FixConst::MIN_POST_NEIGHBOR;
   }
-
- private:
-  void atoms_to_host() override { this->atomKK->sync(Host, ALL_MASK); }
-  void forces_changed_on_host() override { this->atomKK->modified(Host, F_MASK); }
 };
 
 }    // namespace LAMMPS_NS

@@ -55,6 +55,9 @@ class GPUCOORD_API Variable {
 
   // The value of the last enqueued evaluation.
   virtual DeviceValue device_value() const = 0;
+  // Enqueues that result() is brought to the host, so that it need not wait for later work of the
+  // stream. Throws DeviceError.
+  virtual void enqueue_result(DeviceStream) = 0;
   // Waits for the last evaluation. Errors are cleared after being reported. Throws DeviceError.
   virtual Totals result(DeviceStream) = 0;
   // Clears the errors of an earlier run.

@@ -130,9 +130,8 @@ namespace {
       }
     }
 
-    Totals result(DeviceStream stream) override
+    void enqueue_result(DeviceStream stream) override
     {
-      Totals result;
       check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
                             cudaMemcpyDeviceToHost, stream),
             "copying from it");
@@ -140,8 +139,15 @@ namespace {
         check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums),
                               cudaMemcpyDeviceToHost, stream),
               "copying from it");
-      check(cudaStreamSynchronize(stream), "computing coordination numbers");
+      reported.record(stream);
+      is_reported = true;
       copied += sizeof(Report);
+    }
+    Totals result(DeviceStream stream) override
+    {
+      if (!is_reported) enqueue_result(stream);
+      reported.wait("computing coordination numbers");
+      Totals result;
       const Report &found = report[0];
       if (!pairs->rows().empty()) {
         result.value = found.total.value;
@@ -195,6 +201,7 @@ namespace {
       GPUCOORD_COUNT(DEVICE_COORDINATION);
       clear_errors();
       wanted = want;
+      is_reported = false;
       pairs->update(atoms, positions, stream);
       if (pairs->in_bins()) {
         if (forces) wanted |= DERIVATIVES;
@@ -360,6 +367,8 @@ namespace {
     DeviceBuffer<int> queues;
     DeviceBuffer<char> workspace;
     PinnedBuffer<Report> report;
+    Event reported;
+    bool is_reported = false;    // result() of the last evaluation has been enqueued
   };
 
 }    // namespace

@@ -108,6 +108,9 @@ class Event {
   ~Event() { cudaEventDestroy(handle); }
   operator cudaEvent_t() const { return handle; }
   void record(cudaStream_t stream) { check(cudaEventRecord(handle, stream), "recording an event"); }
+  // Waits for the work before the last record(), or not at all before the first one. what: the
+  // beginning of an error.
+  void wait(const char *what) { check(cudaEventSynchronize(handle), what); }
 
  private:
   cudaEvent_t handle = nullptr;

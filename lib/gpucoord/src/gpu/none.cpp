@@ -4,6 +4,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
+#include "gpucoord/resident_atoms.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_expression.h"
@@ -57,6 +58,11 @@ std::unique_ptr<ResidentCoordination> make_resident_coordination(const SwitchTab
 
 std::unique_ptr<PairPass> make_resident_pair_pass(const SwitchTable &, Precision,
                                                   std::shared_ptr<ResidentPairs>)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentAtoms> make_resident_atoms()
 {
   throw DeviceError(NOT_BUILT);
 }

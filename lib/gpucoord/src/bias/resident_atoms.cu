@@ -1,0 +1,107 @@
+// Part of GPUCOORD, GPL-2.0. A few of the atoms whose data are resident on a GPU.
+//
+// Launches: a thread for each component of a position, a thread for each atom whose force changes;
+// 128 threads per block, no shared memory. The threads write positions into, and read forces from,
+// pinned memory of the host: for a few atoms one launch costs less than a launch and a copy.
+
+#include "gpucoord/resident_atoms.h"
+
+#include "../gpu/buffers.h"
+#include "../gpu/forces.cuh"
+#include "../gpu/positions.cuh"
+
+#include <algorithm>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 128;
+
+  unsigned blocks_of(std::size_t threads)
+  {
+    return static_cast<unsigned>((threads + THREADS - 1) / THREADS);
+  }
+
+  // to: [n][3] on the host.
+  template <class X> __global__ void copy_positions(const X *x, const int *index, int n, double *to)
+  {
+    const unsigned t = blockIdx.x * THREADS + threadIdx.x;
+    if (t >= 3u * n) return;
+    const int row = index[t / 3];
+    to[t] = row == ResidentAtoms::NOT_HERE ? 0.0 : x[3 * static_cast<std::size_t>(row) + t % 3];
+  }
+
+  // force: [n][3] on the host.
+  __global__ void add(const __grid_constant__ DeviceForces forces, const int *index, int n,
+                      const double *force)
+  {
+    const unsigned k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= static_cast<unsigned>(n) || index[k] == ResidentAtoms::NOT_HERE) return;
+    const double *const f = force + 3 * static_cast<std::size_t>(k);
+    subtract(forces, index[k], -f[0], -f[1], -f[2]);
+  }
+
+  class CudaResidentAtoms : public ResidentAtoms {
+   public:
+    void select(const std::vector<int> &chosen, DeviceStream stream) override
+    {
+      n = static_cast<int>(chosen.size());
+      index.reserve(chosen.size());
+      x.reserve(3 * chosen.size());
+      f.reserve(3 * chosen.size());
+      check(cudaMemcpyAsync(index.data(), chosen.data(), n * sizeof(int), cudaMemcpyHostToDevice,
+                            stream),
+            "copying to it");
+      check(cudaStreamSynchronize(stream), "copying to it");
+      copied += static_cast<std::int64_t>(n * sizeof(int));
+    }
+
+    void enqueue_positions(const DeviceAtoms &atoms, DeviceStream stream) override
+    {
+      if (n > 0)
+        with_positions(atoms, [&](const auto *from) {
+          copy_positions<<<blocks_of(3 * static_cast<std::size_t>(n)), THREADS, 0, stream>>>(
+              from, index.data(), n, x.data());
+        });
+      check(cudaGetLastError(), "launching copy_positions");
+      collected.record(stream);
+      copied += static_cast<std::int64_t>(3 * n * sizeof(double));
+    }
+
+    const double *positions() override
+    {
+      collected.wait("reading positions");
+      return x.data();
+    }
+
+    void add_forces(const DeviceForces &forces, const double *force, DeviceStream stream) override
+    {
+      if (n == 0) return;
+      added.wait("adding forces");    // the last launch has read f
+      std::copy_n(force, 3 * static_cast<std::size_t>(n), f.data());
+      add<<<blocks_of(n), THREADS, 0, stream>>>(forces, index.data(), n, f.data());
+      check(cudaGetLastError(), "launching add");
+      added.record(stream);
+      copied += static_cast<std::int64_t>(3 * n * sizeof(double));
+    }
+
+    std::size_t bytes() const override { return index.bytes(); }
+    std::int64_t bytes_copied() const override { return copied; }
+
+   private:
+    int n = 0;
+    DeviceBuffer<int> index;
+    PinnedBuffer<double> x, f;
+    Event collected, added;
+    std::int64_t copied = 0;
+  };
+
+}    // namespace
+
+std::unique_ptr<ResidentAtoms> make_resident_atoms()
+{
+  return std::make_unique<CudaResidentAtoms>();
+}
+
+}    // namespace gpucoord

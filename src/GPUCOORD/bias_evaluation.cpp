@@ -1,0 +1,189 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_evaluation.h"
+
+#include "gpucoord_broadcast_text.h"
+#include "gpucoord_variable.h"
+
+#include "comm.h"
+#include "error.h"
+#include "input.h"
+#include "modify.h"
+#include "update.h"
+#include "variable.h"
+
+#include <cmath>
+#include <exception>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+BiasEvaluation::BiasEvaluation(LAMMPS *lmp, std::string owner_in, gpucoord::Bias &bias_in,
+                               VariableUser &user_in) :
+    Pointers(lmp),
+    owner(std::move(owner_in)), bias(bias_in), user(user_in), board(BiasBoard::of(lmp)),
+    enqueued(lmp, owner, bias, user.variables()), is_enqueued(false), nevaluations(0),
+    copied_before(-1.0)
+{
+}
+
+BiasEvaluation::~BiasEvaluation()
+{
+  board->remove(&user);
+}
+
+void BiasEvaluation::begin_run()
+{
+  enqueued.begin_run();
+  nevaluations = 0;
+  board->find_users();
+}
+
+void BiasEvaluation::end_run()
+{
+  enqueued.wait();
+  const double copied = bytes_copied();
+  if (nevaluations > 0 && copied_before >= 0.0 && copied >= 0.0 && comm->me == 0)
+    utils::logmesg(lmp, "{}: copied to and from the GPU: {:.0f} bytes a step\n", owner,
+                   (copied - copied_before) / static_cast<double>(nevaluations));
+}
+
+double BiasEvaluation::bytes_copied() const
+{
+  const double others = user.bytes_copied(), of_variables = enqueued.bytes_copied();
+  return others < 0.0 || of_variables < 0.0 ? -1.0 : others + of_variables;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void BiasEvaluation::call(const std::function<void()> &work) const
+{
+  std::string failure;
+  if (comm->me == 0 || !bias.on_rank_0()) {
+    try {
+      work();
+    } catch (const std::bad_alloc &) {
+      if (!bias.on_rank_0())    // other ranks may have memory
+        error->one(FLERR, Error::NOLASTLINE, "{}: out of memory", owner);
+      failure = "out of memory";
+    } catch (const std::exception &e) {
+      failure = e.what();
+    }
+  }
+  if (bias.on_rank_0()) broadcast_text(failure, 0, world);
+  if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, failure);
+}
+
+void BiasEvaluation::share_state()
+{
+  if (!bias.on_rank_0()) return;
+  gpucoord::BiasState state = bias.state();
+  std::vector<double> numbers = {state.energy, state.work};
+  for (const auto *list : {&state.s, &state.dVdS, &state.own})
+    numbers.insert(numbers.end(), list->begin(), list->end());
+  MPI_Bcast(numbers.data(), static_cast<int>(numbers.size()), MPI_DOUBLE, 0, world);
+  const double *next = numbers.data();
+  state.energy = *next++;
+  state.work = *next++;
+  for (auto *list : {&state.s, &state.dVdS, &state.own})
+    for (double &number : *list) number = *next++;
+  bias.take(state);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void BiasEvaluation::set_parameters(const gpucoord::Step &step)
+{
+  bool asks_variables = false;
+  const auto value = [&](const std::string &name) {
+    if (!asks_variables) {
+      board->atoms_to_host();
+      modify->clearstep_compute();
+    }
+    asks_variables = true;
+    const double found = input->variable->compute_equal(input->variable->find(name.c_str()));
+    if (!std::isfinite(found))
+      error->all(FLERR, Error::NOLASTLINE, "{}: variable {} is {}, not a finite number", owner,
+                 name, found);
+    return found;
+  };
+  try {
+    bias.set(step, value);
+  } catch (const std::runtime_error &e) {
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
+  }
+  if (asks_variables) modify->addstep_compute(update->ntimestep + bias.stride());
+}
+
+void BiasEvaluation::evaluate(const gpucoord::Step &step, double strength)
+{
+  if (nevaluations++ == 0) copied_before = bytes_copied();
+  is_enqueued = board->are_enqueued(&user);
+  if (is_enqueued) {
+    enqueued.evaluate(step, strength);
+    return;
+  }
+  enqueued.wait();
+  board->evaluate();
+  std::vector<double> s;
+  for (const CollectiveVariable *variable : user.variables()) s.push_back(variable->value());
+  call([&] {
+    bias.evaluate(step, s.data());
+  });
+  share_state();
+  enqueued.host_has_evaluated();
+}
+
+void BiasEvaluation::evaluate_variables()
+{
+  if (nevaluations++ == 0) copied_before = bytes_copied();
+  is_enqueued = false;
+  board->evaluate();
+}
+
+void BiasEvaluation::add_forces(double strength)
+{
+  const auto &variables = user.variables();
+  for (std::size_t v = 0; v < variables.size(); ++v) {
+    if (is_enqueued) {
+      enqueued.add_forces(v, strength);
+      continue;
+    }
+    const double factor = strength * bias.state().dVdS[v];
+    if (factor == 0.0) continue;    // the bias may not have needed the variable
+    const bool needs_sync = variables[v]->is_without_kokkos();
+    if (needs_sync) board->atoms_to_host();
+    variables[v]->add_forces({factor});
+    if (needs_sync) board->forces_changed_on_host();
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+const gpucoord::BiasState &BiasEvaluation::state()
+{
+  enqueued.wait();
+  return bias.state();
+}
+
+double BiasEvaluation::output(int n)
+{
+  enqueued.wait();
+  const auto &output = bias.outputs()[n];
+  if (!output.on_demand || !bias.on_rank_0()) return output.value();
+  double value = 0.0;
+  call([&] {
+    value = output.value();
+  });
+  MPI_Bcast(&value, 1, MPI_DOUBLE, 0, world);
+  return value;
+}

@@ -1,0 +1,180 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "bias_plumed_arguments.h"
+
+#include "bias_arguments.h"
+#include "bias_plumed.h"
+#include "bias_plumed_atoms.h"
+#include "bias_plumed_input.h"
+#include "gpucoord_broadcast_text.h"
+
+#include "comm.h"
+#include "error.h"
+#include "force.h"
+#include "universe.h"
+#include "update.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <mpi.h>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+
+/* ----------------------------------------------------------------------
+   fix ID all coord/plumed [c_ID [as NAME] ...] plumedfile FILE [outfile FILE] [kernel FILE]
+   [temp T]
+------------------------------------------------------------------------- */
+
+static constexpr int FIRST_VARIABLE = 3;    // position of its argument
+
+// PLUMED's units of MD programs, in kJ/mol, nm and ps, as in fix plumed.
+static void set_units(LAMMPS *lmp, PlumedBias::Settings &settings)
+{
+  const std::string style = lmp->update->unit_style;
+  settings.has_natural_units = style == "lj";
+  if (settings.has_natural_units) return;
+  const std::pair<const char *, double> energies[] = {{"real", 4.184},
+                                                      {"metal", 96.48530749925792},
+                                                      {"si", 6.02214076e20},
+                                                      {"cgs", 6.0221418e13},
+                                                      {"electron", 2625.5257}};
+  for (const auto &energy : energies)
+    if (style == energy.first) {
+      settings.energy_unit = energy.second;
+      settings.length_unit = 0.1 / lmp->force->angstrom;
+      settings.time_unit = 0.001 / lmp->force->femtosecond;
+      return;
+    }
+  lmp->error->all(FLERR, Error::NOLASTLINE,
+                  "Fix coord/plumed knows no units of PLUMED for units {} - use units lj, real, "
+                  "metal, si, cgs or electron",
+                  style);
+}
+
+static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
+                            gpucoord::BiasContext &context, std::vector<std::string> &names)
+{
+  auto *const error = lmp->error;
+  for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg) {
+    const std::string compute_id =
+        parse_variable(lmp, iarg, arg, "Fix coord/plumed", "takes", context.names);
+    context.names.push_back(compute_id);
+    context.labels.emplace_back(arg[iarg]);
+    std::string name = compute_id;
+    if (iarg + 1 < narg && strcmp(arg[iarg + 1], "as") == 0) {
+      if (iarg + 2 >= narg) utils::missing_cmd_args(FLERR, "fix coord/plumed as", error);
+      iarg += 2;
+      name = arg[iarg];
+    }
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      error->all(FLERR, iarg,
+                 "Fix coord/plumed: the name {} is given twice - give each variable another name, "
+                 "as c_ID as NAME",
+                 name);
+    names.push_back(name);
+  }
+}
+
+// PLUMED takes the standard output where it cannot write its log. A file that does not exist yet is
+// left so, because PLUMED keeps an existing one as a backup.
+static void check_log(const std::string &file)
+{
+  if (file.empty()) return;
+  const bool existed = platform::file_is_readable(file);
+  FILE *const opened = fopen(file.c_str(), "a");
+  if (!opened)
+    throw std::runtime_error("PLUMED's log " + file + " cannot be written: " + strerror(errno) +
+                             " - give a file in another folder after outfile");
+  fclose(opened);
+  if (!existed) platform::unlink(file);
+}
+
+// An error of rank 0 ends all ranks.
+std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int narg, char **arg)
+{
+  auto *const error = lmp->error;
+  gpucoord::BiasContext context;
+  PlumedBias::Settings settings;
+  int iarg = FIRST_VARIABLE;
+  parse_variables(lmp, iarg, narg, arg, context, settings.names);
+
+  const std::string id = arg[0];
+  context.say = [lmp, id](const std::string &text) {
+    if (lmp->comm->me == 0) utils::logmesg(lmp, "Fix coord/plumed {}: {}\n", id, text);
+  };
+
+  std::string kernel_file;
+  int position_of_file = Error::COMMAND, position_of_kernel = Error::COMMAND;
+  int position_of_log = Error::COMMAND;
+  for (; iarg < narg; iarg += 2) {
+    const std::string keyword = arg[iarg];
+    if (keyword != "plumedfile" && keyword != "outfile" && keyword != "kernel" && keyword != "temp")
+      error->all(FLERR, iarg,
+                 "Unknown fix coord/plumed keyword: {} - known are plumedfile, outfile, kernel, "
+                 "temp, after variables, as c_ID or c_ID as NAME",
+                 keyword);
+    if (iarg + 1 >= narg) utils::missing_cmd_args(FLERR, "fix coord/plumed " + keyword, error);
+    const std::string value = arg[iarg + 1];
+    if (keyword == "plumedfile") {
+      settings.file = value;
+      position_of_file = iarg + 1;
+    } else if (keyword == "outfile") {
+      settings.log_file = value;
+      // as fix plumed
+      if (lmp->universe->existflag) settings.log_file += fmt::format(".{}", lmp->universe->iworld);
+      position_of_log = iarg + 1;
+    } else if (keyword == "kernel") {
+      kernel_file = value;
+      position_of_kernel = iarg + 1;
+    } else {
+      const double temperature = utils::numeric(FLERR, value, false, lmp);
+      if (!(temperature > 0.0))
+        error->all(FLERR, iarg + 1, "Fix coord/plumed temp is {} but must be > 0", temperature);
+      settings.kbt = lmp->force->boltz * temperature;
+    }
+  }
+  if (settings.file.empty())
+    error->all(FLERR, Error::COMMAND,
+               "Fix coord/plumed needs PLUMED's input - give it by plumedfile FILE");
+  set_units(lmp, settings);
+  settings.natoms = PlumedAtoms::largest_id(lmp);
+
+  std::shared_ptr<const PlumedKernel> kernel;
+  std::unique_ptr<gpucoord::Bias> bias;
+  std::string failure;
+  int position = position_of_kernel;
+  if (lmp->comm->me == 0) {
+    try {
+      kernel = std::make_shared<const PlumedKernel>(kernel_file,
+                                                    reinterpret_cast<const void *>(&MPI_Init));
+      position = position_of_log;
+      check_log(settings.log_file);
+      position = position_of_file;
+      const PlumedInput input(settings.file);
+      settings.checksum = input.checksum();
+      bias = std::make_unique<PlumedBias>(context, settings, kernel, &input);
+    } catch (const std::exception &e) {
+      failure = e.what();
+    }
+  }
+  broadcast_text(failure, 0, lmp->world);
+  MPI_Bcast(&position, 1, MPI_INT, 0, lmp->world);
+  if (!failure.empty()) error->all(FLERR, position, "Fix coord/plumed: {}", failure);
+  bigint checksum = settings.checksum;
+  MPI_Bcast(&checksum, 1, MPI_LMP_BIGINT, 0, lmp->world);
+  settings.checksum = checksum;
+  if (!bias) bias = std::make_unique<PlumedBias>(context, settings, nullptr, nullptr);
+  return bias;
+}
