@@ -80,6 +80,7 @@ bench: all
 	@echo; $(PYTHON) bench/molecules.py build
 	@echo; $(PYTHON) bench/maps.py build
 	@echo; $(PYTHON) bench/kokkos.py build
+	@echo; $(PYTHON) bench/plumed.py build
 
 clean:
 	rm -rf build
