@@ -159,7 +159,7 @@ void PlumedBias::begin(const gpucoord::BiasStart &start)
   plumed->command("init");
   works.assign(names_of_work.size(), 0.0);
   for (std::size_t k = 0; k < works.size(); ++k) {
-    int rank = 0;
+    long rank = 0;    // the type that PLUMED writes
     plumed->command("getDataRank " + names_of_work[k], &rank);
     plumed->command("setMemoryForData " + names_of_work[k], &works[k]);
   }
@@ -271,8 +271,10 @@ void PlumedBias::give_atoms(const std::vector<double> &x, const std::vector<doub
   of_atoms.id = needed.atoms;
   of_atoms.x = x;
   of_atoms.force.assign(x.size(), 0.0);
-  masses = mass;
-  charges = charge;
+  if (!x.empty()) {    // else they may still be those of all atoms
+    masses = mass;
+    charges = charge;
+  }
   if (atoms_of_plumed != needed.atoms) {
     atoms_of_plumed = needed.atoms;
     int n = static_cast<int>(atoms_of_plumed.size());

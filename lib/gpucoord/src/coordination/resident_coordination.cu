@@ -147,6 +147,7 @@ namespace {
     {
       if (!is_reported) enqueue_result(stream);
       reported.wait("computing coordination numbers");
+      is_reported = false;    // a further call reads the status again
       Totals result;
       const Report &found = report[0];
       if (!pairs->rows().empty()) {
@@ -368,7 +369,7 @@ namespace {
     DeviceBuffer<char> workspace;
     PinnedBuffer<Report> report;
     Event reported;
-    bool is_reported = false;    // result() of the last evaluation has been enqueued
+    bool is_reported = false;    // its copy has been enqueued for result()
   };
 
 }    // namespace
