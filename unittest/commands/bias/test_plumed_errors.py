@@ -85,7 +85,7 @@ ARGUMENTS = [
 GRID = "m: METAD ARG=s HEIGHT=0 PACE=5 SIGMA=0.1 FILE={file}.H GRID_MIN=0.2 GRID_MAX=0.5 GRID_BIN=100 GRID_NOSPLINE\n"
 DELETE = "group ten id 10\ndelete_atoms group ten compress no\n"
 RUNS = {
-    "unknown action": (S + "m: METADD ARG=s\n", r'PLUMED: .*"METADD" is not known'),
+    "unknown action": (S + "m: METADD ARG=s\n", r'PLUMED: .*("METADD" is not known|cannot understand line: METADD)'),
     "no SIGMA": (S + "m: METAD ARG=s HEIGHT=1 PACE=5\n", r"PLUMED: .*METAD with label m : keyword SIGMA is compulsory"),
     "unknown keyword": (S + "m: METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1 FOO=3\n",
                         r"PLUMED: .*METAD with label m : cannot understand .*FOO"),
@@ -95,8 +95,6 @@ RUNS = {
     "formula": (S + "q: CUSTOM ARG=s FUNC=x+ PERIODIC=NO\nBIASVALUE ARG=q\n", r"PLUMED: .*expression \"x\+\""),
     "METAD without TEMP": (S + "m: METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1 BIASFACTOR=5\n",
                            r"PLUMED: .*METAD with label m : .*TEMP"),
-    "label is the name": (S + "cv: DISTANCE ATOMS=1,2\n" + R, r"PLUMED: .*label cv has been already used"),
-    "name read twice": (S + "t: EXTRACV NAME=cv\n" + R, r"PLUMED: .*label cv has been already used"),
     "UNITS": ("UNITS LENGTH=furlong\n" + S + R, r"PLUMED: .*length unit"),
     "UNITS after an action": (S + R + "UNITS LENGTH=A\n", r"PLUMED: .*UNITS .* setup action"),
     "no file": (S + "EXTERNAL ARG=s FILE=nix.grid\n", r"PLUMED: .*nix.grid cannot be found"),
@@ -119,6 +117,11 @@ RUNS = {
     "atom missing": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b", "run 0", "",
                      DELETE),
     "compute deleted": (S + R, r"compute cv no longer exists", "run 5\nuncompute cv\nrun 5"),
+}
+# Since PLUMED 2.10 the name of a variable is also the label of an action.
+USED_LABELS = {
+    "label is the name": S + "cv: DISTANCE ATOMS=1,2\n" + R,
+    "name read twice": S + "t: EXTRACV NAME=cv\n" + R,
 }
 
 
@@ -211,6 +214,24 @@ class Arguments(InProcess):
             commands(self.lmp, SYSTEM.replace("units metal", f"units {units}"))
             self.assertEqual(error_of(self.lmp, f"{FIX}c_cv plumedfile {path}")[0], "Fix coord/plumed knows no units of PLUMED "
                              f"for units {units} - use units lj, real, metal, si, cgs or electron")
+
+    def test_names_and_labels(self):
+        """The label of EXTRACV may be the name or be absent. Before PLUMED 2.10 another action may have the name as its
+        label, and two actions may read one variable."""
+        inputs = ["cv: EXTRACV NAME=cv\nRESTRAINT ARG=cv AT=1 KAPPA=3\n", S + "RESTRAINT ARG=s AT=1 KAPPA=3\n",
+                  "EXTRACV NAME=cv LABEL=s\nRESTRAINT ARG=s AT=1 KAPPA=3\n"]
+        if plumedtest.version() < (2, 10):
+            inputs += [S + "cv: DISTANCE ATOMS=1,2\nRESTRAINT ARG=s AT=1 KAPPA=3\n",
+                       S + "t: EXTRACV NAME=cv\nRESTRAINT ARG=s AT=1 KAPPA=1\nRESTRAINT ARG=t AT=1 KAPPA=2\n"]
+        for text in inputs:
+            with self.subTest(text):
+                path = put(text)
+                commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log\nrun 0")
+                s = self.lmp.extract_compute("cv", 0, 0)
+                found = self.lmp.extract_fix("b", 0, 0), self.lmp.extract_fix("b", 0, 1, 1)
+                self.lmp.command("unfix b")
+                for one, expected in zip(found, (1.5 * (s - 1)**2, -3 * (s - 1))):
+                    self.assertAlmostEqual(one, expected / plumedtest.EV, delta=1e-12)
 
     def test_no_atom_map(self):
         path = put(S + R + "d: DISTANCE ATOMS=1,2\nRESTRAINT ARG=d AT=1 KAPPA=1\n")
@@ -380,6 +401,8 @@ class Runs(InProcess):
 
 def setUpModule():
     os.chdir(coordtest.folder())    # PLUMED's files of no name
+    if plumedtest.version() >= (2, 10):
+        RUNS.update({name: (text, r"PLUMED: .*label cv has been already used") for name, text in USED_LABELS.items()})
 
 
 if __name__ == "__main__":
