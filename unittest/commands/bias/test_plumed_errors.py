@@ -266,16 +266,42 @@ EXTRA
 class Kernels(InProcess):
     """Libraries that claim to be another PLUMED."""
 
-    def kernel(self, **macros):
-        compiler = shutil.which("cc") or shutil.which("gcc")
+    def compile(self, text, *options, suffix=".c", name=None):
+        """Compile a file with the C or C++ compiler and return the path of the result."""
+        names = ("cc", "gcc") if suffix == ".c" else ("c++", "g++")
+        compiler = next(filter(None, map(shutil.which, names)), None)
         if not compiler:
-            self.skipTest("there is no C compiler")
-        source = tempfile.mktemp(suffix=".c", dir=coordtest.folder())
+            self.skipTest(f"there is no compiler {' or '.join(names)}")
+        source = tempfile.mktemp(suffix=suffix, dir=coordtest.folder())
         with open(source, "w") as file:
-            file.write(re.sub("API|TABLE|EXTRA", lambda word: str(macros.get(word.group(), 2)), FAKE))
-        library = source.replace(".c", ".so")
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-        return library
+            file.write(text)
+        made = os.path.join(coordtest.folder(), name) if name else source[:-len(suffix)] + ".so"
+        subprocess.run([compiler, "-o", made, source, *options], check=True)
+        return made
+
+    def kernel(self, *options, **macros):
+        text = re.sub("API|TABLE|EXTRA", lambda word: str(macros.get(word.group(), 2)), FAKE)
+        return self.compile(text, "-shared", "-fPIC", *options)
+
+    def kernel_linked_to(self, mpi):
+        """Return a PLUMED of the right version that is linked to an MPI library."""
+        calls = "int MPI_Init(int *, char ***); int begin(void) { return MPI_Init(0, 0); }"
+        return self.kernel(mpi, "-Wl,-rpath," + os.path.dirname(mpi), API=10, TABLE=2, EXTRA=calls)
+
+    def other_mpi(self, number):
+        """Return a library that claims to be an MPI, with a number that the MPI of LAMMPS does not have."""
+        name = f"libmpi.so.{number}"
+        return self.compile("int MPI_Init(int *a, char ***b) { return 0; } int MPI_Finalize(void) { return 0; }", "-shared",
+                            "-fPIC", f"-Wl,-soname,{name}", name=name)
+
+    def mpi_of_lammps(self):
+        """Return the file of the MPI library in this process."""
+        with open("/proc/self/maps") as file:
+            found = [path for path in re.findall(r"/\S*/libmpi\.so\S*", file.read())
+                     if not path.startswith(coordtest.folder())]
+        if not found:
+            self.skipTest("this process has no libmpi.so")
+        return found[0]
 
     def test_kernels(self):
         path = put(S + R)
@@ -294,6 +320,65 @@ class Kernels(InProcess):
                 if self.lmp.has_id("fix", "b"):
                     self.lmp.command("unfix b")
         self.check_still_usable()
+
+    def test_other_mpi(self):
+        """A kernel that is linked to a library of another MPI, and one whose library does not exist."""
+        path = put(S + R)
+        refused = self.kernel_linked_to(self.other_mpi(120))
+        missing = self.other_mpi(121)
+        incomplete = self.kernel_linked_to(missing)
+        os.remove(missing)
+        for library, message in (
+                (refused, f"the PLUMED library {refused} is linked to another MPI than LAMMPS - use a PLUMED that is built "
+                 "with the MPI of LAMMPS, or without MPI"),
+                (incomplete, "the PLUMED library cannot be loaded: libmpi.so.121: cannot open shared object file: No such "
+                 "file or directory" + LOAD)):
+            with self.subTest(message):
+                words = f"{FIX}c_cv plumedfile {path} outfile {path}.log kernel "
+                found, marked = error_of(self.lmp, words + library)
+                self.assertEqual(without_suffix(found), "Fix coord/plumed: " + message)
+                self.assertEqual(marked, f"{words}[{library}]")
+                code, output = run_script(f"{SYSTEM}{words}{library}\n", 2)
+                self.assertNotEqual(code, 0)
+                self.assertEqual(errors_in(output), ["Fix coord/plumed: " + message])
+        self.check_still_usable()
+
+    def test_same_mpi(self):
+        """A kernel that is linked to the MPI of LAMMPS is used."""
+        path = put(S + R)
+        library = self.kernel_linked_to(self.mpi_of_lammps())
+        commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log kernel {library}\nrun 0\nunfix b")
+        self.check_still_usable()
+
+    def test_same_mpi_in_a_program_without_pic(self):
+        """The address of MPI_Init is then one in the program."""
+        sources = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../src/GPUCOORD"))
+        mpi = self.mpi_of_lammps()
+        text = """
+#include "bias_plumed_kernel.h"
+#include <cstdio>
+#include <exception>
+extern "C" int MPI_Init(int *, char ***);
+extern "C" int MPI_Finalize();
+int main(int narg, char **arg)
+{
+  if (narg > 2) return MPI_Finalize();
+  try {
+    LAMMPS_NS::PlumedKernel(arg[1], reinterpret_cast<const void *>(&MPI_Init));
+    std::puts("used");
+  } catch (const std::exception &e) {
+    std::puts(e.what());
+  }
+}
+"""
+        kernels = self.kernel_linked_to(mpi), self.kernel_linked_to(self.other_mpi(122))
+        for options in ("-fno-pie", "-no-pie"), ("-fPIE", "-pie"):
+            with self.subTest(options):
+                program = self.compile(text, *options, "-std=c++17", "-I" + sources, f"{sources}/bias_plumed_kernel.cpp", mpi,
+                                       "-Wl,-rpath," + os.path.dirname(mpi), "-ldl", suffix=".cpp")
+                for kernel, message in zip(kernels, ("^used$", "is linked to another MPI")):
+                    done = subprocess.run([program, kernel], capture_output=True, text=True, timeout=60)
+                    self.assertRegex(done.stdout.strip(), message)
 
 
 class Runs(InProcess):
