@@ -3,10 +3,13 @@ the way out, or is PLUMED's message with its action."""
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
 import unittest
+
+import numpy as np
 
 import coordtest
 import errortest
@@ -198,6 +201,29 @@ class Arguments(InProcess):
         finally:
             os.environ["PLUMED_KERNEL"] = KERNEL
         self.check_still_usable()
+
+    def test_log_that_cannot_be_read(self):
+        """A file that may be written but not read stays when the fix is defined."""
+        path, log = put(S + R), tempfile.mktemp(dir=coordtest.folder())
+        with open(log, "w") as file:
+            file.write("old\n")
+        self.check_still_usable()    # loads the kernel
+        os.chmod(log, 0o200)
+        is_root = os.geteuid() == 0    # may read any file
+        if is_root:
+            os.chown(log, 65534, -1)
+            os.chmod(coordtest.folder(), 0o733)
+            os.seteuid(65534)
+        try:
+            self.lmp.command(f"{FIX}c_cv plumedfile {path} outfile {log}")
+        finally:
+            if is_root:
+                os.seteuid(0)
+                os.chmod(coordtest.folder(), 0o700)
+        self.lmp.command("unfix b")
+        os.chmod(log, 0o600)
+        with open(log) as file:
+            self.assertEqual(file.read(), "old\n")
 
     def test_file_that_is_no_library(self):
         path = put(S + R)
@@ -482,6 +508,96 @@ class Runs(InProcess):
         self.lmp.command("run 10")
         # without the deposition of step 20, which the earlier fix has done
         self.assertEqual(len(plumedtest.read_columns(path + ".H")["s"]), 6)
+
+
+class FullDisk(unittest.TestCase):
+    """A restarted run that cannot move later hills to a backup file ends, and all files are as before."""
+
+    HILLS = ("m: METAD ARG=s SIGMA=0.1 HEIGHT=1 PACE=2 FILE={0}/HILLS FMT=%25.17g\n"
+             "o: OPES_METAD ARG=s PACE=2 SIGMA=0.1 BARRIER=20 TEMP=300 FILE={0}/KERNELS FMT=%.17g\n")
+    FULL = "Fix coord/plumed b: cannot write {0}/{1}: {2} - {0}/{3} is unchanged; make room, or allow writing, in its folder, " \
+        "and start the run again"
+
+    def setUp(self):
+        """Write hills of 29 steps, and a restart file of step 20 or of step 6."""
+        self.folder = tempfile.mkdtemp(dir=coordtest.folder())
+        self.path = put(S + self.HILLS.format(self.folder))
+        fix = f"{FIX}c_cv plumedfile {self.path} outfile {self.folder}/log"
+        begin, rest = SYSTEM.split("velocity")
+        lmp = errortest.start()
+        commands(lmp, f"{begin}velocity{rest}{fix}\nrun 6\nwrite_restart {self.folder}/restart.6\nrun 14\n"
+                 f"write_restart {self.folder}/restart.20\nrun 9")
+        lmp.close()
+        again = rest.split("\n", 1)[1]    # without velocities
+        self.scripts = {step: f"read_restart {self.folder}/restart.{step}\nthermo 1\n{again}{fix}\nrun 29 upto\n"
+                        for step in (6, 20)}
+        self.before = self.files()
+        self.assertEqual(self.before["HILLS"].count(b"\n"), 14 + 3)
+
+    def files(self):
+        """Return the bytes of all files except PLUMED's log and LAMMPS' restart files."""
+        found = {}
+        for name in os.listdir(self.folder):
+            if not name.startswith("restart.") and "log" not in name:
+                with open(f"{self.folder}/{name}", "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def check_error(self, result, message):
+        code, output = result
+        self.assertNotEqual(code, 0)
+        self.assertEqual(errors_in(output), [message], output[-3000:])
+        self.assertEqual(self.files(), self.before)
+
+    def check_next_run(self):
+        """With room the run goes on, and both files have all hills."""
+        code, output = run_script(self.scripts[20], 2)
+        self.assertEqual(code, 0, output[-3000:])
+        for name in "HILLS", "KERNELS":
+            columns = plumedtest.read_columns(f"{self.folder}/{name}")
+            self.assertEqual(np.rint(1e3 * columns["time"]).tolist(), list(range(2, 30, 2)), name)
+            self.assertIn("bck.0." + name, self.files())
+
+    def test_device(self):
+        """Each new file is on a full device in turn."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for ranks in 1, 2:
+            for name in "bck.0.HILLS", "HILLS":
+                with self.subTest(name, ranks=ranks):
+                    os.symlink("/dev/full", f"{self.folder}/{name}.part")
+                    self.check_error(run_script(self.scripts[20], ranks),
+                                     self.FULL.format(self.folder, name, "No space left on device", "HILLS"))
+        # The first file is moved already, and the next run does not move it again.
+        os.symlink("/dev/full", f"{self.folder}/KERNELS.part")
+        code, output = run_script(self.scripts[20], 2)
+        self.assertEqual(errors_in(output), [self.FULL.format(self.folder, "KERNELS", "No space left on device", "KERNELS")])
+        self.assertEqual(self.files()["KERNELS"], self.before["KERNELS"])
+        self.assertEqual(set(self.files()), {"HILLS", "KERNELS", "bck.0.HILLS"})
+        self.check_next_run()
+        self.assertNotIn("bck.1.HILLS", self.files())
+
+    def test_limit(self):
+        """The size of a file is limited. The file of the hills of 20 steps is larger than that of the later ones, and in
+        a restart from step 6 the latter is the larger one."""
+        line = len(self.before["HILLS"].split(b"\n")[4]) + 1
+        for step, name in (20, "HILLS"), (6, "bck.0.HILLS"):
+            with self.subTest(name):
+                lmp = errortest.start()
+                *begin, run = self.scripts[step].strip().split("\n")
+                commands(lmp, "\n".join(begin))
+                # Python ignores the signal for a file that grows beyond the limit, so that the
+                # write fails instead.
+                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (9 * line, hard))
+                try:
+                    message, _ = error_of(lmp, run)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                lmp.close()
+                self.assertEqual(message, self.FULL.format(self.folder, name, "File too large", "HILLS"))
+                self.assertEqual(self.files(), self.before)
+        self.check_next_run()
 
 
 def setUpModule():
