@@ -27,8 +27,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <mpi.h>
 #include <stdexcept>
+#include <system_error>
 
 using namespace LAMMPS_NS;
 
@@ -92,7 +94,8 @@ static void parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg,
 static void check_log(const std::string &file)
 {
   if (file.empty()) return;
-  const bool existed = platform::file_is_readable(file);
+  std::error_code ignored;
+  const bool existed = std::filesystem::exists(file, ignored);
   FILE *const opened = fopen(file.c_str(), "a");
   if (!opened)
     throw std::runtime_error("PLUMED's log " + file + " cannot be written: " + strerror(errno) +

@@ -1,10 +1,13 @@
 """Shared code of the tests of fix coord/plumed: PLUMED's input and output files, its driver, a melt,
 and derivatives by differences.
 
-GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI: the unpacked wheel hillclimber of PyPI,
-with plumed/_lib and hillclimber.libs.
+GPUCOORD_TEST_PLUMED is the folder of a PLUMED without MPI, of version 2.9 or later: the unpacked
+wheel hillclimber of PyPI, with plumed/_lib and hillclimber.libs, or links to another PLUMED under
+these names: plumed/_lib/lib/libplumedKernel.so, plumed/_lib/lib/plumed (PLUMED_ROOT),
+plumed/_lib/bin/plumed, and plumed/_lib/include/plumed.
 """
 
+import functools
 import os
 import re
 import subprocess
@@ -81,6 +84,23 @@ def extracv(names):
     return "".join(f"{name}: EXTRACV NAME={name}\n" for name in names)
 
 
+def run_plumed(*arguments, folder=None):
+    """Run the program plumed and return its output."""
+    environment = dict(os.environ, LD_LIBRARY_PATH=LIBRARY + ":" + os.path.join(PLUMED, "hillclimber.libs"))
+    program = os.path.join(LIBRARY, "..", "bin", "plumed")
+    done = subprocess.run([program, *arguments], cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout[-3000:]
+    return done.stdout
+
+
+@functools.lru_cache
+def version():
+    """Return PLUMED's version, such as (2, 9)."""
+    found = re.search(r"^(\d+)\.(\d+)", run_plumed("info", "--version"), re.MULTILINE)
+    return int(found[1]), int(found[2])
+
+
 def driver(text, series, units="UNITS NATURAL\n", arguments=()):
     """Run PLUMED's driver on an input that finds the columns of series; return the input."""
     reading = "".join(f"{name}: READ FILE=series VALUES={name} IGNORE_FORCES IGNORE_TIME\n" for name in series)
@@ -89,12 +109,7 @@ def driver(text, series, units="UNITS NATURAL\n", arguments=()):
         file.write("#! FIELDS time " + " ".join(series) + "\n")
         for step, values in enumerate(zip(*series.values())):
             file.write(f"{step} " + " ".join(repr(float(value)) for value in values) + "\n")
-    environment = dict(os.environ, LD_LIBRARY_PATH=LIBRARY + ":" + os.path.join(PLUMED, "hillclimber.libs"))
-    program = os.path.join(LIBRARY, "..", "bin", "plumed")
-    done = subprocess.run([program, "driver", "--noatoms", "--plumed", given.path, *arguments], cwd=given.folder,
-                          env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                          text=True, timeout=300)
-    assert done.returncode == 0, done.stdout[-3000:]
+    run_plumed("driver", "--noatoms", "--plumed", given.path, *arguments, folder=given.folder)
     return given
 
 

@@ -6,10 +6,12 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <regex>
+#include <stdexcept>
 
 namespace {
 
@@ -53,6 +55,35 @@ TEST_F(Files, later_lines_move_to_a_backup_file)
   EXPECT_NE(second, backup);
   EXPECT_EQ(text_of(second), begin);
   EXPECT_EQ(text_of(path), "#! FIELDS time s\n");
+}
+
+// A file that cannot be read or written leaves everything as it is.
+TEST_F(Files, trim_file_fails_without_a_change)
+{
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::path(path).string() + ".folder", file = folder / "HILLS";
+  fs::create_directories(folder);
+  const std::string text = "# time s\n 0.1 5\n 0.2 6\n 0.3 7\n";
+  std::ofstream(file) << text;
+  // Each of the two new files in turn has no place.
+  for (const char *const blocked : {"bck.0.HILLS.part", "HILLS.part"}) {
+    fs::create_directory(folder / blocked);
+    try {
+      gpucoord::trim_file(file.string(), 0.1);
+      ADD_FAILURE() << blocked;
+    } catch (const std::runtime_error &e) {
+      const std::string said = e.what();
+      EXPECT_EQ(said.find("cannot write " + folder.string()), 0u) << said;
+      EXPECT_NE(said.find(" - " + file.string() + " is unchanged; make room"), said.npos) << said;
+    }
+    fs::remove(folder / blocked);
+    EXPECT_EQ(std::distance(fs::directory_iterator(folder), {}), 1);
+    std::ifstream stream(file);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(stream), {}), text);
+  }
+  EXPECT_THROW(gpucoord::trim_file(folder.string(), 0.1), std::runtime_error);
+  EXPECT_THROW(gpucoord::last_time_of_file(folder.string()), std::runtime_error);
+  fs::remove_all(folder);
 }
 
 // PLUMED 2.11 wrote these lines.

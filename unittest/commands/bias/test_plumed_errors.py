@@ -3,10 +3,13 @@ the way out, or is PLUMED's message with its action."""
 
 import os
 import re
+import resource
 import shutil
 import subprocess
 import tempfile
 import unittest
+
+import numpy as np
 
 import coordtest
 import errortest
@@ -85,7 +88,7 @@ ARGUMENTS = [
 GRID = "m: METAD ARG=s HEIGHT=0 PACE=5 SIGMA=0.1 FILE={file}.H GRID_MIN=0.2 GRID_MAX=0.5 GRID_BIN=100 GRID_NOSPLINE\n"
 DELETE = "group ten id 10\ndelete_atoms group ten compress no\n"
 RUNS = {
-    "unknown action": (S + "m: METADD ARG=s\n", r'PLUMED: .*"METADD" is not known'),
+    "unknown action": (S + "m: METADD ARG=s\n", r'PLUMED: .*("METADD" is not known|cannot understand line: METADD)'),
     "no SIGMA": (S + "m: METAD ARG=s HEIGHT=1 PACE=5\n", r"PLUMED: .*METAD with label m : keyword SIGMA is compulsory"),
     "unknown keyword": (S + "m: METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1 FOO=3\n",
                         r"PLUMED: .*METAD with label m : cannot understand .*FOO"),
@@ -95,8 +98,6 @@ RUNS = {
     "formula": (S + "q: CUSTOM ARG=s FUNC=x+ PERIODIC=NO\nBIASVALUE ARG=q\n", r"PLUMED: .*expression \"x\+\""),
     "METAD without TEMP": (S + "m: METAD ARG=s HEIGHT=1 PACE=5 SIGMA=0.1 BIASFACTOR=5\n",
                            r"PLUMED: .*METAD with label m : .*TEMP"),
-    "label is the name": (S + "cv: DISTANCE ATOMS=1,2\n" + R, r"PLUMED: .*label cv has been already used"),
-    "name read twice": (S + "t: EXTRACV NAME=cv\n" + R, r"PLUMED: .*label cv has been already used"),
     "UNITS": ("UNITS LENGTH=furlong\n" + S + R, r"PLUMED: .*length unit"),
     "UNITS after an action": (S + R + "UNITS LENGTH=A\n", r"PLUMED: .*UNITS .* setup action"),
     "no file": (S + "EXTERNAL ARG=s FILE=nix.grid\n", r"PLUMED: .*nix.grid cannot be found"),
@@ -119,6 +120,11 @@ RUNS = {
     "atom missing": (S + "d: DISTANCE ATOMS=1,10\nRESTRAINT ARG=d AT=1 KAPPA=1\n", r"(?i)atom.*\b10\b", "run 0", "",
                      DELETE),
     "compute deleted": (S + R, r"compute cv no longer exists", "run 5\nuncompute cv\nrun 5"),
+}
+# Since PLUMED 2.10 the name of a variable is also the label of an action.
+USED_LABELS = {
+    "label is the name": S + "cv: DISTANCE ATOMS=1,2\n" + R,
+    "name read twice": S + "t: EXTRACV NAME=cv\n" + R,
 }
 
 
@@ -196,6 +202,29 @@ class Arguments(InProcess):
             os.environ["PLUMED_KERNEL"] = KERNEL
         self.check_still_usable()
 
+    def test_log_that_cannot_be_read(self):
+        """A file that may be written but not read stays when the fix is defined."""
+        path, log = put(S + R), tempfile.mktemp(dir=coordtest.folder())
+        with open(log, "w") as file:
+            file.write("old\n")
+        self.check_still_usable()    # loads the kernel
+        os.chmod(log, 0o200)
+        is_root = os.geteuid() == 0    # may read any file
+        if is_root:
+            os.chown(log, 65534, -1)
+            os.chmod(coordtest.folder(), 0o733)
+            os.seteuid(65534)
+        try:
+            self.lmp.command(f"{FIX}c_cv plumedfile {path} outfile {log}")
+        finally:
+            if is_root:
+                os.seteuid(0)
+                os.chmod(coordtest.folder(), 0o700)
+        self.lmp.command("unfix b")
+        os.chmod(log, 0o600)
+        with open(log) as file:
+            self.assertEqual(file.read(), "old\n")
+
     def test_file_that_is_no_library(self):
         path = put(S + R)
         message, marked = error_of(self.lmp, f"{FIX}c_cv plumedfile {path} kernel {path}")
@@ -211,6 +240,24 @@ class Arguments(InProcess):
             commands(self.lmp, SYSTEM.replace("units metal", f"units {units}"))
             self.assertEqual(error_of(self.lmp, f"{FIX}c_cv plumedfile {path}")[0], "Fix coord/plumed knows no units of PLUMED "
                              f"for units {units} - use units lj, real, metal, si, cgs or electron")
+
+    def test_names_and_labels(self):
+        """The label of EXTRACV may be the name or be absent. Before PLUMED 2.10 another action may have the name as its
+        label, and two actions may read one variable."""
+        inputs = ["cv: EXTRACV NAME=cv\nRESTRAINT ARG=cv AT=1 KAPPA=3\n", S + "RESTRAINT ARG=s AT=1 KAPPA=3\n",
+                  "EXTRACV NAME=cv LABEL=s\nRESTRAINT ARG=s AT=1 KAPPA=3\n"]
+        if plumedtest.version() < (2, 10):
+            inputs += [S + "cv: DISTANCE ATOMS=1,2\nRESTRAINT ARG=s AT=1 KAPPA=3\n",
+                       S + "t: EXTRACV NAME=cv\nRESTRAINT ARG=s AT=1 KAPPA=1\nRESTRAINT ARG=t AT=1 KAPPA=2\n"]
+        for text in inputs:
+            with self.subTest(text):
+                path = put(text)
+                commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log\nrun 0")
+                s = self.lmp.extract_compute("cv", 0, 0)
+                found = self.lmp.extract_fix("b", 0, 0), self.lmp.extract_fix("b", 0, 1, 1)
+                self.lmp.command("unfix b")
+                for one, expected in zip(found, (1.5 * (s - 1)**2, -3 * (s - 1))):
+                    self.assertAlmostEqual(one, expected / plumedtest.EV, delta=1e-12)
 
     def test_no_atom_map(self):
         path = put(S + R + "d: DISTANCE ATOMS=1,2\nRESTRAINT ARG=d AT=1 KAPPA=1\n")
@@ -245,16 +292,42 @@ EXTRA
 class Kernels(InProcess):
     """Libraries that claim to be another PLUMED."""
 
-    def kernel(self, **macros):
-        compiler = shutil.which("cc") or shutil.which("gcc")
+    def compile(self, text, *options, suffix=".c", name=None):
+        """Compile a file with the C or C++ compiler and return the path of the result."""
+        names = ("cc", "gcc") if suffix == ".c" else ("c++", "g++")
+        compiler = next(filter(None, map(shutil.which, names)), None)
         if not compiler:
-            self.skipTest("there is no C compiler")
-        source = tempfile.mktemp(suffix=".c", dir=coordtest.folder())
+            self.skipTest(f"there is no compiler {' or '.join(names)}")
+        source = tempfile.mktemp(suffix=suffix, dir=coordtest.folder())
         with open(source, "w") as file:
-            file.write(re.sub("API|TABLE|EXTRA", lambda word: str(macros.get(word.group(), 2)), FAKE))
-        library = source.replace(".c", ".so")
-        subprocess.run([compiler, "-shared", "-fPIC", "-o", library, source], check=True)
-        return library
+            file.write(text)
+        made = os.path.join(coordtest.folder(), name) if name else source[:-len(suffix)] + ".so"
+        subprocess.run([compiler, "-o", made, source, *options], check=True)
+        return made
+
+    def kernel(self, *options, **macros):
+        text = re.sub("API|TABLE|EXTRA", lambda word: str(macros.get(word.group(), 2)), FAKE)
+        return self.compile(text, "-shared", "-fPIC", *options)
+
+    def kernel_linked_to(self, mpi):
+        """Return a PLUMED of the right version that is linked to an MPI library."""
+        calls = "int MPI_Init(int *, char ***); int begin(void) { return MPI_Init(0, 0); }"
+        return self.kernel(mpi, "-Wl,-rpath," + os.path.dirname(mpi), API=10, TABLE=2, EXTRA=calls)
+
+    def other_mpi(self, number):
+        """Return a library that claims to be an MPI, with a number that the MPI of LAMMPS does not have."""
+        name = f"libmpi.so.{number}"
+        return self.compile("int MPI_Init(int *a, char ***b) { return 0; } int MPI_Finalize(void) { return 0; }", "-shared",
+                            "-fPIC", f"-Wl,-soname,{name}", name=name)
+
+    def mpi_of_lammps(self):
+        """Return the file of the MPI library in this process."""
+        with open("/proc/self/maps") as file:
+            found = [path for path in re.findall(r"/\S*/libmpi\.so\S*", file.read())
+                     if not path.startswith(coordtest.folder())]
+        if not found:
+            self.skipTest("this process has no libmpi.so")
+        return found[0]
 
     def test_kernels(self):
         path = put(S + R)
@@ -273,6 +346,65 @@ class Kernels(InProcess):
                 if self.lmp.has_id("fix", "b"):
                     self.lmp.command("unfix b")
         self.check_still_usable()
+
+    def test_other_mpi(self):
+        """A kernel that is linked to a library of another MPI, and one whose library does not exist."""
+        path = put(S + R)
+        refused = self.kernel_linked_to(self.other_mpi(120))
+        missing = self.other_mpi(121)
+        incomplete = self.kernel_linked_to(missing)
+        os.remove(missing)
+        for library, message in (
+                (refused, f"the PLUMED library {refused} is linked to another MPI than LAMMPS - use a PLUMED that is built "
+                 "with the MPI of LAMMPS, or without MPI"),
+                (incomplete, "the PLUMED library cannot be loaded: libmpi.so.121: cannot open shared object file: No such "
+                 "file or directory" + LOAD)):
+            with self.subTest(message):
+                words = f"{FIX}c_cv plumedfile {path} outfile {path}.log kernel "
+                found, marked = error_of(self.lmp, words + library)
+                self.assertEqual(without_suffix(found), "Fix coord/plumed: " + message)
+                self.assertEqual(marked, f"{words}[{library}]")
+                code, output = run_script(f"{SYSTEM}{words}{library}\n", 2)
+                self.assertNotEqual(code, 0)
+                self.assertEqual(errors_in(output), ["Fix coord/plumed: " + message])
+        self.check_still_usable()
+
+    def test_same_mpi(self):
+        """A kernel that is linked to the MPI of LAMMPS is used."""
+        path = put(S + R)
+        library = self.kernel_linked_to(self.mpi_of_lammps())
+        commands(self.lmp, f"{FIX}c_cv plumedfile {path} outfile {path}.log kernel {library}\nrun 0\nunfix b")
+        self.check_still_usable()
+
+    def test_same_mpi_in_a_program_without_pic(self):
+        """The address of MPI_Init is then one in the program."""
+        sources = os.path.abspath(os.path.join(os.path.dirname(__file__), "../../../src/GPUCOORD"))
+        mpi = self.mpi_of_lammps()
+        text = """
+#include "bias_plumed_kernel.h"
+#include <cstdio>
+#include <exception>
+extern "C" int MPI_Init(int *, char ***);
+extern "C" int MPI_Finalize();
+int main(int narg, char **arg)
+{
+  if (narg > 2) return MPI_Finalize();
+  try {
+    LAMMPS_NS::PlumedKernel(arg[1], reinterpret_cast<const void *>(&MPI_Init));
+    std::puts("used");
+  } catch (const std::exception &e) {
+    std::puts(e.what());
+  }
+}
+"""
+        kernels = self.kernel_linked_to(mpi), self.kernel_linked_to(self.other_mpi(122))
+        for options in ("-fno-pie", "-no-pie"), ("-fPIE", "-pie"):
+            with self.subTest(options):
+                program = self.compile(text, *options, "-std=c++17", "-I" + sources, f"{sources}/bias_plumed_kernel.cpp", mpi,
+                                       "-Wl,-rpath," + os.path.dirname(mpi), "-ldl", suffix=".cpp")
+                for kernel, message in zip(kernels, ("^used$", "is linked to another MPI")):
+                    done = subprocess.run([program, kernel], capture_output=True, text=True, timeout=60)
+                    self.assertRegex(done.stdout.strip(), message)
 
 
 class Runs(InProcess):
@@ -378,8 +510,100 @@ class Runs(InProcess):
         self.assertEqual(len(plumedtest.read_columns(path + ".H")["s"]), 6)
 
 
+class FullDisk(unittest.TestCase):
+    """A restarted run that cannot move later hills to a backup file ends, and all files are as before."""
+
+    HILLS = ("m: METAD ARG=s SIGMA=0.1 HEIGHT=1 PACE=2 FILE={0}/HILLS FMT=%25.17g\n"
+             "o: OPES_METAD ARG=s PACE=2 SIGMA=0.1 BARRIER=20 TEMP=300 FILE={0}/KERNELS FMT=%.17g\n")
+    FULL = "Fix coord/plumed b: cannot write {0}/{1}: {2} - {0}/{3} is unchanged; make room, or allow writing, in its folder, " \
+        "and start the run again"
+
+    def setUp(self):
+        """Write hills of 29 steps, and a restart file of step 20 or of step 6."""
+        self.folder = tempfile.mkdtemp(dir=coordtest.folder())
+        self.path = put(S + self.HILLS.format(self.folder))
+        fix = f"{FIX}c_cv plumedfile {self.path} outfile {self.folder}/log"
+        begin, rest = SYSTEM.split("velocity")
+        lmp = errortest.start()
+        commands(lmp, f"{begin}velocity{rest}{fix}\nrun 6\nwrite_restart {self.folder}/restart.6\nrun 14\n"
+                 f"write_restart {self.folder}/restart.20\nrun 9")
+        lmp.close()
+        again = rest.split("\n", 1)[1]    # without velocities
+        self.scripts = {step: f"read_restart {self.folder}/restart.{step}\nthermo 1\n{again}{fix}\nrun 29 upto\n"
+                        for step in (6, 20)}
+        self.before = self.files()
+        self.assertEqual(self.before["HILLS"].count(b"\n"), 14 + 3)
+
+    def files(self):
+        """Return the bytes of all files except PLUMED's log and LAMMPS' restart files."""
+        found = {}
+        for name in os.listdir(self.folder):
+            if not name.startswith("restart.") and "log" not in name:
+                with open(f"{self.folder}/{name}", "rb") as file:
+                    found[name] = file.read()
+        return found
+
+    def check_error(self, result, message):
+        code, output = result
+        self.assertNotEqual(code, 0)
+        self.assertEqual(errors_in(output), [message], output[-3000:])
+        self.assertEqual(self.files(), self.before)
+
+    def check_next_run(self):
+        """With room the run goes on, and both files have all hills."""
+        code, output = run_script(self.scripts[20], 2)
+        self.assertEqual(code, 0, output[-3000:])
+        for name in "HILLS", "KERNELS":
+            columns = plumedtest.read_columns(f"{self.folder}/{name}")
+            self.assertEqual(np.rint(1e3 * columns["time"]).tolist(), list(range(2, 30, 2)), name)
+            self.assertIn("bck.0." + name, self.files())
+
+    def test_device(self):
+        """Each new file is on a full device in turn."""
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        for ranks in 1, 2:
+            for name in "bck.0.HILLS", "HILLS":
+                with self.subTest(name, ranks=ranks):
+                    os.symlink("/dev/full", f"{self.folder}/{name}.part")
+                    self.check_error(run_script(self.scripts[20], ranks),
+                                     self.FULL.format(self.folder, name, "No space left on device", "HILLS"))
+        # The first file is moved already, and the next run does not move it again.
+        os.symlink("/dev/full", f"{self.folder}/KERNELS.part")
+        code, output = run_script(self.scripts[20], 2)
+        self.assertEqual(errors_in(output), [self.FULL.format(self.folder, "KERNELS", "No space left on device", "KERNELS")])
+        self.assertEqual(self.files()["KERNELS"], self.before["KERNELS"])
+        self.assertEqual(set(self.files()), {"HILLS", "KERNELS", "bck.0.HILLS"})
+        self.check_next_run()
+        self.assertNotIn("bck.1.HILLS", self.files())
+
+    def test_limit(self):
+        """The size of a file is limited. The file of the hills of 20 steps is larger than that of the later ones, and in
+        a restart from step 6 the latter is the larger one."""
+        line = len(self.before["HILLS"].split(b"\n")[4]) + 1
+        for step, name in (20, "HILLS"), (6, "bck.0.HILLS"):
+            with self.subTest(name):
+                lmp = errortest.start()
+                *begin, run = self.scripts[step].strip().split("\n")
+                commands(lmp, "\n".join(begin))
+                # Python ignores the signal for a file that grows beyond the limit, so that the
+                # write fails instead.
+                soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+                resource.setrlimit(resource.RLIMIT_FSIZE, (9 * line, hard))
+                try:
+                    message, _ = error_of(lmp, run)
+                finally:
+                    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+                lmp.close()
+                self.assertEqual(message, self.FULL.format(self.folder, name, "File too large", "HILLS"))
+                self.assertEqual(self.files(), self.before)
+        self.check_next_run()
+
+
 def setUpModule():
     os.chdir(coordtest.folder())    # PLUMED's files of no name
+    if plumedtest.version() >= (2, 10):
+        RUNS.update({name: (text, r"PLUMED: .*label cv has been already used") for name, text in USED_LABELS.items()})
 
 
 if __name__ == "__main__":

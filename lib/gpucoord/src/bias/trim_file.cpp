@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <fstream>
+#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
@@ -18,6 +20,7 @@ namespace {
     std::vector<std::string> lines;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) lines.push_back(line);
+    if (file.bad()) throw std::runtime_error("cannot read " + path + ": " + last_error());
     return lines;
   }
 
@@ -51,15 +54,24 @@ std::string trim_file(const std::string &path, double time)
   // The comments at the beginning are not later either.
   later = std::find_if_not(later, lines.end(), is_comment);
   const std::string backup = free_backup_name(path);
-  NewFile moved(backup), kept(path);
-  for (const auto &line : lines) {    // the names of the columns
-    if (line.empty() || line[0] != '#') break;
-    moved.add(line + "\n");
+  bool is_moved = false;
+  try {
+    NewFile moved(backup), kept(path);
+    for (const auto &line : lines) {    // the names of the columns
+      if (line.empty() || line[0] != '#') break;
+      moved.add(line + "\n");
+    }
+    for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
+    for (auto line = lines.begin(); line != later; ++line) kept.add(*line + "\n");
+    moved.finish();
+    is_moved = true;
+    kept.finish();
+  } catch (const std::runtime_error &e) {
+    if (is_moved) std::remove(backup.c_str());
+    throw std::runtime_error(
+        std::string(e.what()) + " - " + path +
+        " is unchanged; make room, or allow writing, in its folder, and start the run again");
   }
-  for (auto line = later; line != lines.end(); ++line) moved.add(*line + "\n");
-  for (auto line = lines.begin(); line != later; ++line) kept.add(*line + "\n");
-  moved.finish();
-  kept.finish();
   return backup;
 }
 
