@@ -128,7 +128,7 @@ def main():
     density = (in_n * weights) @ in_d.T
     samples = in_n @ in_d.T         # in numbers of samples within about a width
     with np.errstate(divide="ignore"):
-        f = -KT * np.log(density / density.max())
+        f = 0.0 - KT * np.log(density / density.max())
     f[samples < 1] = np.nan
     print("\nminima of the map          d, A     n     F, kcal/mol")
     for name, low, high in (("contact pair", 2.3, D[barrier]), ("solvent-separated pair", D[barrier] + 0.2, WALL)):
