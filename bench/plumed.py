@@ -111,8 +111,8 @@ def beside_fix_plumed(lmp, folder, kokkos, scale, plugin):
             output = run_lammps(lmp, folder, "\n".join(theirs), threads=threads)
         except SystemExit as ended:    # with threads of PLUMED the plugin crashes at the end, after its runs
             output = str(ended)
-        his = times_of(output, peers)[0][-1]
-        row(f"{natoms:,}", mine, his, f"{his / mine:.0f}")
+        other = times_of(output, peers)[0][-1]
+        row(f"{natoms:,}", mine, other, f"{other / mine:.0f}")
 
 
 def main():

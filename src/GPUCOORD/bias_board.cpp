@@ -52,7 +52,6 @@ void BiasBoard::forget_evaluation()
 {
   callers.clear();
   entries.clear();
-  started.clear();
 }
 
 /* ---------------------------------------------------------------------- */
@@ -151,17 +150,18 @@ std::vector<CollectiveVariable *> BiasBoard::due_on_host() const
 
 void BiasBoard::start()
 {
+  std::vector<CollectiveVariable *> some;
   for (CollectiveVariable *variable : due_on_host())
-    if (variable->is_resident()) started.push_back(variable);
-  start(started, true);
+    if (variable->is_resident() && !variable->is_started()) some.push_back(variable);
+  start(some, true);
 }
 
 void BiasBoard::evaluate()
 {
   const std::vector<CollectiveVariable *> due = due_on_host();
   std::vector<CollectiveVariable *> others;
-  std::copy_if(due.begin(), due.end(), std::back_inserter(others), [this](const auto *variable) {
-    return std::find(started.begin(), started.end(), variable) == started.end();
+  std::copy_if(due.begin(), due.end(), std::back_inserter(others), [](const auto *variable) {
+    return !variable->is_started();
   });
   // the masks of a fix are about its own variables alone
   if (std::any_of(others.begin(), others.end(), [](const CollectiveVariable *variable) {
@@ -170,14 +170,12 @@ void BiasBoard::evaluate()
     atoms_to_host();
   start(others, true);
   finish(due);
-  started.clear();
 }
 
 void BiasBoard::evaluate_now(CollectiveVariable *variable, unsigned want)
 {
   const std::vector<Entry> of_forces = std::move(entries);
   entries.clear();
-  started.clear();    // evaluate() starts them again
   add_with_children(variable, want | CollectiveVariable::ON_HOST, true);
   std::vector<CollectiveVariable *> due;
   for (const Entry &one : entries) {

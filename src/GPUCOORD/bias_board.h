@@ -46,8 +46,8 @@ class VariableUser {
   ~VariableUser() = default;
 };
 
-// Atom data on the host, for whoever reads or changes them there. Without KOKKOS they are nowhere
-// else.
+// Atom data on the host with KOKKOS, for whoever reads or changes them there. Without KOKKOS there
+// is no such object, because atom data are on the host alone.
 
 class HostAtoms {
  public:
@@ -72,7 +72,7 @@ class BiasBoard : protected Pointers {
   // Before each run: the users in the order of fixes.
   void find_users();
   void remove(VariableUser *);
-  // KOKKOS styles tell how.
+  // A KOKKOS fix gives the board this object.
   void use(std::unique_ptr<HostAtoms> with_kokkos) { host_atoms = std::move(with_kokkos); }
   void atoms_to_host()
   {
@@ -84,7 +84,8 @@ class BiasBoard : protected Pointers {
   }
 
   static constexpr int ALL_LEVELS = -1;
-  // Each user calls this first in each force evaluation. level: of rRESPA.
+  // Each user calls this first in each force evaluation; with KOKKOS on a GPU fix coord/plumed does
+  // so before the pair style. level: of rRESPA.
   void announce(VariableUser *, int vflag, gpucoord::Step::Moment, int level = ALL_LEVELS);
   // Whether the variables of this user stay on the GPU, so that the host need not wait for them.
   bool are_enqueued(const VariableUser *) const;
@@ -115,8 +116,7 @@ class BiasBoard : protected Pointers {
   // This force evaluation: those that have called announce(), and at which level.
   std::vector<const VariableUser *> callers;
   int level_of_callers = ALL_LEVELS;
-  std::vector<Entry> entries;                   // children before parents
-  std::vector<CollectiveVariable *> started;    // some of those to be evaluated on the host
+  std::vector<Entry> entries;    // children before parents
   std::vector<double> numbers, sums;
 };
 

@@ -56,7 +56,7 @@ class BiasEvaluation : protected Pointers {
   // Adds the forces of the last evaluation.
   void add_forces(double strength);
 
-  // The last evaluation. Wait for it.
+  // These functions wait for the last evaluation.
   const gpucoord::BiasState &state();
   double output(int n);    // collective
 

@@ -27,7 +27,7 @@ using namespace LAMMPS_NS;
 
 PlumedAtoms::PlumedAtoms(LAMMPS *lmp, std::string owner_in) :
     Pointers(lmp), owner(std::move(owner_in)), board(BiasBoard::of(lmp)), has_all(false),
-    asked(false)
+    asked(false), knows_masses(false)
 {
 }
 
@@ -90,10 +90,28 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   if (!is_all) check_map();
   requested = ids;
   has_all = is_all;
-  share_masses();
+  if (knows_masses && !is_all)
+    take_masses();
+  else
+    share_masses();
+  if (!is_all) return;
+  knows_masses = true;
+  masses_of_all = masses;
+  charges_of_all = charges;
 }
 
-// PLUMED keeps masses and charges from its first step on.
+// PLUMED keeps masses and charges from its first step on, in which it asks for all atoms.
+void PlumedAtoms::take_masses()
+{
+  if (comm->me != 0) return;
+  masses.clear();
+  charges.clear();
+  for (const int id : requested) {
+    masses.push_back(masses_of_all[id]);
+    charges.push_back(charges_of_all[id]);
+  }
+}
+
 void PlumedAtoms::share_masses()
 {
   board->atoms_to_host();
@@ -170,6 +188,8 @@ void PlumedAtoms::add_forces(const std::vector<int> &ids, const std::vector<doub
 
 double PlumedAtoms::memory_usage() const
 {
-  const std::size_t doubles = positions.size() + masses.size() + charges.size();
-  return static_cast<double>(doubles * sizeof(double) + requested.size() * sizeof(int));
+  const std::size_t doubles = positions.size() + masses.size() + charges.size() +
+      masses_of_all.size() + charges_of_all.size();
+  return static_cast<double>(doubles * sizeof(double) + requested.size() * sizeof(int) +
+                             is_there.size());
 }

@@ -55,7 +55,7 @@ class PlumedAtoms : protected Pointers {
   virtual void add_forces(const std::vector<int> &ids, const std::vector<double> &force);
 
   virtual double bytes_copied() const { return -1.0; }    // as in CollectiveVariable
-  double memory_usage() const;
+  virtual double memory_usage() const;
 
  protected:
   static constexpr int COLUMNS = 4;    // of own_positions(): x, y, z, and 1
@@ -75,10 +75,13 @@ class PlumedAtoms : protected Pointers {
  private:
   int index_of(int id) const;
   void share_masses();
+  void take_masses();
   void check_map() const;
 
   bool asked;
   std::vector<double> positions, masses, charges;
+  bool knows_masses;                                    // of all IDs
+  std::vector<double> masses_of_all, charges_of_all;    // on rank 0, one an ID
   std::vector<char> is_there;
 };
 

@@ -511,6 +511,8 @@ void ComputeCoordGPU::compute_share(Share &share)
 double ComputeCoordGPU::evaluate(unsigned want, bool is_for_forces)
 {
   double numbers[NSHARED], sums[NSHARED];
+  if (where == Where::STARTED)
+    where = Where::UNKNOWN;    // this takes the place of what was started
   start_evaluation(want, is_for_forces);
   share(numbers);
   MPI_Allreduce(numbers, sums, NSHARED, MPI_DOUBLE, MPI_SUM, world);

@@ -46,6 +46,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   std::string dynamic_group() const override;
   void announce(unsigned want) override;
+  bool is_started() const override { return where == Where::STARTED; }
   bool is_known() const override { return where == Where::DEVICE || where == Where::HOST; }
   void start(bool is_for_forces) override;
   void share(double *numbers) override;
@@ -60,9 +61,9 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
  protected:
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
-  // The value and the gradients of this force evaluation: not known; enqueued on the GPU; the value
-  // on the host and the gradients on the GPU; both on the host.
-  enum class Where { UNKNOWN, ENQUEUED, DEVICE, HOST };
+  // The value and the gradients of this force evaluation: not known; enqueued on the GPU; started;
+  // the value on the host and the gradients on the GPU; both on the host.
+  enum class Where { UNKNOWN, ENQUEUED, STARTED, DEVICE, HOST };
 
   // The evaluation of this rank.
   struct Share {

@@ -37,6 +37,7 @@ void ComputeCoordGPU::announce(unsigned want)
 void ComputeCoordGPU::start(bool is_for_forces)
 {
   start_evaluation(wanted & ~ON_HOST, is_for_forces);
+  where = Where::STARTED;
 }
 
 void ComputeCoordGPU::finish(const double *sums)

@@ -28,7 +28,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <exception>
 
 using namespace LAMMPS_NS;
 using namespace FixConst;
@@ -50,8 +49,8 @@ FixCoordBias::FixCoordBias(LAMMPS *lmp, int narg, char **arg, const std::string 
     Fix(lmp, narg, arg),
     owner(fmt::format("Fix {} {}", style_name, id)), first_step(update->ntimestep),
     restart_step(gpucoord::BiasStart::NONE), has_begun(false), is_set_up(false),
-    warned_of_rerun(false), respa(nullptr), ilevel_respa(0), evaluations_a_step(1),
-    evaluations_done(0), last_step(-1), first_of_minimization(0)
+    warned_of_rerun(false), ilevel_respa(0), evaluations_a_step(1), evaluations_done(0),
+    last_step(-1), first_of_minimization(0)
 {
   if (igroup != 0)
     error->all(FLERR, 1,
@@ -85,15 +84,20 @@ int FixCoordBias::setmask()
 
 /* ---------------------------------------------------------------------- */
 
+// Null: another integrator.
+static Respa *respa_of(const Update *update)
+{
+  const bool is_respa = utils::strmatch(update->integrate_style, "^respa");
+  return is_respa ? static_cast<Respa *>(update->integrate) : nullptr;
+}
+
 void FixCoordBias::init()
 {
   find_variables();
   evaluation->begin_run();
   check_order_of_fixes();
   evaluations_a_step = 1;
-  respa = nullptr;
-  if (utils::strmatch(update->integrate_style, "^respa")) {
-    respa = dynamic_cast<Respa *>(update->integrate);
+  if (const Respa *respa = respa_of(update)) {
     ilevel_respa = respa->nlevels - 1;
     if (respa_level >= 0) ilevel_respa = MIN(respa_level, ilevel_respa);
     for (int level = ilevel_respa; level < respa->nlevels; ++level)
@@ -271,6 +275,7 @@ void FixCoordBias::setup(int vflag)
 {
   evaluations_done = 0;
   bias->begin_run(update->ntimestep);
+  Respa *const respa = respa_of(update);    // run_style may follow init(): run pre no
   if (respa) respa->copy_flevel_f(ilevel_respa);
   apply(vflag, Moment::SETUP);
   if (respa) respa->copy_f_flevel(ilevel_respa);

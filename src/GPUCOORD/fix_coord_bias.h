@@ -30,7 +30,6 @@ FixStyle(coord/bias,FixCoordBias);
 
 namespace LAMMPS_NS {
 class CollectiveVariable;
-class Respa;
 
 class FixCoordBias : public Fix, public VariableUser {
  public:
@@ -88,7 +87,6 @@ class FixCoordBias : public Fix, public VariableUser {
   bool warned_of_rerun;
   std::string printed;
 
-  Respa *respa;    // null: another integrator
   int ilevel_respa;
   int evaluations_a_step, evaluations_done;    // rRESPA: of this fix's level
   bigint last_step;

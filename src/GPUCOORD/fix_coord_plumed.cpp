@@ -140,9 +140,11 @@ unsigned FixCoordPlumed::want(int vflag) const
 
 /* ---------------------------------------------------------------------- */
 
-// With KOKKOS on a GPU: it computes the variables, and then the other forces while PLUMED runs.
+// With KOKKOS on a GPU the variables are computed before the other forces, which the GPU computes
+// while PLUMED runs.
 void FixCoordPlumed::pre_force(int vflag)
 {
+  plumed->set_known_step(PlumedBias::NONE);    // an error may follow before all ranks have results
   evaluation->announce(vflag, Moment::LAST_OF_STEP, BiasBoard::ALL_LEVELS);
   is_announced = true;
   evaluation->start_variables();
@@ -150,7 +152,8 @@ void FixCoordPlumed::pre_force(int vflag)
 
 void FixCoordPlumed::apply(int vflag, Moment moment, int level)
 {
-  if (!is_announced) evaluation->announce(vflag, moment, level);
+  // An error may have ended the last timestep after pre_force().
+  if (!is_announced || moment == Moment::SETUP) evaluation->announce(vflag, moment, level);
   is_announced = false;
   v_init(vflag);
   evaluation->evaluate_variables();

@@ -68,6 +68,8 @@ class CollectiveVariable {
   // Starts the evaluation of this rank. Never throws for a failure of one rank: share() tells.
   // is_for_forces: in a force evaluation, where ghost atoms are current.
   virtual void start(bool is_for_forces) = 0;
+  // Whether it has been started and not yet finished; an output in between drops what was started.
+  virtual bool is_started() const { return false; }
   // Waits, and gives this rank's numbers.
   virtual void share(double *numbers) = 0;
   // Takes the sums over ranks, and ends in an error on all ranks where one has failed.

@@ -88,6 +88,13 @@ void PlumedAtomsKokkos::add_forces(const std::vector<int> &ids, const std::vecto
   device->end_forces();
 }
 
+double PlumedAtomsKokkos::memory_usage() const
+{
+  return PlumedAtoms::memory_usage() +
+      static_cast<double>((selected.size() + index.size()) * sizeof(int)) +
+      (resident ? static_cast<double>(resident->bytes()) : 0.0);
+}
+
 double PlumedAtomsKokkos::bytes_copied() const
 {
   return resident ? static_cast<double>(resident->bytes_copied()) : 0.0;

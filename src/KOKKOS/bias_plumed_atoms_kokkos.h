@@ -31,6 +31,7 @@ class PlumedAtomsKokkos : public PlumedAtoms {
   void start() override;
   void add_forces(const std::vector<int> &ids, const std::vector<double> &force) override;
   double bytes_copied() const override;
+  double memory_usage() const override;
 
  private:
   void own_positions(double *rows) override;

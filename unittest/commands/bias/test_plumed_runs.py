@@ -451,6 +451,16 @@ class Neighbors(unittest.TestCase):
 
 
 class Parts(unittest.TestCase):
+    def test_variable_read_by_another_fix(self):
+        """A fix that reads the variable in each timestep, before this fix or after it, changes nothing."""
+        read = ["variable f equal 0*c_c", "fix read all addforce v_f 0 0"]
+        results = []
+        for before, after in ((), ()), (read, ()), ((), read):
+            results.append(run_with([*before, fix_of(input_of(METAD + PRINT)), *after], ["run 20"]))
+            self.assertGreater(np.abs(results[-1].tables[-1]["f_b"]).max(), 0.01)
+        for found in results[1:]:
+            compare(self, found, results[0])
+
     def test_fix_modify(self):
         """Without the fix's energy or virial both equal those of the pair style alone. Forces are unchanged."""
         system = System(self, test_bias_forces.BOXES["orthogonal"])

@@ -29,7 +29,7 @@ class GPUCOORD_API ResidentAtoms {
   // Enqueues f += force, [n][3]. Waits for the call before.
   virtual void add_forces(const DeviceForces &, const double *force, DeviceStream) = 0;
 
-  virtual std::size_t bytes() const = 0;            // device memory
+  virtual std::size_t bytes() const = 0;            // device memory, and pinned host memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 

@@ -44,8 +44,17 @@ namespace {
 
   class CudaResidentAtoms : public ResidentAtoms {
    public:
+    // the GPU may still use the pinned memory
+    ~CudaResidentAtoms() override
+    {
+      cudaEventSynchronize(collected);
+      cudaEventSynchronize(added);
+    }
+
     void select(const std::vector<int> &chosen, DeviceStream stream) override
     {
+      collected.wait("reading positions");
+      added.wait("adding forces");
       n = static_cast<int>(chosen.size());
       index.reserve(chosen.size());
       x.reserve(3 * chosen.size());
@@ -86,7 +95,7 @@ namespace {
       copied += static_cast<std::int64_t>(3 * n * sizeof(double));
     }
 
-    std::size_t bytes() const override { return index.bytes(); }
+    std::size_t bytes() const override { return index.bytes() + x.bytes() + f.bytes(); }
     std::int64_t bytes_copied() const override { return copied; }
 
    private:

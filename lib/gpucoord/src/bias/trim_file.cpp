@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 #include <vector>
 
 namespace gpucoord {
@@ -20,7 +22,10 @@ namespace {
     std::vector<std::string> lines;
     std::ifstream file(path);
     for (std::string line; std::getline(file, line);) lines.push_back(line);
-    if (file.bad()) throw std::runtime_error("cannot read " + path + ": " + last_error());
+    std::error_code ignored;
+    const bool is_closed = !file.is_open() && std::filesystem::exists(path, ignored);
+    if (is_closed || file.bad())
+      throw std::runtime_error("cannot read " + path + ": " + last_error());
     return lines;
   }
 
