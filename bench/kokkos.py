@@ -156,7 +156,7 @@ class Case:
     variable: str = RATIONAL
     precision: str = "mixed"
     peer: str = ""
-    expression: str = ""    # what the bias acts on, in the variable s
+    expression: str = ""    # the bias acts on this function of the variable s; "": on s itself
     over: float = None    # largest added ms over the case before it
 
 
@@ -255,15 +255,20 @@ def median_difference(before, after):
     return median, (high - low) / 2 * 1.86 / len(before)**0.5
 
 
+def runs_of(output):
+    """Yield for each run after a line 'bench NUMBER ...': these numbers, its seconds, its output."""
+    for part in re.split(r"^bench (?=[0-9])", output, flags=re.M)[1:]:
+        numbers = [int(word) for word in part.split("\n", 1)[0].split()]
+        yield numbers, float(re.search(r"^Loop time of (\S+)", part, re.M).group(1)), part
+
+
 def measure(lmp, folder, kokkos, system, ranks=1):
     """Return the results for each case of a system, and the compute's message about its device."""
     with open(os.path.join(folder, "water.txt"), "w") as file:
         file.write(WATER_MOLECULE)
     output = run_lammps(lmp, folder, script_of(system), "-k", *kokkos, "-sf", "kk", ranks=ranks)
     took, copied, atoms = {}, {}, {}
-    for part in re.split(r"^bench (?=[0-9])", output, flags=re.M)[1:]:
-        number, biased, *counts = (int(word) for word in part.split("\n", 1)[0].split())
-        seconds = float(re.search(r"^Loop time of (\S+)", part, re.M).group(1))
+    for (number, biased, *counts), seconds, part in runs_of(output):
         took.setdefault((number, biased), []).append(1e3 * seconds / system.steps)
         if biased:
             atoms[number] = counts

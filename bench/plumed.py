@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 
-from kokkos import MELT, RATIONAL, median_difference, nothing_to_do, steps_of
+from kokkos import MELT, RATIONAL, median_difference, nothing_to_do, runs_of, steps_of
 from launch import run_lammps
 from run import head, row
 
@@ -61,9 +61,8 @@ def write_inputs(folder, natoms, s0):
 def times_of(output, steps):
     """Return milliseconds of a step, by case, in the order of the runs."""
     took = {}
-    for part in re.split(r"^bench (?=[0-9])", output, flags=re.M)[1:]:
-        seconds = float(re.search(r"^Loop time of (\S+)", part, re.M).group(1))
-        took.setdefault(int(part.split("\n", 1)[0]), []).append(1e3 * seconds / steps)
+    for (number,), seconds, _ in runs_of(output):
+        took.setdefault(number, []).append(1e3 * seconds / steps)
     return took
 
 

@@ -23,8 +23,8 @@
 
 namespace LAMMPS_NS {
 
-// Evaluates the bias of a fix and its variables: on the GPU, without a wait of the host, where all
-// of them can be evaluated there, else on the host. The fix does not know which.
+// Evaluates the bias of a fix and its variables. They are evaluated on the GPU, without a wait of
+// the host, if all of them can be, and otherwise on the host. The fix does not know which.
 
 class BiasEvaluation : protected Pointers {
  public:

@@ -13,6 +13,8 @@
 
 #include "pointers.h"
 
+#include "gpucoord/resident_atoms.h"
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -49,7 +51,7 @@ class PlumedAtoms : protected Pointers {
   const std::vector<double> &charge() const { return charges; }
   bool exists(std::size_t k) const { return is_there[k]; }
 
-  // Whether the atoms of this rank are there, but for rounding; x: [3 n].
+  // Whether the atoms of this rank are at x, [3 n], up to rounding.
   bool are_at(const std::vector<int> &ids, const std::vector<double> &x);
   // Adds forces, [3 n], to those of the atoms of this rank.
   virtual void add_forces(const std::vector<int> &ids, const std::vector<double> &force);
@@ -58,11 +60,11 @@ class PlumedAtoms : protected Pointers {
   virtual double memory_usage() const;
 
  protected:
-  static constexpr int COLUMNS = 4;    // of own_positions(): x, y, z, and 1
+  static constexpr int COLUMNS = 4;    // columns of own_positions(): x, y, z, and 1
   // Whether PLUMED asks for atoms in this evaluation.
   bool is_asked() const { return asked; }
   // Index of each requested atom of this rank, or NOT_HERE.
-  static constexpr int NOT_HERE = -1;
+  static constexpr int NOT_HERE = gpucoord::ResidentAtoms::NOT_HERE;
   std::vector<int> find() const;
   // Sets the rows of the requested atoms of this rank, [n][COLUMNS]; the others are 0.
   virtual void own_positions(double *rows);
@@ -80,7 +82,7 @@ class PlumedAtoms : protected Pointers {
 
   bool asked;
   std::vector<double> positions, masses, charges;
-  bool knows_masses;                                    // of all IDs
+  bool knows_masses;    // whether masses_of_all and charges_of_all are set
   std::vector<double> masses_of_all, charges_of_all;    // on rank 0, one an ID
   std::vector<char> is_there;
 };

@@ -380,7 +380,7 @@ double FixCoordBias::compute_vector(int n)
 
 void FixCoordBias::write_restart(FILE *fp)
 {
-  evaluation->state();
+  evaluation->state();    // waits for the last evaluation
   if (comm->me != 0) return;
   gpucoord::Archive archive;
   archive.write(bias->kind());

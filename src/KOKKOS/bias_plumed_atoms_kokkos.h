@@ -41,7 +41,7 @@ class PlumedAtomsKokkos : public PlumedAtoms {
   std::unique_ptr<gpucoord::ResidentAtoms> resident;
   std::vector<int> selected;    // their IDs minus 1
   std::vector<int> index;       // one a selected atom
-  std::int64_t version;         // of the order of atoms when they were selected; 0: none are
+  std::int64_t version;         // order of atoms in which they were selected; 0: in none
 };
 
 }    // namespace LAMMPS_NS
