@@ -46,6 +46,12 @@ void ComputeCoordGPU::finish(const double *sums)
   where = keeps_gradients(running) ? Where::DEVICE : Where::HOST;
 }
 
+double ComputeCoordGPU::rounding() const
+{
+  const bool sums_floats = args->precision != gpucoord::Precision::DOUBLE;
+  return sums_floats ? 1e-6 : CollectiveVariable::rounding();
+}
+
 void ComputeCoordGPU::add_forces(gpucoord::Factor factor)
 {
   if (factor.host == 0.0) return;

@@ -219,10 +219,10 @@ void FixCoordPlumed::take_known_forces(const std::vector<double> &s)
 // Collective. Whether variables, atoms and box are those of the last evaluation.
 bool FixCoordPlumed::is_same_configuration(const std::vector<double> &s)
 {
-  constexpr double ROUNDING_OF_S = 1e-6;    // sums of float terms
   int differs = current_box() == plumed->atoms().box ? 0 : 1;
   for (std::size_t v = 0; v < s.size(); ++v)
-    if (!(std::fabs(s[v] - bias->state().s[v]) <= ROUNDING_OF_S * std::max(1.0, std::fabs(s[v]))))
+    if (!(std::fabs(s[v] - bias->state().s[v]) <=
+          found[v]->rounding() * std::max(1.0, std::fabs(s[v]))))
       differs = 1;
   if (!atoms->are_at(plumed->atoms().id, plumed->atoms().x)) differs = 1;
   int any;

@@ -171,6 +171,14 @@ class Differences(unittest.TestCase):
                     # The forces on both atoms of a pair are equal up to rounding: take two whole pairs.
                     plumedtest.compare_with_differences(self, f"{box}, {name}", system, np.argsort(of_bias)[-4:])
 
+    def test_small_changes_of_the_value(self):
+        """Displacements of distant pairs change S by 1e-7 and less. They are new configurations, though the timestep is the
+        same: PLUMED gets the new S."""
+        system = System(self, test_bias_forces.BOXES["orthogonal"])
+        system.plumed("pair", f"RESTRAINT ARG=pair AT={system.s['pair'] + 0.7} KAPPA=3 SLOPE=1\n")
+        of_bias = np.abs(system.forces_of_bias(system.evaluate()[1])).max(axis=1)
+        plumedtest.compare_with_differences(self, "distant pairs", system, np.argsort(of_bias)[:4], least=1e-4, tolerance=2e-11)
+
     def test_energy_and_virial(self):
         """The energy of the system has V, and the virial W dV/dS, which fix coord/bias also gives."""
         system = System(self, test_bias_forces.BOXES["orthogonal"])
