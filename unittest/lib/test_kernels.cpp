@@ -4,13 +4,16 @@
 #include "instruction_sets.h"
 #include "switch_cases.h"
 
+#include "../../lib/gpucoord/src/pairs/class_constants_host.h"
 #include "../../lib/gpucoord/src/switching/custom_function_host.h"
 #include "../../lib/gpucoord/src/switching/switch_dispatch.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string>
 #include <vector>
@@ -114,6 +117,100 @@ TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
         gather(gpucoord::DERIVATIVES | gpucoord::VIRIAL, more);
         for (int k = 1; k < 4; ++k) EXPECT_EQ(more[k], bare[k]) << set.name << " " << c.name;
       }
+  }
+}
+
+// Partners of several classes, with functions of one formula: the sums of the classes by gather(),
+// and the same derivatives with the virial.
+TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
+{
+  using Real = TypeParam;
+  const double eps = std::numeric_limits<Real>::epsilon();
+  const double weights[] = {1.0, -0.5, 0.3, 2.0};
+  for (const SwitchCase &c : switch_cases()) {
+    std::vector<Switch> list;
+    for (const double scale : {1.0, 0.8, 1.0}) {
+      gpucoord::SwitchOptions options = c.options;
+      options.d0 *= scale;
+      options.dmax *= scale;    // NaN, infinity: as they are
+      list.push_back(Switch(options));
+    }
+    for (const auto &set : instruction_sets<Real>(list[0], Precision::MIXED)) {
+      gpucoord::SwitchTable table(4);
+      std::vector<gpucoord::HostFunction<Real>> functions;
+      std::vector<std::unique_ptr<gpucoord::CustomFunction>> custom;
+      std::vector<double> weight(25, 1.0);
+      for (int k = 0; k < 3; ++k) {
+        table.set(1, k + 1, table.add(list[k]));
+        weight[table.place(1, k + 1)] = weights[k];
+        functions.push_back({list[k].dmax(), gpucoord::make_constants<Real>(list[k]), set.kernels});
+        custom.push_back(list[k].make_custom());
+      }
+      table.set(1, 4, 0);
+      weight[table.place(1, 4)] = weights[3];
+      for (int j = 1; j <= 4; ++j) weight[table.place(j, 1)] = weight[table.place(1, j)];
+      // All types with all: one group.
+      for (int i = 2; i <= 4; ++i)
+        for (int j = 2; j <= 4; ++j) table.set(i, j, 1);
+      const gpucoord::TypeClasses classes(table, weight.data());
+      const gpucoord::ClassGroups groups(classes);
+      const gpucoord::ClassFunctions<Real> of_classes(functions);
+      for (const int n : {0, 1, 17, 256, 257, 700})
+        for (const int self : {-1, n / 2}) {
+          if (self >= n) continue;
+          std::mt19937_64 random(n);
+          std::uniform_real_distribution<double> u(-3.0, 3.0);
+          std::vector<Real> x, y, z;
+          std::vector<int> type, of_class;
+          for (int k = 0; k < n; ++k) {
+            x.push_back(static_cast<Real>(u(random)));
+            y.push_back(static_cast<Real>(u(random)));
+            z.push_back(static_cast<Real>(u(random)));
+            type.push_back(1 + static_cast<int>(random() % 4));
+            of_class.push_back(classes.of(type.back()));
+          }
+          double expected[gpucoord::NSUMS] = {}, bare[gpucoord::NSUMS] = {},
+                 more[gpucoord::NSUMS] = {}, scale = 0.0;
+          for (int t = 1; t <= 4; ++t) {
+            std::vector<Real> xt, yt, zt;
+            for (int k = 0; k < n; ++k)
+              if (type[k] == t && k != self) {
+                xt.push_back(x[k]);
+                yt.push_back(y[k]);
+                zt.push_back(z[k]);
+              }
+            const int number = table.number(1, t);
+            double sums[gpucoord::NSUMS] = {};
+            set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL](
+                functions[number].constants, custom[number].get(), static_cast<int>(xt.size()),
+                xt.data(), yt.data(), zt.data(), Real(0.1), Real(-0.2), Real(0.3), -1, sums);
+            for (int k = 0; k < gpucoord::NSUMS; ++k) {
+              expected[k] += weight[table.place(1, t)] * sums[k];
+              scale = std::max(scale, std::fabs(sums[k]));
+            }
+          }
+          int any = 0;
+          for (int g = 0; g < groups.size(); ++g) {
+            const auto between = of_classes.between(classes, groups, groups.of(1), g);
+            if (between.only || between.dmax == 0.0) continue;
+            for (const auto &constants : between.of_class[classes.of(1)]) {
+              ++any;
+              const auto gather = [&](auto kernel, double *sums) {
+                kernel(constants, custom.data(), n, x.data(), y.data(), z.data(), of_class.data(),
+                       Real(0.1), Real(-0.2), Real(0.3), self, sums);
+              };
+              gather(set.kernels.gather_classes, bare);
+              gather(set.kernels.gather_classes_virial, more);
+            }
+          }
+          EXPECT_GT(any, 0);
+          for (int k = 0; k < gpucoord::NSUMS; ++k) {
+            EXPECT_NEAR(more[k], expected[k], 200.0 * eps * (scale + 1.0))
+                << set.name << " " << c.name << " n " << n << " self " << self << " sum " << k;
+            if (k < 4) EXPECT_EQ(bare[k], more[k]) << set.name << " " << c.name;
+          }
+        }
+    }
   }
 }
 

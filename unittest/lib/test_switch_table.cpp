@@ -120,6 +120,31 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
   }
 }
 
+// More types than a table in one or two vector registers has.
+TEST(Types, of_which_there_are_many)
+{
+  for (const int ntypes : {9, 20, 40}) {
+    std::vector<SwitchCase> functions = all_kinds();
+    const int first = static_cast<int>(functions.size());
+    for (int k = 0; k < 30; ++k)
+      functions.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
+    functions.push_back(custom("1/(1+x^8)", rational(8, 16, 0.6, 0.0, 1.2)));
+    functions.push_back(custom("exp(-x)", plain(SwitchKind::EXP, 0.3, 0.0, 1.3)));
+    for (const bool one_kind : {true, false}) {
+      Table table(ntypes, functions);
+      for (int i = 1; i <= ntypes; ++i)
+        for (int j = i; j <= ntypes; ++j)
+          table.set(i, j,
+                    one_kind ? first + (7 * i * j + i + j) % 30
+                             : (5 * i * j + i + j) % static_cast<int>(functions.size()),
+                    1.0 - 0.05 * ((i + j) % 30));
+      check_engines(table, dense_system(250, Groups::OVERLAPPING, 60, 140 + ntypes),
+                    random_types(250, ntypes, 141),
+                    std::to_string(ntypes) + " types" + (one_kind ? " of one kind" : ""));
+    }
+  }
+}
+
 TEST(Types, a_table_without_any_pair_gives_nothing)
 {
   const Table table(2, all_kinds());
@@ -367,6 +392,29 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
       EXPECT_EQ(classes.size(), largest + 1);    // no class is empty
     }
   }
+}
+
+// Groups of classes that have functions with the same ones.
+TEST(Classes, that_have_functions_with_the_same_classes_are_one_group)
+{
+  const auto groups_of = [](const Table &table) {
+    return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).of_types();
+  };
+  Table all(3, all_kinds()), pair(3, all_kinds()), weights(3, all_kinds());
+  for (int i = 1; i <= 3; ++i)
+    for (int j = i; j <= 3; ++j) {
+      all.set(i, j, (i + j) % 4);
+      weights.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
+    }
+  pair.set(1, 2, 0);
+  EXPECT_EQ(groups_of(all), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(groups_of(pair), (std::vector<int>{0, 0, 1, 2}));
+  EXPECT_EQ(groups_of(weights), (std::vector<int>{0, 0, 0, 1}));
+  const TypeClasses classes(pair.library, nullptr);
+  const gpucoord::ClassGroups groups(classes);
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < 3; ++b)
+      EXPECT_EQ(groups.interact(classes, a, b), a + b == 1) << a << ' ' << b;
 }
 
 TEST(Classes, of_a_table_without_types_are_one)

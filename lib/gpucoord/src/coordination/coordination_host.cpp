@@ -10,6 +10,7 @@
 #include "../core/clock.h"
 #include "../pairs/cell_bins_host.h"
 #include "../pairs/cell_tasks_host.h"
+#include "../pairs/class_constants_host.h"
 #include "../pairs/pair_kernels_host.h"
 #include "../pairs/passes.h"
 #include "../pairs/sorted_neighbors_host.h"
@@ -21,6 +22,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 namespace gpucoord {
@@ -43,6 +45,7 @@ namespace {
                              select_pair_kernels<Real>(function, precision)});
         for (auto &s : scratch) s.custom.push_back(function.make_custom());
       }
+      class_functions = std::make_unique<ClassFunctions<Real>>(functions);
     }
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
@@ -55,16 +58,18 @@ namespace {
       const bool two = in.b.index != nullptr;
       const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax(), nthreads);
       const TypeClasses classes(table, in.types.weight);
-      build_bins(grid, in.x, in.a, in.types.type, classes, bins_a);
-      if (two) build_bins(grid, in.x, in.b, in.types.type, classes, bins_b);
+      const ClassGroups groups(classes);
+      build_bins(grid, in.x, in.a, in.types.type, classes, groups, bins_a);
+      if (two) build_bins(grid, in.x, in.b, in.types.type, classes, groups, bins_b);
       result.timings.bins = seconds() - start;
 
-      const auto pass = [&](const std::vector<CellBins> &bi, const std::vector<CellBins> &bj,
+      const auto pass = [&](const std::vector<ClassBins> &bi, const std::vector<ClassBins> &bj,
                             unsigned wanted, bool counts) {
-        for (int ci = 0; ci < classes.size(); ++ci)
-          for (int cj = 0; cj < classes.size(); ++cj)
-            if (classes(ci, cj).exists())
-              gather_cells(grid, bi[ci], bj[cj], classes(ci, cj), wanted, peratom, counts, result);
+        for (int gi = 0; gi < groups.size(); ++gi)
+          for (int gj = 0; gj < groups.size(); ++gj)
+            if (groups.interact(classes, gi, gj))
+              gather_cells(grid, bi[gi], bj[gj], class_functions->between(classes, groups, gi, gj),
+                           wanted, peratom, counts, result);
       };
       pass(bins_a, two ? bins_b : bins_a, want, true);
       if (!two) halve(result);
@@ -130,16 +135,16 @@ namespace {
     }
 
    private:
-    // Data of one function of the table.
-    struct Function {
-      double dmax;
-      SwitchConstants<Real> constants;
-      PairKernels<Real> kernels;
-    };
-
     struct Scratch : CandidateMemory<Real> {
       // [functions] null: a built-in formula.
       std::vector<std::unique_ptr<CustomFunction>> custom;
+      std::vector<int> of_class;    // of the candidates
+    };
+
+    // Bins of a group of classes.
+    struct ClassBins {
+      CellBins bins;
+      std::vector<int> of_class;    // [atoms]; empty: the group has one class
     };
 
     // Every pair occurred twice, once from each end.
@@ -169,7 +174,7 @@ namespace {
     void gather(int number, unsigned want, Scratch &s, int n, const Real *x, const Real *y,
                 const Real *z, Real xi, Real yi, Real zi, int self, double *sums)
     {
-      const Function &f = functions[number];
+      const HostFunction<Real> &f = functions[number];
       const auto kernel = want & WINDOWED ? f.kernels.gather_windowed
                                           : f.kernels.gather[want & (DERIVATIVES | VIRIAL)];
       kernel(f.constants, s.custom[number].get(), n, x, y, z, xi, yi, zi, self, sums);
@@ -181,12 +186,33 @@ namespace {
       for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
     }
 
-    void build_bins(const CellGrid &grid, const double *x, const AtomList &atoms, const int *type,
-                    const TypeClasses &classes, std::vector<CellBins> &bins)
+    // Adds the terms of partners of the classes of a group.
+    void gather_classes(const std::vector<ClassConstants<Real>> &formulas, unsigned want,
+                        Scratch &s, int n, const Real *x, const Real *y, const Real *z,
+                        const int *of_class, Real xi, Real yi, Real zi, int self, double *sums)
     {
-      by_class.sort(atoms, type, classes);
-      bins.resize(classes.size());
-      for (int c = 0; c < classes.size(); ++c) bins[c].build(grid, x, by_class[c], nthreads);
+      for (const auto &constants : formulas) {
+        const auto &kernels = functions[constants.function[constants.any]].kernels;
+        const auto kernel = want & WINDOWED ? kernels.gather_classes_windowed
+            : want & VIRIAL                 ? kernels.gather_classes_virial
+                                            : kernels.gather_classes;
+        kernel(constants, s.custom.data(), n, x, y, z, of_class, xi, yi, zi, self, sums);
+      }
+    }
+
+    void build_bins(const CellGrid &grid, const double *x, const AtomList &atoms, const int *type,
+                    const TypeClasses &classes, const ClassGroups &groups,
+                    std::vector<ClassBins> &some)
+    {
+      by_class.sort(atoms, type, groups);
+      some.resize(groups.size());
+      for (int g = 0; g < groups.size(); ++g) {
+        auto &[bins, of_class] = some[g];
+        bins.build(grid, x, by_class[g], nthreads);
+        of_class.clear();
+        if (groups.classes_of(g).size() > 1 || classes.size() > groups.size())
+          for (const int row : bins.row) of_class.push_back(classes.of(type[row]));
+      }
     }
 
     // Runs work(begin, end, scratch, block sums) over blocks of a fixed size. Adds the sums of the
@@ -209,12 +235,13 @@ namespace {
 
     // Sums over the atoms j of one set of bins for the owned atoms i of another. counts: the sums
     // count in S and W, not only in the per-atom output.
-    void gather_cells(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
-                      const TypeClasses::Interaction &between, unsigned want, double *peratom,
+    void gather_cells(const CellGrid &grid, const ClassBins &of_i, const ClassBins &of_j,
+                      const GroupInteraction<Real> &between, unsigned want, double *peratom,
                       bool counts, Contribution &result)
     {
       const double start = seconds();
-      const Function &f = functions[between.function];
+      const CellBins &bi = of_i.bins, &bj = of_j.bins;
+      const auto keep_near_box = functions.front().kernels.keep_near_box;    // the same for all
       tasks.make(grid, bi, nthreads);
 
       Contribution sums_of_pass;
@@ -225,19 +252,29 @@ namespace {
             for (std::int64_t t = begin; t < end; ++t) {
               const CellTask &task = tasks.all()[t];
               const CellCandidates found =
-                  collect_candidates(f.kernels.keep_near_box, f.dmax, grid, bi, bj, task, s);
+                  collect_candidates(keep_near_box, between.dmax, grid, bi, bj, task, s);
+              if (!between.only) {
+                s.of_class.resize(s.index.size());
+                for (int k = 0; k < found.count; ++k) s.of_class[k] = of_j.of_class[s.index[k]];
+              }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
                 // Find the atom itself, if it is in both groups.
                 int self = found.own_first;
                 while (self < found.own_last && bj.row[s.index[self]] != bi.row[p]) ++self;
+                if (self == found.own_last) self = -1;
+                const Real xi = static_cast<Real>(bi.x[p] - found.origin[0]),
+                           yi = static_cast<Real>(bi.y[p] - found.origin[1]),
+                           zi = static_cast<Real>(bi.z[p] - found.origin[2]);
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
-                gather(between.function, want, s, found.count, s.x.data(), s.y.data(), s.z.data(),
-                       static_cast<Real>(bi.x[p] - found.origin[0]),
-                       static_cast<Real>(bi.y[p] - found.origin[1]),
-                       static_cast<Real>(bi.z[p] - found.origin[2]),
-                       self < found.own_last ? self : -1, sums);
-                add_weighted(between.weight, sums, weighted);
+                if (between.only) {
+                  gather(between.only->function, want, s, found.count, s.x.data(), s.y.data(),
+                         s.z.data(), xi, yi, zi, self, sums);
+                  add_weighted(between.only->weight, sums, weighted);
+                } else
+                  gather_classes(between.of_class[of_i.of_class[p]], want, s, found.count,
+                                 s.x.data(), s.y.data(), s.z.data(), s.of_class.data(), xi, yi, zi,
+                                 self, weighted);
                 add_to_block(weighted, want, block);
                 store(weighted, want, bi.row[p], peratom);
               }
@@ -247,14 +284,13 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    // Adds the terms of some neighbors of atom i.
-    void gather_neighbors(const ListInput &in, int number, unsigned want, const double *xi, int n,
-                          const int *neighbors, Scratch &s, double *sums)
+    // The displacements of some neighbors of atom i, in the memory of the thread.
+    void find_neighbors(const ListInput &in, const double *xi, int n, const int *neighbors,
+                        Scratch &s)
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
-      functions[number].kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(),
+      functions.front().kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(),
                                           s.y.data(), s.z.data());
-      gather(number, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0, 0, -1, sums);
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
@@ -263,10 +299,15 @@ namespace {
     {
       const double start = seconds();
       if (want & WINDOWED)
-        for (Function &f : functions) set_window(in.window, f.constants);
+        for (HostFunction<Real> &f : functions) set_window(in.window, f.constants);
+      const ClassGroups groups(classes);
+      std::vector<GroupInteraction<Real>> acting;    // [groups][groups]
+      for (int gi = 0; gi < groups.size(); ++gi)
+        for (int gj = 0; gj < groups.size(); ++gj)
+          acting.push_back(class_functions->between(classes, groups, gi, gj));
       // Each list is a single bucket.
-      const bool as_it_is = classes.size() == 1 && !in.member && !in.special;
-      if (!as_it_is) lists.sort(in, i_atoms, j_bit, classes, nthreads);
+      const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
+      if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
       const int nweights = SortedNeighbors::special_weights(in);
       Contribution sums_of_pass;
       run_blocks(
@@ -276,18 +317,30 @@ namespace {
               const int i = i_atoms.index[t];
               const double *const xi = in.x + 3 * static_cast<std::size_t>(i);
               const int ci = classes.size() > 1 ? classes.of(in.types.type[i]) : 0;
+              const int gi = groups.size() > 1 ? groups.of(in.types.type[i]) : 0;
               double total[NSUMS] = {};
-              for (int bucket = 0; bucket < nweights * classes.size(); ++bucket) {
-                const auto &between = classes(ci, bucket / nweights);
-                const double weight =
-                    between.weight * (in.special ? in.special[bucket % nweights] : 1.0);
+              for (int bucket = 0; bucket < nweights * groups.size(); ++bucket) {
+                const int gj = bucket / nweights;
+                const GroupInteraction<Real> &between = acting[gi * groups.size() + gj];
+                const double weight = in.special ? in.special[bucket % nweights] : 1.0;
                 int n = in.numneigh[i];
                 const int *const neighbors = as_it_is ? in.firstneigh[i]
                                                       : lists.bucket(t, bucket, n);
-                if (!between.exists() || weight == 0.0 || n == 0) continue;
+                if (between.dmax == 0.0 || weight == 0.0 || n == 0) continue;
                 double sums[NSUMS] = {};
-                gather_neighbors(in, between.function, want, xi, n, neighbors, s, sums);
-                add_weighted(weight, sums, total);
+                find_neighbors(in, xi, n, neighbors, s);
+                if (between.only) {
+                  gather(between.only->function, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0,
+                         0, 0, -1, sums);
+                  add_weighted(between.only->weight * weight, sums, total);
+                } else {
+                  s.of_class.resize(s.x.size());
+                  for (int k = 0; k < n; ++k)
+                    s.of_class[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
+                  gather_classes(between.of_class[ci], want, s, n, s.x.data(), s.y.data(),
+                                 s.z.data(), s.of_class.data(), 0, 0, 0, -1, sums);
+                  add_weighted(weight, sums, total);
+                }
               }
               add_to_block(total, want, block);
               store(total, want, i, peratom);
@@ -370,12 +423,13 @@ namespace {
 
     const SwitchTable table;
     const int nthreads;
-    std::vector<Function> functions;
+    std::vector<HostFunction<Real>> functions;
+    std::unique_ptr<ClassFunctions<Real>> class_functions;
     std::vector<Scratch> scratch;    // one per thread
     CellTasks tasks;
     std::vector<BlockSums> blocks;
     AtomsByClass by_class;
-    std::vector<CellBins> bins_a, bins_b;    // one per class
+    std::vector<ClassBins> bins_a, bins_b;    // one per group of classes
     SortedNeighbors lists_a, lists_b;
   };
 

@@ -68,10 +68,12 @@ namespace {
   }
 
   // Writes the displacements from (xi, yi, zi) of those of n points that are in range, without the
-  // point numbered self. Returns their number. The outputs need room for 16 more elements.
+  // point numbered self. Returns their number. The outputs need room for 16 more elements. CLASSES:
+  // writes their elements of from, too.
+  template <bool CLASSES = false>
   inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
                            const double *z, double xi, double yi, double zi, int self, double *dx,
-                           double *dy, double *dz)
+                           double *dy, double *dz, const int *from = nullptr, int *to = nullptr)
   {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
@@ -85,12 +87,18 @@ namespace {
       _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
       _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
+      if constexpr (CLASSES)
+        _mm256_storeu_si256(
+            reinterpret_cast<__m256i *>(to + count),
+            _mm256_maskz_compress_epi32(keep, _mm256_maskz_loadu_epi32(valid, from + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
+  template <bool CLASSES = false>
   inline int keep_in_range(float range_sq, int n, const float *x, const float *y, const float *z,
-                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz)
+                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz,
+                           const int *from = nullptr, int *to = nullptr)
   {
     int count = 0;
     for (int k = 0; k < n; k += 16) {
@@ -105,6 +113,10 @@ namespace {
       _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
+      if constexpr (CLASSES)
+        _mm512_storeu_si512(
+            to + count,
+            _mm512_maskz_compress_epi32(keep, _mm512_maskz_loadu_epi32(valid, from + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -214,6 +226,36 @@ namespace {
       count += _mm_popcnt_u32(kept[k / 8]);
     }
     return count;
+  }
+
+  // Takes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
+  inline void look_up(int n, const int *index, int size, const float *table, float *out)
+  {
+    const __mmask16 low = size < 16 ? static_cast<__mmask16>((1u << size) - 1u) : 0xffff;
+    const __mmask16 high =
+        size < 32 ? static_cast<__mmask16>((1u << (size > 16 ? size - 16 : 0)) - 1u) : 0xffff;
+    const __m512 first = _mm512_maskz_loadu_ps(low, table),
+                 second = _mm512_maskz_loadu_ps(high, table + (size > 16 ? 16 : 0));
+    for (int k = 0; k < n; k += 16) {
+      const __m512i at = _mm512_loadu_si512(index + k);
+      _mm512_storeu_ps(out + k,
+                       size <= 32 ? _mm512_permutex2var_ps(first, at, second)
+                                  : _mm512_i32gather_ps(at, table, 4));
+    }
+  }
+  inline void look_up(int n, const int *index, int size, const double *table, double *out)
+  {
+    const __mmask8 low = size < 8 ? static_cast<__mmask8>((1u << size) - 1u) : 0xff;
+    const __mmask8 high = size < 16 ? static_cast<__mmask8>((1u << (size > 8 ? size - 8 : 0)) - 1u)
+                                    : 0xff;
+    const __m512d first = _mm512_maskz_loadu_pd(low, table),
+                  second = _mm512_maskz_loadu_pd(high, table + (size > 8 ? 8 : 0));
+    for (int k = 0; k < n; k += 8) {
+      const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k));
+      _mm512_storeu_pd(out + k,
+                       size <= 16 ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(at), second)
+                                  : _mm512_i32gather_pd(at, table, 8));
+    }
   }
 
   inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from,
@@ -385,15 +427,17 @@ namespace {
     return count;
   }
 
-  template <class Real>
+  template <bool CLASSES = false, class Real>
   int keep_in_range(Real range_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz)
+                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz,
+                    const int *from = nullptr, int *to = nullptr)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
+      if (CLASSES) to[count] = from[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
       count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
     }
@@ -447,6 +491,11 @@ namespace {
       count += kept[k / 8] >> k % 8 & 1;
     }
     return count;
+  }
+
+  template <class Real> void look_up(int n, const int *index, int, const Real *table, Real *out)
+  {
+    for (int k = 0; k < n; ++k) out[k] = table[index[k]];
   }
 
   template <class Real>

@@ -12,6 +12,9 @@
 #include "compress_host.h"
 #include "gpucoord/pairs.h"
 
+#include <cstddef>
+#include <utility>
+
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
 #endif
@@ -20,9 +23,7 @@ namespace gpucoord {
 
 namespace {
 
-  // Partners are processed in chunks that stay in the L1 cache. MIXED sums a chunk in float and
-  // adds the chunks in double.
-  constexpr int CHUNK = 256;
+  constexpr int CHUNK = PARTNER_CHUNK;
 
   // Returns sum - a b, with a single rounding if the machine has fma. The compiler's own choice
   // would depend on WANT, and the forces would depend on whether the virial is computed.
@@ -101,34 +102,137 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  // A custom expression is evaluated in double, one pair at a time.
+  // Evaluates the function of partner k, whose constants are element k of each array. Returns 1, or
+  // 0 beyond the range of this function. A struct that is declared in the loop itself stays in
+  // memory with GCC, and the loop is then not vectorized.
+  template <class Formula, class Real, std::size_t... F>
+  inline Real evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
+                               int k, Real r_sq, Real &value, Real &dfunc,
+                               std::index_sequence<F...>)
+  {
+    SwitchConstants<Real> c = common;
+    ((c.*CONSTANTS_OF_A_FUNCTION<Real>[F] = constant[F][k]), ...);
+    // Far beyond the range the formula might overflow.
+    const bool is_inside = r_sq <= c.dmax_sq;
+    Formula::eval(c, is_inside ? r_sq : c.dmax_sq, value, dfunc);
+    return is_inside ? Real(1) : Real(0);
+  }
+
+  template <class Formula, class Real, class Accumulator, unsigned WANT>
+  void gather_classes(const ClassConstants<Real> &functions,
+                      const std::unique_ptr<CustomFunction> *, int n, const Real *x, const Real *y,
+                      const Real *z, const int *of_class, Real xi, Real yi, Real zi, int self,
+                      double *sums)
+  {
+    const SwitchConstants<Real> common = functions.common;
+    const int nclasses = static_cast<int>(functions.weight.size());
+    Accumulator total[NSUMS] = {};
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16];
+    Real values[NCONSTANTS][CHUNK + 16];
+    int classes[CHUNK + 16];
+    const Real *constant[NCONSTANTS];
+    for (int f = 0; f < NCONSTANTS; ++f) constant[f] = functions.equal[f];
+    for (const int f : functions.varying) constant[f] = values[f];
+    for (int begin = 0; begin < n; begin += CHUNK) {
+      const int size = n - begin < CHUNK ? n - begin : CHUNK;
+      const int count =
+          keep_in_range<true>(functions.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
+                              self - begin, dx, dy, dz, of_class + begin, classes);
+      if (count == 0) continue;
+      // Whole vectors, as in gather().
+      constexpr int WIDTH = 64 / sizeof(Real);
+      const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
+      for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
+      for (int k = count; k < padded; ++k) classes[k] = 0;
+      look_up(padded, classes, nclasses, functions.weight.data(), weight);
+      for (int k = count; k < padded; ++k) weight[k] = 0;
+      for (std::size_t v = 0; v < functions.varying.size(); ++v)
+        look_up(padded, classes, nclasses, functions.values.data() + v * nclasses,
+                values[functions.varying[v]]);
+      Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
+#pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
+      for (int k = 0; k < padded; ++k) {
+        const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
+        Real value, dfunc;
+        const Real w = weight[k] *
+            evaluate_partner<Formula>(common, constant, k, r_sq, value, dfunc,
+                                      std::make_index_sequence<NCONSTANTS>());
+        dfunc *= w;
+        if (WANT & WINDOWED)
+          dfunc *= window(common, r_sq);
+        else
+          s += w * value;
+        gx = subtract_product(gx, dfunc, dx[k]);
+        gy = subtract_product(gy, dfunc, dy[k]);
+        gz = subtract_product(gz, dfunc, dz[k]);
+        if (WANT & VIRIAL) {
+          const Real fx = dfunc * dx[k], fy = dfunc * dy[k], fz = dfunc * dz[k];
+          vxx -= fx * dx[k];
+          vyy -= fy * dy[k];
+          vzz -= fz * dz[k];
+          vxy -= fx * dy[k];
+          vxz -= fx * dz[k];
+          vyz -= fy * dz[k];
+        }
+      }
+      const Real chunk[NSUMS] = {s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz};
+      for (int k = 0; k < NSUMS; ++k) total[k] += chunk[k];
+    }
+    for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
+  }
+
+  // A custom expression is evaluated in double, one pair at a time. Adds the terms of a partner,
+  // times its weight.
+  template <bool IN_WINDOW, class Real, class Accumulator>
+  inline void add_custom(const SwitchConstants<Real> &c, CustomFunction *custom, Real weight,
+                         Real dx, Real dy, Real dz, Accumulator *total)
+  {
+    const Real r_sq = dx * dx + dy * dy + dz * dz;
+    if (!(r_sq <= c.dmax_sq)) return;
+    const Real r = sqrt(r_sq);
+    Real s = c.top, dfunc = 0;
+    if (r > c.d0) {
+      double value, derivative;
+      custom->evaluate((r - c.d0) * c.inv_r0, value, derivative);
+      s = static_cast<Real>(value) * c.stretch + c.shift;
+      dfunc = static_cast<Real>(derivative) * c.stretch * c.inv_r0 / r;
+    }
+    s *= weight;
+    dfunc *= weight;
+    if (IN_WINDOW) {
+      dfunc *= window(c, r_sq);
+      s = 0;
+    }
+    const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+    const Real term[NSUMS] = {s,        -fx,      -fy,      -fz,      -fx * dx,
+                              -fy * dy, -fz * dz, -fx * dy, -fx * dz, -fy * dz};
+    for (int t = 0; t < NSUMS; ++t) total[t] += term[t];
+  }
+
   template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom(const SwitchConstants<Real> &c, CustomFunction *custom, int n, const Real *x,
                      const Real *y, const Real *z, Real xi, Real yi, Real zi, int self,
                      double *sums)
   {
     Accumulator total[NSUMS] = {};
+    for (int k = 0; k < n; ++k)
+      if (k != self)
+        add_custom<IN_WINDOW>(c, custom, Real(1), x[k] - xi, y[k] - yi, z[k] - zi, total);
+    for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
+  }
+
+  template <class Real, class Accumulator, bool IN_WINDOW>
+  void gather_custom_classes(const ClassConstants<Real> &functions,
+                             const std::unique_ptr<CustomFunction> *custom, int n, const Real *x,
+                             const Real *y, const Real *z, const int *of_class, Real xi, Real yi,
+                             Real zi, int self, double *sums)
+  {
+    Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
-      if (k == self) continue;
-      const Real dx = x[k] - xi, dy = y[k] - yi, dz = z[k] - zi;
-      const Real r_sq = dx * dx + dy * dy + dz * dz;
-      if (!(r_sq <= c.dmax_sq)) continue;
-      const Real r = sqrt(r_sq);
-      Real s = c.top, dfunc = 0;
-      if (r > c.d0) {
-        double value, derivative;
-        custom->evaluate((r - c.d0) * c.inv_r0, value, derivative);
-        s = static_cast<Real>(value) * c.stretch + c.shift;
-        dfunc = static_cast<Real>(derivative) * c.stretch * c.inv_r0 / r;
-      }
-      if (IN_WINDOW) {
-        dfunc *= window(c, r_sq);
-        s = 0;
-      }
-      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
-      const Real term[NSUMS] = {s,        -fx,      -fy,      -fz,      -fx * dx,
-                                -fy * dy, -fz * dz, -fx * dy, -fx * dz, -fy * dz};
-      for (int t = 0; t < NSUMS; ++t) total[t] += term[t];
+      const int partner = of_class[k];
+      if (k != self && functions.each[partner])
+        add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]].get(),
+                              functions.weight[partner], x[k] - xi, y[k] - yi, z[k] - zi, total);
     }
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
   }
@@ -153,6 +257,9 @@ namespace {
     kernels.gather[VIRIAL] = gather<Formula, Real, Accumulator, VIRIAL>;
     kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
     kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
+    kernels.gather_classes = gather_classes<Formula, Real, Accumulator, DERIVATIVES>;
+    kernels.gather_classes_virial = gather_classes<Formula, Real, Accumulator, VIRIAL>;
+    kernels.gather_classes_windowed = gather_classes<Formula, Real, Accumulator, WINDOWED>;
   }
 
   template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)
@@ -164,6 +271,9 @@ namespace {
     if (function.options().kind == SwitchKind::CUSTOM) {
       for (auto &entry : kernels.gather) entry = gather_custom<Real, Accumulator, false>;
       kernels.gather_windowed = gather_custom<Real, Accumulator, true>;
+      kernels.gather_classes = gather_custom_classes<Real, Accumulator, false>;
+      kernels.gather_classes_virial = gather_custom_classes<Real, Accumulator, false>;
+      kernels.gather_classes_windowed = gather_custom_classes<Real, Accumulator, true>;
     } else
       visit_formula(function, [&kernels](auto formula) {
         fill<decltype(formula), Real, Accumulator>(kernels);

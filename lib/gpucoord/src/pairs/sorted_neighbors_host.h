@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the class of the neighbor and
-// its special weight.
+// Part of GPUCOORD, GPL-2.0. Neighbor lists sorted into buckets, by the group of classes of the
+// neighbor and its special weight.
 
 #ifndef GPUCOORD_SORTED_NEIGHBORS_HOST_H
 #define GPUCOORD_SORTED_NEIGHBORS_HOST_H
@@ -20,19 +20,19 @@ class SortedNeighbors {
 
   // Sorts the lists of the owned atoms of i, if they are not yet sorted for the same version, atoms
   // and types. Drops neighbors that are not members; members may change in any evaluation.
-  void sort(const ListInput &in, const AtomList &i, unsigned char bit, const TypeClasses &classes,
+  void sort(const ListInput &in, const AtomList &i, unsigned char bit, const ClassGroups &groups,
             int nthreads)
   {
     const bool same = in.version != 0 && version == in.version && !in.member &&
-        of_types == classes.of_types() && nweights == special_weights(in) &&
+        of_types == groups.of_types() && nweights == special_weights(in) &&
         rows.size() == static_cast<std::size_t>(i.nowned) &&
         std::equal(rows.begin(), rows.end(), i.index) &&
         std::equal(types.begin(), types.end(), in.types.type);
     if (same) return;
     version = 0;    // stays 0 if an exception is thrown
-    of_types = classes.of_types();
+    of_types = groups.of_types();
     nweights = special_weights(in);
-    nbuckets = nweights * classes.size();
+    nbuckets = nweights * groups.size();
     rows.assign(i.index, i.index + i.nowned);
     first.resize(rows.size() + 1);
     first[0] = 0;
@@ -42,15 +42,15 @@ class SortedNeighbors {
     int last_row = -1;
 #pragma omp parallel for schedule(static) num_threads(nthreads) reduction(max : last_row)
     for (std::size_t t = 0; t < rows.size(); ++t)
-      last_row = std::max(last_row, sort_one(in, bit, classes, t));
-    if (classes.size() > 1 && last_row >= 0)
+      last_row = std::max(last_row, sort_one(in, bit, groups, t));
+    if (groups.size() > 1 && last_row >= 0)
       types.assign(in.types.type, in.types.type + last_row + 1);
     else
       types.clear();
     version = in.version;
   }
 
-  // Returns the neighbors of atom t in a bucket, and their number n. number: class *
+  // Returns the neighbors of atom t in a bucket, and their number n. number: group *
   // special_weights() + special weight.
   const int *bucket(std::size_t t, int number, int &n) const
   {
@@ -62,15 +62,15 @@ class SortedNeighbors {
 
  private:
   // Returns the last row in the list.
-  int sort_one(const ListInput &in, unsigned char bit, const TypeClasses &classes, std::size_t t)
+  int sort_one(const ListInput &in, unsigned char bit, const ClassGroups &groups, std::size_t t)
   {
     const int *const list = in.firstneigh[rows[t]];
     const int n = in.numneigh[rows[t]];
     int *const ends = &end[t * nbuckets], *const out = sorted.data() + first[t];
     const auto bucket_of = [&](int neighbor) {
       const int row = neighbor & in.neighmask;
-      const int of_class = classes.size() > 1 ? classes.of(in.types.type[row]) * nweights : 0;
-      return of_class + (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
+      const int of_group = groups.size() > 1 ? groups.of(in.types.type[row]) * nweights : 0;
+      return of_group + (in.special ? static_cast<int>(static_cast<unsigned>(neighbor) >> 30) : 0);
     };
     const auto is_member = [&](int neighbor) {
       return !in.member || in.member[neighbor & in.neighmask] & bit;

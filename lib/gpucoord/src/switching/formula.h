@@ -44,6 +44,19 @@ template <class Real> struct SwitchConstants {
       inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
 };
 
+// The constants by which functions of one formula may differ, but for integer exponents.
+template <class Real>
+constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
+    &SwitchConstants<Real>::inv_r0,  &SwitchConstants<Real>::inv_r0_sq,
+    &SwitchConstants<Real>::d0,      &SwitchConstants<Real>::dmax_sq,
+    &SwitchConstants<Real>::stretch, &SwitchConstants<Real>::shift,
+    &SwitchConstants<Real>::top,     &SwitchConstants<Real>::dfunc_scale,
+    &SwitchConstants<Real>::n,       &SwitchConstants<Real>::m,
+    &SwitchConstants<Real>::q,       &SwitchConstants<Real>::a,
+    &SwitchConstants<Real>::b,       &SwitchConstants<Real>::k,
+    &SwitchConstants<Real>::beta,    &SwitchConstants<Real>::center};
+constexpr int NCONSTANTS = 16;
+
 // x^2 (3 - 2 x) from 0 to 1
 template <class Real> GPUCOORD_HD Real smooth_step(Real x)
 {

@@ -59,11 +59,48 @@ class TypeClasses {
   std::vector<Interaction> between;    // [n][n]
 };
 
+// Classes that have functions with the same classes. A search for partners need not tell the
+// classes of a group apart.
+class ClassGroups {
+ public:
+  explicit ClassGroups(const TypeClasses &classes) : group_of(classes.size())
+  {
+    const auto same = [&](int a, int b) {
+      for (int c = 0; c < classes.size(); ++c)
+        if (classes(a, c).exists() != classes(b, c).exists()) return false;
+      return true;
+    };
+    for (int c = 0; c < classes.size(); ++c) {
+      std::size_t g = 0;
+      while (g < members.size() && !same(c, members[g].front())) ++g;
+      if (g == members.size()) members.emplace_back();
+      members[g].push_back(c);
+      group_of[c] = static_cast<int>(g);
+    }
+    for (const int c : classes.of_types()) of_type.push_back(group_of[c]);
+  }
+
+  // Whether the classes of both groups have functions with each other.
+  bool interact(const TypeClasses &classes, int a, int b) const
+  {
+    return classes(members[a].front(), members[b].front()).exists();
+  }
+  const std::vector<int> &classes_of(int group) const { return members[group]; }
+  int of(int type) const { return of_type[type]; }
+  const std::vector<int> &of_types() const { return of_type; }
+  int size() const { return static_cast<int>(members.size()); }
+
+ private:
+  std::vector<std::vector<int>> members;    // classes of each group
+  std::vector<int> group_of;                // [classes]
+  std::vector<int> of_type;                 // [ntypes + 1]
+};
+
 // The atoms of a list by class, in the order of the list: those of class c are [begin[c], begin[c +
-// 1]), the first nowned[c] of them owned.
+// 1]), the first nowned[c] of them owned. Classes: TypeClasses or ClassGroups.
 class AtomsByClass {
  public:
-  void sort(const AtomList &atoms, const int *type, const TypeClasses &classes)
+  template <class Classes> void sort(const AtomList &atoms, const int *type, const Classes &classes)
   {
     begin.assign(classes.size() + 1, 0);
     nowned.assign(classes.size(), 0);
