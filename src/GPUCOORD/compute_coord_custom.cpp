@@ -318,6 +318,19 @@ static std::string in_words(double number)
 }
 
 // Ends in the same error on all ranks, which have the same values.
+// Differences of its children count by the derivatives, where the host knows them.
+double ComputeCoordCustom::rounding() const
+{
+  double sum = 0.0, largest = CollectiveVariable::rounding();
+  for (std::size_t k = 0; k < variables.size(); ++k) {
+    const double of_child = variables[k]->rounding();
+    sum += std::fabs(derivatives[k]) * of_child * std::max(1.0, std::fabs(values[k]));
+    largest = std::max(largest, of_child);
+  }
+  if (where != Where::HOST) return largest;
+  return std::max(CollectiveVariable::rounding(), sum / std::max(1.0, std::fabs(known_value)));
+}
+
 void ComputeCoordCustom::check_finite(bool has_derivatives) const
 {
   std::string problem;

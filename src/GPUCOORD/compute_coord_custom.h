@@ -60,6 +60,7 @@ class ComputeCoordCustom : public Compute, public CollectiveVariable {
   void share(double *numbers) override;
   void finish(const double *sums) override;
   double value() const override { return known_value; }
+  double rounding() const override;
   bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;

@@ -10,7 +10,6 @@
 
 #include "gpucoord_variable.h"
 
-#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -65,11 +64,4 @@ const std::vector<CollectiveVariable *> &CollectiveVariable::children() const
 {
   static const std::vector<CollectiveVariable *> none;
   return none;
-}
-
-double CollectiveVariable::rounding() const
-{
-  double largest = 1e-10;
-  for (const auto *child : children()) largest = std::max(largest, child->rounding());
-  return largest;
 }

@@ -75,9 +75,9 @@ class CollectiveVariable {
   // Takes the sums over ranks, and ends in an error on all ranks where one has failed.
   virtual void finish(const double *sums) = 0;
   virtual double value() const = 0;    // S
-  // By how much value() may differ for the same positions, for sums in another order: relative to
-  // the value, or to 1 where that is smaller. By default that of the children, or of double terms.
-  virtual double rounding() const;
+  // How far values of the same positions may differ, because sums have another order: a fraction of
+  // the larger of 1 and |value()|. The default is for sums of double terms.
+  virtual double rounding() const { return 1e-10; }
 
   // Whether the variable reads atoms and changes forces on the host without telling KOKKOS.
   virtual bool is_without_kokkos() const = 0;

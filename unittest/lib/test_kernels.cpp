@@ -120,41 +120,54 @@ TYPED_TEST(Kernels, derivatives_have_the_same_bits_with_and_without_the_virial)
   }
 }
 
-// Partners of several classes, with functions of one formula: the sums of the classes by gather(),
-// and the same derivatives with the virial.
+// For partners of several classes, with functions of one formula: the sum over classes by gather(),
+// and the same derivatives with and without the virial.
 TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
 {
   using Real = TypeParam;
   const double eps = std::numeric_limits<Real>::epsilon();
   const double weights[] = {1.0, -0.5, 0.3, 2.0};
+  gpucoord::Window window;
+  window.rise_begin = 0.5;
+  window.rise_end = 1.0;
+  window.fall_begin = 1.5;
+  window.fall_end = 2.0;
   for (const SwitchCase &c : switch_cases()) {
     std::vector<Switch> list;
-    for (const double scale : {1.0, 0.8, 1.0}) {
+    for (const double scale : {1.0, 0.8, 1.1}) {
       gpucoord::SwitchOptions options = c.options;
+      options.r0 *= scale;
+      options.ref *= scale;
       options.d0 *= scale;
       options.dmax *= scale;    // NaN, infinity: as they are
       list.push_back(Switch(options));
     }
     for (const auto &set : instruction_sets<Real>(list[0], Precision::MIXED)) {
+      // Types 1 to 4: type 1 with each of them by another function or weight.
       gpucoord::SwitchTable table(4);
       std::vector<gpucoord::HostFunction<Real>> functions;
       std::vector<std::unique_ptr<gpucoord::CustomFunction>> custom;
+      std::vector<gpucoord::CustomFunction *> custom_functions;
       std::vector<double> weight(25, 1.0);
-      for (int k = 0; k < 3; ++k) {
-        table.set(1, k + 1, table.add(list[k]));
-        weight[table.place(1, k + 1)] = weights[k];
-        functions.push_back({list[k].dmax(), gpucoord::make_constants<Real>(list[k]), set.kernels});
-        custom.push_back(list[k].make_custom());
+      for (const Switch &function : list) {
+        table.add(function);
+        functions.push_back(
+            {function.dmax(), gpucoord::make_constants<Real>(function), set.kernels});
+        gpucoord::set_window(window, functions.back().constants);
+        custom.push_back(function.make_custom());
+        custom_functions.push_back(custom.back().get());
       }
-      table.set(1, 4, 0);
-      weight[table.place(1, 4)] = weights[3];
-      for (int j = 1; j <= 4; ++j) weight[table.place(j, 1)] = weight[table.place(1, j)];
-      // All types with all: one group.
-      for (int i = 2; i <= 4; ++i)
-        for (int j = 2; j <= 4; ++j) table.set(i, j, 1);
+      for (int i = 1; i <= 4; ++i)
+        for (int j = i; j <= 4; ++j) table.set(i, j, i == 1 ? (j - 1) % 3 : 1);
+      for (int j = 1; j <= 4; ++j)
+        weight[table.place(1, j)] = weight[table.place(j, 1)] = weights[j - 1];
       const gpucoord::TypeClasses classes(table, weight.data());
       const gpucoord::ClassGroups groups(classes);
+      ASSERT_EQ(groups.size(), 1);
       const gpucoord::ClassFunctions<Real> of_classes(functions);
+      const auto between = of_classes.between(classes, groups, 0, 0);
+      const auto &tables = between.tables[classes.of(1)];
+      ASSERT_EQ(tables.size(), 1u) << c.name;
       for (const int n : {0, 1, 17, 256, 257, 700})
         for (const int self : {-1, n / 2}) {
           if (self >= n) continue;
@@ -169,45 +182,49 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
             type.push_back(1 + static_cast<int>(random() % 4));
             of_class.push_back(classes.of(type.back()));
           }
-          double expected[gpucoord::NSUMS] = {}, bare[gpucoord::NSUMS] = {},
-                 more[gpucoord::NSUMS] = {}, scale = 0.0;
-          for (int t = 1; t <= 4; ++t) {
-            std::vector<Real> xt, yt, zt;
-            for (int k = 0; k < n; ++k)
-              if (type[k] == t && k != self) {
-                xt.push_back(x[k]);
-                yt.push_back(y[k]);
-                zt.push_back(z[k]);
+          const auto one_by_one = [&](auto kernel, double &scale) {
+            std::vector<double> total(gpucoord::NSUMS, 0.0);
+            for (int t = 1; t <= 4; ++t) {
+              std::vector<Real> xt, yt, zt;
+              for (int k = 0; k < n; ++k)
+                if (type[k] == t && k != self) {
+                  xt.push_back(x[k]);
+                  yt.push_back(y[k]);
+                  zt.push_back(z[k]);
+                }
+              const int number = table.number(1, t);
+              double sums[gpucoord::NSUMS] = {};
+              kernel(functions[number].constants, custom_functions[number],
+                     static_cast<int>(xt.size()), xt.data(), yt.data(), zt.data(), Real(0.1),
+                     Real(-0.2), Real(0.3), -1, sums);
+              for (int k = 0; k < gpucoord::NSUMS; ++k) {
+                total[k] += weight[table.place(1, t)] * sums[k];
+                scale = std::max(scale, std::fabs(sums[k]));
               }
-            const int number = table.number(1, t);
-            double sums[gpucoord::NSUMS] = {};
-            set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL](
-                functions[number].constants, custom[number].get(), static_cast<int>(xt.size()),
-                xt.data(), yt.data(), zt.data(), Real(0.1), Real(-0.2), Real(0.3), -1, sums);
-            for (int k = 0; k < gpucoord::NSUMS; ++k) {
-              expected[k] += weight[table.place(1, t)] * sums[k];
-              scale = std::max(scale, std::fabs(sums[k]));
             }
-          }
-          int any = 0;
-          for (int g = 0; g < groups.size(); ++g) {
-            const auto between = of_classes.between(classes, groups, groups.of(1), g);
-            if (between.only || between.dmax == 0.0) continue;
-            for (const auto &constants : between.of_class[classes.of(1)]) {
-              ++any;
-              const auto gather = [&](auto kernel, double *sums) {
-                kernel(constants, custom.data(), n, x.data(), y.data(), z.data(), of_class.data(),
-                       Real(0.1), Real(-0.2), Real(0.3), self, sums);
-              };
-              gather(set.kernels.gather_classes, bare);
-              gather(set.kernels.gather_classes_virial, more);
-            }
-          }
-          EXPECT_GT(any, 0);
+            return total;
+          };
+          const auto together = [&](auto kernel) {
+            std::vector<double> sums(gpucoord::NSUMS, 0.0);
+            kernel(tables[0].constants, custom_functions.data(), n, x.data(), y.data(), z.data(),
+                   of_class.data(), Real(0.1), Real(-0.2), Real(0.3), self, sums.data());
+            return sums;
+          };
+          double scale = 1.0;
+          const auto expected =
+              one_by_one(set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL], scale);
+          const auto expected_in_window = one_by_one(set.kernels.gather_windowed, scale);
+          const auto bare = together(set.kernels.gather_classes),
+                     more = together(set.kernels.gather_classes_virial),
+                     in_window = together(set.kernels.gather_classes_windowed);
           for (int k = 0; k < gpucoord::NSUMS; ++k) {
-            EXPECT_NEAR(more[k], expected[k], 200.0 * eps * (scale + 1.0))
+            EXPECT_NEAR(more[k], expected[k], 200.0 * eps * scale)
                 << set.name << " " << c.name << " n " << n << " self " << self << " sum " << k;
-            if (k < 4) EXPECT_EQ(bare[k], more[k]) << set.name << " " << c.name;
+            if (k < 4) {
+              EXPECT_EQ(bare[k], more[k]) << set.name << " " << c.name;
+              EXPECT_NEAR(in_window[k], expected_in_window[k], 200.0 * eps * scale)
+                  << set.name << " " << c.name << " n " << n << " windowed sum " << k;
+            }
           }
         }
     }

@@ -120,29 +120,38 @@ TEST(Types, each_kind_of_function_acts_between_its_two_types_alone)
   }
 }
 
-// More types than a table in one or two vector registers has.
-TEST(Types, of_which_there_are_many)
+// More types than one or two vector registers have elements. The functions of one kind differ in
+// all of their parameters.
+TEST(Types, engines_equal_brute_force_for_many_types)
 {
-  for (const int ntypes : {9, 20, 40}) {
-    std::vector<SwitchCase> functions = all_kinds();
-    const int first = static_cast<int>(functions.size());
-    for (int k = 0; k < 30; ++k)
-      functions.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
-    functions.push_back(custom("1/(1+x^8)", rational(8, 16, 0.6, 0.0, 1.2)));
-    functions.push_back(custom("exp(-x)", plain(SwitchKind::EXP, 0.3, 0.0, 1.3)));
-    for (const bool one_kind : {true, false}) {
-      Table table(ntypes, functions);
+  std::vector<SwitchCase> of_one_kind, of_all = all_kinds();
+  for (int k = 0; k < 30; ++k)
+    of_one_kind.push_back(built_in(rational(6, 12, 0.4 + 0.01 * k, 0.0, 0.9 + 0.02 * k)));
+  for (int k = 0; k < 4; ++k) {
+    const double by = 0.1 * k;
+    for (const auto &options :
+         {rational(6, 12, 0.4 + by, 0.05, 1.3),
+          rational(5.5 + by, 12.3 + 3 * by, 0.5, 0.0, 1.3 - by),
+          smap(6 + 2 * k, 3 + k, 0.5 + by, 0.0, 1.5), smap(8, 4 + k, 0.6, 0.1 * by, 1.4),
+          native(5.0 + k, 1.2 + by, 0.5 - 0.02 * k, 1.5), plain(SwitchKind::EXP, 0.3 + by, by, 1.2),
+          plain(SwitchKind::GAUSSIAN, 0.4 + by, 0.0, 1.3),
+          plain(SwitchKind::TANH, 0.4 + by, by, 1.1),
+          plain(SwitchKind::COSINUS, 1.0 + by, by, 1.2 + by),
+          plain(SwitchKind::CUBIC, NO, by, 1.2)})
+      of_all.push_back(built_in(options));
+    of_all.push_back(custom("1/(1+x^8)", rational(8, 16, 0.5 + by, 0.0, 1.2)));
+  }
+  for (const int ntypes : {9, 20, 40})
+    for (const auto *functions : {&of_one_kind, &of_all}) {
+      const auto n = static_cast<int>(functions->size());
+      Table table(ntypes, *functions);
       for (int i = 1; i <= ntypes; ++i)
         for (int j = i; j <= ntypes; ++j)
-          table.set(i, j,
-                    one_kind ? first + (7 * i * j + i + j) % 30
-                             : (5 * i * j + i + j) % static_cast<int>(functions.size()),
-                    1.0 - 0.05 * ((i + j) % 30));
+          table.set(i, j, (7 * i * j + i + j) % n, 1.0 - 0.05 * ((i + j) % 30));
       check_engines(table, dense_system(250, Groups::OVERLAPPING, 60, 140 + ntypes),
                     random_types(250, ntypes, 141),
-                    std::to_string(ntypes) + " types" + (one_kind ? " of one kind" : ""));
+                    std::to_string(ntypes) + " types, " + std::to_string(n) + " functions");
     }
-  }
 }
 
 TEST(Types, a_table_without_any_pair_gives_nothing)
@@ -394,27 +403,26 @@ TEST(Classes, join_the_types_that_differ_in_nothing_and_keep_what_is_between_the
   }
 }
 
-// Groups of classes that have functions with the same ones.
-TEST(Classes, that_have_functions_with_the_same_classes_are_one_group)
+TEST(Classes, are_grouped_by_the_classes_that_they_have_functions_with)
 {
   const auto groups_of = [](const Table &table) {
     return gpucoord::ClassGroups(TypeClasses(table.library, table.flat_weight.data())).of_types();
   };
-  Table all(3, all_kinds()), pair(3, all_kinds()), weights(3, all_kinds());
+  Table all(3, all_kinds()), one_pair(3, all_kinds()), most(3, all_kinds()), none(3, all_kinds());
   for (int i = 1; i <= 3; ++i)
     for (int j = i; j <= 3; ++j) {
       all.set(i, j, (i + j) % 4);
-      weights.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
+      most.set(i, j, 0, i == 3 && j == 3 ? 0.0 : i + j);
     }
-  pair.set(1, 2, 0);
+  one_pair.set(1, 2, 0);
+  Table between_two(4, all_kinds());    // 1 and 2 with 3 and 4
+  for (const int i : {1, 2})
+    for (const int j : {3, 4}) between_two.set(i, j, i + j);
   EXPECT_EQ(groups_of(all), (std::vector<int>{0, 0, 0, 0}));
-  EXPECT_EQ(groups_of(pair), (std::vector<int>{0, 0, 1, 2}));
-  EXPECT_EQ(groups_of(weights), (std::vector<int>{0, 0, 0, 1}));
-  const TypeClasses classes(pair.library, nullptr);
-  const gpucoord::ClassGroups groups(classes);
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b)
-      EXPECT_EQ(groups.interact(classes, a, b), a + b == 1) << a << ' ' << b;
+  EXPECT_EQ(groups_of(most), (std::vector<int>{0, 0, 0, 0}));
+  EXPECT_EQ(groups_of(one_pair), (std::vector<int>{0, 0, 1, 2}));
+  EXPECT_EQ(groups_of(between_two), (std::vector<int>{0, 0, 0, 1, 1}));
+  EXPECT_EQ(groups_of(none), (std::vector<int>{0, 0, 0, 0}));
 }
 
 TEST(Classes, of_a_table_without_types_are_one)

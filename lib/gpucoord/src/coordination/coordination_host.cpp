@@ -43,7 +43,10 @@ namespace {
       for (const Switch &function : table.functions()) {
         functions.push_back({function.dmax(), make_constants<Real>(function),
                              select_pair_kernels<Real>(function, precision)});
-        for (auto &s : scratch) s.custom.push_back(function.make_custom());
+        for (auto &s : scratch) {
+          s.custom.push_back(function.make_custom());
+          s.custom_functions.push_back(s.custom.back().get());
+        }
       }
       class_functions = std::make_unique<ClassFunctions<Real>>(functions);
     }
@@ -67,9 +70,8 @@ namespace {
                             unsigned wanted, bool counts) {
         for (int gi = 0; gi < groups.size(); ++gi)
           for (int gj = 0; gj < groups.size(); ++gj)
-            if (groups.interact(classes, gi, gj))
-              gather_cells(grid, bi[gi], bj[gj], class_functions->between(classes, groups, gi, gj),
-                           wanted, peratom, counts, result);
+            gather_cells(grid, bi[gi], bj[gj], class_functions->between(classes, groups, gi, gj),
+                         wanted, peratom, counts, result);
       };
       pass(bins_a, two ? bins_b : bins_a, want, true);
       if (!two) halve(result);
@@ -138,13 +140,14 @@ namespace {
     struct Scratch : CandidateMemory<Real> {
       // [functions] null: a built-in formula.
       std::vector<std::unique_ptr<CustomFunction>> custom;
-      std::vector<int> of_class;    // of the candidates
+      std::vector<CustomFunction *> custom_functions;
+      std::vector<int> classes;    // of the candidates for partners
     };
 
     // Bins of a group of classes.
     struct ClassBins {
       CellBins bins;
-      std::vector<int> of_class;    // [atoms]; empty: the group has one class
+      std::vector<int> classes;    // [atoms]; empty: no group has several classes
     };
 
     // Every pair occurred twice, once from each end.
@@ -186,17 +189,16 @@ namespace {
       for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
     }
 
-    // Adds the terms of partners of the classes of a group.
-    void gather_classes(const std::vector<ClassConstants<Real>> &formulas, unsigned want,
-                        Scratch &s, int n, const Real *x, const Real *y, const Real *z,
-                        const int *of_class, Real xi, Real yi, Real zi, int self, double *sums)
+    // Adds the terms of partners of several classes.
+    static void gather_tables(const std::vector<ClassTable<Real>> &tables, unsigned want,
+                              Scratch &s, int n, Real xi, Real yi, Real zi, int self, double *sums)
     {
-      for (const auto &constants : formulas) {
-        const auto &kernels = functions[constants.function[constants.any]].kernels;
-        const auto kernel = want & WINDOWED ? kernels.gather_classes_windowed
-            : want & VIRIAL                 ? kernels.gather_classes_virial
-                                            : kernels.gather_classes;
-        kernel(constants, s.custom.data(), n, x, y, z, of_class, xi, yi, zi, self, sums);
+      for (const auto &table : tables) {
+        const auto kernel = want & WINDOWED ? table.kernels->gather_classes_windowed
+            : want & VIRIAL                 ? table.kernels->gather_classes_virial
+                                            : table.kernels->gather_classes;
+        kernel(table.constants, s.custom_functions.data(), n, s.x.data(), s.y.data(), s.z.data(),
+               s.classes.data(), xi, yi, zi, self, sums);
       }
     }
 
@@ -207,11 +209,11 @@ namespace {
       by_class.sort(atoms, type, groups);
       some.resize(groups.size());
       for (int g = 0; g < groups.size(); ++g) {
-        auto &[bins, of_class] = some[g];
+        auto &[bins, of_atoms] = some[g];
         bins.build(grid, x, by_class[g], nthreads);
-        of_class.clear();
-        if (groups.classes_of(g).size() > 1 || classes.size() > groups.size())
-          for (const int row : bins.row) of_class.push_back(classes.of(type[row]));
+        of_atoms.clear();
+        if (classes.size() == groups.size()) continue;
+        for (const int row : bins.row) of_atoms.push_back(classes.of(type[row]));
       }
     }
 
@@ -239,6 +241,7 @@ namespace {
                       const GroupInteraction<Real> &between, unsigned want, double *peratom,
                       bool counts, Contribution &result)
     {
+      if (between.dmax == 0.0) return;
       const double start = seconds();
       const CellBins &bi = of_i.bins, &bj = of_j.bins;
       const auto keep_near_box = functions.front().kernels.keep_near_box;    // the same for all
@@ -253,9 +256,9 @@ namespace {
               const CellTask &task = tasks.all()[t];
               const CellCandidates found =
                   collect_candidates(keep_near_box, between.dmax, grid, bi, bj, task, s);
-              if (!between.only) {
-                s.of_class.resize(s.index.size());
-                for (int k = 0; k < found.count; ++k) s.of_class[k] = of_j.of_class[s.index[k]];
+              if (!between.is_one) {
+                s.classes.resize(s.index.size());
+                for (int k = 0; k < found.count; ++k) s.classes[k] = of_j.classes[s.index[k]];
               }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
@@ -267,14 +270,13 @@ namespace {
                            yi = static_cast<Real>(bi.y[p] - found.origin[1]),
                            zi = static_cast<Real>(bi.z[p] - found.origin[2]);
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
-                if (between.only) {
-                  gather(between.only->function, want, s, found.count, s.x.data(), s.y.data(),
+                if (between.is_one) {
+                  gather(between.one.function, want, s, found.count, s.x.data(), s.y.data(),
                          s.z.data(), xi, yi, zi, self, sums);
-                  add_weighted(between.only->weight, sums, weighted);
+                  add_weighted(between.one.weight, sums, weighted);
                 } else
-                  gather_classes(between.of_class[of_i.of_class[p]], want, s, found.count,
-                                 s.x.data(), s.y.data(), s.z.data(), s.of_class.data(), xi, yi, zi,
-                                 self, weighted);
+                  gather_tables(between.tables[of_i.classes[p]], want, s, found.count, xi, yi, zi,
+                                self, weighted);
                 add_to_block(weighted, want, block);
                 store(weighted, want, bi.row[p], peratom);
               }
@@ -284,9 +286,9 @@ namespace {
       add_pass(sums_of_pass, seconds() - start, counts, result);
     }
 
-    // The displacements of some neighbors of atom i, in the memory of the thread.
-    void find_neighbors(const ListInput &in, const double *xi, int n, const int *neighbors,
-                        Scratch &s)
+    // Writes the displacements of some neighbors of atom i to the memory of the thread.
+    void displace_neighbors(const ListInput &in, const double *xi, int n, const int *neighbors,
+                            Scratch &s)
     {
       s.reserve(static_cast<std::size_t>(n) + KEEP_MARGIN);
       functions.front().kernels.neighbors(in.x, xi, n, neighbors, in.neighmask, s.x.data(),
@@ -328,17 +330,16 @@ namespace {
                                                       : lists.bucket(t, bucket, n);
                 if (between.dmax == 0.0 || weight == 0.0 || n == 0) continue;
                 double sums[NSUMS] = {};
-                find_neighbors(in, xi, n, neighbors, s);
-                if (between.only) {
-                  gather(between.only->function, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0,
-                         0, 0, -1, sums);
-                  add_weighted(between.only->weight * weight, sums, total);
+                displace_neighbors(in, xi, n, neighbors, s);
+                if (between.is_one) {
+                  gather(between.one.function, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0,
+                         0, -1, sums);
+                  add_weighted(between.one.weight * weight, sums, total);
                 } else {
-                  s.of_class.resize(s.x.size());
+                  s.classes.resize(s.x.size());
                   for (int k = 0; k < n; ++k)
-                    s.of_class[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
-                  gather_classes(between.of_class[ci], want, s, n, s.x.data(), s.y.data(),
-                                 s.z.data(), s.of_class.data(), 0, 0, 0, -1, sums);
+                    s.classes[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
+                  gather_tables(between.tables[ci], want, s, n, 0, 0, 0, -1, sums);
                   add_weighted(weight, sums, total);
                 }
               }

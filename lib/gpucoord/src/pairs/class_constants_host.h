@@ -17,31 +17,46 @@
 
 namespace gpucoord {
 
-// A function of the table.
+// A switching function as the host evaluates it.
 template <class Real> struct HostFunction {
   double dmax;
   SwitchConstants<Real> constants;
   PairKernels<Real> kernels;
 };
 
-// What acts between two groups of classes: one function, or those of each class of the first group
-// with the classes of the second one.
-template <class Real> struct GroupInteraction {
-  double dmax = 0.0;    // the largest; 0: nothing acts
-  const TypeClasses::Interaction *only = nullptr;
-  std::vector<std::vector<ClassConstants<Real>>> of_class;    // [classes][formulas]
+// The constants of one formula between one class and others, and the kernels of the formula.
+template <class Real> struct ClassTable {
+  ClassTable() = default;
+  ClassTable(ClassTable &&) = default;    // the arrays stay where they are
+
+  ClassConstants<Real> constants;
+  const PairKernels<Real> *kernels = nullptr;    // null: no function of this formula
+  // The arrays of constants.
+  std::vector<Real> range_sq, weight, values;
+  std::vector<const SwitchConstants<Real> *> each;
+  std::vector<int> function;
 };
 
+// The functions between two groups of classes: one function, or tables.
+template <class Real> struct GroupInteraction {
+  double dmax = 0.0;    // the largest; 0: no function
+  bool is_one = false;
+  TypeClasses::Interaction one = {SwitchTable::NONE, 0.0};
+  std::vector<std::vector<ClassTable<Real>>> tables;    // [classes][formulas]
+};
+
+// Refers to the functions.
 template <class Real> class ClassFunctions {
  public:
   explicit ClassFunctions(const std::vector<HostFunction<Real>> &functions_in) :
-      functions(functions_in)
+      functions(functions_in), formula_of(functions.size())
   {
     for (std::size_t k = 0; k < functions.size(); ++k) {
       std::size_t f = 0;
       while (f < formulas.size() && !same_formula(formulas[f].functions.front(), k)) ++f;
       if (f == formulas.size()) formulas.emplace_back();
       formulas[f].functions.push_back(static_cast<int>(k));
+      formula_of[k] = f;
     }
     for (Formula &formula : formulas) {
       const auto &numbers = formula.functions;
@@ -56,26 +71,29 @@ template <class Real> class ClassFunctions {
       }
     }
   }
+  ClassFunctions(const ClassFunctions &) = delete;
+  ClassFunctions &operator=(const ClassFunctions &) = delete;
 
-  // Refers to the classes and to the functions.
   GroupInteraction<Real> between(const TypeClasses &classes, const ClassGroups &groups, int gi,
                                  int gj) const
   {
     GroupInteraction<Real> result;
-    if (!groups.interact(classes, gi, gj)) return result;
     const auto &some = groups.classes_of(gi), &others = groups.classes_of(gj);
     for (const int ci : some)
       for (const int cj : others)
-        result.dmax = std::max(result.dmax, functions[classes(ci, cj).function].dmax);
+        if (classes(ci, cj).exists())
+          result.dmax = std::max(result.dmax, functions[classes(ci, cj).function].dmax);
+    if (result.dmax == 0.0) return result;
     if (some.size() == 1 && others.size() == 1) {
-      result.only = &classes(some.front(), others.front());
+      result.is_one = true;
+      result.one = classes(some.front(), others.front());
       return result;
     }
-    result.of_class.resize(classes.size());
+    result.tables.resize(classes.size());
     for (const int ci : some)
-      for (const Formula &formula : formulas) {
-        auto constants = constants_of(formula, classes, ci, others);
-        if (constants.any >= 0) result.of_class[ci].push_back(std::move(constants));
+      for (std::size_t f = 0; f < formulas.size(); ++f) {
+        ClassTable<Real> table = table_of(f, classes, ci, others);
+        if (table.kernels) result.tables[ci].push_back(std::move(table));
       }
     return result;
   }
@@ -96,38 +114,50 @@ template <class Real> class ClassFunctions {
   }
 
   // The functions of a formula between class ci and other classes.
-  ClassConstants<Real> constants_of(const Formula &formula, const TypeClasses &classes, int ci,
-                                    const std::vector<int> &others) const
+  ClassTable<Real> table_of(std::size_t number, const TypeClasses &classes, int ci,
+                            const std::vector<int> &others) const
   {
-    ClassConstants<Real> result;
+    ClassTable<Real> table;
+    const Formula &formula = formulas[number];
     const std::size_t n = classes.size();
-    result.weight.assign(n, 0);
-    result.each.assign(n, nullptr);
-    result.function.assign(n, SwitchTable::NONE);
-    result.dmax_sq = 0;
-    const auto &numbers = formula.functions;
     for (const int cj : others) {
-      const auto &[number, weight] = classes(ci, cj);
-      if (std::find(numbers.begin(), numbers.end(), number) == numbers.end()) continue;
-      const auto &constants = functions[number].constants;
-      result.any = cj;
-      result.common = constants;
-      result.dmax_sq = std::max(result.dmax_sq, constants.dmax_sq);
-      result.weight[cj] = static_cast<Real>(weight);
-      result.each[cj] = &constants;
-      result.function[cj] = number;
+      const auto &between = classes(ci, cj);
+      if (!between.exists() || formula_of[between.function] != number) continue;
+      if (!table.kernels) {
+        table.kernels = &functions[between.function].kernels;
+        table.constants.common = functions[between.function].constants;
+        table.range_sq.assign(n, -1);
+        table.weight.assign(n, 0);
+        table.each.assign(n, &table.constants.common);
+        table.function.assign(n, between.function);
+      }
+      const auto &constants = functions[between.function].constants;
+      table.range_sq[cj] = constants.dmax_sq;
+      table.weight[cj] = static_cast<Real>(between.weight);
+      table.each[cj] = &constants;
+      table.function[cj] = between.function;
     }
-    result.varying = formula.varying;
+    if (!table.kernels) return table;
+    table.values.reserve(formula.varying.size() * n);
     for (const int c : formula.varying)
-      for (std::size_t cj = 0; cj < n; ++cj)
-        result.values.push_back((result.each[cj] ? *result.each[cj] : result.common).*
-                                CONSTANTS_OF_A_FUNCTION<Real>[c]);
+      for (const auto *constants : table.each)
+        table.values.push_back(constants->*CONSTANTS_OF_A_FUNCTION<Real>[c]);
+    ClassConstants<Real> &view = table.constants;
+    view.nclasses = static_cast<int>(n);
+    view.range_sq = table.range_sq.data();
+    view.weight = table.weight.data();
+    view.nvarying = static_cast<int>(formula.varying.size());
+    view.varying = formula.varying.data();
+    view.values = table.values.data();
     for (int c = 0; c < NCONSTANTS; ++c)
-      result.equal[c] = formula.equal.data() + c * (PARTNER_CHUNK + 16);
-    return result;
+      view.equal[c] = formula.equal.data() + c * (PARTNER_CHUNK + 16);
+    view.each = table.each.data();
+    view.function = table.function.data();
+    return table;
   }
 
   const std::vector<HostFunction<Real>> &functions;
+  std::vector<std::size_t> formula_of;    // [functions]
   std::vector<Formula> formulas;
 };
 

@@ -68,12 +68,10 @@ namespace {
   }
 
   // Writes the displacements from (xi, yi, zi) of those of n points that are in range, without the
-  // point numbered self. Returns their number. The outputs need room for 16 more elements. CLASSES:
-  // writes their elements of from, too.
-  template <bool CLASSES = false>
+  // point numbered self. Returns their number. The outputs need room for 16 more elements.
   inline int keep_in_range(double range_sq, int n, const double *x, const double *y,
                            const double *z, double xi, double yi, double zi, int self, double *dx,
-                           double *dy, double *dz, const int *from = nullptr, int *to = nullptr)
+                           double *dy, double *dz)
   {
     int count = 0;
     for (int k = 0; k < n; k += 8) {
@@ -87,18 +85,12 @@ namespace {
       _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
       _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
-      if constexpr (CLASSES)
-        _mm256_storeu_si256(
-            reinterpret_cast<__m256i *>(to + count),
-            _mm256_maskz_compress_epi32(keep, _mm256_maskz_loadu_epi32(valid, from + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
-  template <bool CLASSES = false>
   inline int keep_in_range(float range_sq, int n, const float *x, const float *y, const float *z,
-                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz,
-                           const int *from = nullptr, int *to = nullptr)
+                           float xi, float yi, float zi, int self, float *dx, float *dy, float *dz)
   {
     int count = 0;
     for (int k = 0; k < n; k += 16) {
@@ -113,10 +105,117 @@ namespace {
       _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
-      if constexpr (CLASSES)
-        _mm512_storeu_si512(
-            to + count,
-            _mm512_maskz_compress_epi32(keep, _mm512_maskz_loadu_epi32(valid, from + k)));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+
+  // A table of numbers by class: two registers, or memory where there are more classes.
+  class FloatTable {
+   public:
+    FloatTable(int size_in, const float *table_in) : size(size_in), table(table_in)
+    {
+      first = _mm512_maskz_loadu_ps(lanes(size), table);
+      second = _mm512_maskz_loadu_ps(lanes(size - 16), table + (size > 16 ? 16 : 0));
+    }
+    __m512 operator()(__mmask16 valid, __m512i of_class) const
+    {
+      return size <= 32 ? _mm512_permutex2var_ps(first, of_class, second)
+                        : _mm512_mask_i32gather_ps(_mm512_setzero_ps(), valid, of_class, table, 4);
+    }
+
+   private:
+    static __mmask16 lanes(int n)
+    {
+      return static_cast<__mmask16>(n >= 16 ? 0xffff : n > 0 ? (1u << n) - 1u : 0);
+    }
+    int size;
+    const float *table;
+    __m512 first, second;
+  };
+  class DoubleTable {
+   public:
+    DoubleTable(int size_in, const double *table_in) : size(size_in), table(table_in)
+    {
+      first = _mm512_maskz_loadu_pd(lanes(size), table);
+      second = _mm512_maskz_loadu_pd(lanes(size - 8), table + (size > 8 ? 8 : 0));
+    }
+    __m512d operator()(__mmask8 valid, __m256i of_class) const
+    {
+      return size <= 16 ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(of_class), second)
+                        : _mm512_mask_i32gather_pd(_mm512_setzero_pd(), valid, of_class, table, 8);
+    }
+
+   private:
+    static __mmask8 lanes(int n)
+    {
+      return static_cast<__mmask8>(n >= 8 ? 0xff : n > 0 ? (1u << n) - 1u : 0);
+    }
+    int size;
+    const double *table;
+    __m512d first, second;
+  };
+
+  // Writes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
+  inline void look_up(int n, const int *index, int size, const float *table, float *out)
+  {
+    const FloatTable of(size, table);
+    for (int k = 0; k < n; k += 16)
+      _mm512_storeu_ps(out + k, of(0xffff, _mm512_loadu_si512(index + k)));
+  }
+  inline void look_up(int n, const int *index, int size, const double *table, double *out)
+  {
+    const DoubleTable of(size, table);
+    for (int k = 0; k < n; k += 8)
+      _mm512_storeu_pd(out + k,
+                       of(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
+  }
+
+  // As keep_in_range(), with a range for each class of points. Writes the classes, too.
+  inline int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x,
+                            const double *y, const double *z, const int *of_class, double xi,
+                            double yi, double zi, int self, double *dx, double *dy, double *dz,
+                            int *classes)
+  {
+    const DoubleTable range(nclasses, range_sq);
+    int count = 0;
+    for (int k = 0; k < n; k += 8) {
+      __mmask8 valid = n - k < 8 ? static_cast<__mmask8>((1u << (n - k)) - 1u) : 0xff;
+      const __m256i c = _mm256_maskz_loadu_epi32(valid, of_class + k);
+      const __m512d vx = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, x + k), _mm512_set1_pd(xi));
+      const __m512d vy = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, y + k), _mm512_set1_pd(yi));
+      const __m512d vz = _mm512_sub_pd(_mm512_maskz_loadu_pd(valid, z + k), _mm512_set1_pd(zi));
+      const __m512d r = _mm512_fmadd_pd(vx, vx, _mm512_fmadd_pd(vy, vy, _mm512_mul_pd(vz, vz)));
+      if (self >= k && self < k + 8) valid &= static_cast<__mmask8>(~(1u << (self - k)));
+      const __mmask8 keep = _mm512_mask_cmp_pd_mask(valid, r, range(valid, c), _CMP_LE_OQ);
+      _mm512_storeu_pd(dx + count, _mm512_maskz_compress_pd(keep, vx));
+      _mm512_storeu_pd(dy + count, _mm512_maskz_compress_pd(keep, vy));
+      _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
+      _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + count),
+                          _mm256_maskz_compress_epi32(keep, c));
+      count += _mm_popcnt_u32(keep);
+    }
+    return count;
+  }
+  inline int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x,
+                            const float *y, const float *z, const int *of_class, float xi, float yi,
+                            float zi, int self, float *dx, float *dy, float *dz, int *classes)
+  {
+    const FloatTable range(nclasses, range_sq);
+    int count = 0;
+    for (int k = 0; k < n; k += 16) {
+      __mmask16 valid = n - k < 16 ? static_cast<__mmask16>((1u << (n - k)) - 1u) : 0xffff;
+      const __m512i c = _mm512_maskz_loadu_epi32(valid, of_class + k);
+      const __m512 vx = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, x + k), _mm512_set1_ps(xi));
+      const __m512 vy = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, y + k), _mm512_set1_ps(yi));
+      const __m512 vz = _mm512_sub_ps(_mm512_maskz_loadu_ps(valid, z + k), _mm512_set1_ps(zi));
+      const __m512 r = _mm512_fmadd_ps(vx, vx, _mm512_fmadd_ps(vy, vy, _mm512_mul_ps(vz, vz)));
+      if (self >= k && self < k + 16) valid &= static_cast<__mmask16>(~(1u << (self - k)));
+      const __mmask16 keep = _mm512_mask_cmp_ps_mask(valid, r, range(valid, c), _CMP_LE_OQ);
+      _mm512_storeu_ps(dx + count, _mm512_maskz_compress_ps(keep, vx));
+      _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
+      _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
+      _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(keep, c));
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -226,36 +325,6 @@ namespace {
       count += _mm_popcnt_u32(kept[k / 8]);
     }
     return count;
-  }
-
-  // Takes out[k] = table[index[k]] for k < n, a multiple of a whole vector.
-  inline void look_up(int n, const int *index, int size, const float *table, float *out)
-  {
-    const __mmask16 low = size < 16 ? static_cast<__mmask16>((1u << size) - 1u) : 0xffff;
-    const __mmask16 high =
-        size < 32 ? static_cast<__mmask16>((1u << (size > 16 ? size - 16 : 0)) - 1u) : 0xffff;
-    const __m512 first = _mm512_maskz_loadu_ps(low, table),
-                 second = _mm512_maskz_loadu_ps(high, table + (size > 16 ? 16 : 0));
-    for (int k = 0; k < n; k += 16) {
-      const __m512i at = _mm512_loadu_si512(index + k);
-      _mm512_storeu_ps(out + k,
-                       size <= 32 ? _mm512_permutex2var_ps(first, at, second)
-                                  : _mm512_i32gather_ps(at, table, 4));
-    }
-  }
-  inline void look_up(int n, const int *index, int size, const double *table, double *out)
-  {
-    const __mmask8 low = size < 8 ? static_cast<__mmask8>((1u << size) - 1u) : 0xff;
-    const __mmask8 high = size < 16 ? static_cast<__mmask8>((1u << (size > 8 ? size - 8 : 0)) - 1u)
-                                    : 0xff;
-    const __m512d first = _mm512_maskz_loadu_pd(low, table),
-                  second = _mm512_maskz_loadu_pd(high, table + (size > 8 ? 8 : 0));
-    for (int k = 0; k < n; k += 8) {
-      const __m256i at = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k));
-      _mm512_storeu_pd(out + k,
-                       size <= 16 ? _mm512_permutex2var_pd(first, _mm512_cvtepi32_epi64(at), second)
-                                  : _mm512_i32gather_pd(at, table, 8));
-    }
   }
 
   inline void take_kept(int n, const unsigned char *kept, int, const int *, const double *from,
@@ -427,19 +496,34 @@ namespace {
     return count;
   }
 
-  template <bool CLASSES = false, class Real>
+  template <class Real>
   int keep_in_range(Real range_sq, int n, const Real *x, const Real *y, const Real *z, Real xi,
-                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz,
-                    const int *from = nullptr, int *to = nullptr)
+                    Real yi, Real zi, int self, Real *dx, Real *dy, Real *dz)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
       dx[count] = x[k] - xi;
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
-      if (CLASSES) to[count] = from[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
       count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
+    }
+    return count;
+  }
+
+  template <class Real>
+  int keep_in_ranges(int, const Real *range_sq, int n, const Real *x, const Real *y, const Real *z,
+                     const int *of_class, Real xi, Real yi, Real zi, int self, Real *dx, Real *dy,
+                     Real *dz, int *classes)
+  {
+    int count = 0;
+    for (int k = 0; k < n; ++k) {
+      dx[count] = x[k] - xi;
+      dy[count] = y[k] - yi;
+      dz[count] = z[k] - zi;
+      classes[count] = of_class[k];
+      const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
+      count += (r_sq <= range_sq[of_class[k]]) & (k != self) ? 1 : 0;
     }
     return count;
   }

@@ -102,66 +102,63 @@ namespace {
     for (int k = 0; k < NSUMS; ++k) sums[k] += total[k];
   }
 
-  // Evaluates the function of partner k, whose constants are element k of each array. Returns 1, or
-  // 0 beyond the range of this function. A struct that is declared in the loop itself stays in
-  // memory with GCC, and the loop is then not vectorized.
+  // Evaluates the function of partner k, whose constants are element k of each array. A struct that
+  // is declared in the loop itself stays in memory with GCC, and the loop is then not vectorized.
   template <class Formula, class Real, std::size_t... F>
-  inline Real evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
+  inline void evaluate_partner(const SwitchConstants<Real> &common, const Real *const *constant,
                                int k, Real r_sq, Real &value, Real &dfunc,
                                std::index_sequence<F...>)
   {
     SwitchConstants<Real> c = common;
     ((c.*CONSTANTS_OF_A_FUNCTION<Real>[F] = constant[F][k]), ...);
-    // Far beyond the range the formula might overflow.
-    const bool is_inside = r_sq <= c.dmax_sq;
-    Formula::eval(c, is_inside ? r_sq : c.dmax_sq, value, dfunc);
-    return is_inside ? Real(1) : Real(0);
+    Formula::eval(c, r_sq, value, dfunc);
   }
 
   template <class Formula, class Real, class Accumulator, unsigned WANT>
-  void gather_classes(const ClassConstants<Real> &functions,
-                      const std::unique_ptr<CustomFunction> *, int n, const Real *x, const Real *y,
-                      const Real *z, const int *of_class, Real xi, Real yi, Real zi, int self,
-                      double *sums)
+  void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
+                      const Real *x, const Real *y, const Real *z, const int *of_class, Real xi,
+                      Real yi, Real zi, int self, double *sums)
   {
     const SwitchConstants<Real> common = functions.common;
-    const int nclasses = static_cast<int>(functions.weight.size());
+    const int nclasses = functions.nclasses;
     Accumulator total[NSUMS] = {};
     Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16];
     Real values[NCONSTANTS][CHUNK + 16];
     int classes[CHUNK + 16];
     const Real *constant[NCONSTANTS];
     for (int f = 0; f < NCONSTANTS; ++f) constant[f] = functions.equal[f];
-    for (const int f : functions.varying) constant[f] = values[f];
+    for (int v = 0; v < functions.nvarying; ++v)
+      constant[functions.varying[v]] = values[functions.varying[v]];
     for (int begin = 0; begin < n; begin += CHUNK) {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
       const int count =
-          keep_in_range<true>(functions.dmax_sq, size, x + begin, y + begin, z + begin, xi, yi, zi,
-                              self - begin, dx, dy, dz, of_class + begin, classes);
+          keep_in_ranges(nclasses, functions.range_sq, size, x + begin, y + begin, z + begin,
+                         of_class + begin, xi, yi, zi, self - begin, dx, dy, dz, classes);
       if (count == 0) continue;
       // Whole vectors, as in gather().
       constexpr int WIDTH = 64 / sizeof(Real);
       const int padded = (count + WIDTH - 1) / WIDTH * WIDTH;
-      for (int k = count; k < padded; ++k) dx[k] = dy[k] = dz[k] = 0;
-      for (int k = count; k < padded; ++k) classes[k] = 0;
-      look_up(padded, classes, nclasses, functions.weight.data(), weight);
+      for (int k = count; k < padded; ++k) {
+        dx[k] = dy[k] = dz[k] = 0;
+        classes[k] = classes[0];
+      }
+      look_up(padded, classes, nclasses, functions.weight, weight);
       for (int k = count; k < padded; ++k) weight[k] = 0;
-      for (std::size_t v = 0; v < functions.varying.size(); ++v)
-        look_up(padded, classes, nclasses, functions.values.data() + v * nclasses,
+      for (int v = 0; v < functions.nvarying; ++v)
+        look_up(padded, classes, nclasses, functions.values + v * nclasses,
                 values[functions.varying[v]]);
       Real s = 0, gx = 0, gy = 0, gz = 0, vxx = 0, vyy = 0, vzz = 0, vxy = 0, vxz = 0, vyz = 0;
 #pragma omp simd reduction(+ : s, gx, gy, gz, vxx, vyy, vzz, vxy, vxz, vyz)
       for (int k = 0; k < padded; ++k) {
         const Real r_sq = dx[k] * dx[k] + dy[k] * dy[k] + dz[k] * dz[k];
         Real value, dfunc;
-        const Real w = weight[k] *
-            evaluate_partner<Formula>(common, constant, k, r_sq, value, dfunc,
-                                      std::make_index_sequence<NCONSTANTS>());
-        dfunc *= w;
+        evaluate_partner<Formula>(common, constant, k, r_sq, value, dfunc,
+                                  std::make_index_sequence<NCONSTANTS>());
+        dfunc *= weight[k];
         if (WANT & WINDOWED)
           dfunc *= window(common, r_sq);
         else
-          s += w * value;
+          s += weight[k] * value;
         gx = subtract_product(gx, dfunc, dx[k]);
         gy = subtract_product(gy, dfunc, dy[k]);
         gz = subtract_product(gz, dfunc, dz[k]);
@@ -222,16 +219,15 @@ namespace {
   }
 
   template <class Real, class Accumulator, bool IN_WINDOW>
-  void gather_custom_classes(const ClassConstants<Real> &functions,
-                             const std::unique_ptr<CustomFunction> *custom, int n, const Real *x,
-                             const Real *y, const Real *z, const int *of_class, Real xi, Real yi,
-                             Real zi, int self, double *sums)
+  void gather_custom_classes(const ClassConstants<Real> &functions, CustomFunction *const *custom,
+                             int n, const Real *x, const Real *y, const Real *z,
+                             const int *of_class, Real xi, Real yi, Real zi, int self, double *sums)
   {
     Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
       const int partner = of_class[k];
       if (k != self && functions.each[partner])
-        add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]].get(),
+        add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]],
                               functions.weight[partner], x[k] - xi, y[k] - yi, z[k] - zi, total);
     }
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
@@ -258,8 +254,10 @@ namespace {
     kernels.gather[DERIVATIVES | VIRIAL] = gather<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
     kernels.gather_windowed = gather<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
     kernels.gather_classes = gather_classes<Formula, Real, Accumulator, DERIVATIVES>;
-    kernels.gather_classes_virial = gather_classes<Formula, Real, Accumulator, VIRIAL>;
-    kernels.gather_classes_windowed = gather_classes<Formula, Real, Accumulator, WINDOWED>;
+    kernels.gather_classes_virial =
+        gather_classes<Formula, Real, Accumulator, DERIVATIVES | VIRIAL>;
+    kernels.gather_classes_windowed =
+        gather_classes<Formula, Real, Accumulator, DERIVATIVES | WINDOWED>;
   }
 
   template <class Real, class Accumulator> PairKernels<Real> make(const Switch &function)

@@ -11,10 +11,6 @@
 #include "gpucoord/box.h"
 #include "gpucoord/switching.h"
 
-#include <array>
-#include <memory>
-#include <vector>
-
 namespace gpucoord {
 
 // Sums over the partners of one atom, in this order: s; dS/dx, dS/dy, dS/dz of the atom; -(ds/dr)/r
@@ -28,34 +24,32 @@ using GatherFunction = void (*)(const SwitchConstants<Real> &, CustomFunction *,
                                 const Real *x, const Real *y, const Real *z, Real xi, Real yi,
                                 Real zi, int self, double *sums);
 
-// Partners are processed in chunks that stay in the L1 cache. MIXED sums a chunk in float and adds
-// the chunks in double.
+// Partners are processed in chunks that stay in cache. MIXED sums a chunk in float and adds the
+// chunks in double.
 constexpr int PARTNER_CHUNK = 256;
 
-// The functions of one formula and the same integer exponents, between one class of atoms and all
-// classes of partners.
+// Functions of one formula and with the same integer exponents, between one class of atoms and the
+// classes of partners. Plain arrays, because the kernels use no function of the standard library.
 template <class Real> struct ClassConstants {
-  SwitchConstants<Real> common;    // of one of them: integer exponents and window
-  Real dmax_sq;                    // the largest
-  // [classes]; 0: no such function
-  std::vector<Real> weight;
-  // [classes] null: no such function
-  std::vector<const SwitchConstants<Real> *> each;
-  std::vector<int> function;    // [classes] number in the table
-  int any = -1;                 // a class that has such a function; -1: none has
-  // The constants in which they differ, as indices of CONSTANTS_OF_A_FUNCTION, and their values.
-  std::vector<int> varying;
-  std::vector<Real> values;    // [varying][classes]
-  // [PARTNER_CHUNK + 16] of the others, all elements alike
-  std::array<const Real *, NCONSTANTS> equal;
+  SwitchConstants<Real> common;    // of one of the functions: integer exponents and window
+  int nclasses;
+  const Real *range_sq;    // [nclasses] dmax^2 of the function; -1: the class has no such function
+  const Real *weight;      // [nclasses] of the terms
+  // Constants in which the functions differ: indices of CONSTANTS_OF_A_FUNCTION, and values.
+  int nvarying;
+  const int *varying;
+  const Real *values;    // [nvarying][nclasses]
+  // Constants in which the functions do not differ: [PARTNER_CHUNK + 16] equal elements.
+  const Real *equal[NCONSTANTS];
+  // Custom functions alone: [nclasses] constants, and number in the table.
+  const SwitchConstants<Real> *const *each;
+  const int *function;
 };
 
-// As GatherFunction, for partners of several classes, of_class. Each term has the weight of its
-// class. custom: by number of the function.
+// As GatherFunction, for partners of several classes, of_class. custom: by number in the table.
 template <class Real>
-using GatherClassesFunction = void (*)(const ClassConstants<Real> &,
-                                       const std::unique_ptr<CustomFunction> *custom, int n,
-                                       const Real *x, const Real *y, const Real *z,
+using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
+                                       int n, const Real *x, const Real *y, const Real *z,
                                        const int *of_class, Real xi, Real yi, Real zi, int self,
                                        double *sums);
 
@@ -91,8 +85,8 @@ template <class Real> struct PairKernels {
   GatherFunction<Real> gather[4];
   // dS/dx of each pair times the window of the constants, without the value.
   GatherFunction<Real> gather_windowed;
-  // The same three for partners of several classes. The first two compute value and derivatives,
-  // too.
+  // For partners of several classes: value and derivatives; also the virial; windowed derivatives.
+  // The value alone would take about as long as with derivatives.
   GatherClassesFunction<Real> gather_classes, gather_classes_virial, gather_classes_windowed;
   NeighborsFunction<Real> neighbors;
   DisplacementFunction<Real> displacements;

@@ -44,7 +44,7 @@ template <class Real> struct SwitchConstants {
       inv_fall;    // of window(): where it begins to rise and to fall, distance, and 1/width
 };
 
-// The constants by which functions of one formula may differ, but for integer exponents.
+// The constants in which functions of one formula with the same integer exponents may differ.
 template <class Real>
 constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
     &SwitchConstants<Real>::inv_r0,  &SwitchConstants<Real>::inv_r0_sq,
@@ -55,7 +55,11 @@ constexpr Real SwitchConstants<Real>::*CONSTANTS_OF_A_FUNCTION[] = {
     &SwitchConstants<Real>::q,       &SwitchConstants<Real>::a,
     &SwitchConstants<Real>::b,       &SwitchConstants<Real>::k,
     &SwitchConstants<Real>::beta,    &SwitchConstants<Real>::center};
-constexpr int NCONSTANTS = 16;
+constexpr int NCONSTANTS =
+    sizeof(CONSTANTS_OF_A_FUNCTION<double>) / sizeof(double SwitchConstants<double>::*);
+static_assert(sizeof(SwitchConstants<double>) ==
+                  (NCONSTANTS + 4) * sizeof(double) + 2 * sizeof(int),
+              "CONSTANTS_OF_A_FUNCTION has all constants but in, im and the four of window()");
 
 // x^2 (3 - 2 x) from 0 to 1
 template <class Real> GPUCOORD_HD Real smooth_step(Real x)

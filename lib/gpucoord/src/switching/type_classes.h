@@ -1,13 +1,14 @@
 // Part of GPUCOORD, GPL-2.0. Groups atom types with equal functions and weights into classes.
 //
 // S over pairs of types is a sum of coordination numbers between classes, each with one function
-// and one weight: the engines compute those, and their inner loops know nothing of types.
+// and one weight. CUDA computes one after the other; the host takes groups of classes together.
 
 #ifndef GPUCOORD_TYPE_CLASSES_H
 #define GPUCOORD_TYPE_CLASSES_H
 
 #include "gpucoord/switch_table.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -59,18 +60,30 @@ class TypeClasses {
   std::vector<Interaction> between;    // [n][n]
 };
 
-// Classes that have functions with the same classes. A search for partners need not tell the
-// classes of a group apart.
+// Classes for one search for partners. Where most pairs of classes have a function, a group has all
+// classes that have any; otherwise the classes of a group have functions with the same classes.
 class ClassGroups {
  public:
   explicit ClassGroups(const TypeClasses &classes) : group_of(classes.size())
   {
+    const int n = classes.size();
+    std::vector<char> has_any(n, 0);
+    int npairs = 0;
+    for (int a = 0; a < n; ++a)
+      for (int b = 0; b < n; ++b)
+        if (classes(a, b).exists()) {
+          has_any[a] = 1;
+          ++npairs;
+        }
+    const auto nactive = static_cast<int>(std::count(has_any.begin(), has_any.end(), 1));
+    const bool is_dense = 2 * npairs > nactive * nactive;
     const auto same = [&](int a, int b) {
-      for (int c = 0; c < classes.size(); ++c)
+      if (is_dense) return has_any[a] == has_any[b];
+      for (int c = 0; c < n; ++c)
         if (classes(a, c).exists() != classes(b, c).exists()) return false;
       return true;
     };
-    for (int c = 0; c < classes.size(); ++c) {
+    for (int c = 0; c < n; ++c) {
       std::size_t g = 0;
       while (g < members.size() && !same(c, members[g].front())) ++g;
       if (g == members.size()) members.emplace_back();
@@ -80,11 +93,6 @@ class ClassGroups {
     for (const int c : classes.of_types()) of_type.push_back(group_of[c]);
   }
 
-  // Whether the classes of both groups have functions with each other.
-  bool interact(const TypeClasses &classes, int a, int b) const
-  {
-    return classes(members[a].front(), members[b].front()).exists();
-  }
   const std::vector<int> &classes_of(int group) const { return members[group]; }
   int of(int type) const { return of_type[type]; }
   const std::vector<int> &of_types() const { return of_type; }
