@@ -1,0 +1,255 @@
+#!/usr/bin/env python3
+"""Free energy of the hydration number from the files of in.opes: tables, and opes.png.
+
+Usage: analyze.py [FOLDER [FOLDER OF A RUN OF examples/bias/salt]]. The second folder gives windows.dat; without it the
+free energy from windows is that of windows.txt, and is shown for comparison. Exit code 1 when PLUMED's numbers are not
+those of LAMMPS, when the run is too short, or when the free energies of the biased ion and of the ions without a bias
+differ by more than their errors allow.
+"""
+import importlib.util
+import sys
+from pathlib import Path
+
+import matplotlib
+matplotlib.use("Agg")
+import matplotlib.pyplot as plt
+import numpy as np
+
+HERE = Path(__file__).resolve().parent
+STEP_PS = 0.002
+KT = 0.0019872067 * 300.0       # kcal/mol
+BARRIER = 6.0                   # kcal/mol, as in plumed.dat
+TRANSIENT = 0.2                 # part of the run that does not count
+BLOCKS = 8                      # of the rest, for the errors that are compared
+HISTOGRAM_STEPS = 4000          # of one histogram of the other ions, as in in.opes
+NUMBERS = np.arange(4, 9)       # 4 oxygens are S from 3.5 to 4.5
+EDGES = np.arange(3.5, 9)
+SIX = 2                         # F is zero at 6 oxygens
+# COLVAR has 8 decimals, the log 10 digits
+TOLERANCE = 3e-8
+
+
+def import_salt():
+    """analyze.py of examples/bias/salt."""
+    spec = importlib.util.spec_from_file_location("salt", HERE.parent / "salt" / "analyze.py")
+    salt = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(salt)
+    return salt
+
+
+salt = import_salt()
+
+
+def read_colvar(path):
+    """Columns of a file of PLUMED by name."""
+    with open(path) as lines:
+        names = lines.readline().split()[2:]
+    return dict(zip(names, np.loadtxt(path).T))
+
+
+def read_log(path):
+    """Columns of the last run's table of thermo output, by name. A time limit leaves a warning in it."""
+    lines = path.read_text().splitlines()
+    first = max(i for i, line in enumerate(lines) if line.split()[:1] == ["Step"])
+    rows = []
+    for line in lines[first + 1:]:
+        if line.startswith("Loop time"):
+            break
+        if not line.startswith("WARNING"):
+            rows.append([float(word) for word in line.split()])
+    return dict(zip(lines[first].split(), np.array(rows).T))
+
+
+def profile(counts, reference):
+    """F in kcal/mol relative to that of one bin, and its error, from counts or sums of weights by block and bin.
+
+    The error is that of the jackknife: each block is left out in turn, with the weight that it has. It is not finite
+    where only one block has been.
+    """
+    def f(sums):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return 0.0 - KT * np.log(sums / sums[..., [reference]])
+
+    n = len(counts)
+    total = counts.sum(axis=0)
+    without = f(total - counts)
+    with np.errstate(invalid="ignore"):
+        error = np.sqrt((n - 1) / n * ((without - without.mean(axis=0))**2).sum(axis=0))
+    return f(total), error
+
+
+def ratio(numerator, denominator):
+    """Sum of numerator over sum of denominator, and its jackknife error, from both by block."""
+    n = len(numerator)
+    without = (numerator.sum() - numerator) / (denominator.sum() - denominator)
+    return numerator.sum() / denominator.sum(), np.sqrt((n - 1) / n * ((without - without.mean())**2).sum())
+
+
+def in_blocks(s, weights, edges, blocks):
+    """Sums of weights by block and bin."""
+    parts = zip(np.array_split(s, blocks), np.array_split(weights, blocks))
+    return np.array([np.histogram(part, edges, weights=w)[0] for part, w in parts])
+
+
+def merge(histogram, blocks):
+    return np.array([part.sum(axis=0) for part in np.array_split(histogram, blocks)])
+
+
+def count_round_trips(s, low, high):
+    ends = np.where(s < low, -1, np.where(s > high, 1, 0))
+    ends = ends[ends != 0]
+    return int((np.diff(ends) != 0).sum()) // 2
+
+
+def windows_of(folder):
+    """F of 4 to 8 oxygens and its error from the windows of examples/bias/salt, fine profile or None, and source."""
+    if folder is None:
+        f, error = np.loadtxt(HERE / "windows.txt").T[1:]
+        return f, error, None, "windows.txt"
+    windows = salt.read_windows(folder / "windows.dat")
+    parts = {c: np.array_split(s, salt.BLOCKS) for c, s in windows.items()}
+    blocks = [{c: part[b] for c, part in parts.items()} for b in range(salt.BLOCKS)]
+    every = [salt.combine(samples) for samples in [windows] + blocks]
+    coarse = np.array([salt.profile(np.histogram(s, EDGES, weights=w)[0]) for s, w, _ in every])
+    coarse -= coarse[:, [SIX]]
+    samples, weights, _ = every[0]
+    return coarse[0], salt.error(coarse[1:]), (samples, weights), str(folder / "windows.dat")
+
+
+def main():
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "output")
+    salt_folder = Path(sys.argv[2]) if len(sys.argv) > 2 else None
+    failures = []
+
+    def check(passes, text):
+        print(("ok      " if passes else "FAILED  ") + text)
+        if not passes:
+            failures.append(text)
+
+    # --- PLUMED's numbers are those of LAMMPS ---
+    colvar = read_colvar(folder / "COLVAR")
+    log = read_log(folder / "log.opes")
+    step = np.rint(colvar["time"] / STEP_PS).astype(int)
+    both = np.isin(log["Step"], step)
+    at = np.searchsorted(step, log["Step"][both])
+    bias = colvar["opes.bias"] + colvar["hold.bias"]
+    worst = {name: np.abs(log[name][both] - column[at]).max()
+             for name, column in (("S", colvar["s"]), ("chloride", colvar["chloride"]), ("V", bias))}
+    print(f"\n{step[-1]} steps, {step[-1] * STEP_PS:.1f} ps; {both.sum()} steps are both in COLVAR and in the log")
+    check(max(worst.values()) < TOLERANCE,
+          "COLVAR and the log have the same " + ", ".join(f"{name} (to {d:.1g})" for name, d in worst.items()))
+
+    if step[-1] < BLOCKS * HISTOGRAM_STEPS:
+        sys.exit(f"analyze.py: a run of at least {BLOCKS * HISTOGRAM_STEPS} steps is needed for {BLOCKS} blocks")
+
+    # --- the biased ion ---
+    settled = step > TRANSIENT * step[-1]
+    s, v, chloride = (colvar[name][settled] for name in ("s", "opes.bias", "chloride"))
+    # the ions without a bias count while no chloride touches them, and so does this one
+    weights = np.where(chloride > 0.5, 0.0, np.exp((bias[settled] - bias[settled].max()) / KT))
+    length = len(s) // BLOCKS * (step[1] - step[0]) * STEP_PS
+    trips = count_round_trips(colvar["s"], 4.5, 7.5)
+    print(f"The first {TRANSIENT * step[-1] * STEP_PS:.0f} ps do not count. {len(s)} samples, worth "
+          f"{weights.sum()**2 / (weights**2).sum():.0f} of equal weight; {BLOCKS} blocks of {length:.0f} ps")
+    check(s.min() < 4.25 and s.max() > 7.75, f"S is from {s.min():.2f} to {s.max():.2f}")
+    check(trips >= 3, f"{trips} times from below 4.5 to above 7.5 and back in the whole run")
+    check(chloride.max() < 0.9, f"the wall holds chlorides off: at most {chloride.max():.2f} of one is in contact")
+
+    counts = in_blocks(s, weights, EDGES, BLOCKS)
+    f, f_error = profile(counts, SIX)
+    print("\nError of F by the number of blocks, kcal/mol; it should not grow any more with their length\n"
+          "blocks   length, ps " + "".join(f"{'F(' + str(n) + ')':>8s}" for n in NUMBERS if n != 6))
+    for blocks in (4 * BLOCKS, 2 * BLOCKS, BLOCKS, BLOCKS // 2):
+        errors = profile(in_blocks(s, weights, EDGES, blocks), SIX)[1]
+        print(f"{blocks:6d}{length * BLOCKS / blocks:12.0f}  " +
+              "".join(f"{e:8.2f}" for n, e in zip(NUMBERS, errors) if n != 6))
+
+    # the bias is -(1 - 1/gamma) F, but for a constant, where F is well below BARRIER: of the same samples, so this shows
+    # that BARRIER and kT are those of the run
+    middle, histogram = salt.read_histogram(folder / "others.dat")
+    edges = np.append(middle - 0.025, middle[-1] + 0.025)
+    six = np.argmin(np.abs(middle - 6))
+    late = slice(len(s) // 2, None)
+    seen = np.histogram(s[late], edges)[0]
+    with np.errstate(invalid="ignore", divide="ignore"):
+        f_bias = -np.histogram(s[late], edges, weights=v[late])[0] / seen / (1 - KT / BARRIER)
+    fine, fine_error = profile(in_blocks(s, weights, edges, BLOCKS), six)
+    low = (seen >= 5) & (fine < fine[np.isfinite(fine)].min() + BARRIER - 2)
+    f_bias -= (f_bias - fine)[low].mean()
+    rms = np.sqrt(((f_bias - fine)[low]**2).mean())
+    print(f"F by the bias itself is that by reweighting to {rms:.2f} kcal/mol (root mean square, F below {BARRIER - 2:g})")
+
+    # --- the ions without a bias that have no chloride in contact, as the biased one ---
+    free = merge(salt.read_histogram(folder / "free.dat")[1], BLOCKS)
+    inside = np.minimum(edges[1:, None], EDGES[1:]) - np.maximum(edges[:-1, None], EDGES[:-1])
+    nearest = np.clip(inside / 0.05, 0, 1)    # share of each fine bin in that of a number
+    f_free, free_error = profile(free @ nearest, SIX)
+    samples = free.sum(axis=0) @ nearest
+    paired = 1 - free.sum() / merge(histogram, BLOCKS).sum()
+    f_windows, windows_error, windows, source = windows_of(salt_folder)
+    parts = [np.array([part.sum() for part in np.array_split(x, BLOCKS)]) for x in (s * weights, weights)]
+    mean, mean_error = ratio(*parts)
+    mean_free, mean_free_error = ratio(free @ middle, free.sum(axis=1))
+
+    def show(value, error, digits=2):
+        return f"{value:8.{digits}f} +- {error:.{digits}f}"
+
+    print(f"\nwindows: {source}\n{'':26s}{'OPES':>16s}{'windows':>18s}{'17 ions, no bias':>19s}")
+    print(f"{'<S>':26s}{show(mean, mean_error):>16s}{'':18s}{show(mean_free, mean_free_error, 3):>19s}")
+    for n, number in enumerate(NUMBERS):
+        print(f"F of {number} oxygens, kcal/mol  {show(f[n], f_error[n]):>16s}{show(f_windows[n], windows_error[n]):>18s}"
+              f"{show(f_free[n], free_error[n]):>19s}, {samples[n]:.0f} samples")
+    print(f"Of the samples without a bias, {100 * paired:.2f} % have a chloride in contact. They do not count.")
+
+    # 3 errors of 8 blocks, and a constant for what few exchanges of waters leave unseen in all blocks. Numbers that the
+    # ions without a bias seldom have are shown, and not compared.
+    check(abs(mean - mean_free) < 0.03 + 3 * np.hypot(mean_error, mean_free_error),
+          f"means of S of OPES and of the ions without a bias differ by {mean - mean_free:+.2f}")
+
+    where = ((NUMBERS >= 5) & (NUMBERS <= 7)) | (free_error < 0.3)
+    difference = np.abs(f - f_free)[where]
+    check(bool((difference < 0.1 + 3 * np.hypot(f_error, free_error)[where]).all()),
+          f"F of {', '.join(str(n) for n in NUMBERS[where])} oxygens of OPES and of the ions without a bias: to "
+          f"{difference.max():.2f} kcal/mol")
+
+    plot(folder / "opes.png", step * STEP_PS, colvar, TRANSIENT * step[-1] * STEP_PS, middle, fine, fine_error, f_bias,
+         free.sum(axis=0), six, windows, edges)
+    if failures:
+        sys.exit(f"analyze.py: {len(failures)} of the checks failed")
+
+
+def plot(path, time, colvar, transient, middle, f, f_error, f_bias, free, six, windows, edges):
+    plt.rcParams.update({"font.size": 9, "axes.spines.top": False, "axes.spines.right": False})
+    figure = plt.figure(figsize=(10, 5), layout="constrained")
+    grid = figure.add_gridspec(2, 2)
+    top, bottom, right = (figure.add_subplot(g) for g in (grid[0, 0], grid[1, 0], grid[:, 1]))
+    top.plot(time, colvar["s"], color="tab:blue", lw=0.4)
+    top.set(ylabel="oxygens around the ion, S", xlim=(0, time[-1]))
+    bottom.plot(time, colvar["opes.bias"], color="tab:blue", lw=0.3, label="bias of OPES")
+    bottom.plot(time, colvar["opes.rct"], color="k", lw=1.2, label="c(t)")
+    bottom.set(xlabel="time (ps)", ylabel="kcal/mol", xlim=(0, time[-1]))
+    bottom.legend(frameon=False, loc="lower right", ncol=2)
+    for axes in (top, bottom):
+        axes.axvspan(0, transient, color="0.9", lw=0)
+
+    right.plot(middle, f, color="tab:blue", lw=1.2, label="OPES, reweighted")
+    shown = np.isfinite(f) & np.isfinite(f_error)
+    right.fill_between(middle, f - f_error, f + f_error, where=shown, color="tab:blue", alpha=0.25, lw=0)
+    right.plot(middle, f_bias, color="k", lw=0.8, ls=":", label="OPES, by its bias")
+    with np.errstate(divide="ignore"):
+        f_free = np.where(free < 10, np.nan, -KT * np.log(free / free[six]))
+    right.plot(middle, f_free, color="tab:orange", lw=1.2, label="17 ions without a bias")
+    if windows:
+        samples, weights = windows
+        p = np.histogram(samples, edges, weights=weights)[0]
+        with np.errstate(divide="ignore"):
+            right.plot(middle, np.where(p > 0, -KT * np.log(p / p[six]), np.nan), color="tab:green", lw=0.8,
+                       label="windows of examples/bias/salt")
+    right.set(xlabel="S", ylabel="F (kcal/mol), -kT ln of the probability in bins of 0.05",
+              xlim=(3.5, 8.5), ylim=(-1, 8))
+    right.legend(frameon=False)
+    figure.savefig(path, dpi=100)
+
+
+if __name__ == "__main__":
+    main()
