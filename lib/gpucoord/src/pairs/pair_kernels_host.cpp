@@ -226,7 +226,7 @@ namespace {
     Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
       const int partner = of_class[k];
-      if (k != self && functions.each[partner])
+      if (k != self && functions.range_sq[partner] >= 0)
         add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]],
                               functions.weight[partner], x[k] - xi, y[k] - yi, z[k] - zi, total);
     }
