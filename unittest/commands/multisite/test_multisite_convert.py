@@ -12,9 +12,6 @@ import numpy as np
 import coordtest
 import errortest
 
-if coordtest.KOKKOS:
-    coordtest.skip("convert.py has nothing to do with KOKKOS")
-
 CONVERT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../tools/multisite/convert.py")
 DATA = os.environ.get("GPUCOORD_TEST_DATA", "")
 

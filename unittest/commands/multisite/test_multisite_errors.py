@@ -17,12 +17,6 @@ import multisitetest
 from errortest import commands, error_of, errors_in, run_program, run_script, start, start_all
 from multisitetest import ALL_KINDS, ATOM, LINEAR, POLAR, Component, write_components
 
-if coordtest.DEVICE != "host":
-    coordtest.skip("words and files are the same on any device")
-
-if coordtest.KOKKOS:
-    coordtest.skip("words and settings; what is another with KOKKOS is in test_multisite_kokkos.py")
-
 # 27 molecules with orientations, of two types, in a periodic box of edge 6.
 SYSTEM = """
 units lj
