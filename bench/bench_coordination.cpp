@@ -2,6 +2,7 @@
 // simple cubic lattice, the system of the timings of other programs.
 //
 // Usage: bench_coordination backend atoms_per_edge range_in_spacings precision threads repeats
+//        bench_coordination resident ... [types]
 //        bench_coordination gpu
 // backend: host, cuda, resident or, with GPUCOORD_BENCH_VARIANTS, cuda-block (the thread-block
 //   processor).
@@ -10,7 +11,8 @@
 // milliseconds of the pairs without the virial. Times are medians over repeats.
 // With backend resident, atoms and derivatives stay on the GPU, as with KOKKOS. Prints: atoms,
 // neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
-// rebuild, and the number of ordered pairs in range.
+// rebuild, and the number of ordered pairs in range. With more than one type, each pair of types
+// has a function of its own, with the same range.
 // 'gpu' prints the name of the GPU, or why there is none.
 
 #include "gpucoord/coordination.h"
@@ -61,25 +63,50 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
 constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
 constexpr int IN_A_ROW = 10;     // evaluations that are timed together, since none is waited for
 
-void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision,
-                   const std::vector<double> &x, int nowned, int repeats, double (&ms)[3])
+template <class T> T *to_gpu(const std::vector<T> &from)
 {
-  const gpucoord::Switch function(options);
-  void *on_gpu = nullptr;
-  if (cudaMalloc(&on_gpu, x.size() * sizeof(double)) != cudaSuccess ||
-      cudaMemcpy(on_gpu, x.data(), x.size() * sizeof(double), cudaMemcpyHostToDevice) !=
+  T *on_gpu = nullptr;
+  if (cudaMalloc(&on_gpu, from.size() * sizeof(T)) != cudaSuccess ||
+      cudaMemcpy(on_gpu, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice) !=
           cudaSuccess) {
-    std::fprintf(stderr, "no room for the positions on the GPU\n");
+    std::fprintf(stderr, "no room for the atoms on the GPU\n");
     std::exit(1);
   }
+  return on_gpu;
+}
+
+gpucoord::SwitchTable functions_of(gpucoord::SwitchOptions options, int ntypes)
+{
+  if (ntypes == 1) return gpucoord::Switch(options);
+  gpucoord::SwitchTable table(ntypes);
+  const double r0 = options.r0;
+  for (int i = 1; i <= ntypes; ++i)
+    for (int j = i; j <= ntypes; ++j) {
+      options.r0 = r0 * (1.0 + 1e-3 * (i * ntypes + j));
+      table.set(i, j, table.add(gpucoord::Switch(options)));
+    }
+  return table;
+}
+
+void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision,
+                   const std::vector<double> &x, int nowned, int ntypes, int repeats,
+                   double (&ms)[3])
+{
+  const gpucoord::SwitchTable table = functions_of(options, ntypes);
+  std::mt19937 random(30);
+  std::vector<int> type(x.size() / 3);
+  for (int &t : type) t = static_cast<int>(random() % ntypes) + 1;
+  double *const on_gpu = to_gpu(x);
+  int *const type_on_gpu = to_gpu(type);
   gpucoord::DeviceAtoms atoms;
   atoms.x = on_gpu;
+  atoms.type = type_on_gpu;
   atoms.nlocal = nowned;
   atoms.nall = static_cast<int>(x.size() / 3);
   gpucoord::DeviceSelection selection;
   selection.skin = SKIN;
   const auto device = make_resident_coordination(
-      function, precision, gpucoord::make_resident_pairs(function, precision, nullptr));
+      table, precision, gpucoord::make_resident_pairs(table, precision, nullptr));
   const auto milliseconds = [&](int n, auto &&work) {
     const auto start = std::chrono::steady_clock::now();
     for (int k = 0; k < n; ++k) work();
@@ -111,6 +138,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   ms[1] = median(virial);
   ms[2] = median(rebuild);
   cudaFree(on_gpu);
+  cudaFree(type_on_gpu);
 }
 #endif
 
@@ -124,8 +152,11 @@ int main(int argc, char **argv)
                 devices.count ? gpucoord::cuda_device_name(0).c_str() : devices.why_none.c_str());
     return devices.count ? 0 : 1;
   }
-  if (argc != 7) {
-    std::fprintf(stderr, "usage: %s backend atoms_per_edge range precision threads repeats\n",
+  const int ntypes = argc == 8 ? std::atoi(argv[7]) : 1;
+  if (argc < 7 || argc > 8 || (argc == 8 && std::strcmp(argv[1], "resident")) || ntypes < 1) {
+    std::fprintf(stderr,
+                 "usage: %s backend atoms_per_edge range precision threads repeats [types, with "
+                 "backend resident]\n",
                  argv[0]);
     return 1;
   }
@@ -180,7 +211,7 @@ int main(int argc, char **argv)
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(backend_name, "resident")) {
     double ms[3];
-    time_resident(options, precision, x, nowned, repeats, ms);
+    time_resident(options, precision, x, nowned, ntypes, repeats, ms);
     std::printf("%d %.0f %.4f %.4f %.4f %.0f\n", nowned, neighbors, ms[0], ms[1], ms[2], npairs);
     return 0;
   }

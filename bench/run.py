@@ -28,6 +28,7 @@ CEILING_FORCES, CEILING_VIRIAL, CEILING_TESTED = 1.17e12, 0.84e12, 2.0e12
 
 EDGES = {10_000: 22, 48_000: 36, 250_000: 63, 1_000_000: 100}
 RANGES = {65: 2.5, 1122: 6.45}
+TYPES = 1, 3, 16, 32
 SMALL = [(2, 1.2), (3, 1.2), (5, 2.5), (10, 0.9), (10, 2.5)]    # edge, range
 
 
@@ -101,6 +102,16 @@ def gpu_table(program, threads, variants):
             derivatives, virial, lists, in_range = (float(word) for word in words[2:])
             rate = in_range / (1e-3 * derivatives) / CEILING_FORCES if precision == "mixed" else ""
             row(f"{int(words[0]):,}", f"{neighbors:,}", precision, derivatives, virial, lists, rate)
+    print("\nThe same with 65 neighbors of several types, each pair of which has a function of its own. times: over one "
+          "type.\n")
+    head("atoms", "types", "precision", "value and derivatives", "with virial", "lists", "times", "times, with virial")
+    for edge in EDGES.values():
+        for precision in ("mixed", "double"):
+            for ntypes in TYPES:
+                words = run_program(program, "resident", edge, RANGES[65], precision, threads, 9, ntypes)
+                derivatives, virial, lists = (float(word) for word in words[2:5])
+                one = (derivatives, virial) if ntypes == 1 else one
+                row(f"{int(words[0]):,}", ntypes, precision, derivatives, virial, lists, derivatives / one[0], virial / one[1])
     print("\nSmall systems: milliseconds, and what is left of them beside the copies.\n")
     head("atoms", "neighbors", "precision", "ms", "beside the copies")
     for edge, distance in SMALL:

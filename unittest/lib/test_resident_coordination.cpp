@@ -2,9 +2,7 @@
 // GPU, compared with the host backend in double.
 
 #include "gpu_tests.h"
-#include "resident_systems.h"
-
-#include "../../lib/gpucoord/src/gpu/tuning.h"
+#include "resident_results.h"
 
 #include <gtest/gtest.h>
 
@@ -17,81 +15,6 @@
 #include <vector>
 
 using namespace gpucoord;
-
-namespace {
-
-// Compares differences relative to the largest magnitude. A pair that rounding moves beyond dmax
-// contributes its jumps there.
-void expect_near(const Result &found, const Result &expected, unsigned want, double tolerance,
-                 double jump, const std::string &what)
-{
-  EXPECT_NEAR(found.sums.value, expected.sums.value,
-              tolerance * std::max(1.0, std::fabs(expected.sums.value)))
-      << what;
-  if (want & VIRIAL) {
-    double most = 1.0;
-    for (const double w : expected.sums.virial) most = std::max(most, std::fabs(w));
-    for (int k = 0; k < 6; ++k)
-      EXPECT_NEAR(found.sums.virial[k], expected.sums.virial[k], tolerance * most + 10 * jump)
-          << what;
-  }
-  const int columns = peratom_columns(want);
-  ASSERT_EQ(found.peratom.size(), expected.peratom.size());
-  const int ends[] = {0, 1, 4, 10};
-  for (int part = 0; part < 3 && columns > 0 && ends[part + 1] <= columns; ++part) {
-    const double limit =
-        tolerance * std::max(1.0, largest(expected.peratom, columns, ends[part], ends[part + 1])) +
-        (part > 0 ? 10 * jump : 0.0);
-    for (std::size_t k = 0; k < expected.peratom.size(); ++k)
-      if (const int c = static_cast<int>(k % columns); c >= ends[part] && c < ends[part + 1])
-        ASSERT_NEAR(found.peratom[k], expected.peratom[k], limit)
-            << what << ", row " << k / columns << ", column " << c;
-  }
-}
-
-Result on_gpu(ResidentCoordination &device, const System &s, const DeviceAtoms &atoms,
-              unsigned want)
-{
-  Result result;
-  result.peratom.assign(static_cast<std::size_t>(s.nlocal) * peratom_columns(want), 0.0);
-  device.evaluate(atoms, {want}, nullptr);
-  const Totals sums = device.result(nullptr);
-  result.sums.value = sums.value;
-  std::copy_n(sums.virial, 6, result.sums.virial);
-  EXPECT_EQ(sums.bad_atom, -1);
-  if (!result.peratom.empty()) device.peratom(result.peratom.data(), nullptr);
-  return result;
-}
-
-double tolerance_of(Precision precision)
-{
-  return precision == Precision::DOUBLE ? 1e-11 : 2e-5;
-}
-
-double jump_of(const Switch &function, Precision precision)
-{
-  return precision == Precision::DOUBLE ? 0.0 : std::fabs(function.derivative_at_dmax());
-}
-
-constexpr unsigned WANTS[] = {VALUE, DERIVATIVES, VIRIAL, DERIVATIVES | VIRIAL,
-                              DERIVATIVES | VIRIAL | ATOM_VIRIAL};
-constexpr Precision PRECISIONS[] = {Precision::DOUBLE, Precision::MIXED, Precision::SINGLE};
-
-std::string label(const char *what, int n, int precision, unsigned want)
-{
-  return std::string(what) + ", " + std::to_string(n) + " atoms, precision " +
-      std::to_string(precision) + ", want " + std::to_string(want);
-}
-
-}    // namespace
-
-// Numbers of atoms for which pairs are found by testing all pairs, and by bins, also if the groups
-// contain fractions of 0.8 and 0.5 of them.
-constexpr int FEW_ATOMS = 3000, MANY_ATOMS = 20000;
-// A density at which partners within a range of 1 are not listed, even those of one type of three.
-constexpr double CROWD = 1500.0;
-static_assert(2.0 * FEW_ATOMS * FEW_ATOMS * 4 / 3 < gpucoord::tuning::FEW_PAIRS_OF_LISTS);
-static_assert(0.8 * 0.5 * MANY_ATOMS * MANY_ATOMS > gpucoord::tuning::FEW_PAIRS_OF_LISTS);
 
 // From no atoms to sizes that fill the GPU, sparse and dense: 1 to 32 threads share an atom.
 TEST(ResidentCoordination, OneGroup)
@@ -542,87 +465,6 @@ TEST(ResidentCoordination, BadPositions)
         device->evaluate(loaded.atoms, {want}, nullptr);
         EXPECT_EQ(device->result(nullptr).bad_atom, 123);
       }
-}
-
-// Functions and weights of pairs of types: as a coordination number, and as an energy with forces.
-TEST(ResidentCoordination, TypesAndForces)
-{
-  SwitchTable table(3);
-  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))),
-            gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
-  table.set(1, 1, cubic);
-  table.set(1, 2, gaussian);
-  table.set(2, 3, cubic);
-  table.set(3, 3, gaussian);
-  std::vector<double> weight(16, 0.0);
-  const double epsilon[] = {1.5, -0.7, 2.0, 0.3};
-  const int pairs[][2] = {{1, 1}, {1, 2}, {2, 3}, {3, 3}};
-  for (int k = 0; k < 4; ++k)
-    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] =
-        epsilon[k];
-  const unsigned want = WANTS[4];
-  for (const auto [n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
-                                       {FEW_ATOMS, 12.0, true},
-                                       {MANY_ATOMS, 12.0, false},
-                                       {MANY_ATOMS, 12.0, true},
-                                       {MANY_ATOMS, CROWD, false},
-                                       {MANY_ATOMS, CROWD, true}}) {
-    const System s(n, n / 3, density, 37, 0.8, 0.7);
-    const Loaded loaded(s, false);
-    for (const Precision precision : PRECISIONS) {
-      const auto pairs_in_reach = make_resident_pairs(table, precision, weight.data());
-      const auto device = make_resident_coordination(table, precision, pairs_in_reach);
-      device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
-      const Result expected = on_host(table, s, two, want, weight.data());
-      expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want, tolerance_of(precision),
-                  precision == Precision::DOUBLE ? 0.0 : 5.0, "types");
-      if (two) continue;
-      const auto pass = make_resident_pair_pass(table, precision, pairs_in_reach);
-      pass->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
-      // Both force layouts of LAMMPS.
-      for (const bool in_rows : {true, false}) {
-        OnGpu<double> f(std::vector<double>(3 * s.nall, 1.0));
-        DeviceForces forces;
-        forces.f = f.data();
-        forces.atom_stride = in_rows ? 3 : 1;
-        forces.axis_stride = in_rows ? 1 : s.nall;
-        pass->add_forces_and_tally(loaded.atoms, DERIVATIVES, forces, nullptr);
-        EXPECT_NEAR(pass->result(nullptr).value, expected.sums.value,
-                    tolerance_of(precision) * 1e5);
-        const auto after = f.get();
-        const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) +
-            (precision == Precision::DOUBLE ? 0 : 5);
-        for (int i = 0; i < s.nall; ++i)
-          for (int c = 0; c < 3; ++c)
-            ASSERT_NEAR(after[forces.atom_stride * i + forces.axis_stride * c],
-                        1.0 - (i < s.nlocal ? expected.peratom[10 * i + 1 + c] : 0.0), limit);
-      }
-    }
-  }
-}
-
-// A pair of types that temporarily has no atoms.
-TEST(ResidentCoordination, PairsOfTypesComeAndGo)
-{
-  SwitchTable table(2);
-  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
-  const int rational = table.add(Switch(options(SwitchKind::RATIONAL, 0.9)));
-  table.set(1, 1, cubic);
-  table.set(1, 2, rational);
-  for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
-    System s(n, n / 3, 10.0, 53);
-    for (int &type : s.type) type = std::min(type, 2);
-    const auto device = make(table, Precision::DOUBLE);
-    for (const bool has_pairs_of_1 : {true, false, true}) {
-      System now = s;
-      if (!has_pairs_of_1) std::fill(now.type.begin() + 1, now.type.end(), 2);
-      const Loaded loaded(now, false);
-      device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
-      expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]),
-                  on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11, 0.0,
-                  "types that come and go");
-    }
-  }
 }
 
 // An atom of both groups gets the forces of both, always in the same order.

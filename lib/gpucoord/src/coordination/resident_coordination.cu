@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Coordination numbers, and energies of pairs, of atoms whose data are
 // resident on the GPU.
 //
-// An evaluation has one launch that reads positions into points, and one launch over the rows of
-// each pair of type classes, which also sums S. If no partners are listed, the cell processor runs
-// for each pair of classes, followed by reductions. Launch of add_forces(): one thread per row, or
+// An evaluation has one launch that reads positions into points, and one launch over the rows for
+// each formula, which also sums S. If no partners are listed, the cell processor runs for each pair
+// of type classes, followed by reductions. Launch of add_forces(): one thread per row, or
 // one thread per component if forces and derivatives are packed; 256 threads per block, no shared
 // memory.
 
@@ -86,6 +86,7 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
+      if (pairs->classes().size() > 1) make_formulas();
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
       report.reserve(1);
@@ -118,7 +119,7 @@ namespace {
     void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
     {
       std::size_t first = 0;
-      for (const ResidentPairs::Rows &rows : pairs->rows()) {
+      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
         // An atom in both groups has two rows: subtract them one after the other.
         if (pairs->groups_overlap()) {
           subtract(rows, 0, rows.view.nvalue, first, forces, factor.host, factor.device, stream);
@@ -127,7 +128,7 @@ namespace {
         } else
           subtract(rows, 0, rows.view.n, first, forces, factor.host, factor.device, stream);
         first += rows.view.n;
-      }
+      });
     }
 
     void enqueue_result(DeviceStream stream) override
@@ -168,7 +169,7 @@ namespace {
       std::vector<double> host_sums;
       std::vector<int> atom;
       std::size_t first = 0;
-      for (const ResidentPairs::Rows &rows : pairs->rows()) {
+      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
         host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
         atom.resize(rows.view.n);
         std::iota(atom.begin(), atom.end(), 0);
@@ -180,7 +181,7 @@ namespace {
             peratom[static_cast<std::size_t>(atom[r]) * columns + c] +=
                 host_sums[static_cast<std::size_t>(r) * columns + c];
         first += rows.view.n;
-      }
+      });
     }
 
     DeviceValue device_value() const override
@@ -191,11 +192,77 @@ namespace {
     std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
     std::size_t bytes() const override
     {
-      return pairs->bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
+      std::size_t of_formulas = 0;
+      for (const Formula &formula : formulas)
+        of_formulas += formula.buffers.functions.bytes() + formula.buffers.all.bytes();
+      return of_formulas + pairs->bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
           parts.bytes() + of_warps.bytes() + queues.bytes() + workspace.bytes();
     }
 
    private:
+    // The functions of one formula with the same integer exponents, for all pairs of classes.
+    struct Formula {
+      std::vector<char> has;    // [functions]
+      Launchers<Real> launchers;
+      FunctionsByClass<Real> functions;
+      ClassFunctionBuffers<Real> buffers;
+    };
+
+    void make_formulas()
+    {
+      const auto same = [](const SwitchFunction<Real> &f, const SwitchFunction<Real> &g) {
+        return f.launchers.partners == g.launchers.partners && !f.constants.program &&
+            !g.constants.program && f.constants.in == g.constants.in &&
+            f.constants.im == g.constants.im;
+      };
+      for (std::size_t k = 0; k < functions.size(); ++k) {
+        const auto is_new = std::all_of(functions.begin(), functions.begin() + k, [&](auto &f) {
+          return !same(f, functions[k]);
+        });
+        if (!is_new) continue;
+        Formula &formula = formulas.emplace_back();
+        formula.launchers = functions[k].launchers;
+        std::vector<const FormulaConstants<Real> *> constants;
+        for (std::size_t m = 0; m < functions.size(); ++m) {
+          const bool has = m == k || same(functions[m], functions[k]);
+          formula.has.push_back(has);
+          constants.push_back(has ? &functions[m].constants : nullptr);
+        }
+        formula.functions = make_functions_by_class(pairs->classes(), constants, formula.buffers);
+      }
+    }
+
+    // Calls f(rows, launch) for each pass over rows. launch(arguments, want, stream) enqueues its
+    // kernel.
+    template <class F> void for_each_pass(F f)
+    {
+      for (const ResidentPairs::Rows &rows : pairs->rows()) {
+        const auto &some = pairs->classes_of(rows.part_i), &others = pairs->classes_of(rows.part_j);
+        if (some.size() == 1 && others.size() == 1) {
+          const auto &between = pairs->classes()(some.front(), others.front());
+          f(rows, [&](PartnerArguments &arg, unsigned want, cudaStream_t stream) {
+            const SwitchFunction<Real> &function = functions[between.function];
+            arg.weight = between.weight;
+            function.launchers.partners(arg, function.constants, want, stream);
+          });
+          continue;
+        }
+        for (const Formula &formula : formulas) {
+          const bool is_used = std::any_of(some.begin(), some.end(), [&](int ci) {
+            return std::any_of(others.begin(), others.end(), [&](int cj) {
+              const auto &between = pairs->classes()(ci, cj);
+              return between.exists() && formula.has[between.function];
+            });
+          });
+          if (is_used)
+            f(rows, [&](PartnerArguments &arg, unsigned want, cudaStream_t stream) {
+              arg.weight = 1.0;    // in the constants
+              formula.launchers.partners_by_class(arg, formula.functions, want, stream);
+            });
+        }
+      }
+    }
+
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
              const DeviceForces *forces, bool in_float, cudaStream_t stream)
     {
@@ -216,18 +283,17 @@ namespace {
       const bool stores =
           columns > 0 && !gradients_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
-      for (const ResidentPairs::Rows &rows : pairs->rows()) nrows += rows.view.n;
+      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
+        nrows += rows.view.n;
+      });
       if (stores) sums.reserve(nrows * columns);
       if (gradients_in_float) gradients.reserve(3 * nrows);
       std::size_t first = 0;
-      for (const ResidentPairs::Rows &rows : pairs->rows()) {
-        const auto &between = pairs->classes()(rows.ci, rows.cj);
-        const SwitchFunction<Real> &f = functions[between.function];
+      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &launch) {
         PartnerArguments arg = {};
         arg.rows = rows.view;
         arg.points = pairs->points().data();
         arg.unit = pairs->points().unit();
-        arg.weight = between.weight;
         arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
         if (stores) arg.sums = sums.data() + first * columns;
         if (gradients_in_float) arg.gradients = gradients.data() + 3 * first;
@@ -237,9 +303,9 @@ namespace {
         arg.total = total.data();
         arg.is_first = first == 0;
         // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
-        f.launchers.partners(arg, f.constants, want & VIRIAL ? want | DERIVATIVES : want, stream);
+        launch(arg, want & VIRIAL ? want | DERIVATIVES : want, stream);
         first += rows.view.n;
-      }
+      });
     }
 
     // Runs the cell processor on sorted atoms.
@@ -275,7 +341,8 @@ namespace {
             "clearing the queues");
       std::size_t first = 0;
       for (std::size_t r = 0; r < all.size(); ++r) {
-        const auto &between = pairs->classes()(all[r].ci, all[r].cj);
+        const auto &between = pairs->classes()(pairs->classes_of(all[r].part_i).front(),
+                                               pairs->classes_of(all[r].part_j).front());
         const SwitchFunction<Real> &f = functions[between.function];
         CellsArguments arg = {};
         arg.i = pairs->sorted_atoms(all[r].i);
@@ -351,6 +418,7 @@ namespace {
 
     std::shared_ptr<ResidentPairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
+    std::deque<Formula> formulas;    // if there are classes
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;

@@ -4,6 +4,7 @@
 #define GPUCOORD_LAUNCH_CUDA_H
 
 #include "../switching/formula_constants_cuda.h"
+#include "class_functions_cuda.h"
 #include "pair_arguments_cuda.h"
 
 #include "gpucoord/pairs.h"
@@ -48,6 +49,8 @@ template <class Real> struct Launchers {
                 cudaStream_t);
   void (*partners)(const PartnerArguments &, const FormulaConstants<Real> &, unsigned want,
                    cudaStream_t);
+  void (*partners_by_class)(const PartnerArguments &, const FunctionsByClass<Real> &, unsigned want,
+                            cudaStream_t);
 };
 
 // SINGLE sums the terms of one atom in float, MIXED in float and double.

@@ -147,11 +147,22 @@ namespace {
                                  cudaSharedmemCarveoutMaxShared),
             "asking for shared memory");
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
-                    arg, c);
+                    arg, OneFunction<float>{c});
     };
     with_want(want, [&](auto wanted) {
       launch(sum_row_blocks<Formula, wanted()>);
     });
+  }
+
+  template <class Kernel, class Functions>
+  void launch_partners(Kernel *kernel, const PartnerArguments &arg, const Functions &functions,
+                       std::size_t shared_memory, cudaStream_t stream)
+  {
+    const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
+    const unsigned blocks =
+        std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+    launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
+                  stream, arg, functions);
   }
 
   // Sums are double even in precision single, because the loads take longer.
@@ -161,22 +172,35 @@ namespace {
   {
     if constexpr (std::is_same<Real, float>::value)
       if (arg.rows.blocks.partner) return row_blocks(arg, c, want, stream);
-    const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
-    const unsigned blocks =
-        std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
-    const auto launch = [&](auto *kernel) {
-      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS}, stream, arg,
-                    c);
-    };
+    using Functions = OneFunction<Real>;
     with_want(want, [&](auto wanted) {
-      launch(sum_partners<Formula, Real, wanted()>);
+      launch_partners(sum_partners<Formula, Real, wanted(), Functions>, arg, Functions{c}, 0,
+                      stream);
     });
+  }
+
+  // There is no kernel for the value alone.
+  template <class Real>
+  void partners_by_class(const PartnerArguments &arg, const FunctionsByClass<Real> &functions,
+                         unsigned want, cudaStream_t stream)
+  {
+    const auto launch = [&](auto wanted) {
+      launch_partners(sum_partners<WithScale<Formula>, Real, wanted(), FunctionsByClass<Real>>, arg,
+                      functions, functions.shared_bytes(), stream);
+    };
+    if (want == ALL_OF_ATOMS)
+      launch(std::integral_constant<unsigned, ALL_OF_ATOMS>());
+    else if (want & VIRIAL)
+      launch(std::integral_constant<unsigned, ALL>());
+    else
+      launch(std::integral_constant<unsigned, DERIVATIVES>());
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()
   {
-    return {cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>,
-            pairs<Real>, partners<Real>};
+    return {
+        cells<Real, Accumulator>, list<Real, Accumulator>, allpairs<Real, Accumulator>, pairs<Real>,
+        partners<Real>,           partners_by_class<Real>};
   }
 
 }    // namespace

@@ -205,7 +205,7 @@ namespace {
 
 }    // namespace
 
-// Rows of one pair of classes, between the search and the tiles.
+// Rows of one pair of parts, between the search and the tiles.
 struct ResidentPairs::FoundRows {
   Candidates candidates;
   Room room;
@@ -220,13 +220,14 @@ struct ResidentPairs::FoundRows {
 
 /* ---------------------------------------------------------------------- */
 
-Search ResidentPairs::search_for(int a, int b, const Candidates &candidates, double range) const
+Search ResidentPairs::search_for(int a, int b, const Candidates &candidates,
+                                 const Reach &reach) const
 {
   Search search = {};
   search.candidates = candidates;
   search.grid = grid;
-  search.reach = range + skin;
-  search.neighborhood = make_neighborhood(grid, search.reach * REACH_MARGIN);
+  search.reach = reach;
+  search.neighborhood = make_neighborhood(grid, reach.longest * REACH_MARGIN);
   search.unit = search_unit();
   search.inverse_unit = 1.0 / search_unit();
   search.two = two;
@@ -240,7 +241,7 @@ Search ResidentPairs::search_for(int a, int b, const Candidates &candidates, dou
   return search;
 }
 
-MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t stream)
+MasksOfGroups ResidentPairs::test_pairs(int a, int b, const Reach &reach, cudaStream_t stream)
 {
   MasksOfGroups masks = {};
   const int of_group[] = {a, b}, ngroups = two ? 2 : 1;
@@ -254,7 +255,7 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t
     m.n = nowned_of[own];
     m.nother = n_of[other];
     m.first_point = first_point[other];
-    m.reach_sq = (range + skin) * (range + skin) * REACH_MARGIN;
+    m.reach = reach;
     first_word[group + 1] = first_word[group] + static_cast<std::size_t>(m.words()) * m.n;
     nwarps = std::max(nwarps, static_cast<std::int64_t>(m.words()) * m.chunks());
   }
@@ -269,13 +270,13 @@ MasksOfGroups ResidentPairs::test_pairs(int a, int b, double range, cudaStream_t
 }
 
 /* ----------------------------------------------------------------------
-   finds the rows of owned atoms of class ci with partners of class cj; if there are two groups,
-   also of owned atoms of the second group and class cj with partners of class ci
+   finds the rows of owned atoms of part i with partners of part j; if there are two groups, also
+   of owned atoms of the second group and part j with partners of part i
 ------------------------------------------------------------------------- */
 
-void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
+void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
 {
-  const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+  const int a = place(0, i), b = place(two ? 1 : 0, j);
   if (n_of[a] == 0 || n_of[b] == 0) return;
   Candidates candidates = {};
   candidates.atom_of = atom_of.data();
@@ -285,11 +286,13 @@ void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
   candidates.n = nowned_of[a] + (two ? nowned_of[b] : 0);
   if (candidates.n == 0) return;
 
-  const std::size_t number = ci * type_classes.size() + cj;
+  const std::size_t number = i * parts->size() + j;
   while (row_buffers.size() <= number) row_buffers.emplace_back();
   RowBuffers &buffers = row_buffers[number];
-  FoundRows rows =
-      search_partners(a, b, candidates, ranges[type_classes(ci, cj).function], buffers, stream);
+  Reach reach = {range_between(i, j) + skin, static_cast<float>(skin), nullptr,
+                 type_classes.size()};
+  if (ranges_differ(i, j)) reach.range = range_of_classes.data();
+  FoundRows rows = search_partners(a, b, candidates, reach, buffers, stream);
   if (rows.n == 0) return;
   choose_tiles(rows);
   DeviceRows view = compact_rows(rows, buffers, stream);
@@ -299,12 +302,12 @@ void ResidentPairs::find_rows(int ci, int cj, cudaStream_t stream)
     view.partner = buffers.partner.data();
   } else
     fill_tiles(rows, buffers, view, stream);
-  all_rows.push_back({ci, cj, view});
+  all_rows.push_back({i, j, view});
 }
 
 // Writes the partners into 'found'. Waits for their number.
 ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Candidates &candidates,
-                                                        double range, RowBuffers &buffers,
+                                                        const Reach &reach, RowBuffers &buffers,
                                                         cudaStream_t stream)
 {
   const int ncandidates = candidates.n;
@@ -317,9 +320,9 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   Search search = {};
   MasksOfGroups masks = {};
   if (few)
-    masks = test_pairs(a, b, range, stream);
+    masks = test_pairs(a, b, reach, stream);
   else
-    search = search_for(a, b, candidates, range);
+    search = search_for(a, b, candidates, reach);
 
   // Search again if an atom has more partners than the capacity of the last rebuild. If few atoms
   // have so many partners that rows of equal length would waste memory, each row gets the length

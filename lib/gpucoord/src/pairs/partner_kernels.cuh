@@ -11,6 +11,7 @@
 #include "../gpu/early_launch.cuh"
 #include "../gpu/forces.cuh"
 #include "atom_sums.cuh"
+#include "class_functions_cuda.h"
 #include "launch_cuda.h"
 #include "pair_arguments_cuda.h"
 
@@ -65,15 +66,30 @@ template <> struct PointOf<float> {
   using Type = int4;
 };
 
+// A formula with the factor that eval_bare() leaves out, for partners with factors of their own.
+template <class Formula> struct WithScale {
+  static constexpr bool CHEAP = Formula::CHEAP, IN_R0 = false, STARTS_AT_1 = Formula::STARTS_AT_1;
+  static constexpr int POWER = Formula::POWER;
+  template <class Real> static __device__ Real scale(const FormulaConstants<Real> &) { return 1; }
+  template <class Real>
+  static __device__ void eval_bare(const FormulaConstants<Real> &c, Real r_sq, Real &s, Real &dfunc)
+  {
+    Formula::eval_bare(c, r_sq, s, dfunc);
+    dfunc *= Formula::scale(c);
+  }
+};
+
 // Adds those of four partners that exist and are in range. left: partners still to come; this
 // thread takes every lanes-th of them.
-template <class Formula, class Real, class Point, class Sums>
-__device__ inline void add_four(Sums &sums, const FormulaConstants<Real> &c, const Point &atom,
+template <class Formula, class Functions, class Real, class Point, class Sums>
+__device__ inline void add_four(Sums &sums, const Functions &functions,
+                                const FunctionOfClasses<Real> *loaded, const Point &atom,
                                 const Point (&other)[FOUR], int left, int lanes, Real unit_sq)
 {
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
     const bool exists = u * lanes < left;
+    const FormulaConstants<Real> &c = functions.template of<Formula>(loaded, atom, other[u]);
     Real dx, dy, dz;
     difference(atom, other[u], dx, dy, dz);
     const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
@@ -144,9 +160,9 @@ __device__ void add_up(const PartnerArguments &arg, WarpSums &mine)
   *arg.ended = 0;    // for the next launch
 }
 
-template <class Formula, class Real, unsigned WANT>
+template <class Formula, class Real, unsigned WANT, class Functions>
 __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
-    sum_partners(const __grid_constant__ PartnerArguments arg, const FormulaConstants<Real> c)
+    sum_partners(const __grid_constant__ PartnerArguments arg, const Functions functions)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -157,6 +173,7 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
   const int ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
 
   WarpSums mine = {};
+  const auto *const loaded = functions.load();
   wait_for_kernel_before();    // the preceding kernel may write the points
   for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
        tile += gridDim.x * PARTNER_WARPS) {
@@ -184,12 +201,12 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
           for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);
-          add_four<Formula>(sums, c, atom, other, left, lanes, unit_sq);
+          add_four<Formula>(sums, functions, loaded, atom, other, left, lanes, unit_sq);
         }
         sums.flush();
       }
     }
-    sums.finish(Formula::scale(c), unit);
+    sums.finish(Formula::scale(functions.constants), unit);
     sums.add_lanes(lanes);
     if (valid && lane == 0) store_row<WANT>(arg, r, sums, mine);
   }

@@ -11,6 +11,7 @@
 #include "../gpu/bins.h"
 #include "../gpu/tuning.h"
 #include "../gpu/warp_reduction.cuh"
+#include "partner_search.cuh"
 
 #include <cstdint>
 
@@ -21,7 +22,7 @@ struct PartnerMasks {
   const DeviceAtom *candidate, *other;
   int n, nother;
   int first_point;    // index of the first possible partner among the points
-  double reach_sq;
+  Reach reach;
   std::uint32_t *word;    // [words][n]
 
   __host__ __device__ int words() const { return (nother + 31) / 32; }
@@ -57,8 +58,11 @@ static __global__ void __launch_bounds__(MASK_THREADS)
   for (int k = 0; k < end; ++k) {
     const DeviceAtom atom = masks.candidate[first + k];
     const double dx = other.x - atom.x, dy = other.y - atom.y, dz = other.z - atom.z;
+    const double reach_sq = masks.reach.range
+        ? masks.reach.squared(class_of(atom), class_of(other))
+        : masks.reach.longest * masks.reach.longest * REACH_MARGIN;
     const bool is_partner =
-        is_atom && dx * dx + dy * dy + dz * dz <= masks.reach_sq && other.id != atom.id;
+        is_atom && dx * dx + dy * dy + dz * dz <= reach_sq && other.id != atom.id;
     const std::uint32_t word = __ballot_sync(ALL_LANES, is_partner);
     if (k == lane) mine = word;
   }

@@ -5,6 +5,7 @@
 
 #include "../gpu/bins.h"
 #include "../gpu/sorted_atoms.cuh"
+#include "class_functions_cuda.h"
 
 #include <cstdint>
 
@@ -49,11 +50,30 @@ struct Candidates {
   }
 };
 
+// How far partners can be. Where types have several functions, it depends on the classes of both.
+struct Reach {
+  double longest;    // distance
+  float skin;
+  // [classes][classes + 1] range, distance, negative: no function. The last of a class is its
+  // longest. null: all partners within 'longest'.
+  const float *range;
+  int nclasses;
+
+  // Returns the squared reach, with a margin, of atoms of class i: to those of class j, or to any.
+  __device__ float squared(int i, int j) const
+  {
+    if (!range) return static_cast<float>(longest * longest * REACH_MARGIN);
+    const float own = __ldg(range + i * (nclasses + 1) + j), reach = own + skin;
+    return own < 0.0f ? -1.0f : reach * reach * static_cast<float>(REACH_MARGIN);
+  }
+  __device__ float squared_of_any(int i) const { return squared(i, nclasses); }
+};
+
 struct Search {
   Candidates candidates;
   BinGrid grid;
   Neighborhood neighborhood;
-  double reach;
+  Reach reach;
   double unit, inverse_unit;     // distance and 1/distance, unit of the search points
   const DeviceAtom *atoms[2];    // by group, candidates first
   SortedAtoms partners[2];
@@ -82,7 +102,9 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const int4 *const __restrict__ points = search.partner_points[group];
   const BinGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
-  const auto reach_sq = static_cast<float>(search.reach * search.reach * REACH_MARGIN);
+  const int own_class = class_of(atom);
+  const float reach_sq = search.reach.squared_of_any(own_class);
+  if (reach_sq < 0.0f) return;
   // The atom's own cell, and its position relative to the lower corner of that cell. x is in cells,
   // from 0 to 1, also for a position that is not finite.
   const int nx = grid.n[0], ny = grid.n[1], nz = grid.n[2];
@@ -118,6 +140,10 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
         if (!(dx * dx + dy * dy + dz * dz <= reach_sq) || other[u].w == number) continue;
         // The same atom in both groups.
         if (search.two && search.candidates.atom_of[other[u].w] == row) continue;
+        if (search.reach.range &&
+            !(dx * dx + dy * dy + dz * dz <=
+              search.reach.squared(own_class, class_of(j.atom[k + u]))))
+          continue;
         f(other[u].w);
       }
     }

@@ -6,6 +6,7 @@
 
 #include "../gpu/early_launch.cuh"
 #include "../gpu/positions.cuh"
+#include "class_functions_cuda.h"
 #include "partner_search.cuh"
 #include "rows_cuda.h"
 
@@ -31,20 +32,21 @@ namespace {
     return dx * dx + dy * dy + dz * dz > limit_sq;
   }
 
-  __device__ void make_point(const double3 &p, double inverse_unit, int, int4 &point)
+  __device__ void make_point(const double3 &p, double inverse_unit, int, int c, int4 &point)
   {
-    point = integer_point(p, inverse_unit, 0);
+    point = integer_point(p, inverse_unit, c);
   }
-  __device__ void make_point(const double3 &p, double, int row, DeviceAtom &point)
+  __device__ void make_point(const double3 &p, double, int row, int c, DeviceAtom &point)
   {
-    point = {p.x, p.y, p.z, row};
+    point = {p.x, p.y, p.z, id_with_class(row, c)};
   }
 
   // row_of: [n] row of each point; null: the point's index. are_built: sets 'built' instead of
-  // testing it.
+  // testing it. type, class_of_type: for points that are built; null: class 0.
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
-                                 float limit_sq, bool are_built, Point *point, Point *built,
+                                 float limit_sq, bool are_built, const int *type,
+                                 const int *class_of_type, Point *point, Point *built,
                                  DeviceStatus *status)
   {
     let_next_start();
@@ -53,12 +55,14 @@ namespace {
     const int row = row_of ? row_of[k] : k;
     const double3 p = position_of(x, row);
     if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
-    Point made;
-    make_point(p, inverse_unit, row, made);
+    Point before, made;
+    if (!are_built) before = built[k];
+    const int c = !are_built ? class_of(before) : class_of_type ? class_of_type[type[row]] : 0;
+    make_point(p, inverse_unit, row, c, made);
     point[k] = made;
     if (are_built)
       built[k] = made;
-    else if (has_moved(made, built[k], limit_sq))
+    else if (has_moved(made, before, limit_sq))
       status->moved = 1;
   }
 
@@ -87,8 +91,8 @@ DeviceAtom *Points::reserve_doubles(int n)
   return doubles.data();
 }
 
-void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_doubles,
-                   double skin_in, cudaStream_t stream)
+void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, const int *class_of_type,
+                   bool in_doubles, double skin_in, cudaStream_t stream)
 {
   n = n_in;
   rows = row;
@@ -101,15 +105,16 @@ void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, bool in_d
     integers.reserve((n + LINE - 1) / LINE * LINE);    // the last line is read as a whole
     integers_built.reserve(n);
   }
-  convert(atoms, true, stream);
+  convert(atoms, true, class_of_type, stream);
 }
 
 void Points::update(const DeviceAtoms &atoms, cudaStream_t stream)
 {
-  convert(atoms, false, stream);
+  convert(atoms, false, nullptr, stream);
 }
 
-void Points::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stream) const
+void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_of_type,
+                     cudaStream_t stream) const
 {
   if (n == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);
@@ -118,12 +123,12 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, cudaStream_t stre
   with_positions(atoms, [&](const auto *x) {
     if (are_doubles)
       convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built,
-                                                     doubles.data(), doubles_built.data(),
-                                                     device_status.data());
+                                                     atoms.type, class_of_type, doubles.data(),
+                                                     doubles_built.data(), device_status.data());
     else
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0 / length_unit, limit_sq,
-                                                     are_built, integers.data(),
-                                                     integers_built.data(), device_status.data());
+      convert_points<<<blocks, THREADS, 0, stream>>>(
+          x, rows, n, 1.0 / length_unit, limit_sq, are_built, atoms.type, class_of_type,
+          integers.data(), integers_built.data(), device_status.data());
   });
   check(cudaGetLastError(), "launching convert_points");
 }

@@ -28,9 +28,10 @@ class Points {
   explicit Points(double range);
 
   // Converts n positions and stores them as the reference for the test of moves. row: [n] rows of
-  // the atoms; null: the first n rows. skin: distance. Throws DeviceError.
-  void build(const DeviceAtoms &, const int *row, int n, bool in_doubles, double skin,
-             cudaStream_t);
+  // the atoms; null: the first n rows. class_of_type: class of each point, see
+  // class_functions_cuda.h; null: 0. skin: distance. Throws DeviceError.
+  void build(const DeviceAtoms &, const int *row, int n, const int *class_of_type, bool in_doubles,
+             double skin, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
   // Returns int4 in units, or DeviceAtom with the row as id.
@@ -49,7 +50,7 @@ class Points {
   }
 
  private:
-  void convert(const DeviceAtoms &, bool are_built, cudaStream_t) const;
+  void convert(const DeviceAtoms &, bool are_built, const int *class_of_type, cudaStream_t) const;
 
   const double length_unit;
   int n = 0;

@@ -32,11 +32,11 @@ namespace {
   struct IsSelected {
     const int *mask;
     int bit;
-    const int *type, *class_of_type;    // null: there is only one class
-    int c;
+    const int *type, *part_of_type;    // null: there is only one part
+    int part;
     __device__ bool operator()(int i) const
     {
-      return (!mask || (mask[i] & bit)) && (!class_of_type || class_of_type[type[i]] == c);
+      return (!mask || (mask[i] & bit)) && (!part_of_type || part_of_type[type[i]] == part);
     }
   };
 
@@ -103,15 +103,16 @@ namespace {
       numbers[t] = t < HI ? LLONG_MAX : t < OVERLAP ? LLONG_MIN : 0;
   }
 
+  // class_of_type: null: there is only one class.
   template <class X>
-  __global__ void gather_atoms(const X *x, const int *selected, int n, DeviceAtom *atom,
-                               int *atom_of)
+  __global__ void gather_atoms(const X *x, const int *selected, int n, const int *type,
+                               const int *class_of_type, DeviceAtom *atom, int *atom_of)
   {
     const int k = thread_number();
     if (k >= n) return;
     const int row = selected[k];
     const double3 p = position_of(x, row);
-    atom[k] = {p.x, p.y, p.z, row};
+    atom[k] = {p.x, p.y, p.z, id_with_class(row, class_of_type ? class_of_type[type[row]] : 0)};
     atom_of[k] = row;
   }
 
@@ -133,24 +134,105 @@ namespace {
 /* ---------------------------------------------------------------------- */
 
 ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight) :
-    precise(precision == Precision::DOUBLE), type_classes(table, weight), all_points(table.dmax())
+    precise(precision == Precision::DOUBLE), type_classes(table, weight),
+    groups_of_classes(type_classes), single_classes(ClassGroups::one_each(type_classes)),
+    all_points(table.dmax())
 {
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
-  if (table.ntypes() > 0 && type_classes.size() > 1) {
-    const auto &of_type = type_classes.of_types();
-    send_table(of_type, class_of_type);
+  const int n = type_classes.size();
+  if (n == 1) return;
+  send_table(type_classes.of_types(), class_of_type);
+  if (groups_of_classes.size() > 1) send_table(groups_of_classes.of_types(), group_of_type);
+  std::vector<float> range;
+  for (int i = 0; i < n; ++i) {
+    float longest = -1;
+    for (int j = 0; j < n; ++j) {
+      const auto &between = type_classes(i, j);
+      range.push_back(between.exists() ? static_cast<float>(ranges[between.function]) : -1.0f);
+      longest = std::max(longest, range.back());
+    }
+    range.push_back(longest);
   }
+  send_table(range, range_of_classes);
+}
+
+// Returns the longest range between classes of two parts (distance), or a negative number.
+double ResidentPairs::range_between(int part_i, int part_j) const
+{
+  double longest = -1.0;
+  for (const int ci : classes_of(part_i))
+    for (const int cj : classes_of(part_j))
+      if (type_classes(ci, cj).exists())
+        longest = std::max(longest, ranges[type_classes(ci, cj).function]);
+  return longest;
+}
+
+// Returns whether the functions of classes of two parts differ in range, or are missing.
+bool ResidentPairs::ranges_differ(int part_i, int part_j) const
+{
+  const double longest = range_between(part_i, part_j);
+  for (const int ci : classes_of(part_i))
+    for (const int cj : classes_of(part_j)) {
+      const auto &between = type_classes(ci, cj);
+      if (!between.exists() || ranges[between.function] != longest) return true;
+    }
+  return false;
 }
 
 /* ----------------------------------------------------------------------
-   selects the atoms of each class of both groups; sorts them into bins if there are many
+   selects the atoms of each part of both groups; sorts them into bins if there are many
 ------------------------------------------------------------------------- */
 
 void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &selection,
                            cudaStream_t stream)
 {
-  const int nclasses = type_classes.size(), nlists = (two ? 2 : 1) * nclasses;
+  count_selected(atoms, selection, stream);
+  if (n_points == 0) return;
+  const int nlists = static_cast<int>(n_of.size()), nparts = parts->size();
+  double npairs = 0.0;    // candidates times possible partners
+  for (int i = 0; i < nparts; ++i)
+    for (int j = 0; j < nparts; ++j) {
+      if (range_between(i, j) < 0.0) continue;
+      const int a = place(0, i), b = place(two ? 1 : 0, j);
+      npairs += static_cast<double>(nowned_of[a]) * n_of[b];
+      if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
+    }
+  few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  Bounds bounds;
+  for (int c = 0; c < 3; ++c) {
+    bounds.lo[c] = from_ordered(numbers_host[LO + c]);
+    bounds.hi[c] = from_ordered(numbers_host[HI + c]);
+    if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
+  }
+  many = !few && mean_partners(bounds) >= MANY_PARTNERS;
+  if (many && parts->size() < single_classes.size()) {
+    parts = &single_classes;    // for the cell processor
+    return select(atoms, selection, stream);
+  }
+  atom_of.reserve(n_points);
+  for (int k = 0; k < nlists; ++k) {
+    const int n = n_of[k];
+    if (n == 0) continue;
+    gathered[k].reserve(n);
+    with_positions(atoms, [&](const auto *x) {
+      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(x, selected[k].data(), n, atoms.type,
+                                                         class_of_type.data(), gathered[k].data(),
+                                                         atom_of.data() + first_point[k]);
+    });
+    check(cudaGetLastError(), "launching gather_atoms");
+  }
+  if (!few) sort(bounds, stream);
+}
+
+// Selects the atoms of each list and waits for their numbers.
+void ResidentPairs::count_selected(const DeviceAtoms &atoms, const DeviceSelection &selection,
+                                   cudaStream_t stream)
+{
+  const int nparts = parts->size(), nlists = (two ? 2 : 1) * nparts;
   const int nnumbers = LISTS + 2 * nlists;
+  const int *const part_of_type = nparts == 1 ? nullptr
+      : parts == &single_classes              ? class_of_type.data()
+                                              : group_of_type.data();
   numbers.reserve(nnumbers);
   clear_numbers<<<1, THREADS, 0, stream>>>(numbers.data(), nnumbers);
   while (static_cast<int>(selected.size()) < nlists) {
@@ -161,9 +243,9 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
   }
   const thrust::counting_iterator<int> rows(0);
   for (int k = 0; k < nlists && atoms.nall > 0; ++k) {
-    const int group = k / nclasses;
+    const int group = k / nparts;
     const IsSelected is_selected = {atoms.mask, group == 0 ? selection.bit_a : selection.bit_b,
-                                    atoms.type, class_of_type.data(), k % nclasses};
+                                    atoms.type, part_of_type, k % nparts};
     std::int64_t *const count = numbers.data() + LISTS + 2 * k;
     selected[k].reserve(atoms.nall);
     std::size_t bytes = 0;
@@ -192,7 +274,7 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
   for (int k = 0; k < nlists; ++k) {
     n_of[k] = static_cast<int>(numbers_host[LISTS + 2 * k]);
     nowned_of[k] = static_cast<int>(numbers_host[LISTS + 2 * k + 1]);
-    nowned[k / nclasses] += nowned_of[k];
+    nowned[k / nparts] += nowned_of[k];
     first_point[k] = static_cast<int>(total);
     total += n_of[k];
   }
@@ -200,50 +282,20 @@ void ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &sele
     throw DeviceError("more than 2147483647 atoms of two groups on one GPU");
   n_points = static_cast<int>(total);
   overlap = numbers_host[OVERLAP] > 0;
-
-  if (n_points == 0) return;
-  double npairs = 0.0;    // candidates times possible partners
-  for (int ci = 0; ci < nclasses; ++ci)
-    for (int cj = 0; cj < nclasses; ++cj) {
-      if (!type_classes(ci, cj).exists()) continue;
-      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
-      npairs += static_cast<double>(nowned_of[a]) * n_of[b];
-      if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
-    }
-  few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
-  Bounds bounds;
-  for (int c = 0; c < 3; ++c) {
-    bounds.lo[c] = from_ordered(numbers_host[LO + c]);
-    bounds.hi[c] = from_ordered(numbers_host[HI + c]);
-    if (!(bounds.lo[c] <= bounds.hi[c])) bounds.lo[c] = bounds.hi[c] = 0.0;    // no finite position
-  }
-  many = !few && mean_partners(bounds) >= MANY_PARTNERS;
-  atom_of.reserve(n_points);
-  for (int k = 0; k < nlists; ++k) {
-    const int n = n_of[k];
-    if (n == 0) continue;
-    gathered[k].reserve(n);
-    with_positions(atoms, [&](const auto *x) {
-      gather_atoms<<<blocks_of(n), THREADS, 0, stream>>>(
-          x, selected[k].data(), n, gathered[k].data(), atom_of.data() + first_point[k]);
-    });
-    check(cudaGetLastError(), "launching gather_atoms");
-  }
-  if (!few) sort(bounds, stream);
 }
 
 // Returns the mean number of partners of the rows if all atoms were spread evenly.
 double ResidentPairs::mean_partners(const Bounds &bounds) const
 {
   double rows = 0.0, partners = 0.0;
-  for (int ci = 0; ci < type_classes.size(); ++ci)
-    for (int cj = 0; cj < type_classes.size(); ++cj) {
-      if (!type_classes(ci, cj).exists()) continue;
-      const double reach = ranges[type_classes(ci, cj).function] + skin;
+  for (int i = 0; i < parts->size(); ++i)
+    for (int j = 0; j < parts->size(); ++j) {
+      const double range = range_between(i, j), reach = range + skin;
+      if (range < 0.0) continue;
       double volume = 1.0;
       for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + reach;
       const double share = 4.0 / 3.0 * 3.14159265358979 * reach * reach * reach / volume;
-      const int a = place(0, ci), b = place(two ? 1 : 0, cj);
+      const int a = place(0, i), b = place(two ? 1 : 0, j);
       rows += nowned_of[a] + (two ? nowned_of[b] : 0);
       partners += share * nowned_of[a] * n_of[b] + (two ? share * nowned_of[b] * n_of[a] : 0.0);
     }
@@ -320,7 +372,7 @@ void ResidentPairs::list_rows_in_bins()
         view.n = nowned_of[i];
         view.nvalue = second ? 0 : view.n;
         view.atom = selected[i].data();
-        all_rows.push_back({ci, cj, view, i, j});
+        all_rows.push_back({ci, cj, view, i, j});    // parts are classes
       }
     }
 }
@@ -337,6 +389,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   skin = selection.skin;
   two = selection.bit_b != 0;
   many = false;
+  parts = &groups_of_classes;
   all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
     take_neighbors(atoms, selection.neighbors, stream);
@@ -349,11 +402,11 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
     DeviceBuffer<int4>().swap(found);
     list_rows_in_bins();
   } else if (!all_atoms)
-    for (int ci = 0; ci < type_classes.size() && n_points > 0; ++ci)
-      for (int cj = 0; cj < type_classes.size(); ++cj)
-        if (type_classes(ci, cj).exists()) find_rows(ci, cj, stream);
-  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, precise || many, skin,
-                   stream);
+    for (int i = 0; i < parts->size() && n_points > 0; ++i)
+      for (int j = 0; j < parts->size(); ++j)
+        if (range_between(i, j) >= 0.0) find_rows(i, j, stream);
+  all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, class_of_type.data(),
+                   precise || many, skin, stream);
   known_version = version;
 }
 
@@ -367,8 +420,8 @@ void ResidentPairs::update(const DeviceAtoms &atoms, std::int64_t positions, cud
 std::size_t ResidentPairs::bytes() const
 {
   std::size_t total = all_points.bytes() + atom_of.bytes() + workspace.bytes() +
-      mask_words.bytes() + candidate_count.bytes() + active.bytes() + found.bytes() +
-      offset.bytes() + (row_blocks ? row_blocks->bytes() : 0);
+      range_of_classes.bytes() + mask_words.bytes() + candidate_count.bytes() + active.bytes() +
+      found.bytes() + offset.bytes() + (row_blocks ? row_blocks->bytes() : 0);
   for (const auto &buffer : selected) total += buffer.bytes();
   for (const auto &buffer : gathered) total += buffer.bytes();
   for (const auto &bin : bins) total += bin.bytes();

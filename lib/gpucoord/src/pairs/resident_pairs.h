@@ -9,7 +9,9 @@
 // into bins for the cell processor, which extends its search by the possible moves since the
 // rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
-// Types with different functions are sorted into classes. Each pair of classes has separate rows.
+// Types with different functions are sorted into classes. Classes that mostly have functions with
+// each other share lists and rows, whose kernels take a function for each pair of classes. In bins,
+// each pair of classes has separate rows. The classes that share a list are called a part.
 
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H
@@ -33,6 +35,7 @@ namespace gpucoord {
 
 struct Candidates;
 struct MasksOfGroups;
+struct Reach;
 struct Search;
 
 class ResidentPairs {
@@ -46,7 +49,7 @@ class ResidentPairs {
   Points &points() { return all_points; }
 
   struct Rows {
-    int ci, cj;    // classes
+    int part_i, part_j;
     DeviceRows view;
     int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
   };
@@ -58,6 +61,7 @@ class ResidentPairs {
   // Distance by which two atoms may approach each other before the next rebuild.
   double allowed_approach() const { return skin; }
   const TypeClasses &classes() const { return type_classes; }
+  const std::vector<int> &classes_of(int part) const { return parts->classes_of(part); }
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
   std::int64_t natoms(int group) const { return nowned[group]; }
@@ -65,7 +69,7 @@ class ResidentPairs {
   std::int64_t bytes_copied() const { return copied; }    // between host and device
 
  private:
-  // Buffers of the rows of a pair of classes.
+  // Buffers of the rows of a pair of parts.
   struct RowBuffers {
     static constexpr int FIRST_CAPACITY = 32;
     // Room for partners of an atom, a multiple of 4.
@@ -76,16 +80,19 @@ class ResidentPairs {
     DeviceBuffer<std::int64_t> tile;
   };
 
-  int place(int group, int c) const { return group * type_classes.size() + c; }
+  int place(int group, int part) const { return group * parts->size() + part; }
+  double range_between(int part_i, int part_j) const;
+  bool ranges_differ(int part_i, int part_j) const;
   void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  void count_selected(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   double mean_partners(const Bounds &) const;
   void sort(const Bounds &, cudaStream_t);
   void list_rows_in_bins();
-  Search search_for(int a, int b, const Candidates &, double range) const;
-  MasksOfGroups test_pairs(int a, int b, double range, cudaStream_t);
-  void find_rows(int ci, int cj, cudaStream_t);
+  Search search_for(int a, int b, const Candidates &, const Reach &) const;
+  MasksOfGroups test_pairs(int a, int b, const Reach &, cudaStream_t);
+  void find_rows(int part_i, int part_j, cudaStream_t);
   struct FoundRows;
-  FoundRows search_partners(int a, int b, const Candidates &, double range, RowBuffers &,
+  FoundRows search_partners(int a, int b, const Candidates &, const Reach &, RowBuffers &,
                             cudaStream_t);
   static void choose_tiles(FoundRows &);
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
@@ -96,6 +103,8 @@ class ResidentPairs {
 
   const bool precise;
   const TypeClasses type_classes;
+  const ClassGroups groups_of_classes, single_classes;
+  const ClassGroups *parts = &groups_of_classes;
   Points all_points;
   std::vector<double> ranges;    // dmax by number of the function, distance
   double skin = 0.0;
@@ -106,9 +115,10 @@ class ResidentPairs {
   std::int64_t copied = 0;
   std::int64_t known_version = 0, known_positions = 0;
 
-  DeviceBuffer<int> class_of_type;
+  DeviceBuffer<int> class_of_type, group_of_type;
+  DeviceBuffer<float> range_of_classes;    // see Reach
   BinGrid grid = {};
-  // Indexed by group and class; see place().
+  // Indexed by group and part; see place().
   std::deque<DeviceBuffer<int>> selected;
   std::deque<DeviceBuffer<DeviceAtom>> gathered;
   std::deque<Bins> bins;

@@ -25,7 +25,7 @@ constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
 template <class Formula, unsigned WANT>
 __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
-    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const FormulaConstants<float> c)
+    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const OneFunction<float> function)
 {
   extern __shared__ int4 points_of_block[];
   const int4 *const __restrict__ points = static_cast<const int4 *>(arg.points);
@@ -72,12 +72,12 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
             const unsigned both = pair[(four + u) / 2];
             other[u] = point_at(u % 2 == 0 ? both & 0xffff : both >> 16);
           }
-          add_four<Formula>(sums, c, atom, other, left - four, 1, unit_sq);
+          add_four<Formula>(sums, function, function.load(), atom, other, left - four, 1, unit_sq);
         }
       }
       sums.flush();
     }
-    sums.finish(Formula::scale(c), unit);
+    sums.finish(Formula::scale(function.constants), unit);
     store_row<WANT>(arg, place.row, sums, mine);
   }
   add_up<WANT, BLOCK_ROWS / 32>(arg, mine);

@@ -96,6 +96,8 @@ namespace shape {
 // s is 1 (less where the function is shifted) and dfunc 0. The caller has tested r^2 <= dmax^2.
 template <class Shape> struct PlainSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = false;
+  static constexpr bool STARTS_AT_1 = true;    // s' at d0
+  static constexpr int POWER = 1;              // of r/r0 in the shape
   static GPUCOORD_HD bool fits(const SwitchOptions &o) { return Shape::fits(o, 1); }
   static double dfunc_scale(double stretch, double r0) { return stretch / r0; }
   template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)
@@ -124,6 +126,8 @@ template <class Shape> struct PlainSwitch {
 // The same for shapes that are functions of y = (r/r0)^2, d0 = 0: no square root.
 template <class Shape> struct SquaredSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = Shape::IN_R0;
+  static constexpr bool STARTS_AT_1 = true;
+  static constexpr int POWER = 2;
   static GPUCOORD_HD bool fits(const SwitchOptions &o) { return Shape::fits(o, 2); }
   static double dfunc_scale(double stretch, double r0) { return 2.0 * stretch / (r0 * r0); }
   template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)

@@ -15,7 +15,8 @@ namespace gpucoord {
 
 // an expression in x, evaluated in double
 struct InterpretedSwitch {
-  static constexpr bool CHEAP = false, IN_R0 = false;
+  static constexpr bool CHEAP = false, IN_R0 = false, STARTS_AT_1 = false;
+  static constexpr int POWER = 1;
   template <class Real> static __device__ Real scale(const FormulaConstants<Real> &c)
   {
     return c.dfunc_scale;

@@ -64,8 +64,18 @@ class TypeClasses {
 // classes that have any; otherwise the classes of a group have functions with the same classes.
 class ClassGroups {
  public:
-  explicit ClassGroups(const TypeClasses &classes) : group_of(classes.size())
+  // Makes a group of each class.
+  static ClassGroups one_each(const TypeClasses &classes)
   {
+    ClassGroups groups;
+    for (int c = 0; c < classes.size(); ++c) groups.members.push_back({c});
+    groups.of_type = classes.of_types();
+    return groups;
+  }
+
+  explicit ClassGroups(const TypeClasses &classes)
+  {
+    std::vector<int> group_of(classes.size());
     const int n = classes.size();
     std::vector<char> has_any(n, 0);
     int npairs = 0;
@@ -99,8 +109,9 @@ class ClassGroups {
   int size() const { return static_cast<int>(members.size()); }
 
  private:
+  ClassGroups() = default;
+
   std::vector<std::vector<int>> members;    // classes of each group
-  std::vector<int> group_of;                // [classes]
   std::vector<int> of_type;                 // [ntypes + 1]
 };
 

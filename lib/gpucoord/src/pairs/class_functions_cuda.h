@@ -1,0 +1,175 @@
+// Part of GPUCOORD, GPL-2.0. The functions of pairs of atoms, as kernels over partner lists take them:
+// one function, or those of one formula between classes of types.
+//
+// With classes, each partner has its own constants. Loads limit the kernels, so that what a pair of
+// classes always needs is one element of a table in shared memory.
+
+#ifndef GPUCOORD_CLASS_FUNCTIONS_CUDA_H
+#define GPUCOORD_CLASS_FUNCTIONS_CUDA_H
+
+#include "../gpu/bins.h"
+#include "../gpu/buffers.h"
+#include "../gpu/staging.h"
+#include "../switching/formula_constants_cuda.h"
+#include "../switching/type_classes.h"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpucoord {
+
+// The class is beside the position of a point, and in the upper half of the id of a DeviceAtom.
+__host__ __device__ inline int class_of(const int4 &point)
+{
+  return point.w;
+}
+__host__ __device__ inline int class_of(const DeviceAtom &atom)
+{
+  return static_cast<int>(atom.id >> 32);
+}
+__host__ __device__ inline std::int64_t id_with_class(int row, int c)
+{
+  return static_cast<std::int64_t>(c) << 32 | static_cast<std::uint32_t>(row);
+}
+
+// What most formulas need of the function of a pair of classes, in one load.
+template <class Real> struct alignas(16) FunctionOfClasses {
+  Real inv_r0;            // 1/distance
+  Real dmax_sq;           // distance^2, negative: no function
+  Real stretch, shift;    // times the weight of the pair
+};
+
+template <class Real> struct OneFunction {
+  FormulaConstants<Real> constants;
+
+#ifdef __CUDACC__
+  __device__ const FunctionOfClasses<Real> *load() const
+  {
+    return nullptr;
+  }
+  template <class Formula, class Point>
+  __device__ const FormulaConstants<Real> &of(const FunctionOfClasses<Real> *, const Point &,
+                                              const Point &) const
+  {
+    return constants;
+  }
+#endif
+};
+
+template <class Real> struct FunctionsByClass {
+  static constexpr int MAX_SHARED_BYTES = 1 << 15;
+
+  FormulaConstants<Real> constants;    // with those that all functions have in common
+  int nclasses;
+  const FunctionOfClasses<Real> *functions;    // [classes][classes]
+  // [NCONSTANTS][classes][classes] all constants, for formulas that need others as well
+  const Real *all;
+  unsigned varying;    // bit k: constant k is not the same for all
+
+  // Bytes of shared memory of a block; 0: the functions are too many.
+  int shared_bytes() const
+  {
+    const std::size_t bytes = sizeof(*functions) * nclasses * nclasses;
+    return bytes <= MAX_SHARED_BYTES ? static_cast<int>(bytes) : 0;
+  }
+
+#ifdef __CUDACC__
+  // Copies the functions to shared memory: L1 would serve the threads of a warp one memory line after
+  // the other. All threads of a block must call.
+  __device__ const FunctionOfClasses<Real> *load() const
+  {
+    extern __shared__ uint4 functions_of_block[];
+    const int n = nclasses * nclasses;
+    if (sizeof(*functions) * n > MAX_SHARED_BYTES) return functions;
+    auto *const copy = reinterpret_cast<FunctionOfClasses<Real> *>(functions_of_block);
+    for (int k = threadIdx.x; k < n; k += blockDim.x) copy[k] = functions[k];
+    __syncthreads();
+    return copy;
+  }
+
+  // loaded: from load()
+  template <class Formula, class Point>
+  __device__ FormulaConstants<Real> of(const FunctionOfClasses<Real> *loaded, const Point &atom,
+                                       const Point &partner) const
+  {
+    const int place = class_of(atom) * nclasses + class_of(partner);
+    const FunctionOfClasses<Real> function = loaded[place];
+    FormulaConstants<Real> c = constants;
+    c.inv_r0 = function.inv_r0;
+    c.inv_r0_sq = function.inv_r0 * function.inv_r0;
+    c.dmax_sq = function.dmax_sq;
+    c.stretch = function.stretch;
+    c.shift = function.shift;
+    c.dfunc_scale = Formula::POWER == 2 ? Real(2) * function.stretch * c.inv_r0_sq
+                                        : function.stretch * function.inv_r0;
+    const auto other = [&](int k, Real &constant) {
+      if (varying >> k & 1) constant = __ldg(all + k * nclasses * nclasses + place);
+    };
+    if constexpr (Formula::STARTS_AT_1)
+      c.top = function.stretch + function.shift;
+    else
+      other(6, c.top);
+    // Numbers in CONSTANTS_OF_A_FUNCTION. Those that a formula does not read are not loaded.
+    other(2, c.d0);
+    other(8, c.n);
+    other(9, c.m);
+    other(10, c.q);
+    other(11, c.a);
+    other(12, c.b);
+    other(13, c.k);
+    other(14, c.beta);
+    other(15, c.center);
+    return c;
+  }
+#endif
+};
+
+// Memory of FunctionsByClass.
+template <class Real> struct ClassFunctionBuffers {
+  DeviceBuffer<FunctionOfClasses<Real>> functions;
+  DeviceBuffer<Real> all;
+};
+
+// Makes the constants of some functions, which have one formula and the same integer exponents.
+// constants: by number of the function; null: of another formula.
+template <class Real>
+FunctionsByClass<Real>
+make_functions_by_class(const TypeClasses &classes,
+                        const std::vector<const FormulaConstants<Real> *> &constants,
+                        ClassFunctionBuffers<Real> &buffers)
+{
+  const int n = classes.size();
+  FunctionsByClass<Real> result = {};
+  result.nclasses = n;
+  for (const auto *const c : constants)
+    if (c) result.constants = *c;
+  std::vector<FunctionOfClasses<Real>> functions;
+  std::vector<Real> all(static_cast<std::size_t>(NCONSTANTS) * n * n);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const auto &between = classes(i, j);
+      const auto *const own = between.exists() ? constants[between.function] : nullptr;
+      SwitchConstants<Real> c = own ? *own : result.constants;
+      if (!own) c.dmax_sq = -1;
+      for (Real *const factor : {&c.stretch, &c.shift, &c.top})
+        *factor *= own ? static_cast<Real>(between.weight) : Real(0);
+      functions.push_back({c.inv_r0, c.dmax_sq, c.stretch, c.shift});
+      for (int k = 0; k < NCONSTANTS; ++k) {
+        const auto constant = CONSTANTS_OF_A_FUNCTION<Real>[k];
+        if (c.*constant != result.constants.*constant) result.varying |= 1u << k;
+        all[(static_cast<std::size_t>(k) * n + i) * n + j] = c.*constant;
+      }
+    }
+  send_table(functions, buffers.functions);
+  send_table(all, buffers.all);
+  result.functions = buffers.functions.data();
+  result.all = buffers.all.data();
+  return result;
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,191 @@
+// Part of GPUCOORD, GPL-2.0. Functions between types of atoms that are resident on the GPU, compared
+// with the host backend in double.
+
+#include "gpu_tests.h"
+#include "resident_results.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+using namespace gpucoord;
+
+// Functions and weights of pairs of types: as a coordination number, and as an energy with forces.
+TEST(ResidentCoordination, TypesAndForces)
+{
+  SwitchTable table(3);
+  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))),
+            gaussian = table.add(Switch(options(SwitchKind::GAUSSIAN, 0.8)));
+  table.set(1, 1, cubic);
+  table.set(1, 2, gaussian);
+  table.set(2, 3, cubic);
+  table.set(3, 3, gaussian);
+  std::vector<double> weight(16, 0.0);
+  const double epsilon[] = {1.5, -0.7, 2.0, 0.3};
+  const int pairs[][2] = {{1, 1}, {1, 2}, {2, 3}, {3, 3}};
+  for (int k = 0; k < 4; ++k)
+    weight[table.place(pairs[k][0], pairs[k][1])] = weight[table.place(pairs[k][1], pairs[k][0])] =
+        epsilon[k];
+  const unsigned want = WANTS[4];
+  for (const auto [n, density, two] : {std::tuple(FEW_ATOMS, 12.0, false),
+                                       {FEW_ATOMS, 12.0, true},
+                                       {MANY_ATOMS, 12.0, false},
+                                       {MANY_ATOMS, 12.0, true},
+                                       {MANY_ATOMS, CROWD, false},
+                                       {MANY_ATOMS, CROWD, true}}) {
+    const System s(n, n / 3, density, 37, 0.8, 0.7);
+    const Loaded loaded(s, false);
+    for (const Precision precision : PRECISIONS) {
+      const auto pairs_in_reach = make_resident_pairs(table, precision, weight.data());
+      const auto device = make_resident_coordination(table, precision, pairs_in_reach);
+      device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+      const Result expected = on_host(table, s, two, want, weight.data());
+      expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want, tolerance_of(precision),
+                  precision == Precision::DOUBLE ? 0.0 : 5.0, "types");
+      if (two) continue;
+      const auto pass = make_resident_pair_pass(table, precision, pairs_in_reach);
+      pass->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+      // Both force layouts of LAMMPS.
+      for (const bool in_rows : {true, false}) {
+        OnGpu<double> f(std::vector<double>(3 * s.nall, 1.0));
+        DeviceForces forces;
+        forces.f = f.data();
+        forces.atom_stride = in_rows ? 3 : 1;
+        forces.axis_stride = in_rows ? 1 : s.nall;
+        pass->add_forces_and_tally(loaded.atoms, DERIVATIVES, forces, nullptr);
+        EXPECT_NEAR(pass->result(nullptr).value, expected.sums.value,
+                    tolerance_of(precision) * 1e5);
+        const auto after = f.get();
+        const double limit = tolerance_of(precision) * largest(expected.peratom, 10, 1, 4) +
+            (precision == Precision::DOUBLE ? 0 : 5);
+        for (int i = 0; i < s.nall; ++i)
+          for (int c = 0; c < 3; ++c)
+            ASSERT_NEAR(after[forces.atom_stride * i + forces.axis_stride * c],
+                        1.0 - (i < s.nlocal ? expected.peratom[10 * i + 1 + c] : 0.0), limit);
+      }
+    }
+  }
+}
+
+// A pair of types that temporarily has no atoms.
+TEST(ResidentCoordination, PairsOfTypesComeAndGo)
+{
+  SwitchTable table(2);
+  const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
+  const int rational = table.add(Switch(options(SwitchKind::RATIONAL, 0.9)));
+  table.set(1, 1, cubic);
+  table.set(1, 2, rational);
+  for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
+    System s(n, n / 3, 10.0, 53);
+    for (int &type : s.type) type = std::min(type, 2);
+    const auto device = make(table, Precision::DOUBLE);
+    for (const bool has_pairs_of_1 : {true, false, true}) {
+      System now = s;
+      if (!has_pairs_of_1) std::fill(now.type.begin() + 1, now.type.end(), 2);
+      const Loaded loaded(now, false);
+      device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+      expect_near(on_gpu(*device, now, loaded.atoms, WANTS[4]),
+                  on_host(table, now, false, WANTS[4]), WANTS[4], 1e-11, 0.0,
+                  "types that come and go");
+    }
+  }
+}
+
+namespace {
+
+// Functions that end smoothly: in float, a pair at the end of another function would jump.
+SwitchOptions smooth_function(int k, double dmax)
+{
+  switch (k % 4) {
+    case 0:
+      return options(SwitchKind::CUBIC, dmax);
+    case 1: {
+      SwitchOptions o = options(SwitchKind::COSINUS, dmax);
+      o.r0 = dmax;
+      return o;
+    }
+    case 2: {
+      SwitchOptions o = options(SwitchKind::CUBIC, dmax);
+      o.d0 = 0.3 * dmax;
+      return o;
+    }
+    default: {
+      SwitchOptions o = options(SwitchKind::CUSTOM, dmax);
+      o.r0 = dmax;
+      o.expression = "(1-x^2)^3";
+      return o;
+    }
+  }
+}
+
+}    // namespace
+
+// Tables of many types: all pairs with functions of one formula, of four formulas, and few pairs.
+TEST(ResidentTypes, ManyTypes)
+{
+  for (const int ntypes : {2, 7, 33})
+    for (const int nformulas : {1, 4})
+      for (const double share : {1.0, 0.15}) {
+        SwitchTable table(ntypes);
+        std::vector<double> weight((ntypes + 1) * (ntypes + 1), 0.0);
+        std::mt19937 random(100 * ntypes + nformulas);
+        std::uniform_real_distribution<double> chance(0.0, 1.0);
+        int number = 0;
+        for (int i = 1; i <= ntypes; ++i)
+          for (int j = i; j <= ntypes; ++j) {
+            const double dmax = 0.5 + 0.5 * chance(random), w = 2.0 * chance(random) - 0.7;
+            if (number > 0 && chance(random) > share) continue;
+            table.set(i, j, table.add(Switch(smooth_function(number++ % nformulas, dmax))));
+            weight[table.place(i, j)] = weight[table.place(j, i)] = w;
+          }
+        for (const auto [n, two] : {std::pair(FEW_ATOMS, false),
+                                    {FEW_ATOMS, true},
+                                    {MANY_ATOMS, false},
+                                    {MANY_ATOMS, true}}) {
+          System s(n, n / 3, 25.0, 7 * n + ntypes, 0.8, 0.6);
+          for (int &type : s.type) type = 1 + static_cast<int>(random() % ntypes);
+          const Loaded loaded(s, false);
+          for (const unsigned want : WANTS) {
+            const Result expected = on_host(table, s, two, want, weight.data());
+            for (const Precision precision : PRECISIONS) {
+              const auto device = make_resident_coordination(
+                  table, precision, make_resident_pairs(table, precision, weight.data()));
+              device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
+              expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want,
+                          tolerance_of(precision), 0.0,
+                          std::to_string(ntypes) + " types, " + std::to_string(nformulas) +
+                              " formulas, " + label("share", n, static_cast<int>(precision), want));
+            }
+          }
+        }
+      }
+}
+
+// The pairs of a short function are not kept up to the range of a long one.
+TEST(ResidentTypes, RangesThatDiffer)
+{
+  SwitchTable table(2);
+  table.set(1, 1, table.add(Switch(options(SwitchKind::CUBIC, 0.4))));
+  table.set(1, 2, table.add(Switch(options(SwitchKind::CUBIC, 0.5))));
+  table.set(2, 2, table.add(Switch(options(SwitchKind::CUBIC, 1.6))));
+  const SwitchTable longest(Switch(options(SwitchKind::CUBIC, 1.6)));
+  for (const int n : {FEW_ATOMS, MANY_ATOMS}) {
+    System s(n, n / 3, 20.0, 11);
+    for (int i = 0; i < s.nall; ++i) s.type[i] = i % 50 == 0 ? 2 : 1;
+    const Loaded loaded(s, false);
+    const auto pairs = make_resident_pairs(table, Precision::MIXED, nullptr);
+    const auto device = make_resident_coordination(table, Precision::MIXED, pairs);
+    const auto all = make(longest, Precision::MIXED);
+    device->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
+    all->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
+    expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), on_host(table, s, false, WANTS[4]),
+                WANTS[4], 2e-5, 0.0, "ranges that differ");
+    EXPECT_LT(device->bytes(), all->bytes());
+  }
+}
