@@ -4,9 +4,9 @@
 The first table is of the KOKKOS melt of kokkos.py: the time that a harmonic bias adds to a step by
 fix coord/bias, by PLUMED's RESTRAINT, by RESTRAINT with a wall on the distance of two atoms, and by
 OPES_METAD. All take turns in one process, in alternating order. The second table is of the same
-melt in smaller boxes, beside LAMMPS' fix plumed, where PLUMED computes the same coordination number
-on the host: milliseconds of a whole step. fix plumed runs without KOKKOS, with a thread of PLUMED
-on each core.
+melt in smaller boxes, of the coordination between two halves of the atoms, beside LAMMPS' fix
+plumed, where PLUMED computes the same number on the host: milliseconds of a whole step. fix plumed
+runs without KOKKOS, with a thread of PLUMED on each core.
 
 Usage: plumed.py BUILD_DIR [KOKKOS [SCALE [PLUGIN]]]; BUILD_DIR, KOKKOS and SCALE as in kokkos.py;
 PLUGIN is LAMMPS' plumedplugin.so, without which there is no second table. PLUMED_KERNEL names the
@@ -26,18 +26,19 @@ from run import head, row
 TURNS = 12
 EDGES = {256_000: 40, 10_976: 14, 48_668: 23}
 STEPS = {256_000: 400, 10_976: 2000, 48_668: 1000}
-STEPS_OF_PEER = {10_976: 100, 48_668: 4}
-# PLUMED 2.11-dev crashes with a pair list of 42,592 atoms, and not of 32,000.
-MOST_OF_PAIR_LIST = 32_000
+STEPS_OF_PEER = {10_976: 100, 48_668: 20}
 
 VARIABLE = f"compute cv all coord/gpu {RATIONAL} precision mixed"
+# PLUMED 2.11-dev crashes in COORDINATION of one group of more than 32,768 atoms, but not of two.
+OF_TWO_GROUPS = (f"group odd id 1:{{n}}:2\ngroup even id 2:{{n}}:2\n"
+                 f"compute cv odd coord/gpu {RATIONAL} precision mixed group2 even")
 PLUMED_INPUTS = {
     "restraint": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n",
     "distance": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n"
                 "d: DISTANCE ATOMS=1,1000\nw: RESTRAINT ARG=d AT=5 KAPPA=1\n",
     "opes": "s: EXTRACV NAME=cv\no: OPES_METAD ARG=s PACE=500 BARRIER=10 TEMP=1.44 SIGMA=0.05\n",
-    "coordination": "s: COORDINATION GROUPA=1-{n} SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5 NOSTRETCH}}{pair_list}\n"
-                    "m: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
+    "coordination": "s: COORDINATION GROUPA=1-{n}:2 GROUPB=2-{n}:2 NLIST NL_CUTOFF=2.8 NL_STRIDE=20 "
+                    "SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5 NOSTRETCH}}\nm: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
 }
 # name, fix
 CASES = (("harmonic", "coord/bias c_cv harmonic k {k} s0 {s0}"),
@@ -54,10 +55,9 @@ def melt(n, scale):
 
 def write_inputs(folder, natoms, s0):
     numbers = {"n": natoms, "s0": s0, "k": 0.1 * natoms}
-    pair_list = " NLIST NL_CUTOFF=2.8 NL_STRIDE=20" if natoms <= MOST_OF_PAIR_LIST else ""
     for name, text in PLUMED_INPUTS.items():
         with open(os.path.join(folder, name + ".dat"), "w") as file:
-            file.write(text.format(pair_list=pair_list, **numbers))
+            file.write(text.format(**numbers))
     return {key: f"{value:.15g}" for key, value in numbers.items()}
 
 
@@ -69,15 +69,15 @@ def times_of(output, steps):
     return took
 
 
-def value_of(lmp, folder, setup, kokkos):
-    output = run_lammps(lmp, folder, "\n".join([setup, VARIABLE, "thermo_style custom step c_cv", "run 0"]), *kokkos)
+def value_of(lmp, folder, setup, variable, kokkos):
+    output = run_lammps(lmp, folder, "\n".join([setup, variable, "thermo_style custom step c_cv", "run 0"]), *kokkos)
     return float(re.findall(r"^ +\d+ +(\S+) *$", output, re.M)[-1])
 
 
 def added_by_biases(lmp, folder, kokkos, scale):
     steps = steps_of(STEPS[256_000], scale)
     setup, natoms = melt(256_000, scale)
-    numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, kokkos) + 0.1)
+    numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, VARIABLE, kokkos) + 0.1)
     lines = [setup, VARIABLE, f"thermo {steps}"]
     for turn in range(TURNS + 1):
         order = list(enumerate(CASES))
@@ -97,13 +97,14 @@ def added_by_biases(lmp, folder, kokkos, scale):
 
 def beside_fix_plumed(lmp, folder, kokkos, scale, plugin):
     print()
-    head("atoms", "ms of a step, fix coord/plumed", "ms, fix plumed", "times", "pairs of PLUMED")
+    head("atoms", "ms of a step, fix coord/plumed", "ms, fix plumed", "times")
     threads = len(os.sched_getaffinity(0))
     for n in STEPS_OF_PEER:
         setup, natoms = melt(n, scale)
-        numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, kokkos) + 0.1)
-        steps, peers = steps_of(STEPS[n], scale), STEPS_OF_PEER[n]
-        ours = [setup, VARIABLE, f"fix b all {CASES[1][1].format(**numbers)}"]
+        variable = OF_TWO_GROUPS.format(n=natoms)
+        numbers = write_inputs(folder, natoms, value_of(lmp, folder, setup, variable, kokkos) + 0.1)
+        steps, peers = steps_of(STEPS[n], scale), max(20, STEPS_OF_PEER[n])
+        ours = [setup, variable, f"fix b all {CASES[1][1].format(**numbers)}"]
         ours += ['print "bench 0"', f"run {steps}"] * 4
         theirs = [f"plugin load {plugin}", setup, "fix b all plumed plumedfile coordination.dat outfile coordination.log"]
         theirs += ['print "bench 0"', f"run {peers}"] * 2
@@ -114,7 +115,7 @@ def beside_fix_plumed(lmp, folder, kokkos, scale, plugin):
         except SystemExit as ended:    # with threads of PLUMED the plugin crashes at the end, after its runs
             output = str(ended)
         other = times_of(output, peers)[0][-1]
-        row(f"{natoms:,}", mine, other, f"{other / mine:.0f}", "in a list" if natoms <= MOST_OF_PAIR_LIST else "all")
+        row(f"{natoms:,}", mine, other, f"{other / mine:.0f}")
 
 
 def main():

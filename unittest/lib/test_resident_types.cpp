@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Functions between types of atoms that are resident on the GPU, compared
-// with the host backend in double.
+// Part of GPUCOORD, GPL-2.0. Functions between types of atoms that are resident on the GPU,
+// compared with the host backend in double.
 
 #include "gpu_tests.h"
 #include "resident_results.h"

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The functions of pairs of atoms, as kernels over partner lists take them:
-// one function, or those of one formula between classes of types.
+// Part of GPUCOORD, GPL-2.0. The functions of pairs of atoms, as kernels over partner lists take
+// them: one function, or those of one formula between classes of types.
 //
 // With classes, each partner has its own constants. Loads limit the kernels, so that what a pair of
 // classes always needs is one element of a table in shared memory.
@@ -77,8 +77,8 @@ template <class Real> struct FunctionsByClass {
   }
 
 #ifdef __CUDACC__
-  // Copies the functions to shared memory: L1 would serve the threads of a warp one memory line after
-  // the other. All threads of a block must call.
+  // Copies the functions to shared memory: L1 would serve the threads of a warp one memory line
+  // after the other. All threads of a block must call.
   __device__ const FunctionOfClasses<Real> *load() const
   {
     extern __shared__ uint4 functions_of_block[];
