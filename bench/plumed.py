@@ -38,7 +38,7 @@ PLUMED_INPUTS = {
                 "d: DISTANCE ATOMS=1,1000\nw: RESTRAINT ARG=d AT=5 KAPPA=1\n",
     "opes": "s: EXTRACV NAME=cv\no: OPES_METAD ARG=s PACE=500 BARRIER=10 TEMP=1.44 SIGMA=0.05\n",
     "coordination": "s: COORDINATION GROUPA=1-{n}:2 GROUPB=2-{n}:2 NLIST NL_CUTOFF=2.8 NL_STRIDE=20 "
-                    "SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5 NOSTRETCH}}\nm: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
+                    "SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5}}\nm: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
 }
 # name, fix
 CASES = (("harmonic", "coord/bias c_cv harmonic k {k} s0 {s0}"),
