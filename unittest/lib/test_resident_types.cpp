@@ -167,6 +167,91 @@ TEST(ResidentTypes, ManyTypes)
       }
 }
 
+// Every formula, with all of its constants different between pairs of types.
+TEST(ResidentTypes, EveryFormula)
+{
+  using Change = void (*)(SwitchOptions &, double);
+  const std::pair<SwitchKind, Change> cases[] = {{SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &, double) {
+                                                  }},
+                                                 {SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &o, double) {
+                                                    o.n = 8, o.m = 16;
+                                                  }},
+                                                 {SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &o, double) {
+                                                    o.n = 6, o.m = 10;
+                                                  }},
+                                                 {SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.n = 5, o.m = 9, o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::RATIONAL,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.n = 5.5 * v, o.m = 11.3;
+                                                  }},
+                                                 {SwitchKind::EXP,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::GAUSSIAN,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::SMAP,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.a = 8 * v, o.b = 4 * v * v;
+                                                  }},
+                                                 {SwitchKind::CUBIC,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::TANH,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v;
+                                                  }},
+                                                 {SwitchKind::COSINUS,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.r0 = 0.9 * v, o.d0 = 0.05 * v;
+                                                  }},
+                                                 {SwitchKind::CUSTOM,
+                                                  [](SwitchOptions &o, double v) {
+                                                    o.d0 = 0.2 * v, o.expression = "2/(1+x^6)";
+                                                  }},
+                                                 {SwitchKind::Q, [](SwitchOptions &o, double v) {
+                                                    o.r0 = SwitchOptions::NOT_GIVEN,
+                                                    o.ref = 0.4 * v, o.beta = 10.0 / v;
+                                                  }}};
+  const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
+  const Loaded loaded(s, false);
+  for (const auto &[kind, change] : cases) {
+    SwitchTable table(3);
+    double jump = 0.0;
+    for (int i = 1; i <= 3; ++i)
+      for (int j = i; j <= 3; ++j) {
+        const double v = 0.85 + 0.04 * (i + 2 * j);
+        SwitchOptions o = options(kind, 1.05 * v);
+        change(o, v);
+        const Switch function(o);
+        jump = std::max(jump, std::fabs(function.derivative_at_dmax()));
+        table.set(i, j, table.add(function));
+      }
+    for (const bool two : {false, true})
+      for (const Precision precision : PRECISIONS) {
+        const auto device = make(table, precision);
+        device->rebuild(loaded.atoms, selection(two, 0.3), 0, nullptr);
+        for (const unsigned want : WANTS)
+          expect_near(on_gpu(*device, s, loaded.atoms, want), on_host(table, s, two, want), want,
+                      tolerance_of(precision), precision == Precision::DOUBLE ? 0.0 : jump,
+                      table.functions()[0].description());
+      }
+  }
+}
+
 // The pairs of a short function are not kept up to the range of a long one.
 TEST(ResidentTypes, RangesThatDiffer)
 {

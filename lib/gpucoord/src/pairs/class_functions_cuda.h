@@ -112,6 +112,7 @@ template <class Real> struct FunctionsByClass {
       c.top = function.stretch + function.shift;
     else
       other(6, c.top);
+    static_assert(NCONSTANTS == 16, "all constants are set here");
     // Numbers in CONSTANTS_OF_A_FUNCTION. Those that a formula does not read are not loaded.
     other(2, c.d0);
     other(8, c.n);
