@@ -17,7 +17,7 @@
 using namespace gpucoord;
 
 // Functions and weights of pairs of types: as a coordination number, and as an energy with forces.
-TEST(ResidentCoordination, TypesAndForces)
+TEST(ResidentTypes, TypesAndForces)
 {
   SwitchTable table(3);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0))),
@@ -74,7 +74,7 @@ TEST(ResidentCoordination, TypesAndForces)
 }
 
 // A pair of types that temporarily has no atoms.
-TEST(ResidentCoordination, PairsOfTypesComeAndGo)
+TEST(ResidentTypes, PairsOfTypesComeAndGo)
 {
   SwitchTable table(2);
   const int cubic = table.add(Switch(options(SwitchKind::CUBIC, 1.0)));
@@ -124,6 +124,64 @@ SwitchOptions smooth_function(int k, double dmax)
   }
 }
 
+// Every formula. v, near 1, changes all of its constants.
+constexpr int NFORMULAS = 14;
+SwitchOptions function_of(int number, double v)
+{
+  const SwitchKind kinds[] = {SwitchKind::CUBIC, SwitchKind::EXP, SwitchKind::GAUSSIAN,
+                              SwitchKind::TANH};
+  const double rationals[][2] = {{6, 12}, {8, 16}, {6, 10}, {5, 9}, {6, 12}, {5.5 * v, 11.3}};
+  if (number < 4) {
+    SwitchOptions o = options(kinds[number], 1.05 * v);
+    o.d0 = 0.2 * v;
+    return o;
+  }
+  if (number < 10) {
+    SwitchOptions o = options(SwitchKind::RATIONAL, 1.05 * v);
+    o.n = rationals[number - 4][0];
+    o.m = rationals[number - 4][1];
+    if (number == 7 || number == 8) o.d0 = 0.2 * v;
+    return o;
+  }
+  const SwitchKind others[] = {SwitchKind::SMAP, SwitchKind::COSINUS, SwitchKind::CUSTOM,
+                               SwitchKind::Q};
+  SwitchOptions o = options(others[number - 10], 1.05 * v);
+  if (o.kind == SwitchKind::SMAP) {
+    o.a = 8 * v;
+    o.b = 4 * v * v;
+  } else if (o.kind == SwitchKind::COSINUS) {
+    o.r0 = 0.9 * v;
+    o.d0 = 0.05 * v;
+  } else if (o.kind == SwitchKind::CUSTOM) {
+    o.d0 = 0.2 * v;
+    o.expression = "2/(1+x^6)";
+  } else {
+    // s' is not 1 at d0
+    o.r0 = SwitchOptions::NOT_GIVEN;
+    o.ref = 0.4 * v;
+    o.beta = 10.0 / v;
+    o.d0 = 0.6 * v;
+  }
+  return o;
+}
+
+// Compares forces that are added from derivatives in the form for forces alone.
+void expect_forces(ResidentCoordination &device, const Loaded &loaded, const System &s,
+                   const Result &expected, Precision precision)
+{
+  OnGpu<double> f(std::vector<double>(3 * s.nall, 0.0));
+  device.evaluate(loaded.atoms, {DERIVATIVES, true}, nullptr);
+  device.add_forces({f.data(), false, 3, 1}, {2.0}, nullptr);
+  device.result(nullptr);
+  const auto found = f.get();
+  const double limit =
+      2.0 * tolerance_of(precision) * std::max(1.0, largest(expected.peratom, 4, 1, 4));
+  for (int i = 0; i < s.nall; ++i)
+    for (int c = 0; c < 3; ++c)
+      ASSERT_NEAR(found[3 * i + c], i < s.nlocal ? -2.0 * expected.peratom[4 * i + 1 + c] : 0.0,
+                  limit);
+}
+
 }    // namespace
 
 // Tables of many types: all pairs with functions of one formula, of four formulas, and few pairs.
@@ -161,6 +219,7 @@ TEST(ResidentTypes, ManyTypes)
                           tolerance_of(precision), 0.0,
                           std::to_string(ntypes) + " types, " + std::to_string(nformulas) +
                               " formulas, " + label("share", n, static_cast<int>(precision), want));
+              if (want == DERIVATIVES) expect_forces(*device, loaded, s, expected, precision);
             }
           }
         }
@@ -170,73 +229,15 @@ TEST(ResidentTypes, ManyTypes)
 // Every formula, with all of its constants different between pairs of types.
 TEST(ResidentTypes, EveryFormula)
 {
-  using Change = void (*)(SwitchOptions &, double);
-  const std::pair<SwitchKind, Change> cases[] = {{SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &, double) {
-                                                  }},
-                                                 {SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &o, double) {
-                                                    o.n = 8, o.m = 16;
-                                                  }},
-                                                 {SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &o, double) {
-                                                    o.n = 6, o.m = 10;
-                                                  }},
-                                                 {SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.n = 5, o.m = 9, o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::RATIONAL,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.n = 5.5 * v, o.m = 11.3;
-                                                  }},
-                                                 {SwitchKind::EXP,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::GAUSSIAN,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::SMAP,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.a = 8 * v, o.b = 4 * v * v;
-                                                  }},
-                                                 {SwitchKind::CUBIC,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::TANH,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v;
-                                                  }},
-                                                 {SwitchKind::COSINUS,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.r0 = 0.9 * v, o.d0 = 0.05 * v;
-                                                  }},
-                                                 {SwitchKind::CUSTOM,
-                                                  [](SwitchOptions &o, double v) {
-                                                    o.d0 = 0.2 * v, o.expression = "2/(1+x^6)";
-                                                  }},
-                                                 {SwitchKind::Q, [](SwitchOptions &o, double v) {
-                                                    o.r0 = SwitchOptions::NOT_GIVEN,
-                                                    o.ref = 0.4 * v, o.beta = 10.0 / v;
-                                                  }}};
   const System s(3000, 1000, 20.0, 5, 0.7, 0.6);
   const Loaded loaded(s, false);
-  for (const auto &[kind, change] : cases) {
+  for (int number = 0; number < NFORMULAS; ++number) {
     SwitchTable table(3);
     double jump = 0.0;
     for (int i = 1; i <= 3; ++i)
       for (int j = i; j <= 3; ++j) {
         const double v = 0.85 + 0.04 * (i + 2 * j);
-        SwitchOptions o = options(kind, 1.05 * v);
-        change(o, v);
-        const Switch function(o);
+        const Switch function(function_of(number, v));
         jump = std::max(jump, std::fabs(function.derivative_at_dmax()));
         table.set(i, j, table.add(function));
       }
@@ -249,6 +250,26 @@ TEST(ResidentTypes, EveryFormula)
                       tolerance_of(precision), precision == Precision::DOUBLE ? 0.0 : jump,
                       table.functions()[0].description());
       }
+  }
+}
+
+// Atoms with many partners, of which few are of one type.
+TEST(ResidentTypes, ManyPartnersOfManyTypes)
+{
+  constexpr int NTYPES = 16;
+  SwitchTable table(NTYPES);
+  for (int i = 1; i <= NTYPES; ++i)
+    for (int j = i; j <= NTYPES; ++j)
+      table.set(i, j, table.add(Switch(options(SwitchKind::CUBIC, 0.95 + 0.003 * j))));
+  System s(MANY_ATOMS, MANY_ATOMS / 3, 150.0, 17);
+  for (int i = 0; i < s.nall; ++i) s.type[i] = 1 + i % NTYPES;
+  const Loaded loaded(s, false);
+  const Result expected = on_host(table, s, false, WANTS[4]);
+  for (const Precision precision : PRECISIONS) {
+    const auto device = make(table, precision);
+    device->rebuild(loaded.atoms, selection(false, 0.2), 0, nullptr);
+    expect_near(on_gpu(*device, s, loaded.atoms, WANTS[4]), expected, WANTS[4],
+                tolerance_of(precision), 0.0, "many partners of many types");
   }
 }
 

@@ -16,6 +16,7 @@
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"
+#include "../switching/formula_numbers.h"
 
 #include "../pairs/passes.h"
 
@@ -86,7 +87,7 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
-      if (pairs->classes().size() > 1) make_formulas();
+      if (pairs->classes().size() > 1) make_formulas(formula_numbers(table));
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
       report.reserve(1);
@@ -200,7 +201,7 @@ namespace {
     }
 
    private:
-    // The functions of one formula with the same integer exponents, for all pairs of classes.
+    // The functions with one of formula_numbers(), for all pairs of classes.
     struct Formula {
       std::vector<char> has;    // [functions]
       Launchers<Real> launchers;
@@ -208,23 +209,15 @@ namespace {
       ClassFunctionBuffers<Real> buffers;
     };
 
-    void make_formulas()
+    void make_formulas(const std::vector<int> &number)
     {
-      const auto same = [](const SwitchFunction<Real> &f, const SwitchFunction<Real> &g) {
-        return f.launchers.partners == g.launchers.partners && !f.constants.program &&
-            !g.constants.program && f.constants.in == g.constants.in &&
-            f.constants.im == g.constants.im;
-      };
-      for (std::size_t k = 0; k < functions.size(); ++k) {
-        const auto is_new = std::all_of(functions.begin(), functions.begin() + k, [&](auto &f) {
-          return !same(f, functions[k]);
-        });
-        if (!is_new) continue;
+      const int n = 1 + *std::max_element(number.begin(), number.end());
+      for (int k = 0; k < n; ++k) {
         Formula &formula = formulas.emplace_back();
-        formula.launchers = functions[k].launchers;
         std::vector<const FormulaConstants<Real> *> constants;
         for (std::size_t m = 0; m < functions.size(); ++m) {
-          const bool has = m == k || same(functions[m], functions[k]);
+          const bool has = number[m] == k;
+          if (has) formula.launchers = functions[m].launchers;
           formula.has.push_back(has);
           constants.push_back(has ? &functions[m].constants : nullptr);
         }
@@ -418,14 +411,14 @@ namespace {
 
     std::shared_ptr<ResidentPairs> pairs;
     std::deque<SwitchFunction<Real>> functions;
-    std::deque<Formula> formulas;    // if there are classes
+    std::deque<Formula> formulas;    // if there are several classes
     unsigned wanted = VALUE;
     std::int64_t copied = 0;
     DeviceBuffer<double> block_sums;
-    // [rows][columns], one pair of classes after the other.
+    // [rows][columns], one pass after the other.
     DeviceBuffer<double> sums;
     bool gradients_in_float = false;
-    // [3][rows] dS/dx, one pair of classes after the other.
+    // [3][rows] dS/dx, one pass after the other.
     DeviceBuffer<float> gradients;
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. The functions of pairs of atoms, as kernels over partner lists take
-// them: one function, or those of one formula between classes of types.
+// Part of GPUCOORD, GPL-2.0. The functions of kernels over partner lists: one function, or those of
+// one formula between classes of types.
 //
 // With classes, each partner has its own constants. Loads limit the kernels, so that what a pair of
 // classes always needs is one element of a table in shared memory.

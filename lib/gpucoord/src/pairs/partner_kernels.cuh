@@ -2,8 +2,9 @@
 //
 // Launch of sum_partners: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks,
 // whose warps take the tiles of rows in turn. 'lanes' threads share the partners of an atom. Shared
-// memory: the sums of the block's warps. The last block to end adds up the blocks, always in the
-// same order.
+// memory: the sums of the block's warps, and the functions of classes if there are several
+// (FunctionsByClass::shared_bytes()). The last block to end adds up the blocks, always in the same
+// order.
 
 #ifndef GPUCOORD_PARTNER_KERNELS_CUH
 #define GPUCOORD_PARTNER_KERNELS_CUH

@@ -31,7 +31,7 @@ __device__ inline int4 search_point(const DeviceAtom &atom, double inverse_unit,
 // put an atom into the next column.
 constexpr double REACH_MARGIN = 1.0 + 1e-5;
 
-// Possible rows of a pair of classes: owned atoms of group a with partners in b and, if there are
+// Possible rows of a pair of parts: owned atoms of group a with partners in b and, if there are
 // two groups, owned atoms of b with partners in a. They are in the caller's order, in which
 // neighbors are mostly close together.
 struct Candidates {
@@ -50,7 +50,7 @@ struct Candidates {
   }
 };
 
-// How far partners can be. Where types have several functions, it depends on the classes of both.
+// The largest distance of partners. It depends on their classes if the functions of types differ.
 struct Reach {
   double longest;    // distance
   float skin;
@@ -103,7 +103,9 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const BinGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
   const int own_class = class_of(atom);
-  const float reach_sq = search.reach.squared_of_any(own_class);
+  const float reach_sq =
+      fminf(search.reach.squared_of_any(own_class),
+            static_cast<float>(search.reach.longest * search.reach.longest * REACH_MARGIN));
   if (reach_sq < 0.0f) return;
   // The atom's own cell, and its position relative to the lower corner of that cell. x is in cells,
   // from 0 to 1, also for a position that is not finite.

@@ -28,13 +28,14 @@ class Points {
   explicit Points(double range);
 
   // Converts n positions and stores them as the reference for the test of moves. row: [n] rows of
-  // the atoms; null: the first n rows. class_of_type: class of each point, see
-  // class_functions_cuda.h; null: 0. skin: distance. Throws DeviceError.
+  // the atoms; null: the first n rows. class_of_type: by type; null: all atoms are of class 0.
+  // skin: distance. Throws DeviceError.
   void build(const DeviceAtoms &, const int *row, int n, const int *class_of_type, bool in_doubles,
              double skin, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
-  // Returns int4 in units, or DeviceAtom with the row as id.
+  // Returns int4 in units, or DeviceAtom with the row in its id; both with the class
+  // (class_functions_cuda.h).
   const void *data() const
   {
     return are_doubles ? static_cast<const void *>(doubles.data()) : integers.data();

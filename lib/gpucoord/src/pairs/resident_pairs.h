@@ -10,8 +10,9 @@
 // rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
 // Types with different functions are sorted into classes. Classes that mostly have functions with
-// each other share lists and rows, whose kernels take a function for each pair of classes. In bins,
-// each pair of classes has separate rows. The classes that share a list are called a part.
+// each other share lists and rows, and a kernel for each formula takes the constants of each pair
+// of classes. In bins, and if there are many formulas, each pair of classes has separate rows. The
+// classes that share a list are called a part.
 
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H
@@ -83,8 +84,9 @@ class ResidentPairs {
   int place(int group, int part) const { return group * parts->size() + part; }
   double range_between(int part_i, int part_j) const;
   bool ranges_differ(int part_i, int part_j) const;
-  void select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
-  void count_selected(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  void choose_parts(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  Bounds select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
+  void gather(const DeviceAtoms &, const Bounds &, cudaStream_t);
   double mean_partners(const Bounds &) const;
   void sort(const Bounds &, cudaStream_t);
   void list_rows_in_bins();
@@ -104,6 +106,7 @@ class ResidentPairs {
   const bool precise;
   const TypeClasses type_classes;
   const ClassGroups groups_of_classes, single_classes;
+  const bool groups_are_worthwhile;
   const ClassGroups *parts = &groups_of_classes;
   Points all_points;
   std::vector<double> ranges;    // dmax by number of the function, distance

@@ -49,7 +49,7 @@ inline std::size_t bytes_of_points(int nlines)
   return sizeof(int4) * LINE * nlines;
 }
 
-// The rows of a pair of classes, as kernels see them.
+// The rows of a pair of parts (resident_pairs.h), as kernels see them.
 struct DeviceRows {
   int n;                       // number of rows
   int nvalue;                  // the first nvalue rows, those of group a, count in S

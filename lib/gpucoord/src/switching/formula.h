@@ -81,7 +81,8 @@ namespace shape {
 
   // Each shape begins with these; eval() is its own.
   struct Shape {
-    static constexpr int FACTOR = 1;    // left out of ds by eval()
+    static constexpr int FACTOR = 1;             // left out of ds by eval()
+    static constexpr bool STARTS_AT_1 = true;    // s' just above d0
     // On a GPU: eval() costs no more than finding out which partners need it.
     static constexpr bool CHEAP = false;
     // On a GPU, in float: in squares, lengths are in units of r0, which saves a factor.
@@ -96,8 +97,8 @@ namespace shape {
 // s is 1 (less where the function is shifted) and dfunc 0. The caller has tested r^2 <= dmax^2.
 template <class Shape> struct PlainSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = false;
-  static constexpr bool STARTS_AT_1 = true;    // s' at d0
-  static constexpr int POWER = 1;              // of r/r0 in the shape
+  static constexpr bool STARTS_AT_1 = Shape::STARTS_AT_1;
+  static constexpr int POWER = 1;    // of r/r0 in the shape
   static GPUCOORD_HD bool fits(const SwitchOptions &o) { return Shape::fits(o, 1); }
   static double dfunc_scale(double stretch, double r0) { return stretch / r0; }
   template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)
@@ -126,7 +127,7 @@ template <class Shape> struct PlainSwitch {
 // The same for shapes that are functions of y = (r/r0)^2, d0 = 0: no square root.
 template <class Shape> struct SquaredSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = Shape::IN_R0;
-  static constexpr bool STARTS_AT_1 = true;
+  static constexpr bool STARTS_AT_1 = Shape::STARTS_AT_1;
   static constexpr int POWER = 2;
   static GPUCOORD_HD bool fits(const SwitchOptions &o) { return Shape::fits(o, 2); }
   static double dfunc_scale(double stretch, double r0) { return 2.0 * stretch / (r0 * r0); }

@@ -65,6 +65,7 @@ namespace shape {
   // q: 1/(1 + exp(beta (r - lambda ref))), with r0 = 1 and so x = r - d0;
   // fraction of native contacts, Best, Hummer, Eaton, PNAS 110, 17874 (2013)
   struct NativeContacts : Shape {
+    static constexpr bool STARTS_AT_1 = false;
     template <class Real>
     static GPUCOORD_HD void eval(const SwitchConstants<Real> &c, Real x, Real &s, Real &ds)
     {
