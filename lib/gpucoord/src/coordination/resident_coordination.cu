@@ -87,7 +87,7 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
-      if (pairs->classes().size() > 1) make_formulas(formula_numbers(table));
+      if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(formula_numbers(table));
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
       report.reserve(1);
