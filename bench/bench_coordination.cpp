@@ -11,8 +11,8 @@
 // milliseconds of the pairs without the virial. Times are medians over repeats.
 // With backend resident, atoms and derivatives stay on the GPU, as with KOKKOS. Prints: atoms,
 // neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
-// rebuild, and the number of ordered pairs in range. With more than one type, each pair of types
-// has a function of its own, with the same range.
+// rebuild, and the number of ordered pairs in range. With several types, each pair of types has its
+// own r0 and the same range.
 // 'gpu' prints the name of the GPU, or why there is none.
 
 #include "gpucoord/coordination.h"

@@ -29,7 +29,7 @@ STEPS = {256_000: 400, 10_976: 2000, 48_668: 1000}
 STEPS_OF_PEER = {10_976: 100, 48_668: 20}
 
 VARIABLE = f"compute cv all coord/gpu {RATIONAL} precision mixed"
-# PLUMED 2.11-dev crashes in COORDINATION of one group of more than 32,768 atoms, but not of two.
+# PLUMED 2.11-dev crashes in COORDINATION of one group of 42,592 atoms. Two groups work.
 OF_TWO_GROUPS = (f"group odd id 1:{{n}}:2\ngroup even id 2:{{n}}:2\n"
                  f"compute cv odd coord/gpu {RATIONAL} precision mixed group2 even")
 PLUMED_INPUTS = {
@@ -38,7 +38,8 @@ PLUMED_INPUTS = {
                 "d: DISTANCE ATOMS=1,1000\nw: RESTRAINT ARG=d AT=5 KAPPA=1\n",
     "opes": "s: EXTRACV NAME=cv\no: OPES_METAD ARG=s PACE=500 BARRIER=10 TEMP=1.44 SIGMA=0.05\n",
     "coordination": "s: COORDINATION GROUPA=1-{n}:2 GROUPB=2-{n}:2 NLIST NL_CUTOFF=2.8 NL_STRIDE=20 "
-                    "SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5}}\nm: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
+                    "SWITCH={{RATIONAL R_0=1.5 NN=6 MM=12 D_MAX=2.5}}\n"
+                    "m: CUSTOM ARG=s FUNC=2*x/{n} PERIODIC=NO\nr: RESTRAINT ARG=m AT={s0} KAPPA={k}\n",
 }
 # name, fix
 CASES = (("harmonic", "coord/bias c_cv harmonic k {k} s0 {s0}"),

@@ -102,8 +102,7 @@ def gpu_table(program, threads, variants):
             derivatives, virial, lists, in_range = (float(word) for word in words[2:])
             rate = in_range / (1e-3 * derivatives) / CEILING_FORCES if precision == "mixed" else ""
             row(f"{int(words[0]):,}", f"{neighbors:,}", precision, derivatives, virial, lists, rate)
-    print("\nThe same with 65 neighbors of several types, each pair of which has a function of its own. times: over one "
-          "type.\n")
+    print("\nThe same with 65 neighbors and several types, with per-pair parameters. times: relative to one type.\n")
     head("atoms", "types", "precision", "value and derivatives", "with virial", "lists", "times", "times, with virial")
     for edge in EDGES.values():
         for precision in ("mixed", "double"):

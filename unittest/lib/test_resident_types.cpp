@@ -212,8 +212,7 @@ TEST(ResidentTypes, ManyTypes)
           for (const unsigned want : WANTS) {
             const Result expected = on_host(table, s, two, want, weight.data());
             for (const Precision precision : PRECISIONS) {
-              const auto device = make_resident_coordination(
-                  table, precision, make_resident_pairs(table, precision, weight.data()));
+              const auto device = make(table, precision, weight.data());
               device->rebuild(loaded.atoms, selection(two, 0.2), 0, nullptr);
               expect_near(on_gpu(*device, s, loaded.atoms, want), expected, want,
                           tolerance_of(precision), 0.0,
@@ -253,7 +252,7 @@ TEST(ResidentTypes, EveryFormula)
   }
 }
 
-// Atoms with many partners, of which few are of one type.
+// Atoms have many partners, and few partners of each type.
 TEST(ResidentTypes, ManyPartnersOfManyTypes)
 {
   constexpr int NTYPES = 16;
@@ -285,8 +284,7 @@ TEST(ResidentTypes, RangesThatDiffer)
     System s(n, n / 3, 20.0, 11);
     for (int i = 0; i < s.nall; ++i) s.type[i] = i % 50 == 0 ? 2 : 1;
     const Loaded loaded(s, false);
-    const auto pairs = make_resident_pairs(table, Precision::MIXED, nullptr);
-    const auto device = make_resident_coordination(table, Precision::MIXED, pairs);
+    const auto device = make(table, Precision::MIXED);
     const auto all = make(longest, Precision::MIXED);
     device->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);
     all->rebuild(loaded.atoms, selection(false, 0.1), 0, nullptr);

@@ -3,9 +3,8 @@
 //
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
 // each formula, which also sums S. If no partners are listed, the cell processor runs for each pair
-// of type classes, followed by reductions. Launch of add_forces(): one thread per row, or
-// one thread per component if forces and derivatives are packed; 256 threads per block, no shared
-// memory.
+// of type classes. Reductions follow. Launch of add_forces(): one thread per row, or one thread per
+// component if forces and derivatives are packed; 256 threads per block, no shared memory.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
@@ -201,7 +200,7 @@ namespace {
     }
 
    private:
-    // The functions with one of formula_numbers(), for all pairs of classes.
+    // Functions with the same formula number (formula_numbers.h), for all pairs of classes.
     struct Formula {
       std::vector<char> has;    // [functions]
       Launchers<Real> launchers;

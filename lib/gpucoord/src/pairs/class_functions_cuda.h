@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. The functions of kernels over partner lists: one function, or those of
 // one formula between classes of types.
 //
-// With classes, each partner has its own constants. Loads limit the kernels, so that what a pair of
-// classes always needs is one element of a table in shared memory.
+// With classes, each partner has its own constants. Loads limit the kernels. A table in shared
+// memory therefore has the constants that most formulas read in one element per pair of classes.
 
 #ifndef GPUCOORD_CLASS_FUNCTIONS_CUDA_H
 #define GPUCOORD_CLASS_FUNCTIONS_CUDA_H
@@ -35,7 +35,7 @@ __host__ __device__ inline std::int64_t id_with_class(int row, int c)
   return static_cast<std::int64_t>(c) << 32 | static_cast<std::uint32_t>(row);
 }
 
-// What most formulas need of the function of a pair of classes, in one load.
+// The constants of a pair of classes that most formulas read, in one load.
 template <class Real> struct alignas(16) FunctionOfClasses {
   Real inv_r0;            // 1/distance
   Real dmax_sq;           // distance^2, negative: no function
@@ -62,10 +62,10 @@ template <class Real> struct OneFunction {
 template <class Real> struct FunctionsByClass {
   static constexpr int MAX_SHARED_BYTES = 1 << 15;
 
-  FormulaConstants<Real> constants;    // with those that all functions have in common
+  FormulaConstants<Real> constants;    // constants that are equal for all functions
   int nclasses;
   const FunctionOfClasses<Real> *functions;    // [classes][classes]
-  // [NCONSTANTS][classes][classes] all constants, for formulas that need others as well
+  // [NCONSTANTS][classes][classes] all constants, for formulas that read further ones
   const Real *all;
   unsigned varying;    // bit k: constant k is not the same for all
 

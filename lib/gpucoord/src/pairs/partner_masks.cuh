@@ -58,9 +58,8 @@ static __global__ void __launch_bounds__(MASK_THREADS)
   for (int k = 0; k < end; ++k) {
     const DeviceAtom atom = masks.candidate[first + k];
     const double dx = other.x - atom.x, dy = other.y - atom.y, dz = other.z - atom.z;
-    const double reach_sq = masks.reach.range
-        ? masks.reach.squared(class_of(atom), class_of(other))
-        : masks.reach.longest * masks.reach.longest * REACH_MARGIN;
+    const double reach_sq = masks.reach.range ? masks.reach.squared(class_of(atom), class_of(other))
+                                              : masks.reach.longest_squared();
     const bool is_partner =
         is_atom && dx * dx + dy * dy + dz * dz <= reach_sq && other.id != atom.id;
     const std::uint32_t word = __ballot_sync(ALL_LANES, is_partner);

@@ -51,6 +51,7 @@ struct Candidates {
 };
 
 // The largest distance of partners. It depends on their classes if the functions of types differ.
+// Squares have a margin.
 struct Reach {
   double longest;    // distance
   float skin;
@@ -59,14 +60,19 @@ struct Reach {
   const float *range;
   int nclasses;
 
-  // Returns the squared reach, with a margin, of atoms of class i: to those of class j, or to any.
+  __device__ double longest_squared() const { return longest * longest * REACH_MARGIN; }
+  // Returns the squared reach between classes i and j. range must not be null.
   __device__ float squared(int i, int j) const
   {
-    if (!range) return static_cast<float>(longest * longest * REACH_MARGIN);
     const float own = __ldg(range + i * (nclasses + 1) + j), reach = own + skin;
     return own < 0.0f ? -1.0f : reach * reach * static_cast<float>(REACH_MARGIN);
   }
-  __device__ float squared_of_any(int i) const { return squared(i, nclasses); }
+  // Returns the largest squared reach of class i.
+  __device__ float squared_of_any(int i) const
+  {
+    const auto most = static_cast<float>(longest_squared());
+    return range ? fminf(squared(i, nclasses), most) : most;
+  }
 };
 
 struct Search {
@@ -103,9 +109,7 @@ template <class F> __device__ void for_each_partner(const Search &search, int t,
   const BinGrid &grid = search.grid;
   const auto unit = static_cast<float>(search.unit);
   const int own_class = class_of(atom);
-  const float reach_sq =
-      fminf(search.reach.squared_of_any(own_class),
-            static_cast<float>(search.reach.longest * search.reach.longest * REACH_MARGIN));
+  const float reach_sq = search.reach.squared_of_any(own_class);
   if (reach_sq < 0.0f) return;
   // The atom's own cell, and its position relative to the lower corner of that cell. x is in cells,
   // from 0 to 1, also for a position that is not finite.

@@ -213,7 +213,7 @@ void ResidentPairs::choose_parts(const DeviceAtoms &atoms, const DeviceSelection
       many = false;
     }
   }
-  if (parts != before) row_buffers.clear();    // of other pairs of parts
+  if (parts != before) row_buffers.clear();    // buffers of the previous parts
   if (n_points > 0) gather(atoms, bounds, stream);
 }
 

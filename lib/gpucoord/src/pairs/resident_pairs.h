@@ -9,10 +9,10 @@
 // into bins for the cell processor, which extends its search by the possible moves since the
 // rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
-// Types with different functions are sorted into classes. Classes that mostly have functions with
-// each other share lists and rows, and a kernel for each formula takes the constants of each pair
-// of classes. In bins, and if there are many formulas, each pair of classes has separate rows. The
-// classes that share a list are called a part.
+// Types with different functions are sorted into classes. The classes that share a list are called
+// a part. Classes that mostly have functions with each other are one part, and one kernel per
+// formula evaluates all their pairs with per-pair constants. In bins, and if there are many
+// formulas, each class is a part.
 
 #ifndef GPUCOORD_RESIDENT_PAIRS_H
 #define GPUCOORD_RESIDENT_PAIRS_H

@@ -98,7 +98,7 @@ namespace shape {
 template <class Shape> struct PlainSwitch {
   static constexpr bool CHEAP = Shape::CHEAP, IN_R0 = false;
   static constexpr bool STARTS_AT_1 = Shape::STARTS_AT_1;
-  static constexpr int POWER = 1;    // of r/r0 in the shape
+  static constexpr int POWER = 1;    // exponent of r/r0 in the argument of the shape
   static GPUCOORD_HD bool fits(const SwitchOptions &o) { return Shape::fits(o, 1); }
   static double dfunc_scale(double stretch, double r0) { return stretch / r0; }
   template <class Real> static GPUCOORD_HD Real scale(const SwitchConstants<Real> &c)

@@ -1,7 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Groups atom types with equal functions and weights into classes.
 //
 // S over pairs of types is a sum of coordination numbers between classes, each with one function
-// and one weight. Host and GPU take groups of classes together, but for host arrays on a GPU.
+// and one weight. Groups of classes are evaluated together, except from host arrays on a GPU.
 
 #ifndef GPUCOORD_TYPE_CLASSES_H
 #define GPUCOORD_TYPE_CLASSES_H
