@@ -114,7 +114,7 @@ double time_cuda(const MapOptions &options, Precision precision, const MapGrid &
         "copying");
   const auto engine = make_map_engine(options, precision);
   Stream stream;
-  Event start, sorted, end;
+  TimedEvent start, sorted, end;
   for (int k = 0; k <= repeats; ++k) {
     start.record(stream);
     engine->begin(bounds_of(grid), {atom.data(), q.data(), static_cast<int>(atoms.size())}, stream);

@@ -62,7 +62,8 @@ std::string at_dmax(const gpucoord::Switch &function)
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
     scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
-    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0)
+    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0), nlocal_selected(0),
+    cells_version(0), last_build(-1, -1)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend =
@@ -336,37 +337,56 @@ void ComputeCoordGPU::check_list_is_complete()
 }
 
 /* ----------------------------------------------------------------------
-   atoms of both groups, owned first; returns the ID of an atom whose
+   atoms of both groups, owned first, and the version of these lists, which
+   counts builds of neighbor lists as well; returns the ID of an atom whose
    position is not finite, or 0
 ------------------------------------------------------------------------- */
 
 bigint ComputeCoordGPU::select_atoms()
 {
+  constexpr int MANY = 4096;    // atoms for which threads pay off
   const int nlocal = atom->nlocal;
   const int nall = nlocal + atom->nghost;
-  bigint bad = 0;
-  index_a.clear();
-  index_b.clear();
+  const int *const mask = atom->mask;
+  double **const x = atom->x;
+  int differ = static_cast<int>(member.size()) == nall && nlocal == nlocal_selected ? 0 : 1;
+  int bad = -1;
   member.resize(nall);
+#pragma omp parallel for schedule(static) num_threads(comm->nthreads) if (nall > MANY) \
+    reduction(max                                                                      \
+              : bad) reduction(|                                                       \
+                               : differ)
   for (int i = 0; i < nall; ++i) {
-    if (i == nlocal) {
-      nowned_a = static_cast<int>(index_a.size());
-      nowned_b = static_cast<int>(index_b.size());
+    const auto bits =
+        static_cast<unsigned char>((mask[i] & groupbit ? 1 : 0) | (mask[i] & groupbit2 ? 2 : 0));
+    differ |= bits != member[i];
+    member[i] = bits;
+    if (bits && (!std::isfinite(x[i][0]) || !std::isfinite(x[i][1]) || !std::isfinite(x[i][2])))
+      bad = MAX(bad, i);
+  }
+  const auto build = std::make_pair(neighbor->ncalls, neighbor->lastcall);
+  if (differ || build != last_build) ++cells_version;
+  last_build = build;
+  if (differ) list_selected_atoms();
+  if (bad < 0) return 0;
+  return atom->tag_enable ? atom->tag[bad] : -1;
+}
+
+void ComputeCoordGPU::list_selected_atoms()
+{
+  nlocal_selected = atom->nlocal;
+  const auto list_group = [this](unsigned char bit, std::vector<int> &index) {
+    int nowned = 0;
+    index.clear();
+    for (int i = 0; i < static_cast<int>(member.size()); ++i) {
+      if (!(member[i] & bit)) continue;
+      if (i < nlocal_selected) ++nowned;
+      index.push_back(i);
     }
-    const bool in_a = atom->mask[i] & groupbit, in_b = atom->mask[i] & groupbit2;
-    member[i] = static_cast<unsigned char>((in_a ? 1 : 0) | (in_b ? 2 : 0));
-    if (!member[i]) continue;
-    const double *const x = atom->x[i];
-    if (!std::isfinite(x[0]) || !std::isfinite(x[1]) || !std::isfinite(x[2]))
-      bad = atom->tag_enable ? atom->tag[i] : -1;
-    if (in_a) index_a.push_back(i);
-    if (in_b) index_b.push_back(i);
-  }
-  if (atom->nghost == 0) {
-    nowned_a = static_cast<int>(index_a.size());
-    nowned_b = static_cast<int>(index_b.size());
-  }
-  return bad;
+    return nowned;
+  };
+  nowned_a = list_group(1, index_a);
+  nowned_b = list_group(2, index_b);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -378,6 +398,8 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
   in.x = atom->nmax ? &atom->x[0][0] : nullptr;
   in.a = {index_a.data(), static_cast<int>(index_a.size()), nowned_a};
   in.types.type = atom->type;
+  in.version = cells_version;
+  in.skin = neighbor->skin;
   // an empty second group is not the same as none
   if (groupbit2)
     in.b = {index_b.empty() ? &nothing : index_b.data(), static_cast<int>(index_b.size()),

@@ -26,6 +26,7 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace LAMMPS_NS {
@@ -97,6 +98,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void check_ghost_shell(double cutghost) const;
   void check_list_is_complete();
   bigint select_atoms();
+  void list_selected_atoms();
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference);
   gpucoord::CellsInput cells_input() const;
@@ -139,6 +141,9 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::vector<int> index_a, index_b;
   int nowned_a, nowned_b;
   std::vector<unsigned char> member;
+  int nlocal_selected;
+  std::int64_t cells_version;              // of these lists
+  std::pair<bigint, bigint> last_build;    // of neighbor lists: Neighbor's ncalls and lastcall
 };
 
 }    // namespace LAMMPS_NS

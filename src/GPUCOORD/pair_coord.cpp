@@ -433,12 +433,14 @@ void PairCoord::select_atoms()
     for (int i = 0; i < nall; ++i) index[i] = i;
     return;
   }
+  last_index.swap(index);
   index.clear();
   for (int i = 0; i < nall; ++i) {
     if (i == nlocal) nowned = static_cast<int>(index.size());
     if (interacts[atom->type[i]]) index.push_back(i);
   }
   if (nall == nlocal) nowned = static_cast<int>(index.size());
+  if (index != last_index) ++levels[WHOLE].list_version;    // types have changed
 }
 
 /* ----------------------------------------------------------------------
@@ -492,6 +494,8 @@ gpucoord::Contribution PairCoord::evaluate(Level &level, unsigned want, const Wi
       in.x = x;
       in.a = {index.data(), static_cast<int>(index.size()), nowned};
       in.types = {atom->type, weight.data()};
+      in.version = level.list_version;
+      in.skin = neighbor->skin;
       mine = (*level.backend)->cells(in, want, sums.data());
     } else {
       gpucoord::ListInput in;
@@ -651,7 +655,7 @@ double PairCoord::memory_usage()
 {
   double bytes = Pair::memory_usage();
   bytes += static_cast<double>(sums.capacity()) * sizeof(double) +
-      static_cast<double>(index.capacity()) * sizeof(int);
+      static_cast<double>(index.capacity() + last_index.capacity()) * sizeof(int);
   for (const Level &level : levels)
     bytes +=
         static_cast<double>(level.neighbors.capacity() + level.numneigh.capacity()) * sizeof(int) +

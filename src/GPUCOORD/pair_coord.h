@@ -113,7 +113,7 @@ class PairCoord : public Pair {
   Level levels[3];
   const double *cut_respa = nullptr;
 
-  std::vector<int> index;    // atoms that interact, owned first
+  std::vector<int> index, last_index;    // atoms that interact, owned first
   int nowned = 0;
   std::vector<double> sums;    // [nlocal][columns] of the last evaluation
 };

@@ -253,4 +253,18 @@ inline Run cells_of(const System &s)
   };
 }
 
+// A GPU keeps the pairs from one evaluation to the next.
+inline Run kept_cells_of(const System &s)
+{
+  static std::int64_t nversions = 0;
+  const std::int64_t version = ++nversions;
+  return [&s, version](Coordination &c, unsigned want) {
+    const auto rows = rows_of(s);
+    CellsInput in = cells_input(s, *rows);
+    in.version = version;
+    in.skin = 0.3;
+    return run_input(c, in, s.nlocal, want);
+  };
+}
+
 #endif

@@ -39,6 +39,7 @@ void check_engines(Backends &backends, const System &s, const std::string &what,
                    const std::vector<unsigned> &wants = {DERIVATIVES | VIRIAL, EVERYTHING})
 {
   backends.check(cells_of(s), what + " cells", wants);
+  backends.check(kept_cells_of(s), what + " cells, pairs are kept", wants);
   if (s.nall() > 5000) return;
   const auto rows = rows_of(s);
   const Neighbors neighbors(s, backends.function.dmax());

@@ -10,6 +10,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <memory>
@@ -17,7 +18,94 @@
 #include <string>
 #include <vector>
 
+using gpucoord::SwitchTable;
+
 namespace {
+
+// ---- pairs of engine cells, which the device keeps
+
+// Inputs of one version; positions, types and weights change between evaluations.
+class KeptCells : public testing::Test {
+ protected:
+  KeptCells()
+  {
+    for (int i = 1; i <= NTYPES; ++i)
+      for (int j = i; j <= NTYPES; ++j)
+        if (i + j != 4)    // types 2 and 2, and 1 and 3, do not interact
+          table.set(i, j, table.add(rational(6, 12, 0.5 + 0.05 * (i + j), 0.0, 1.2 + 0.1 * i)));
+    std::mt19937_64 random(64);
+    for (int k = 0; k < s.nall(); ++k) types.push_back(1 + static_cast<int>(random() % NTYPES));
+    weights.assign((NTYPES + 1) * (NTYPES + 1), 1.0);
+  }
+  void move(double most)
+  {
+    std::uniform_real_distribution<double> step(-most / std::sqrt(3.0), most / std::sqrt(3.0));
+    for (double &v : s.x) v += step(moves);
+  }
+  void expect_host(Groups groups, bool typed, const std::string &what)
+  {
+    s.member = make_system(s.x, groups).member;
+    s.two = groups != Groups::ONE;
+    const auto rows = rows_of(s);
+    CellsInput in = cells_input(s, *rows);
+    if (typed) in.types = {types.data(), weights.data()};
+    in.version = 1 + static_cast<int>(groups);
+    in.skin = SKIN;
+    auto &cuda = typed ? cuda_typed : cuda_plain;
+    const SwitchTable &functions = typed ? table : plain_table;
+    if (!cuda) cuda = gpucoord::make_cuda_coordination(functions, Precision::DOUBLE, 0, 2);
+    const Result found = run_input(*cuda, in, s.nlocal, EVERYTHING);
+    const Result expected =
+        run_input(*gpucoord::make_host_coordination(functions, Precision::DOUBLE, 2), in, s.nlocal,
+                  EVERYTHING);
+    ASSERT_GT(std::fabs(expected.sum.value), 100.0) << what;
+    EXPECT_NEAR(found.sum.value, expected.sum.value, 1e-12 * std::fabs(expected.sum.value)) << what;
+    double largest = 0.0, worst = 0.0;
+    for (std::size_t k = 0; k < expected.peratom.size(); ++k) {
+      largest = std::max(largest, std::fabs(expected.peratom[k]));
+      worst = std::max(worst, std::fabs(found.peratom[k] - expected.peratom[k]));
+    }
+    EXPECT_LE(worst, 1e-12 * largest) << what;
+    for (int k = 0; k < 6; ++k)
+      EXPECT_NEAR(found.sum.virial[k], expected.sum.virial[k], 1e-9 * largest) << what;
+  }
+  void expect_host(const std::string &what)
+  {
+    for (const bool typed : {false, true})
+      for (const Groups groups : ALL_GROUPS)
+        expect_host(groups, typed,
+                    what + ", groups " + std::to_string(static_cast<int>(groups)) +
+                        (typed ? ", types" : ""));
+  }
+  static constexpr int NTYPES = 3;
+  static constexpr double SKIN = 0.2;
+  std::mt19937_64 moves{65};
+  System s = make_system(random_points(12000, 11, 11, 11, 0, 63), Groups::ONE, 4000);
+  SwitchTable table{NTYPES};
+  const SwitchTable plain_table = Switch(rational(6, 12, 0.6, 0.0, 1.3));
+  std::vector<int> types;
+  std::vector<double> weights;
+  std::unique_ptr<Coordination> cuda_typed, cuda_plain;
+};
+
+TEST_F(KeptCells, equal_the_host_while_atoms_move_within_the_skin_and_beyond)
+{
+  expect_host("first");
+  for (const double most : {0.04, 0.04, 3.0, 0.04}) {
+    move(most);
+    expect_host("moved by up to " + std::to_string(most));
+  }
+}
+
+TEST_F(KeptCells, equal_the_host_when_types_and_weights_change)
+{
+  expect_host("first");
+  for (int k = 0; k < 300; ++k) types[40 * k] = 1 + types[40 * k] % NTYPES;
+  expect_host("other types");
+  for (int i = 1; i <= NTYPES; ++i)
+    for (int j = 1; j <= NTYPES; ++j) weights[i * (NTYPES + 1) + j] = 0.5 + 0.1 * (i + j);
+  expect_host("other weights");
+}
 
 // ---- lists, which the device copies
 

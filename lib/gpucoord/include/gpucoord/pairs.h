@@ -37,6 +37,10 @@ struct CellsInput {
   const double *x = nullptr;    // [nall][3] positions, owned first, then ghosts, distance
   AtomList a, b;                // b.index null: within group a
   PairTypes types;
+  // Inputs of the same version must have equal lists a and b, 0: unknown. A device keeps the pairs
+  // that it found until an atom has moved by half the skin, or types have changed.
+  std::int64_t version = 0;
+  double skin = 0.0;    // distance
 };
 
 // Engine 'list': full neighbor lists from the caller, with owned and ghost atoms j. They must be
@@ -98,6 +102,8 @@ struct DeviceNeighbors {
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;    // group bits; bit_b 0: within group a
   double skin = 0.0;            // distance by which a pair may approach before the next rebuild
+  // The pairs are evaluated once. Lists of them would take longer than a search for one evaluation.
+  bool is_evaluated_once = false;
   // Replaces the search. Only supported for one group and types that do not differ; else rebuild()
   // throws std::invalid_argument.
   DeviceNeighbors neighbors;
@@ -110,6 +116,7 @@ struct Totals {
   int bad_atom = -1;        // row of an atom whose position is not finite; -1: none
   // An atom has moved by more than half the skin, so pairs at dmax may be missing.
   bool moved = false;
+  double tested = 0.0;    // number of computed distances, for benchmarks; 0: not counted
 };
 
 // Pairs in reach, found on the GPU. Variables share them if they have the same groups, range and

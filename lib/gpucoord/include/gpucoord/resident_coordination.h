@@ -25,6 +25,12 @@ class GPUCOORD_API ResidentCoordination : public Variable {
   // Return the number of owned atoms of group a and b at the last rebuild.
   virtual std::int64_t natoms_a() const = 0;
   virtual std::int64_t natoms_b() const = 0;
+
+  // Enqueues that the per-atom output of the last evaluation is brought to the host.
+  virtual void enqueue_peratom(DeviceStream) = 0;
+  // Waits, and adds that output to peratom with nthreads OpenMP threads. row: [nlocal] row of
+  // peratom for each atom; null: the number of the atom.
+  virtual void add_peratom(double *peratom, const int *row, int nthreads) = 0;
 };
 
 GPUCOORD_API std::unique_ptr<ResidentCoordination>

@@ -5,11 +5,13 @@
 // Host arrays are copied through pinned memory in chunks, so that the host prepares one chunk while
 // another is being copied.
 //
-// Types with different functions are sorted into classes. A kernel runs for each ordered pair of
-// classes, with the function of that pair, so kernels do not depend on types.
+// Engine 'cells' is evaluated by the kernels for resident atoms (staged_cells.h). In the other
+// engines, types with different functions are sorted into classes. A kernel runs for each ordered
+// pair of classes, with the function of that pair, so kernels do not depend on types.
 
 #include "coordination_cuda.h"
 #include "neighbor_lists_cuda.h"
+#include "staged_cells.h"
 
 #include "../core/clock.h"
 #include "../gpu/device_guard.h"
@@ -37,13 +39,9 @@ namespace {
     CudaCoordination(const SwitchTable &table_in, Precision precision, int nthreads_in,
                      const CudaTuning &tuning) :
         table(table_in),
-        nthreads(std::max(1, nthreads_in))
+        nthreads(std::max(1, nthreads_in)), staged_cells(table_in, precision, nthreads, tuning)
     {
       check_kernels();
-      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
-      bins_always = tuning.processor != CudaTuning::Processor::AUTO;
-      shape.block_processor = tuning.by_blocks();
-      shape.warps_per_block = tuning.warps_per_block;
       make_functions(table, precision, functions);
       totals.reserve(1);
       totals_host.reserve(1);
@@ -51,79 +49,8 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      need_end(table, "cells");
       begin(want, peratom);
-      const bool two = in.b.index != nullptr;
-      const TypeClasses classes(table, in.types.weight);
-      Bounds bounds = no_bounds();
-      group_a.sort(in.a, in.types.type, classes);
-      stage_atoms(in.x, group_a.all(), nthreads, stream, atoms_a, bounds);
-      if (two) {
-        group_b.sort(in.b, in.types.type, classes);
-        stage_atoms(in.x, group_b.all(), nthreads, stream, atoms_b, bounds);
-      }
-      copied.record(stream);
-
-      const AtomList &b = two ? in.b : in.a;
-      const AtomsByClass &by_class_b = two ? group_b : group_a;
-      const Staged<DeviceAtom> &staged_b = two ? atoms_b : atoms_a;
-      Contribution result;
-      if (!bins_always && few_pairs(in.a, b)) {
-        binned.record(stream);
-        const auto pass = [&](const AtomsByClass &gi, const Staged<DeviceAtom> &i,
-                              const AtomsByClass &gj, const Staged<DeviceAtom> &j, unsigned wanted,
-                              Sums &sums) {
-          const auto few_i = parts_of(gi, classes.size()), few_j = parts_of(gj, classes.size());
-          pass_all_pairs(Box(), classes, i, few_i, j, few_j, wanted, sums);
-        };
-        pass(group_a, atoms_a, by_class_b, staged_b, kernel_want(want), sums_a);
-        if (two && peratom) pass(group_b, atoms_b, group_a, atoms_a, want_of_second(want), sums_b);
-        finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
-               two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
-        return result;
-      }
-
-      const double range = table.dmax();
-      double volume = 1.0;
-      for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + range;
-      const BinGrid grid = make_bin_grid(bounds, std::max(in.a.n, b.n) / volume, range);
-      sort(grid, atoms_a, group_a, classes.size(), bins_a, sorted_a);
-      if (two) sort(grid, atoms_b, group_b, classes.size(), bins_b, sorted_b);
-      binned.record(stream);
-
-      const std::size_t npasses = static_cast<std::size_t>(classes.size()) * classes.size();
-      counters.reserve(2 * npasses);
-      check(cudaMemsetAsync(counters.data(), 0, 2 * npasses * sizeof(int), stream),
-            "clearing the queues");
-      int *queue = counters.data();
-      const auto pass = [&](const std::vector<SortedAtoms> &i, const std::vector<SortedAtoms> &j,
-                            unsigned wanted, Sums &sums) {
-        std::vector<Pass> passes;
-        int row = 0;
-        for (int ci = 0; ci < classes.size(); row += i[ci++].nowned)
-          for (int cj = 0; cj < classes.size(); ++cj) {
-            if (!classes(ci, cj).exists() || i[ci].nowned == 0 || j[cj].n == 0) continue;
-            const int warps =
-                (i[ci].nowned + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
-            passes.push_back({ci, cj, row, i[ci].nowned, splits_of(warps, tuning::MAX_SPLITS),
-                              warps, classes(ci, cj).weight});
-          }
-        run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
-          const Function &f = functions[classes(p.ci, p.cj).function];
-          CellsArguments arg = {};
-          arg.i = i[p.ci];
-          arg.j = j[p.cj];
-          set_range(arg, grid, f.dmax, 0.0);
-          arg.queue = queue++;
-          arg.out = out;
-          f.launchers.cells(arg, f.constants, wanted, shape, stream);
-        });
-      };
-      pass(sorted_a, two ? sorted_b : sorted_a, kernel_want(want), sums_a);
-      if (two && peratom) pass(sorted_b, sorted_a, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
-             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
-      return result;
+      return staged_cells.evaluate(in, want, peratom, stream);
     }
 
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
@@ -143,7 +70,6 @@ namespace {
       stage(in.x, 3 * static_cast<std::size_t>(nall), nthreads, stream, positions);
       if (in.member) stage(in.member, nall, nthreads, stream, members);
       copied.record(stream);
-      binned.record(stream);
 
       using Side = NeighborLists::Side;
       const auto pass = [&](const AtomsByClass &group, Side side, unsigned char bit,
@@ -192,7 +118,6 @@ namespace {
       const GatheredParts parts_a = stage_gathered(in.a, classes, atoms_a, rows_a);
       const GatheredParts parts_b = two ? stage_gathered(in.b, classes, atoms_b, rows_b) : parts_a;
       copied.record(stream);
-      binned.record(stream);
 
       Contribution result;
       pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b,
@@ -238,7 +163,6 @@ namespace {
         for (std::size_t t = begin; t < end; ++t) members.pinned[t] = in.row_a[order[t]] >= 0;
       });
       copied.record(stream);
-      binned.record(stream);
 
       Contribution result;
       std::vector<Pass> passes;
@@ -333,31 +257,12 @@ namespace {
       return want & VIRIAL ? want | DERIVATIVES : want;
     }
 
-    static bool few_pairs(const AtomList &a, const AtomList &b)
-    {
-      const double most =
-          std::max(static_cast<double>(a.nowned) * b.n, static_cast<double>(b.nowned) * a.n);
-      return most <= tuning::FEW_PAIRS;
-    }
-
     // Atoms of one group on the device, by class. Class c has n[c] atoms from first[c] on;
     // nowned[c] of them, from first_owned[c] on, are owned.
     struct GatheredParts {
       std::vector<std::int64_t> first, n, first_owned;
       std::vector<int> nowned;
     };
-
-    static GatheredParts parts_of(const AtomsByClass &group, int nclasses)
-    {
-      GatheredParts parts;
-      for (int c = 0; c < nclasses; ++c) {
-        parts.first.push_back(group.first(c));
-        parts.n.push_back(group[c].n);
-        parts.first_owned.push_back(group.first(c));
-        parts.nowned.push_back(group[c].nowned);
-      }
-      return parts;
-    }
 
     // Enqueues the pass over owned atoms of i with all atoms of j.
     void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i,
@@ -388,16 +293,6 @@ namespace {
         arg.out = out;
         f.launchers.allpairs(arg, f.constants, want, stream);
       });
-    }
-
-    void sort(const BinGrid &grid, const Staged<DeviceAtom> &atoms, const AtomsByClass &group,
-              int nclasses, std::deque<Bins> &bins, std::vector<SortedAtoms> &sorted)
-    {
-      sorted.clear();
-      while (static_cast<int>(bins.size()) < nclasses) bins.emplace_back();
-      for (int c = 0; c < nclasses; ++c)
-        sorted.push_back(bins[c].sort(grid, atoms.device.data() + group.first(c), group[c].n,
-                                      group[c].nowned, stream));
     }
 
     // Returns the rows of the per-atom output for the rows of the sums: owned atoms, class by
@@ -487,12 +382,10 @@ namespace {
       if (any) {
         const double scale = halve ? 0.5 : 1.0;    // every pair occurred twice, once from each end
         result.value = scale * totals_host[0].value;
-        result.timings.tested = totals_host[0].tested;
         if (want & VIRIAL)
           for (int c = 0; c < 6; ++c) result.virial[c] = scale * totals_host[0].virial[c];
       }
-      result.timings.bins = seconds_between(copied, binned);
-      result.timings.pairs = seconds_between(binned, paired);
+      result.timings.pairs = seconds_between(copied, paired);
       result.timings.reduction = seconds_between(paired, reduced);
       result.timings.copies = seconds() - start - seconds_between(copied, reduced);
     }
@@ -523,11 +416,10 @@ namespace {
 
     const SwitchTable table;
     const int nthreads;
-    bool bins_always = false;
-    CellsShape shape = {};
 
     Stream stream;
-    Event copied, binned, paired, reduced;
+    StagedCells staged_cells;
+    TimedEvent copied, paired, reduced;
     Arrivals arrivals;
     double start = 0.0;
     // Columns of the per-atom sums of this evaluation; 0: not wanted.
@@ -537,13 +429,10 @@ namespace {
     AtomsByClass group_a, group_b;
     std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    std::deque<Bins> bins_a, bins_b;    // one per class
-    std::vector<SortedAtoms> sorted_a, sorted_b;
     Staged<double> positions, positions_b;
     Staged<unsigned char> members;
     NeighborLists neighbor_lists;
     Sums sums_a, sums_b;
-    DeviceBuffer<int> counters;
     DeviceBuffer<WarpSums> totals;
     PinnedBuffer<WarpSums> totals_host;
     DeviceBuffer<char> workspace;

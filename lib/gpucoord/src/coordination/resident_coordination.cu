@@ -9,9 +9,12 @@
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
 
+#include "coordination_cuda.h"
+
 #include "../gpu/early_launch.cuh"
 #include "../gpu/forces.cuh"
 #include "../gpu/splits.h"
+#include "../gpu/staging.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"
@@ -77,15 +80,26 @@ namespace {
     DeviceStatus status;
   };
 
+  // One launch takes less time than two copies. total: null: there are no rows. report: pinned
+  // memory of the host.
+  __global__ void write_report(const WarpSums *total, const DeviceStatus *status, Report *report)
+  {
+    wait_for_kernel_before();
+    if (total) report->total = *total;
+    report->status = *status;
+  }
+
   // Implements both interfaces, because both are the same pass over pairs.
   template <class Real>
   class CudaResidentCoordination : public ResidentCoordination, public PairPass {
    public:
     CudaResidentCoordination(const SwitchTable &table, Precision precision,
-                             std::shared_ptr<ResidentPairs> pairs_in) :
+                             std::shared_ptr<ResidentPairs> pairs_in, const CudaTuning &tuning) :
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
+      shape.block_processor = tuning.by_blocks();
+      shape.warps_per_block = tuning.warps_per_block;
       if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(formula_numbers(table));
       shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
@@ -133,13 +147,9 @@ namespace {
 
     void enqueue_result(DeviceStream stream) override
     {
-      check(cudaMemcpyAsync(&report.data()->status, pairs->points().status(), sizeof(DeviceStatus),
-                            cudaMemcpyDeviceToHost, stream),
-            "copying from it");
-      if (!pairs->rows().empty())
-        check(cudaMemcpyAsync(&report.data()->total, total.data(), sizeof(WarpSums),
-                              cudaMemcpyDeviceToHost, stream),
-              "copying from it");
+      const WarpSums *const sum = pairs->rows().empty() ? nullptr : total.data();
+      launch_kernel("launching write_report", write_report, true, {1, 1}, stream, sum,
+                    pairs->points().status(), report.data());
       reported.record(stream);
       is_reported = true;
       copied += sizeof(Report);
@@ -154,6 +164,7 @@ namespace {
       if (!pairs->rows().empty()) {
         result.value = found.total.value;
         if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
+        if (pairs->in_bins()) result.tested = found.total.tested;
       }
       if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
       result.moved = found.status.moved;
@@ -165,22 +176,31 @@ namespace {
 
     void peratom(double *peratom, DeviceStream stream) override
     {
+      enqueue_peratom(stream);
+      add_peratom(peratom, nullptr, 1);
+    }
+    void enqueue_peratom(DeviceStream stream) override
+    {
+      list_atoms_of_rows(stream);
       const int columns = peratom_columns(wanted);
-      std::vector<double> host_sums;
-      std::vector<int> atom;
-      std::size_t first = 0;
-      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
-        host_sums.resize(static_cast<std::size_t>(rows.view.n) * columns);
-        atom.resize(rows.view.n);
-        std::iota(atom.begin(), atom.end(), 0);
-        copy(host_sums, sums.data() + first * columns, stream);
-        if (rows.view.atom) copy(atom, rows.view.atom, stream);
-        check(cudaStreamSynchronize(stream), "computing coordination numbers");
-        for (int r = 0; r < rows.view.n; ++r)
-          for (int c = 0; c < columns; ++c)
-            peratom[static_cast<std::size_t>(atom[r]) * columns + c] +=
-                host_sums[static_cast<std::size_t>(r) * columns + c];
-        first += rows.view.n;
+      const std::size_t size = atom_of_row.size() * columns;
+      sums_host.reserve(size);
+      arrivals.fetch(sums.data(), atom_of_row.size(), columns, sums_host.data(), stream);
+      copied += static_cast<std::int64_t>(size * sizeof(double));
+    }
+    void add_peratom(double *peratom, const int *row, int nthreads) override
+    {
+      std::size_t part = 0;
+      arrivals.for_each("computing coordination numbers", [&](std::size_t first, std::size_t end) {
+        while (first < end) {
+          while (part_ends[part] <= first) ++part;
+          const std::size_t last = std::min(end, part_ends[part]);
+          if (wanted & ATOM_VIRIAL)
+            add_rows<peratom_columns(ATOM_VIRIAL)>(first, last, row, nthreads, peratom);
+          else
+            add_rows<peratom_columns(DERIVATIVES)>(first, last, row, nthreads, peratom);
+          first = last;
+        }
       });
     }
 
@@ -255,6 +275,40 @@ namespace {
       }
     }
 
+    // Reads the atoms of the rows of the sums, one pass after the other, from the device. An atom
+    // may have rows in several parts, and at most one in each part.
+    void list_atoms_of_rows(cudaStream_t stream)
+    {
+      if (rebuild_of_rows == pairs->nrebuilds()) return;
+      atom_of_row.clear();
+      part_ends.clear();
+      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
+        const std::size_t first = atom_of_row.size();
+        atom_of_row.resize(first + rows.view.n);
+        if (rows.view.atom)
+          copy(atom_of_row.data() + first, rows.view.atom, rows.view.n, stream);
+        else
+          std::iota(atom_of_row.begin() + first, atom_of_row.end(), 0);
+        part_ends.push_back(first + rows.view.nvalue);
+        part_ends.push_back(first + rows.view.n);
+      });
+      check(cudaStreamSynchronize(stream), "copying from it");
+      rebuild_of_rows = pairs->nrebuilds();
+    }
+
+    // Adds the rows of the sums from first to last to peratom.
+    template <int COLUMNS>
+    void add_rows(std::size_t first, std::size_t last, const int *row, int nthreads,
+                  double *peratom) const
+    {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (last - first > 4096)
+      for (std::size_t r = first; r < last; ++r) {
+        const int atom = atom_of_row[r];
+        double *const to = peratom + COLUMNS * static_cast<std::size_t>(row ? row[atom] : atom);
+        for (int c = 0; c < COLUMNS; ++c) to[c] += sums_host[COLUMNS * r + c];
+      }
+    }
+
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
              const DeviceForces *forces, bool in_float, cudaStream_t stream)
     {
@@ -312,7 +366,8 @@ namespace {
       std::size_t nrows = 0, ntotal = 0, ncounted = 0, nparts = 0;
       for (std::size_t r = 0; r < all.size(); ++r) {
         nrows += all[r].view.n;
-        nwarps[r] = (all[r].view.n + 31) / 32;
+        nwarps[r] =
+            (all[r].view.n + team_size(shape) - 1) / team_size(shape) * (team_size(shape) / 32);
         splits[r] = splits_of(nwarps[r], tuning::MAX_SPLITS);
         if (splits[r] > 1)
           nparts = std::max(nparts, static_cast<std::size_t>(splits[r]) * all[r].view.n * columns);
@@ -399,12 +454,10 @@ namespace {
                       atom, n, forces, factor, device_factor);
     }
 
-    template <class T> void copy(std::vector<T> &to, const T *from, cudaStream_t stream)
+    template <class T> void copy(T *to, const T *from, std::size_t n, cudaStream_t stream)
     {
-      copied += static_cast<std::int64_t>(to.size() * sizeof(T));
-      if (!to.empty())
-        check(
-            cudaMemcpyAsync(to.data(), from, to.size() * sizeof(T), cudaMemcpyDeviceToHost, stream),
+      copied += static_cast<std::int64_t>(n * sizeof(T));
+      check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream),
             "copying from it");
     }
 
@@ -422,11 +475,17 @@ namespace {
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
     // Memory of the cell processor.
-    CellsShape shape = {false, MAX_WARPS_PER_BLOCK, 0};
+    CellsShape shape = {};
     DeviceBuffer<double> parts;
     DeviceBuffer<WarpSums> of_warps;
     DeviceBuffer<int> queues;
     DeviceBuffer<char> workspace;
+    // Copies of sums on the host, and the atoms of its rows.
+    PinnedBuffer<double> sums_host;
+    Arrivals arrivals;
+    std::vector<int> atom_of_row;
+    std::vector<std::size_t> part_ends;
+    std::int64_t rebuild_of_rows = 0;    // 0: not known
     PinnedBuffer<Report> report;
     Event reported;
     bool is_reported = false;    // its copy has been enqueued for result()
@@ -436,19 +495,30 @@ namespace {
 
 std::unique_ptr<ResidentCoordination>
 make_resident_coordination(const SwitchTable &table, Precision precision,
-                           std::shared_ptr<ResidentPairs> pairs)
+                           std::shared_ptr<ResidentPairs> pairs, const CudaTuning &tuning)
 {
   if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
-  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs));
+    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs),
+                                                              tuning);
+  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs),
+                                                           tuning);
+}
+
+std::unique_ptr<ResidentCoordination>
+make_resident_coordination(const SwitchTable &table, Precision precision,
+                           std::shared_ptr<ResidentPairs> pairs)
+{
+  return make_resident_coordination(table, precision, std::move(pairs), CudaTuning());
 }
 
 std::unique_ptr<PairPass> make_resident_pair_pass(const SwitchTable &table, Precision precision,
                                                   std::shared_ptr<ResidentPairs> pairs)
 {
   if (precision == Precision::DOUBLE)
-    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs));
-  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs));
+    return std::make_unique<CudaResidentCoordination<double>>(table, precision, std::move(pairs),
+                                                              CudaTuning());
+  return std::make_unique<CudaResidentCoordination<float>>(table, precision, std::move(pairs),
+                                                           CudaTuning());
 }
 
 }    // namespace gpucoord

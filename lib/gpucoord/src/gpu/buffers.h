@@ -102,7 +102,7 @@ class Stream {
 
 class Event {
  public:
-  Event() { check(cudaEventCreate(&handle), "making an event"); }
+  Event() : Event(cudaEventDisableTiming) {}
   Event(const Event &) = delete;
   Event &operator=(const Event &) = delete;
   ~Event() { cudaEventDestroy(handle); }
@@ -112,12 +112,22 @@ class Event {
   // beginning of an error.
   void wait(const char *what) { check(cudaEventSynchronize(handle), what); }
 
+ protected:
+  explicit Event(unsigned flags)
+  {
+    check(cudaEventCreateWithFlags(&handle, flags), "making an event");
+  }
+
  private:
   cudaEvent_t handle = nullptr;
 };
 
+struct TimedEvent : Event {
+  TimedEvent() : Event(cudaEventDefault) {}
+};
+
 // Returns the seconds between two events that have been reached.
-inline double seconds_between(const Event &first, const Event &second)
+inline double seconds_between(const TimedEvent &first, const TimedEvent &second)
 {
   float milliseconds = 0.0f;
   check(cudaEventElapsedTime(&milliseconds, first, second), "reading its clock");

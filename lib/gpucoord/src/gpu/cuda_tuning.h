@@ -7,8 +7,7 @@ namespace gpucoord {
 
 struct CudaTuning {
   // The processor of a group of i-atoms of engine 'cells': a warp (32 atoms) or, with
-  // BENCH_VARIANTS, a thread block (128 atoms). AUTO: a warp; when there are few pairs, no bins are
-  // built.
+  // BENCH_VARIANTS, a thread block (128 atoms). AUTO: a warp, or lists of partners that are kept.
 #ifdef GPUCOORD_BENCH_VARIANTS
   enum class Processor { AUTO, WARP, BLOCK };
 #else

@@ -17,9 +17,6 @@ namespace tuning {
   constexpr int X_CELLS_PER_WIDTH = 8;    // cells along x per column width
   // Starts of cells are stored if there are at most this many cells per atom.
   constexpr int MAX_CELLS_PER_ATOM = 8;
-  // Up to this number of pairs of an owned atom and another atom, in range or not, all pairs are
-  // tested: this takes less time than a sort.
-  constexpr double FEW_PAIRS = 8e6;
   // Partners per tile. Few, so that small systems have work for many blocks.
   constexpr int ALL_PAIRS_TILE = 32;
   // The partners of a block of atoms are split over several warps until there are this many warps.

@@ -302,7 +302,7 @@ namespace {
     std::deque<SitesTable<Real>> sites;
     std::deque<PairOfComponents> pairs;    // [components][components]
 
-    Event begun, binned, paired, reduced;
+    TimedEvent begun, binned, paired, reduced;
     std::deque<OfComponent> components;
     // Volume of the bounding box of the molecules plus the range, distance^3.
     double volume = 1.0;

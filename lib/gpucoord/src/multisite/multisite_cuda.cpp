@@ -108,7 +108,7 @@ namespace {
 
     struct Memory {
       Stream stream;
-      Event copied, ended;
+      TimedEvent copied, ended;
       Arrivals arrivals;
       Staged<DeviceAtom> molecules;
       Staged<double> quaternions;

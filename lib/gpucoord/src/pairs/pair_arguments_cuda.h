@@ -75,8 +75,7 @@ struct ListArguments {
   SumsOut out;    // splits is 1
 };
 
-// Arguments of engine 'allpairs', and of engine 'cells' with few pairs: n atoms i with all atoms j,
-// nearest images.
+// Arguments of engine 'allpairs': n atoms i with all atoms j, nearest images.
 struct AllPairsArguments {
   Box box;
   const DeviceAtom *i, *j;    // [n], [nj]

@@ -143,9 +143,11 @@ namespace {
 
 // The kernels of each formula read all partners of a group of classes; separate rows of n classes
 // take n^2 kernels. In groups, 1,000,000 atoms of 16 types take 1/8 of the time with one formula.
-ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight) :
-    precise(precision == Precision::DOUBLE), type_classes(table, weight),
-    groups_of_classes(type_classes), single_classes(ClassGroups::one_each(type_classes)),
+ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight,
+                             bool always_in_bins_in) :
+    precise(precision == Precision::DOUBLE),
+    always_in_bins(always_in_bins_in), type_classes(table, weight), groups_of_classes(type_classes),
+    single_classes(ClassGroups::one_each(type_classes)),
     groups_are_worthwhile(number_of_formulas(table) <=
                           std::max(2, static_cast<int>(type_classes.size()) / 2)),
     all_points(table.dmax())
@@ -309,9 +311,26 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       npairs += static_cast<double>(nowned_of[a]) * n_of[b];
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
-  few = npairs <= tuning::FEW_PAIRS_OF_LISTS;
-  many = !few && mean_partners(bounds) >= MANY_PARTNERS;
+  const bool needs_bins = always_in_bins || !can_list(bounds) ||
+      (selection.is_evaluated_once && type_classes.size() == 1);
+  few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
+  many = needs_bins || (!few && mean_partners(bounds) >= MANY_PARTNERS);
   return bounds;
+}
+
+// Returns whether points and search points resolve these bounds: they have a fixed number of bits.
+bool ResidentPairs::can_list(const Bounds &bounds) const
+{
+  const double range = *std::max_element(ranges.begin(), ranges.end());
+  const BinGrid wide = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (range + skin));
+  double extent = 0.0;
+  for (int c = 0; c < 3; ++c) {
+    extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
+    // search points would wrap around within a cell
+    if (wide.size[c] > 4.0 * (range + skin)) return false;
+  }
+  // The unit of the points is a fraction of the range, but all atoms may be much closer.
+  return extent > 0.125 * range || n_points < 2;
 }
 
 // Returns the mean number of partners of the rows if all atoms were spread evenly.
@@ -353,11 +372,7 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
     }
     return;
   }
-  // Search points would wrap around within a cell.
   grid = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
-  for (const double size : grid.size)
-    if (size > 4.0 * longest)
-      throw DeviceError("the atoms are spread over more than a million ranges along one axis");
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
     if (n == 0) continue;
@@ -415,6 +430,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   if (version != 0 && version == known_version) return;
   clear_errors();
   known_version = known_positions = 0;
+  ++rebuilds;
   all_rows.clear();
   skin = selection.skin;
   two = selection.bit_b != 0;
@@ -463,11 +479,18 @@ std::size_t ResidentPairs::bytes() const
 }
 
 std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision,
-                                                   const double *weight)
+                                                   const double *weight, const CudaTuning &tuning)
 {
   check_kernels();
   need_end(table, "cells");
-  return std::make_shared<ResidentPairs>(table, precision, weight);
+  return std::make_shared<ResidentPairs>(table, precision, weight,
+                                         tuning.processor != CudaTuning::Processor::AUTO);
+}
+
+std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision,
+                                                   const double *weight)
+{
+  return make_resident_pairs(table, precision, weight, CudaTuning());
 }
 
 }    // namespace gpucoord

@@ -19,6 +19,7 @@
 
 #include "../gpu/bins.h"
 #include "../gpu/buffers.h"
+#include "../gpu/cuda_tuning.h"
 #include "points.h"
 #include "row_blocks.h"
 #include "rows_cuda.h"
@@ -41,7 +42,8 @@ struct Search;
 
 class ResidentPairs {
  public:
-  ResidentPairs(const SwitchTable &, Precision, const double *weight);
+  // always_in_bins: partners are never listed.
+  ResidentPairs(const SwitchTable &, Precision, const double *weight, bool always_in_bins);
 
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
   // Reads the points at these positions. Returns at once if 'positions' is the same nonzero number
@@ -66,6 +68,7 @@ class ResidentPairs {
   bool groups_overlap() const { return overlap; }
   bool has_two_groups() const { return two; }
   std::int64_t natoms(int group) const { return nowned[group]; }
+  std::int64_t nrebuilds() const { return rebuilds; }
   std::size_t bytes() const;
   std::int64_t bytes_copied() const { return copied; }    // between host and device
 
@@ -87,6 +90,7 @@ class ResidentPairs {
   void choose_parts(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   Bounds select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void gather(const DeviceAtoms &, const Bounds &, cudaStream_t);
+  bool can_list(const Bounds &) const;
   double mean_partners(const Bounds &) const;
   void sort(const Bounds &, cudaStream_t);
   void list_rows_in_bins();
@@ -103,7 +107,7 @@ class ResidentPairs {
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
 
-  const bool precise;
+  const bool precise, always_in_bins;
   const TypeClasses type_classes;
   const ClassGroups groups_of_classes, single_classes;
   const bool groups_are_worthwhile;
@@ -115,7 +119,7 @@ class ResidentPairs {
   bool few = false;     // few atoms: all pairs are tested, without bins
   bool many = false;    // many partners: points are sorted into bins
   std::int64_t nowned[2] = {0, 0};
-  std::int64_t copied = 0;
+  std::int64_t copied = 0, rebuilds = 0;
   std::int64_t known_version = 0, known_positions = 0;
 
   DeviceBuffer<int> class_of_type, group_of_type;
@@ -145,6 +149,10 @@ class ResidentPairs {
   int rebuilds_in_tiles = 0;                      // number of further rebuilds without blocks
   std::deque<Rows> all_rows;
 };
+
+// A processor other than AUTO never lists partners.
+std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &, Precision,
+                                                   const double *weight, const CudaTuning &);
 
 }    // namespace gpucoord
 

@@ -1,0 +1,167 @@
+// Part of GPUCOORD, GPL-2.0. Copies atoms of host arrays to the GPU, and results to the host.
+
+#include "staged_cells.h"
+
+#include "coordination_cuda.h"
+
+#include "../core/clock.h"
+#include "../pairs/passes.h"
+#include "../pairs/resident_pairs.h"
+
+#include <algorithm>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int BIT_A = 1, BIT_B = 2;
+
+}    // namespace
+
+StagedCells::StagedCells(const SwitchTable &table_in, Precision precision_in, int nthreads_in,
+                         const CudaTuning &tuning_in) :
+    table(table_in),
+    precision(precision_in), nthreads(nthreads_in), tuning(tuning_in)
+{
+}
+
+StagedCells::Selection StagedCells::selection_of(const CellsInput &in)
+{
+  return {in.version, in.a.n, in.a.nowned, in.b.n, in.b.nowned, in.b.index != nullptr};
+}
+
+bool StagedCells::is_known(const Selection &s) const
+{
+  return s.version != 0 && s.version == known.version && s.na == known.na &&
+      s.nowned_a == known.nowned_a && s.nb == known.nb && s.nowned_b == known.nowned_b &&
+      s.two == known.two;
+}
+
+// Pairs are sorted by the functions and weights of their types.
+void StagedCells::make_engine(const double *weight)
+{
+  const int n = table.ntypes() + 1;
+  const std::size_t size = weight ? static_cast<std::size_t>(n) * n : 0;
+  if (engine && weights.size() == size && std::equal(weights.begin(), weights.end(), weight))
+    return;
+  known.version = 0;
+  engine.reset();
+  engine = make_resident_coordination(
+      table, precision, make_resident_pairs(table, precision, weight, tuning), tuning);
+  weights.assign(weight, weight + size);
+}
+
+// Lists the rows of x to copy, owned atoms first, and the groups of these atoms.
+void StagedCells::select(const CellsInput &in)
+{
+  atoms = DeviceAtoms();
+  if (!in.b.index) {
+    rows.assign(in.a.index, in.a.index + in.a.n);
+    atoms.nlocal = in.a.nowned;
+  } else {
+    int nall = 0;
+    for (const AtomList *list : {&in.a, &in.b})
+      for (int k = 0; k < list->n; ++k) nall = std::max(nall, list->index[k] + 1);
+    std::vector<unsigned char> mask(nall, 0);
+    for (int k = 0; k < in.a.n; ++k) mask[in.a.index[k]] |= BIT_A;
+    for (int k = 0; k < in.b.n; ++k) mask[in.b.index[k]] |= BIT_B;
+    rows.clear();
+    const auto add = [&](const AtomList &list, int begin, int end, bool without_a) {
+      for (int k = begin; k < end; ++k)
+        if (!without_a || !(mask[list.index[k]] & BIT_A)) rows.push_back(list.index[k]);
+    };
+    add(in.a, 0, in.a.nowned, false);
+    add(in.b, 0, in.b.nowned, true);
+    atoms.nlocal = static_cast<int>(rows.size());
+    add(in.a, in.a.nowned, in.a.n, false);
+    add(in.b, in.b.nowned, in.b.n, true);
+    masks.reserve(rows.size());
+    for (std::size_t k = 0; k < rows.size(); ++k) masks.pinned[k] = mask[rows[k]];
+  }
+  atoms.nall = static_cast<int>(rows.size());
+  positions.reserve(rows.size());
+  if (table.ntypes() > 0) types.reserve(rows.size());
+}
+
+// Copies positions. Returns whether the types are those of the last rebuild.
+bool StagedCells::stage(const CellsInput &in, bool types_are_known, cudaStream_t stream)
+{
+  const bool compares = types_are_known && table.ntypes() > 0;
+  int differ = 0;
+  send(positions, rows.size(), stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) \
+    reduction(|                                                                         \
+              : differ)
+    for (std::size_t k = begin; k < end; ++k) {
+      const double *const x = in.x + 3 * static_cast<std::size_t>(rows[k]);
+      positions.pinned[k] = {x[0], x[1], x[2]};
+      if (compares) differ |= types.pinned[k] != in.types.type[rows[k]];
+    }
+  });
+  atoms.x = positions.device.data();
+  return differ == 0;
+}
+
+void StagedCells::rebuild(const CellsInput &in, cudaStream_t stream)
+{
+  if (in.b.index) {
+    send(masks, rows.size(), stream, [](std::size_t, std::size_t) {
+    });    // select() filled them
+    atoms.mask = masks.device.data();
+  }
+  if (table.ntypes() > 0) {
+    send(types, rows.size(), stream, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t k = begin; k < end; ++k) types.pinned[k] = in.types.type[rows[k]];
+    });
+    atoms.type = types.device.data();
+  }
+  DeviceSelection selection;
+  selection.bit_a = BIT_A;
+  selection.bit_b = in.b.index ? BIT_B : 0;
+  selection.is_evaluated_once = in.version == 0;
+  selection.skin = in.version == 0 ? 0.0 : in.skin;
+  engine->rebuild(atoms, selection, 0, stream);
+}
+
+Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *peratom,
+                                   cudaStream_t stream)
+{
+  need_end(table, "cells");
+  const double start = seconds();
+  make_engine(in.types.weight);
+  const Selection now = selection_of(in);
+  bool has_pairs = is_known(now);
+  known.version = 0;    // stays 0 if an exception is thrown
+  if (!has_pairs) select(in);
+  if (!stage(in, has_pairs, stream)) has_pairs = false;
+  copied.record(stream);
+  if (!has_pairs) rebuild(in, stream);
+  binned.record(stream);
+
+  const auto enqueue = [&] {
+    engine->evaluate(atoms, {want}, stream);
+    paired.record(stream);
+    engine->enqueue_result(stream);
+    if (peratom) engine->enqueue_peratom(stream);
+  };
+  enqueue();
+  Totals totals = engine->result(stream);
+  if (totals.moved) {
+    rebuild(in, stream);
+    enqueue();
+    totals = engine->result(stream);
+  }
+  if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
+
+  Contribution result;
+  result.value = totals.value;
+  std::copy_n(totals.virial, 6, result.virial);
+  result.timings.bins = seconds_between(copied, binned);
+  result.timings.pairs = seconds_between(binned, paired);
+  result.timings.copies = seconds() - start - seconds_between(copied, paired);
+  result.timings.tested = totals.tested;
+  known = now;
+  return result;
+}
+
+}    // namespace gpucoord
