@@ -32,7 +32,8 @@ class KeptCells : public testing::Test {
     for (int i = 1; i <= NTYPES; ++i)
       for (int j = i; j <= NTYPES; ++j)
         if (i + j != 4)    // types 2 and 2, and 1 and 3, do not interact
-          table.set(i, j, table.add(rational(6, 12, 0.5 + 0.05 * (i + j), 0.0, 1.2 + 0.1 * i)));
+          table.set(i, j,
+                    table.add(Switch(rational(6, 12, 0.5 + 0.05 * (i + j), 0.0, 1.2 + 0.1 * i))));
     std::mt19937_64 random(64);
     for (int k = 0; k < s.nall(); ++k) types.push_back(1 + static_cast<int>(random() % NTYPES));
     weights.assign((NTYPES + 1) * (NTYPES + 1), 1.0);
@@ -82,7 +83,7 @@ class KeptCells : public testing::Test {
   std::mt19937_64 moves{65};
   System s = make_system(random_points(12000, 11, 11, 11, 0, 63), Groups::ONE, 4000);
   SwitchTable table{NTYPES};
-  const SwitchTable plain_table = Switch(rational(6, 12, 0.6, 0.0, 1.3));
+  const SwitchTable plain_table = SwitchTable(Switch(rational(6, 12, 0.6, 0.0, 1.3)));
   std::vector<int> types;
   std::vector<double> weights;
   std::unique_ptr<Coordination> cuda_typed, cuda_plain;

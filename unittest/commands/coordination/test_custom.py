@@ -297,7 +297,7 @@ class OneEvaluation(unittest.TestCase):
         for name, runs in self.STYLES.items():
             for order in itertools.permutations("abc"):
                 for found, expected in zip(*(self.run_with(order, own, runs) for own in (False, True))):
-                    coordtest.assert_same_bits(found, expected, f"{name}, {order}")
+                    coordtest.assert_same_bits(found, expected, f"{name}, {order}", at_other_steps=True)
 
     def test_evaluated_once(self):
         """Keyword check stops at the tenth evaluation, see test_bias_parallel: with expressions of it at the same step."""

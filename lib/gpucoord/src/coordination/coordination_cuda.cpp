@@ -10,6 +10,7 @@
 // pair of classes, with the function of that pair, so kernels do not depend on types.
 
 #include "coordination_cuda.h"
+#include "add_rows.h"
 #include "neighbor_lists_cuda.h"
 #include "staged_cells.h"
 
@@ -49,7 +50,7 @@ namespace {
 
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      begin(want, peratom);
+      if (!(want & DERIVATIVES)) peratom = nullptr;
       return staged_cells.evaluate(in, want, peratom, stream);
     }
 
@@ -396,22 +397,8 @@ namespace {
       if (!rows) return;
       rows += sums.first;
       arrivals.for_each("computing coordination numbers", [&](std::size_t first, std::size_t end) {
-        if (columns == peratom_columns(DERIVATIVES))
-          add_rows<peratom_columns(DERIVATIVES)>(sums.host.data(), rows, first, end, peratom);
-        else
-          add_rows<peratom_columns(ATOM_VIRIAL)>(sums.host.data(), rows, first, end, peratom);
+        add_rows(sums.host.data(), columns, first, end, rows, nullptr, nthreads, peratom);
       });
-    }
-
-    // Adds the rows from begin to end of the sums to these rows of peratom.
-    template <int COLUMNS>
-    void add_rows(const double *sums, const int *rows, std::size_t begin, std::size_t end,
-                  double *peratom) const
-    {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-      for (std::size_t k = begin; k < end; ++k)
-        for (int c = 0; c < COLUMNS; ++c)
-          peratom[COLUMNS * static_cast<std::size_t>(rows[k]) + c] += sums[COLUMNS * k + c];
     }
 
     const SwitchTable table;

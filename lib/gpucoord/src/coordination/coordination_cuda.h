@@ -1,7 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Overloads with the launch parameters of the CUDA backend, for tests
 // and benchmarks.
-// Part of GPUCOORD, GPL-2.0. Overloads with the launch parameters of the CUDA backend, for tests and
-// benchmarks.
 
 #ifndef GPUCOORD_COORDINATION_CUDA_H
 #define GPUCOORD_COORDINATION_CUDA_H

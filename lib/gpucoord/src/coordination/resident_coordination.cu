@@ -9,6 +9,7 @@
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
 
+#include "add_rows.h"
 #include "coordination_cuda.h"
 
 #include "../gpu/early_launch.cuh"
@@ -195,10 +196,8 @@ namespace {
         while (first < end) {
           while (part_ends[part] <= first) ++part;
           const std::size_t last = std::min(end, part_ends[part]);
-          if (wanted & ATOM_VIRIAL)
-            add_rows<peratom_columns(ATOM_VIRIAL)>(first, last, row, nthreads, peratom);
-          else
-            add_rows<peratom_columns(DERIVATIVES)>(first, last, row, nthreads, peratom);
+          add_rows(sums_host.data(), peratom_columns(wanted), first, last, atom_of_row.data(), row,
+                   nthreads, peratom);
           first = last;
         }
       });
@@ -294,19 +293,6 @@ namespace {
       });
       check(cudaStreamSynchronize(stream), "copying from it");
       rebuild_of_rows = pairs->nrebuilds();
-    }
-
-    // Adds the rows of the sums from first to last to peratom.
-    template <int COLUMNS>
-    void add_rows(std::size_t first, std::size_t last, const int *row, int nthreads,
-                  double *peratom) const
-    {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (last - first > 4096)
-      for (std::size_t r = first; r < last; ++r) {
-        const int atom = atom_of_row[r];
-        double *const to = peratom + COLUMNS * static_cast<std::size_t>(row ? row[atom] : atom);
-        for (int c = 0; c < COLUMNS; ++c) to[c] += sums_host[COLUMNS * r + c];
-      }
     }
 
     void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,

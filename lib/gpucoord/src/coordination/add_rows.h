@@ -1,0 +1,18 @@
+// Part of GPUCOORD, GPL-2.0. Adds sums that came from a GPU to the per-atom output.
+
+#ifndef GPUCOORD_ADD_ROWS_H
+#define GPUCOORD_ADD_ROWS_H
+
+#include <cstddef>
+
+namespace gpucoord {
+
+// Adds the rows of sums from first to last, [][columns], to peratom, with nthreads OpenMP threads.
+// Row r is added to row row_of_atom[atom[r]], or to row atom[r] if row_of_atom is null. These rows
+// must differ. columns: as peratom_columns(), not 0.
+void add_rows(const double *sums, int columns, std::size_t first, std::size_t last, const int *atom,
+              const int *row_of_atom, int nthreads, double *peratom);
+
+}    // namespace gpucoord
+
+#endif
