@@ -2,15 +2,18 @@
 //
 // Launches: a thread for each component of a position, a thread for each atom whose force changes;
 // 128 threads per block, no shared memory. The threads write positions into, and read forces from,
-// pinned memory of the host: for a few atoms one launch costs less than a launch and a copy.
+// pinned memory of the host: for a few atoms one launch costs less than a launch and a copy. Both
+// kernels are launched early, and read what no kernel writes while the preceding kernel ends.
 
 #include "gpucoord/resident_atoms.h"
 
 #include "../gpu/buffers.h"
+#include "../gpu/early_launch.cuh"
 #include "../gpu/forces.cuh"
 #include "../gpu/positions.cuh"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace gpucoord {
 
@@ -29,6 +32,7 @@ namespace {
     const unsigned t = blockIdx.x * THREADS + threadIdx.x;
     if (t >= 3u * n) return;
     const int row = index[t / 3];
+    wait_for_kernel_before();
     to[t] = row == ResidentAtoms::NOT_HERE ? 0.0 : x[3 * static_cast<std::size_t>(row) + t % 3];
   }
 
@@ -37,9 +41,13 @@ namespace {
                       const double *force)
   {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= static_cast<unsigned>(n) || index[k] == ResidentAtoms::NOT_HERE) return;
+    if (k >= static_cast<unsigned>(n)) return;
+    const int row = index[k];
+    if (row == ResidentAtoms::NOT_HERE) return;
     const double *const f = force + 3 * static_cast<std::size_t>(k);
-    subtract(forces, index[k], -f[0], -f[1], -f[2]);
+    const double x = f[0], y = f[1], z = f[2];
+    wait_for_kernel_before();
+    subtract(forces, row, -x, -y, -z);
   }
 
   class CudaResidentAtoms : public ResidentAtoms {
@@ -70,10 +78,11 @@ namespace {
     {
       if (n > 0)
         with_positions(atoms, [&](const auto *from) {
-          copy_positions<<<blocks_of(3 * static_cast<std::size_t>(n)), THREADS, 0, stream>>>(
-              from, index.data(), n, x.data());
+          using X = std::remove_cv_t<std::remove_pointer_t<decltype(from)>>;
+          launch_kernel("launching copy_positions", copy_positions<X>, true,
+                        {blocks_of(3 * static_cast<std::size_t>(n)), THREADS}, stream, from,
+                        index.data(), n, x.data());
         });
-      check(cudaGetLastError(), "launching copy_positions");
       collected.record(stream);
       copied += static_cast<std::int64_t>(3 * n * sizeof(double));
     }
@@ -89,8 +98,8 @@ namespace {
       if (n == 0) return;
       added.wait("adding forces");    // the last launch has read f
       std::copy_n(force, 3 * static_cast<std::size_t>(n), f.data());
-      add<<<blocks_of(n), THREADS, 0, stream>>>(forces, index.data(), n, f.data());
-      check(cudaGetLastError(), "launching add");
+      launch_kernel("launching add", add, true, {blocks_of(n), THREADS}, stream, forces,
+                    index.data(), n, f.data());
       added.record(stream);
       copied += static_cast<std::int64_t>(3 * n * sizeof(double));
     }

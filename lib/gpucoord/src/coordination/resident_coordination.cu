@@ -4,7 +4,7 @@
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
 // each formula, which also sums S. If no partners are listed, the cell processor runs for each pair
 // of type classes. Reductions follow. Launch of add_forces(): one thread per row, or one thread per
-// component if forces and derivatives are packed; 256 threads per block, no shared memory.
+// four components if forces and derivatives are packed; 256 threads per block, no shared memory.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
@@ -55,18 +55,30 @@ namespace {
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
+  constexpr int COMPONENTS = 4;    // of a thread of subtract_packed()
+
   // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
-  // takes one component, so that adjacent threads access adjacent memory.
+  // takes several components, a block's width apart, so that adjacent threads access adjacent
+  // memory and several loads are under way.
   template <class F>
   __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
                                   const double *device_factor)
   {
     // No overflow: GPU memory cannot hold 2^32 components.
-    const unsigned t = blockIdx.x * THREADS + threadIdx.x;
-    if (t >= 3u * n) return;
-    const double derivative = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    const unsigned first = blockIdx.x * (COMPONENTS * THREADS) + threadIdx.x, end = 3u * n;
+    float derivative[COMPONENTS];
+    F force[COMPONENTS];
+    for (int k = 0; k < COMPONENTS; ++k) {
+      const unsigned t = first + k * THREADS;
+      if (t < end) derivative[k] = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    }
     wait_for_kernel_before();
-    f[t] -= static_cast<F>((device_factor ? factor * *device_factor : factor) * derivative);
+    for (int k = 0; k < COMPONENTS; ++k)
+      if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
+    const double strength = device_factor ? factor * *device_factor : factor;
+    for (int k = 0; k < COMPONENTS; ++k)
+      if (first + k * THREADS < end)
+        f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
   }
 
   __global__ void scale_total(WarpSums *total, double factor)
@@ -417,7 +429,8 @@ namespace {
       const bool launch_early = device_factor;
       if (gradients_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
           forces.axis_stride == 1) {
-        const unsigned packed = (3u * n + THREADS - 1) / THREADS;
+        constexpr unsigned OF_A_BLOCK = COMPONENTS * THREADS;
+        const unsigned packed = (3u * n + OF_A_BLOCK - 1) / OF_A_BLOCK;
         const auto launch = [&](auto *f) {
           launch_kernel("launching subtract_packed",
                         subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,

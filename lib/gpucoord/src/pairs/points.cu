@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
 //
-// Launch: one thread per point, 256 threads per block. No shared memory.
+// Launch: one thread per two points, 256 threads per block. No shared memory.
 
 #include "points.h"
 
@@ -16,7 +16,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int THREADS = 256;
+  constexpr int THREADS = 256, POINTS = 2;    // points of a thread, for loads under way
 
   // Returns whether a point is farther from its position at the rebuild than half the skin.
   // limit_sq: squared half skin, in squared units of the points.
@@ -50,20 +50,35 @@ namespace {
                                  DeviceStatus *status)
   {
     let_next_start();
-    const int k = blockIdx.x * THREADS + threadIdx.x;
-    if (k >= n) return;
-    const int row = row_of ? row_of[k] : k;
-    const double3 p = position_of(x, row);
-    if (!isfinite(p.x) || !isfinite(p.y) || !isfinite(p.z)) atomicMin(&status->bad_atom, row);
-    Point before, made;
-    if (!are_built) before = built[k];
-    const int c = !are_built ? class_of(before) : class_of_type ? class_of_type[type[row]] : 0;
-    make_point(p, inverse_unit, row, c, made);
-    point[k] = made;
-    if (are_built)
-      built[k] = made;
-    else if (has_moved(made, before, limit_sq))
-      status->moved = 1;
+    const int first = blockIdx.x * (POINTS * THREADS) + threadIdx.x;
+    int row[POINTS];
+    double3 p[POINTS];
+    Point before[POINTS];
+#pragma unroll
+    for (int m = 0; m < POINTS; ++m) {
+      const int k = first + m * THREADS;
+      if (k >= n) break;
+      row[m] = row_of ? row_of[k] : k;
+      p[m] = position_of(x, row[m]);
+      if (!are_built) before[m] = built[k];
+    }
+#pragma unroll
+    for (int m = 0; m < POINTS; ++m) {
+      const int k = first + m * THREADS;
+      if (k >= n) break;
+      if (!isfinite(p[m].x) || !isfinite(p[m].y) || !isfinite(p[m].z))
+        atomicMin(&status->bad_atom, row[m]);
+      const int c = !are_built ? class_of(before[m])
+          : class_of_type      ? class_of_type[type[row[m]]]
+                               : 0;
+      Point made;
+      make_point(p[m], inverse_unit, row[m], c, made);
+      point[k] = made;
+      if (are_built)
+        built[k] = made;
+      else if (has_moved(made, before[m], limit_sq))
+        status->moved = 1;
+    }
   }
 
   __global__ void clear(DeviceStatus *status)
@@ -119,7 +134,8 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_
   if (n == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);
   const auto limit_sq = static_cast<float>(limit * limit);
-  const unsigned blocks = (n + THREADS - 1u) / THREADS;
+  constexpr unsigned OF_A_BLOCK = POINTS * THREADS;
+  const unsigned blocks = (n + OF_A_BLOCK - 1u) / OF_A_BLOCK;
   with_positions(atoms, [&](const auto *x) {
     if (are_doubles)
       convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built,
