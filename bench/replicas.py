@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Prints the benchmark table of many small KOKKOS runs that share one GPU: LAMMPS partitions of one
-MPI rank each, with and without CUDA's Multi-Process Service (MPS), beside the same runs one after
-another.
+MPI rank each, with and without CUDA's Multi-Process Service (MPS), and the same runs one after another.
 
 The system is the melt of kokkos.py with 4,000 atoms, without and with a harmonic bias on S of all
 atoms. "ms of a step of all" is the time in which each of the runs advances by one step: the longest

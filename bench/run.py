@@ -76,8 +76,8 @@ def host_table(program, thread_counts):
 
 def gpu_table(program, threads, variants):
     print("copies: host arrays to the GPU and back, with all that the host does; pairs: the pair kernel, with and "
-          "without\nthe virial; found again: what is added when LAMMPS builds its neighbor lists; evaluated, tested: pairs a second over the ceilings of the H200 in float "
-          "(with and without virial; tested without).\n")
+          "without\nthe virial; found again: what is added when LAMMPS builds its neighbor lists; evaluated, tested: pairs a "
+          "second over\nthe ceilings of the H200 in float (with and without virial; tested without).\n")
     head("atoms", "neighbors", "processor", "precision", "ms", "copies", "pairs", "no virial", "found again",
          "evaluated", "no virial", "tested", "cudaCoord, ms", "times faster")
     cases = [(neighbors, nominal, edge, distance) for neighbors, distance in RANGES.items()

@@ -62,8 +62,8 @@ std::string at_dmax(const gpucoord::Switch &function)
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
     scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
-    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0), nlocal_selected(0),
-    cells_version(0), last_build(-1, -1)
+    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0),
+    nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   backend =
@@ -130,6 +130,7 @@ void ComputeCoordGPU::init()
     list_ncalls = -1;
   }
 
+  last_build = {-1, -1};    // Neighbor's counts begin again in each run
   std::fill(nevaluations, nevaluations + NWANTS, 0);
   wanted = 0;
   where = Where::UNKNOWN;
@@ -338,8 +339,8 @@ void ComputeCoordGPU::check_list_is_complete()
 
 /* ----------------------------------------------------------------------
    atoms of both groups, owned first, and the version of these lists, which
-   counts builds of neighbor lists as well; returns the ID of an atom whose
-   position is not finite, or 0
+   changes with each build of neighbor lists as well; returns the ID of an
+   atom whose position is not finite, or 0
 ------------------------------------------------------------------------- */
 
 bigint ComputeCoordGPU::select_atoms()
@@ -374,19 +375,21 @@ bigint ComputeCoordGPU::select_atoms()
 
 void ComputeCoordGPU::list_selected_atoms()
 {
-  nlocal_selected = atom->nlocal;
-  const auto list_group = [this](unsigned char bit, std::vector<int> &index) {
+  nlocal_selected = NOT_SELECTED;    // if an exception is thrown
+  const int nlocal = atom->nlocal;
+  const auto list_group = [this, nlocal](unsigned char bit, std::vector<int> &index) {
     int nowned = 0;
     index.clear();
     for (int i = 0; i < static_cast<int>(member.size()); ++i) {
       if (!(member[i] & bit)) continue;
-      if (i < nlocal_selected) ++nowned;
+      if (i < nlocal) ++nowned;
       index.push_back(i);
     }
     return nowned;
   };
   nowned_a = list_group(1, index_a);
   nowned_b = list_group(2, index_b);
+  nlocal_selected = nlocal;
 }
 
 /* ---------------------------------------------------------------------- */

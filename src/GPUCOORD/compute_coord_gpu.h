@@ -141,9 +141,10 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::vector<int> index_a, index_b;
   int nowned_a, nowned_b;
   std::vector<unsigned char> member;
-  int nlocal_selected;
-  std::int64_t cells_version;              // of these lists
-  std::pair<bigint, bigint> last_build;    // of neighbor lists: Neighbor's ncalls and lastcall
+  static constexpr int NOT_SELECTED = -1;
+  int nlocal_selected;                     // number of owned atoms when the lists were made
+  std::int64_t cells_version;              // version of the lists and of neighbor lists
+  std::pair<bigint, bigint> last_build;    // Neighbor's ncalls and lastcall
 };
 
 }    // namespace LAMMPS_NS

@@ -337,6 +337,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_shar
       share.failed = gpu_failure(e.what());
     }
   }
+  nlocal_selected = NOT_SELECTED;    // these counts are not those of the lists on the host
   nowned_a = static_cast<int>(on_device->natoms_a());
   nowned_b = static_cast<int>(on_device->natoms_b());
 }

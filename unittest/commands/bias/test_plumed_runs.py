@@ -131,7 +131,7 @@ class Pieces(unittest.TestCase):
         live = Live(self, fix_of(given)).do("run 20")
         hills = given.columns("HILLS")
         self.assertEqual(len(hills["c"]), 4)
-        live.do("displace_atoms all random 0.02 0.02 0.02 4711", "run 0")
+        live.do("displace_atoms all ramp x 0 0.1 y 0 $(ly)", "run 0")
         self.assertEqual(len(given.columns("HILLS")["c"]), 4)
         s = coordtest.scalar_of(live.lmp, "c")
         u = (s - hills["c"])**2 / (2 * 0.1**2)

@@ -37,10 +37,11 @@ struct CellsInput {
   const double *x = nullptr;    // [nall][3] positions, owned first, then ghosts, distance
   AtomList a, b;                // b.index null: within group a
   PairTypes types;
-  // Inputs of the same version must have equal lists a and b, 0: unknown. A device keeps the pairs
-  // that it found until an atom has moved by half the skin, or types have changed.
+  // Inputs of the same version must have equal lists a and b, and no atom may have moved by more
+  // than 16 dmax since the first of them. 0: unknown. A device keeps the pairs that it found until
+  // an atom has moved by half the skin, or types or weights have changed.
   std::int64_t version = 0;
-  double skin = 0.0;    // distance
+  double skin = 0.0;    // distance; 0: pairs are not kept
 };
 
 // Engine 'list': full neighbor lists from the caller, with owned and ghost atoms j. They must be
@@ -102,7 +103,8 @@ struct DeviceNeighbors {
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;    // group bits; bit_b 0: within group a
   double skin = 0.0;            // distance by which a pair may approach before the next rebuild
-  // The pairs are evaluated once. Lists of them would take longer than a search for one evaluation.
+  // The pairs are evaluated once. If types do not differ, they are then not listed, because lists
+  // take longer than one evaluation without.
   bool is_evaluated_once = false;
   // Replaces the search. Only supported for one group and types that do not differ; else rebuild()
   // throws std::invalid_argument.

@@ -26,7 +26,8 @@ class GPUCOORD_API ResidentCoordination : public Variable {
   virtual std::int64_t natoms_a() const = 0;
   virtual std::int64_t natoms_b() const = 0;
 
-  // Enqueues that the per-atom output of the last evaluation is brought to the host.
+  // Enqueues the copy of the per-atom output of the last evaluation to the host. Waits if pairs
+  // were found since the last call.
   virtual void enqueue_peratom(DeviceStream) = 0;
   // Waits, and adds that output to peratom with nthreads OpenMP threads. row: [nlocal] row of
   // peratom for each atom; null: the number of the atom.

@@ -28,10 +28,11 @@ struct AtomList {
 // Timings for benchmarks, in seconds.
 struct Timings {
   double copies = 0.0;       // copies to and from a device
-  double bins = 0.0;         // sorting atoms into cutoff bins
-  double pairs = 0.0;        // pair terms
+  double bins = 0.0;         // sorting atoms into cutoff bins; on a device, finding pairs
+  double pairs = 0.0;        // pair terms; for engine 'cells' on a device, also sums over atoms
   double reduction = 0.0;    // sums over atoms
-  // Number of computed distances, including those of idle lanes; for engine 'cells' on a device.
+  // Number of computed distances, including those of idle lanes; for engine 'cells' on a device
+  // without lists.
   double tested = 0.0;
 };
 

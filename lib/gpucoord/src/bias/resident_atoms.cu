@@ -3,7 +3,7 @@
 // Launches: a thread for each component of a position, a thread for each atom whose force changes;
 // 128 threads per block, no shared memory. The threads write positions into, and read forces from,
 // pinned memory of the host: for a few atoms one launch costs less than a launch and a copy. Both
-// kernels are launched early, and read what no kernel writes while the preceding kernel ends.
+// kernels are launched early. Before they wait, they read only indices and pinned forces.
 
 #include "gpucoord/resident_atoms.h"
 
@@ -43,10 +43,10 @@ namespace {
     const unsigned k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= static_cast<unsigned>(n)) return;
     const int row = index[k];
-    if (row == ResidentAtoms::NOT_HERE) return;
     const double *const f = force + 3 * static_cast<std::size_t>(k);
     const double x = f[0], y = f[1], z = f[2];
     wait_for_kernel_before();
+    if (row == ResidentAtoms::NOT_HERE) return;
     subtract(forces, row, -x, -y, -z);
   }
 

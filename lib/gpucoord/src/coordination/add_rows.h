@@ -8,8 +8,8 @@
 namespace gpucoord {
 
 // Adds the rows of sums from first to last, [][columns], to peratom, with nthreads OpenMP threads.
-// Row r is added to row row_of_atom[atom[r]], or to row atom[r] if row_of_atom is null. These rows
-// must differ. columns: as peratom_columns(), not 0.
+// Row r is added to row row_of_atom[atom[r]], or to row atom[r] if row_of_atom is null. The
+// destination rows must be distinct. columns: as peratom_columns(), not 0.
 void add_rows(const double *sums, int columns, std::size_t first, std::size_t last, const int *atom,
               const int *row_of_atom, int nthreads, double *peratom);
 

@@ -1,9 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. The CUDA backend of coordination numbers for host arrays: copies and
 // launches.
 //
-// All work of an evaluation is enqueued on one stream, and the host waits once, for the results.
-// Host arrays are copied through pinned memory in chunks, so that the host prepares one chunk while
-// another is being copied.
+// All work of an evaluation is enqueued on one stream. The host waits for the results, and when
+// pairs are found again. Host arrays are copied through pinned memory in chunks, so that the host
+// prepares one chunk while another is being copied.
 //
 // Engine 'cells' is evaluated by the kernels for resident atoms (staged_cells.h). In the other
 // engines, types with different functions are sorted into classes. A kernel runs for each ordered

@@ -55,7 +55,7 @@ namespace {
     subtract(forces, row, strength * x, strength * y, strength * z);
   }
 
-  constexpr int COMPONENTS = 4;    // of a thread of subtract_packed()
+  constexpr int COMPONENTS = 4;    // number of components per thread of subtract_packed()
 
   // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
   // takes several components, a block's width apart, so that adjacent threads access adjacent
@@ -123,6 +123,9 @@ namespace {
       // The caller's stream may not wait for the default stream.
       check(cudaDeviceSynchronize(), "clearing a counter");
     }
+
+    // The GPU may still write the report.
+    ~CudaResidentCoordination() override { cudaEventSynchronize(reported); }
 
     void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
                  DeviceStream stream) override
@@ -429,8 +432,8 @@ namespace {
       const bool launch_early = device_factor;
       if (gradients_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
           forces.axis_stride == 1) {
-        constexpr unsigned OF_A_BLOCK = COMPONENTS * THREADS;
-        const unsigned packed = (3u * n + OF_A_BLOCK - 1) / OF_A_BLOCK;
+        constexpr unsigned COMPONENTS_PER_BLOCK = COMPONENTS * THREADS;
+        const unsigned packed = (3u * n + COMPONENTS_PER_BLOCK - 1) / COMPONENTS_PER_BLOCK;
         const auto launch = [&](auto *f) {
           launch_kernel("launching subtract_packed",
                         subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,

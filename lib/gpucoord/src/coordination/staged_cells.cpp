@@ -27,7 +27,8 @@ StagedCells::StagedCells(const SwitchTable &table_in, Precision precision_in, in
 
 StagedCells::Selection StagedCells::selection_of(const CellsInput &in)
 {
-  return {in.version, in.a.n, in.a.nowned, in.b.n, in.b.nowned, in.b.index != nullptr};
+  const std::int64_t version = in.skin > 0.0 ? in.version : 0;
+  return {version, in.a.n, in.a.nowned, in.b.n, in.b.nowned, in.b.index != nullptr};
 }
 
 bool StagedCells::is_known(const Selection &s) const
@@ -118,8 +119,8 @@ void StagedCells::rebuild(const CellsInput &in, cudaStream_t stream)
   DeviceSelection selection;
   selection.bit_a = BIT_A;
   selection.bit_b = in.b.index ? BIT_B : 0;
-  selection.is_evaluated_once = in.version == 0;
-  selection.skin = in.version == 0 ? 0.0 : in.skin;
+  selection.is_evaluated_once = in.version == 0 || in.skin <= 0.0;
+  selection.skin = selection.is_evaluated_once ? 0.0 : in.skin;
   engine->rebuild(atoms, selection, 0, stream);
 }
 

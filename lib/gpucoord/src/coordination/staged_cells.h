@@ -50,7 +50,7 @@ class StagedCells {
   const CudaTuning tuning;
 
   std::unique_ptr<ResidentCoordination> engine;
-  std::vector<double> weights;    // of the engine; empty: 1
+  std::vector<double> weights;    // weights that the engine was made with; empty: 1
   Selection known;
   DeviceAtoms atoms;
   std::vector<int> rows;    // rows of x of the copied atoms

@@ -3,7 +3,8 @@
 //
 // A kernel that calls let_next_start() must be launched without 'early', so that all preceding
 // kernels are complete. A kernel that is launched early must not read anything that the preceding
-// kernel may write before it calls wait_for_kernel_before().
+// kernel may write before it calls wait_for_kernel_before(). At least one of its threads must call
+// it, so that the kernel does not end before the preceding one.
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH

@@ -16,7 +16,8 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int THREADS = 256, POINTS = 2;    // points of a thread, for loads under way
+  constexpr int THREADS = 256,
+                POINTS = 2;    // number of points per thread, so that several loads are under way
 
   // Returns whether a point is farther from its position at the rebuild than half the skin.
   // limit_sq: squared half skin, in squared units of the points.
@@ -134,8 +135,8 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_
   if (n == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);
   const auto limit_sq = static_cast<float>(limit * limit);
-  constexpr unsigned OF_A_BLOCK = POINTS * THREADS;
-  const unsigned blocks = (n + OF_A_BLOCK - 1u) / OF_A_BLOCK;
+  constexpr unsigned POINTS_PER_BLOCK = POINTS * THREADS;
+  const unsigned blocks = (n + POINTS_PER_BLOCK - 1u) / POINTS_PER_BLOCK;
   with_positions(atoms, [&](const auto *x) {
     if (are_doubles)
       convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built,

@@ -194,7 +194,7 @@ bool ResidentPairs::ranges_differ(int part_i, int part_j) const
 }
 
 /* ----------------------------------------------------------------------
-   selects the atoms of each part of both groups; sorts them into bins if there are many
+   selects the atoms of each part of both groups; sorts them into bins unless they are few
 ------------------------------------------------------------------------- */
 
 void ResidentPairs::choose_parts(const DeviceAtoms &atoms, const DeviceSelection &selection,
@@ -206,13 +206,13 @@ void ResidentPairs::choose_parts(const DeviceAtoms &atoms, const DeviceSelection
   Bounds bounds = select(atoms, selection, stream);
   // The cell processor takes one pair of classes. Numbers of partners of groups are only estimates,
   // because they count with the longest range.
-  if (many && parts->size() < single_classes.size()) {
+  if (uses_bins && parts->size() < single_classes.size()) {
     parts = &single_classes;
     bounds = select(atoms, selection, stream);
-    if (!many) {
+    if (!uses_bins) {
       parts = shared;
       bounds = select(atoms, selection, stream);
-      many = false;
+      uses_bins = false;
     }
   }
   if (parts != before) row_buffers.clear();    // buffers of the previous parts
@@ -311,16 +311,18 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       npairs += static_cast<double>(nowned_of[a]) * n_of[b];
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
+  // Bins take a kernel for each ordered pair of classes.
   const bool needs_bins = always_in_bins || !can_list(bounds) ||
       (selection.is_evaluated_once && type_classes.size() == 1);
   few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
-  many = needs_bins || (!few && mean_partners(bounds) >= MANY_PARTNERS);
+  uses_bins = needs_bins || (!few && mean_partners(bounds) >= MANY_PARTNERS);
   return bounds;
 }
 
 // Returns whether points and search points resolve these bounds: they have a fixed number of bits.
 bool ResidentPairs::can_list(const Bounds &bounds) const
 {
+  if (ranges.empty()) return true;
   const double range = *std::max_element(ranges.begin(), ranges.end());
   const BinGrid wide = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (range + skin));
   double extent = 0.0;
@@ -356,7 +358,7 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
   const int nlists = static_cast<int>(n_of.size());
   sorted.assign(nlists, SortedAtoms());
   const double longest = *std::max_element(ranges.begin(), ranges.end()) + skin;
-  if (many) {
+  if (uses_bins) {
     double volume = 1.0;
     for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
     grid = make_bin_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
@@ -434,7 +436,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
   all_rows.clear();
   skin = selection.skin;
   two = selection.bit_b != 0;
-  many = false;
+  uses_bins = false;
   all_atoms = selection.neighbors.neighbor;
   if (all_atoms)
     take_neighbors(atoms, selection.neighbors, stream);
@@ -442,7 +444,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
     row_blocks.reset();
     choose_parts(atoms, selection, stream);
   }
-  if (many) {
+  if (uses_bins) {
     row_buffers.clear();    // partner lists may be large
     DeviceBuffer<int4>().swap(found);
     list_rows_in_bins();
@@ -451,7 +453,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
       for (int j = 0; j < parts->size(); ++j)
         if (range_between(i, j) >= 0.0) find_rows(i, j, stream);
   all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, class_of_type.data(),
-                   precise || many, skin, stream);
+                   precise || uses_bins, skin, stream);
   known_version = version;
 }
 

@@ -5,7 +5,8 @@
 // its partners, which are points; few rows are empty. If the caller has a neighbor list, all atoms
 // become points.
 //
-// If atoms have very many partners, the partners are not listed. The points, in double, are sorted
+// Partners are not listed if atoms have very many of them, if the pairs are evaluated once, or if
+// integers cannot resolve the positions (can_list()). The points, in double, are sorted
 // into bins for the cell processor, which extends its search by the possible moves since the
 // rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
@@ -57,7 +58,7 @@ class ResidentPairs {
     int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
-  bool in_bins() const { return many; }
+  bool in_bins() const { return uses_bins; }
   const BinGrid &bins_grid() const { return grid; }
   // Sorted atoms of a list, in the order of the points.
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
@@ -116,8 +117,8 @@ class ResidentPairs {
   std::vector<double> ranges;    // dmax by number of the function, distance
   double skin = 0.0;
   bool two = false, overlap = false, all_atoms = false;
-  bool few = false;     // few atoms: all pairs are tested, without bins
-  bool many = false;    // many partners: points are sorted into bins
+  bool few = false;          // few atoms: all pairs are tested, without bins
+  bool uses_bins = false;    // points are sorted into bins, and no partners are listed
   std::int64_t nowned[2] = {0, 0};
   std::int64_t copied = 0, rebuilds = 0;
   std::int64_t known_version = 0, known_positions = 0;

@@ -142,7 +142,6 @@ class AtomsByClass {
   }
 
   AtomList operator[](int c) const { return {rows + begin[c], begin[c + 1] - begin[c], nowned[c]}; }
-  int first(int c) const { return begin[c]; }
   AtomList all() const { return {rows, begin.back(), 0}; }
 
  private:
