@@ -312,8 +312,9 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
   // Bins take a kernel for each ordered pair of classes.
-  const bool needs_bins = always_in_bins || !can_list(bounds) ||
+  const bool avoids_lists = always_in_bins ||
       (selection.is_evaluated_once && type_classes.size() == 1);
+  const bool needs_bins = !ranges.empty() && (avoids_lists || !can_list(bounds));
   few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
   uses_bins = needs_bins || (!few && mean_partners(bounds) >= MANY_PARTNERS);
   return bounds;
@@ -322,7 +323,6 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
 // Returns whether points and search points resolve these bounds: they have a fixed number of bits.
 bool ResidentPairs::can_list(const Bounds &bounds) const
 {
-  if (ranges.empty()) return true;
   const double range = *std::max_element(ranges.begin(), ranges.end());
   const BinGrid wide = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (range + skin));
   double extent = 0.0;
