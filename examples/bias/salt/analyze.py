@@ -167,10 +167,8 @@ def main():
     f_error = error(block_f)
     f = profile(binned(samples, weights, coarse))
     f -= f[2]
-    # the bin around a half counts for both numbers, half each
-    distance = np.abs(middle[None] - numbers[:, None])
-    share = np.where(np.isclose(distance, 0.5), 0.5, distance < 0.5)
-    count = histogram @ share.T
+    nearest = np.rint(middle)[None] == numbers[:, None]
+    count = histogram @ nearest.T
     f_others = profile(count.sum(axis=0) / count.sum())
     f_others -= f_others[2]
     for n in range(len(numbers)):
