@@ -311,16 +311,23 @@ def nothing_to_do(lmp, kokkos):
     return None
 
 
-def main():
+def begin(usage, table, why_not=None):
+    """Return LAMMPS, the words after -k and the scale from the arguments BUILD_DIR [KOKKOS [SCALE]], or
+    end with the reason why there is no table; why_not: a reason of the caller."""
     if len(sys.argv) < 2:
-        sys.exit(__doc__)
+        sys.exit(usage)
     lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
     kokkos = (sys.argv[2] if len(sys.argv) > 2 else "on g 1").split()
     scale = float(sys.argv[3]) if len(sys.argv) > 3 else 1
-    reason = nothing_to_do(lmp, kokkos)
+    reason = nothing_to_do(lmp, kokkos) or why_not
     if reason:
-        print(f"No table of KOKKOS runs by {sys.argv[1]}/lmp: {reason}")
-        return
+        print(f"No table of {table} by {sys.argv[1]}/lmp: {reason}")
+        sys.exit()
+    return lmp, kokkos, scale
+
+
+def main():
+    lmp, kokkos, scale = begin(__doc__, "KOKKOS runs")
     print(f"KOKKOS ({' '.join(kokkos)}): milliseconds of a step without and with a bias on the coordination number of "
           "a group,\nmedians of runs that take turns; ms added: the median of the differences of a turn, +-: its standard "
           "error; bytes:\nwhat compute and bias copy between host and GPU. Precision mixed where nothing else is said.\n")

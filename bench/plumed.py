@@ -19,7 +19,7 @@ import statistics
 import sys
 import tempfile
 
-from kokkos import MELT, RATIONAL, median_difference, nothing_to_do, runs_of, steps_of
+from kokkos import MELT, RATIONAL, begin, median_difference, runs_of, steps_of
 from launch import run_lammps
 from run import head, row
 
@@ -120,15 +120,8 @@ def beside_fix_plumed(lmp, folder, kokkos, scale, plugin):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
-    words = (sys.argv[2] if len(sys.argv) > 2 else "on g 1").split()
-    scale = float(sys.argv[3]) if len(sys.argv) > 3 else 1
-    reason = nothing_to_do(lmp, words) or ("" if os.environ.get("PLUMED_KERNEL") else "PLUMED_KERNEL is not set")
-    if reason:
-        print(f"No table of fix coord/plumed by {sys.argv[1]}/lmp: {reason}")
-        return
+    why_not = None if os.environ.get("PLUMED_KERNEL") else "PLUMED_KERNEL is not set"
+    lmp, words, scale = begin(__doc__, "fix coord/plumed", why_not)
     kokkos = ("-k", *words, "-sf", "kk")
     with tempfile.TemporaryDirectory() as folder:
         added_by_biases(lmp, folder, kokkos, scale)

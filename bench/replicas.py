@@ -6,8 +6,8 @@ The system is the melt of kokkos.py with 4,000 atoms, without and with a harmoni
 atoms. "ms of a step of all" is the time in which each of the runs advances by one step: the longest
 time of a run, or the sum of the times one after another. Numbers are medians over turns.
 
-Usage: replicas.py BUILD_DIR [N [KOKKOS [SCALE]]]; N runs, by default 8; BUILD_DIR, KOKKOS and SCALE
-as in kokkos.py.
+Usage: replicas.py BUILD_DIR [KOKKOS [SCALE [N]]]; BUILD_DIR, KOKKOS and SCALE as in kokkos.py; N runs,
+by default 8.
 """
 
 import contextlib
@@ -18,7 +18,8 @@ import subprocess
 import sys
 import tempfile
 
-from kokkos import MELT, RATIONAL, nothing_to_do, runs_of, steps_of
+from kokkos import MELT, RATIONAL, begin, runs_of, steps_of
+from launch import run_lammps
 from run import head, row
 
 TURNS = 5
@@ -39,11 +40,8 @@ def script(scale):
 
 
 @contextlib.contextmanager
-def mps(is_on):
+def mps():
     """Start MPS for the programs of this context."""
-    if not is_on:
-        yield
-        return
     with tempfile.TemporaryDirectory() as folder:
         names = "CUDA_MPS_PIPE_DIRECTORY", "CUDA_MPS_LOG_DIRECTORY"
         os.environ.update(dict.fromkeys(names, folder))
@@ -60,16 +58,12 @@ def times_of(lmp, kokkos, scale, n):
     """Return the milliseconds of a step of n runs at a time, without and with the bias."""
     text, steps = script(scale)
     with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "in.bench"), "w") as file:
-            file.write(text)
-        launcher = ["mpirun", "-np", str(n)] if n > 1 else []
         partition = ["-partition", f"{n}x1"] if n > 1 else []
-        run = subprocess.run([*launcher, lmp, *partition, "-in", "in.bench", "-log", "log", "-screen", "none", "-nocite", "-k",
-                              *kokkos, "-sf", "kk"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        logs = [os.path.join(folder, f"log.{k}" if n > 1 else "log") for k in range(n)]
-        texts = [open(path).read() if os.path.exists(path) else "" for path in logs]
-        if run.returncode != 0:
-            sys.exit(run.stdout + texts[0][-2000:])
+        run_lammps(lmp, folder, text, *partition, "-log", "log", "-k", *kokkos, "-sf", "kk", ranks=n)
+        texts = []
+        for k in range(n):
+            with open(os.path.join(folder, f"log.{k}" if n > 1 else "log")) as file:
+                texts.append(file.read())
     seconds = {}    # [with bias][run][turn]
     for k, output in enumerate(texts):
         for (biased,), time, _ in runs_of(output):
@@ -79,16 +73,8 @@ def times_of(lmp, kokkos, scale, n):
 
 
 def main():
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    lmp = os.path.join(os.path.abspath(sys.argv[1]), "lmp")
-    n = int(sys.argv[2]) if len(sys.argv) > 2 else 8
-    words = (sys.argv[3] if len(sys.argv) > 3 else "on g 1").split()
-    scale = float(sys.argv[4]) if len(sys.argv) > 4 else 1
-    reason = nothing_to_do(lmp, words)
-    if reason:
-        print(f"No table of runs that share a GPU by {sys.argv[1]}/lmp: {reason}")
-        return
+    lmp, words, scale = begin(__doc__, "runs that share a GPU")
+    n = int(sys.argv[4]) if len(sys.argv) > 4 else 8
     alone = [n * time for time in times_of(lmp, words, scale, 1)]
     head("runs", "how", "ms of a step of all", "with bias", "ms added", "times faster with bias")
 
@@ -98,7 +84,7 @@ def main():
     print_row("one after another", *alone)
     print_row("at once", *times_of(lmp, words, scale, n))
     if shutil.which("nvidia-cuda-mps-control"):
-        with mps(True):
+        with mps():
             print_row("one after another, MPS", *(n * time for time in times_of(lmp, words, scale, 1)))
             print_row("at once, MPS", *times_of(lmp, words, scale, n))
 

@@ -103,7 +103,7 @@ bool StagedCells::stage(const CellsInput &in, bool types_are_known, cudaStream_t
   return differ == 0;
 }
 
-void StagedCells::rebuild(const CellsInput &in, cudaStream_t stream)
+void StagedCells::rebuild(const CellsInput &in, bool is_evaluated_once, cudaStream_t stream)
 {
   if (in.b.index) {
     send(masks, rows.size(), stream, [](std::size_t, std::size_t) {
@@ -119,8 +119,8 @@ void StagedCells::rebuild(const CellsInput &in, cudaStream_t stream)
   DeviceSelection selection;
   selection.bit_a = BIT_A;
   selection.bit_b = in.b.index ? BIT_B : 0;
-  selection.is_evaluated_once = in.version == 0 || in.skin <= 0.0;
-  selection.skin = selection.is_evaluated_once ? 0.0 : in.skin;
+  selection.is_evaluated_once = is_evaluated_once;
+  selection.skin = is_evaluated_once ? 0.0 : in.skin;
   engine->rebuild(atoms, selection, 0, stream);
 }
 
@@ -136,7 +136,7 @@ Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *
   if (!has_pairs) select(in);
   if (!stage(in, has_pairs, stream)) has_pairs = false;
   copied.record(stream);
-  if (!has_pairs) rebuild(in, stream);
+  if (!has_pairs) rebuild(in, now.version == 0, stream);
   binned.record(stream);
 
   const auto enqueue = [&] {
@@ -148,7 +148,7 @@ Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *
   enqueue();
   Totals totals = engine->result(stream);
   if (totals.moved) {
-    rebuild(in, stream);
+    rebuild(in, now.version == 0, stream);
     enqueue();
     totals = engine->result(stream);
   }

@@ -42,7 +42,7 @@ class StagedCells {
   void make_engine(const double *weight);
   void select(const CellsInput &);
   bool stage(const CellsInput &, bool types_are_known, cudaStream_t);
-  void rebuild(const CellsInput &, cudaStream_t);
+  void rebuild(const CellsInput &, bool is_evaluated_once, cudaStream_t);
 
   const SwitchTable table;
   const Precision precision;
