@@ -2,9 +2,9 @@
 // resident on the GPU.
 //
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
-// each formula, which also sums S. If no partners are listed, the cell processor runs for each pair
-// of type classes. Reductions follow. Launch of add_forces(): one thread per row, or one thread per
-// four components if forces and derivatives are packed; 256 threads per block, no shared memory.
+// each formula, which also sums S. Without lists of partners, the cell processor runs for each pair
+// of classes, and reductions follow. add_forces() launches one thread per row, or one thread per
+// four components if forces and derivatives are packed: 256 threads per block, no shared memory.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"

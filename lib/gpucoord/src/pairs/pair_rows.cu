@@ -488,7 +488,7 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
     --rebuilds_in_tiles;
   else if (!precise && RowBlockBuilder::are_for(n, n_points, neighbors.capacity, partners)) {
     if (!row_blocks) row_blocks = std::make_unique<RowBlockBuilder>();
-    const double longest = *std::max_element(ranges.begin(), ranges.end());
+    const double longest = longest_range();
     view.blocks = row_blocks->build(atoms, neighbors, longest + skin, stream);
     copied += sizeof(int);
     if (view.blocks.partner) {

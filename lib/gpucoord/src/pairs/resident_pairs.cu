@@ -170,6 +170,18 @@ ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, cons
   send_table(range, range_of_classes);
 }
 
+// Returns the longest range of all functions (distance). There must be a function.
+double ResidentPairs::longest_range() const
+{
+  return *std::max_element(ranges.begin(), ranges.end());
+}
+
+// Returns the grid for the search of partner lists.
+BinGrid ResidentPairs::grid_of_lists(const Bounds &bounds) const
+{
+  return make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (longest_range() + skin));
+}
+
 // Returns the longest range between classes of two parts (distance), or a negative number.
 double ResidentPairs::range_between(int part_i, int part_j) const
 {
@@ -323,8 +335,8 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
 // Returns whether points and search points resolve these bounds: they have a fixed number of bits.
 bool ResidentPairs::can_list(const Bounds &bounds) const
 {
-  const double range = *std::max_element(ranges.begin(), ranges.end());
-  const BinGrid wide = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * (range + skin));
+  const double range = longest_range();
+  const BinGrid wide = grid_of_lists(bounds);
   double extent = 0.0;
   for (int c = 0; c < 3; ++c) {
     extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
@@ -357,8 +369,8 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
 {
   const int nlists = static_cast<int>(n_of.size());
   sorted.assign(nlists, SortedAtoms());
-  const double longest = *std::max_element(ranges.begin(), ranges.end()) + skin;
   if (uses_bins) {
+    const double longest = longest_range() + skin;
     double volume = 1.0;
     for (int c = 0; c < 3; ++c) volume *= bounds.hi[c] - bounds.lo[c] + longest;
     grid = make_bin_grid(bounds, *std::max_element(n_of.begin(), n_of.end()) / volume, longest);
@@ -374,7 +386,7 @@ void ResidentPairs::sort(const Bounds &bounds, cudaStream_t stream)
     }
     return;
   }
-  grid = make_bin_grid(bounds, tuning::LIST_COLUMN_WIDTH * longest);
+  grid = grid_of_lists(bounds);
   for (int k = 0; k < nlists; ++k) {
     const int n = n_of[k];
     if (n == 0) continue;

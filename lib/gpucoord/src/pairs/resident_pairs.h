@@ -86,6 +86,8 @@ class ResidentPairs {
   };
 
   int place(int group, int part) const { return group * parts->size() + part; }
+  double longest_range() const;
+  BinGrid grid_of_lists(const Bounds &) const;
   double range_between(int part_i, int part_j) const;
   bool ranges_differ(int part_i, int part_j) const;
   void choose_parts(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
