@@ -344,6 +344,8 @@ class Arguments(InProcess):
 for style in "hybrid/molecular", "hybrid/scaled":
     if coordtest.kokkos_lacks_pair(style):
         RUNS = {name: case for name, case in RUNS.items() if f"pair_style {style} " not in case[0]}
+if coordtest.lacks_package("MISC"):  # which has pair_style list
+    del RUNS["hybrid takes list for a style"]
 
 
 class Runs(InProcess):
