@@ -66,19 +66,25 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
+  if (args->has_function) {
+    function = std::make_unique<gpucoord::AtomFunction>(args->function);
+    args->device = Words::Device::HOST;
+    comm_forward = 1;
+  }
   backend =
       std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
-  const int extensive = args->norm == CoordArguments::Norm::SUM ? 1 : 0;
+  const bool is_sum = !function || function->is_sum();
+  const int extensive = is_sum && args->norm == CoordArguments::Norm::SUM ? 1 : 0;
   scalar_flag = 1;
   extscalar = extensive;
   vector_flag = 1;
   size_vector = 6;
   extvector = extensive;
   peratom_flag = 1;
-  size_peratom_cols = 4;
+  size_peratom_cols = function ? 5 : 4;
   vector = new double[size_vector];
 }
 
@@ -165,6 +171,7 @@ void ComputeCoordGPU::print_setup(Path path)
     if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
     mesg += "\n";
   }
+  if (function) mesg += fmt::format("  function {}\n", function->description());
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
 }
@@ -415,19 +422,23 @@ gpucoord::CellsInput ComputeCoordGPU::cells_input() const
 ------------------------------------------------------------------------- */
 
 gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, double *peratom,
-                                                      bool reference)
+                                                      bool reference,
+                                                      const gpucoord::SecondPass *second)
 {
   switch (path) {
     case Path::PAIRS:
+      pairs.second = second;
       return reference ? gpucoord::reference_pairs(*table, pairs, want, peratom)
                        : (*backend)->pairs(pairs, want, peratom);
     case Path::ALLPAIRS: {
-      const auto in = gather->allpairs(box);
+      auto in = gather->allpairs(box);
+      in.second = second;
       return reference ? gpucoord::reference_allpairs(*table, in, want, peratom)
                        : (*backend)->allpairs(in, want, peratom);
     }
     default: {
-      const auto cells = cells_input();
+      auto cells = cells_input();
+      cells.second = second;
       if (reference) return gpucoord::reference_cells(*table, cells, want, peratom);
       if (path == Path::CELLS) return (*backend)->cells(cells, want, peratom);
       gpucoord::ListInput in;
@@ -440,6 +451,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
       in.neighmask = NEIGHMASK;
       in.version = list_version;
       in.types = cells.types;
+      in.second = second;
       return (*backend)->list(in, want, peratom);
     }
   }
@@ -517,14 +529,23 @@ void ComputeCoordGPU::compute_share(Share &share)
           : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
+  if (function) begin_function(path);
   if (!share.bad_atom) {
     try {
-      share.mine = evaluate_path(path, share.want, share.peratom, false);
+      share.mine = function ? evaluate_function(share)
+                            : evaluate_path(path, share.want, share.peratom, false, nullptr);
+      if (!function) share.value = share.mine.value;
     } catch (const gpucoord::DeviceError &e) {
       share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
       share.failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
     }
+  }
+  // Other ranks wait for the numbers of this one. Gathered atoms are the same on all ranks.
+  const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !share.bad_atom;
+  if (function && !of.is_reduced && can_fail_alone) {
+    of.rows.clear();
+    weigh(share);
   }
 }
 
@@ -550,6 +571,7 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
   running.path = begin_evaluation(is_for_forces);    // ghost atoms are current then
   running.is_for_forces = is_for_forces;
   running.want = want;
+  const bool is_copied = (want & ATOM_VIRIAL) || function;
   if ((want & DERIVATIVES) && (!keeps_gradients(running) || (want & ATOM_VIRIAL))) {
     if (atom->nmax > nmax) {
       memory->destroy(array_atom);
@@ -558,11 +580,11 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
     }
     if (nmax) {
       const int ncolumns = gpucoord::peratom_columns(want);
-      if (want & ATOM_VIRIAL)
+      if (is_copied)
         with_memory([&] {
-          ten_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
+          library_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
         });
-      running.peratom = want & ATOM_VIRIAL ? ten_columns.data() : &array_atom[0][0];
+      running.peratom = is_copied ? library_columns.data() : &array_atom[0][0];
       std::fill_n(running.peratom, ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
     }
   }
@@ -576,9 +598,9 @@ void ComputeCoordGPU::share(double *numbers)
   with_memory([&] {
     compute_share(running);
   });
-  numbers[0] = running.mine.value;
+  numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
-  numbers[7] = nowned_a;
+  numbers[7] = function ? static_cast<double>(of.rows.size()) : nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
   numbers[10] = 0.0;    // NaN if a gradient is not finite.
@@ -616,9 +638,9 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   ++nevaluations[want];
 
   double npairs_or_atoms = sum[7];
-  if (args->groups == Groups::PAIRS_FILE)
-    npairs_or_atoms = static_cast<double>(args->id_pairs.size());
-  else
+  if (args->groups == Groups::PAIRS_FILE) {
+    if (!function) npairs_or_atoms = static_cast<double>(args->id_pairs.size());
+  } else
     warn_if_empty(static_cast<bigint>(sum[7]), static_cast<bigint>(sum[8]));
 
   set_scale(npairs_or_atoms);
@@ -630,8 +652,12 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (peratom && scale != 1.0)
     for (std::size_t i = 0; i < nlocal; ++i)
       for (int k = 1; k < ncolumns; ++k) peratom[ncolumns * i + k] *= scale;
-  if (peratom && want & ATOM_VIRIAL)
+  if (peratom && peratom == library_columns.data())
     for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
+  if (peratom && function) {
+    for (std::size_t i = 0; i < nlocal; ++i) array_atom[i][4] = 0.0;
+    for (std::size_t k = 0; k < of.rows.size(); ++k) array_atom[of.rows[k]][4] = of.f[k];
+  }
   return scale * sum[0];
 }
 
@@ -683,6 +709,7 @@ double ComputeCoordGPU::memory_usage()
 {
   return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
-      static_cast<double>(ten_columns.capacity()) * sizeof(double) +
+      static_cast<double>(library_columns.capacity()) * sizeof(double) +
+      static_cast<double>(of.s_of_atoms.capacity() + of.weights.capacity()) * sizeof(double) +
       static_cast<double>(member.capacity());
 }

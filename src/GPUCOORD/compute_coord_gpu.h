@@ -21,6 +21,7 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 #include "gpucoord_variable.h"
 
+#include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
 
 #include <cstdint>
@@ -43,6 +44,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   double compute_scalar() override;
   void compute_vector() override;
   void compute_peratom() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
   std::string dynamic_group() const override;
@@ -74,6 +77,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
     bool is_for_forces = false;    // in a force evaluation, for fixes
     double *peratom = nullptr;     // [nlocal][peratom_columns(want)]; null: not wanted on the host
     gpucoord::Contribution mine;
+    double value = 0.0;     // share of this rank in S, before norm
     bigint bad_atom = 0;    // ID of an atom whose position is not finite, -1 without IDs; 0: none
     std::string failed;     // why this rank has no contribution; "": it has
   };
@@ -100,7 +104,12 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   bigint select_atoms();
   void list_selected_atoms();
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
-  gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference);
+  gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
+                                       const gpucoord::SecondPass *);
+  gpucoord::Contribution evaluate_function(Share &);
+  gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
+  void begin_function(Path);
+  const double *weigh(Share &);
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const char *way_out) const;
   void compare_with_reference(const Share &);
@@ -108,6 +117,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string functions_in_words() const;
 
   std::unique_ptr<CoordArguments> args;
+  std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs
   std::unique_ptr<gpucoord::SwitchTable> table;
   std::unique_ptr<Backend> backend;
   std::unique_ptr<CoordGather> gather;
@@ -129,9 +139,19 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   Path last_path;    // last evaluation, or setup
   Share running;     // between start_evaluation() and finish_evaluation()
-  // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
-  // whole pairs, not of half of each.
-  std::vector<double> ten_columns;
+  // [nlocal][peratom_columns(want)] where this differs from array_atom: with ATOM_VIRIAL, or with a
+  // function. The virials are those of whole pairs, not of half of each.
+  std::vector<double> library_columns;
+
+  // Of a function, in this evaluation.
+  struct OfFunction {
+    std::vector<int> rows;                        // owned atoms of the first group
+    std::vector<double> s, f, slope;              // [rows]
+    std::vector<double> s_of_atoms;               // [nlocal]
+    std::vector<double> weights;                  // [nlocal + nghost]
+    const double *weights_of_engine = nullptr;    // see SecondPass
+    bool is_reduced = false;                      // this rank has taken part in sums over ranks
+  } of;
 
   // of this evaluation
   gpucoord::Box box;

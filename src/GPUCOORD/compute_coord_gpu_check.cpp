@@ -29,7 +29,7 @@ void ComputeCoordGPU::compare_with_reference(const Share &share)
   const double *const peratom = share.peratom;
   const int ncolumns = gpucoord::peratom_columns(want);
   std::vector<double> expected(ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
-  const auto reference = evaluate_path(share.path, want, peratom ? expected.data() : nullptr, true);
+  const auto reference = evaluate_reference(share, peratom ? expected.data() : nullptr);
 
   double local[7], total[7], difference_sums[7];
   local[0] = reference.value;

@@ -10,6 +10,7 @@
 
 #include "coord_arguments.h"
 
+#include "coord_function.h"
 #include "coord_switch.h"
 #include "gpucoord_broadcast_text.h"
 
@@ -30,9 +31,9 @@
 using namespace LAMMPS_NS;
 using Words::choose;
 
-static const std::vector<std::string> KEYWORDS = {"group2",    "pairs",  "pairs/file", "switch",
-                                                  "coeff",     "norm",   "image",      "engine",
-                                                  "precision", "device", "check"};
+static const std::vector<std::string> KEYWORDS = {"group2", "pairs",     "pairs/file", "switch",
+                                                  "coeff",  "function",  "norm",       "image",
+                                                  "engine", "precision", "device",     "check"};
 
 /* ---------------------------------------------------------------------- */
 
@@ -40,7 +41,7 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 {
   bool have_switch = false;
   functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
-  int engine_position = 0, image_position = 0;
+  int engine_position = 0, image_position = 0, norm_position = 0, function_position = 0;
   int iarg = 3;
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
@@ -72,7 +73,14 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
               .parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
+    } else if (keyword == "function") {
+      if (has_function)
+        error->all(FLERR, iarg, "Compute coord/gpu takes one function, but a second one is given");
+      has_function = true;
+      function_position = iarg + 1;
+      function = CoordFunction(lmp, "Compute coord/gpu").parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "norm") {
+      norm_position = iarg;
       norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg,
                           {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, input, error);
       iarg += 2;
@@ -125,6 +133,16 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
   }
 
   // Contradicting options are errors.
+
+  if (has_function && norm_position && !gpucoord::AtomFunction(function).is_sum())
+    error->all(FLERR, norm_position,
+               "Compute coord/gpu function {} is not a sum over atoms and takes no norm - leave "
+               "norm out",
+               arg[function_position]);
+  if (has_function && device == Words::Device::CUDA)
+    error->all(FLERR, device_position,
+               "Compute coord/gpu function is only supported on the host - use device host or "
+               "device auto");
 
   const bool has_end = table().has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;

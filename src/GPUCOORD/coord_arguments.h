@@ -13,6 +13,7 @@
 
 #include "pointers.h"
 
+#include "gpucoord/atom_function.h"
 #include "gpucoord/switch_table.h"
 #include "gpucoord_words.h"
 
@@ -38,6 +39,8 @@ class CoordArguments : protected Pointers {
   std::string group2;                                 // for TWO and PAIRS: name of the second group
   std::vector<std::pair<tagint, tagint>> id_pairs;    // for PAIRS_FILE
   std::vector<tagint> pair_ids;                       // sorted unique atom IDs of id_pairs
+  bool has_function = false;
+  gpucoord::AtomFunctionOptions function;
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;

@@ -24,6 +24,8 @@ using namespace LAMMPS_NS;
 void CoordGather::gather()
 {
   nowned = static_cast<int>(mine.size());
+  counts.assign(comm->nprocs, 0);
+  first.assign(comm->nprocs + 1, 0);
   if (comm->nprocs == 1) {
     atoms = mine;
     first_owned = 0;
@@ -33,7 +35,6 @@ void CoordGather::gather()
   MPI_Type_contiguous(sizeof(Atom), MPI_BYTE, &type);
   MPI_Type_commit(&type);
 
-  std::vector<int> counts(comm->nprocs), first(comm->nprocs + 1, 0);
   MPI_Allgather(&nowned, 1, MPI_INT, counts.data(), 1, MPI_INT, world);
   bigint total = 0;
   for (int r = 0; r < comm->nprocs; ++r) {
@@ -49,6 +50,37 @@ void CoordGather::gather()
   atoms.resize(first[comm->nprocs]);
   MPI_Allgatherv(mine.data(), nowned, type, atoms.data(), counts.data(), first.data(), type, world);
   MPI_Type_free(&type);
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordGather::gather_numbers(const double *of_row)
+{
+  std::vector<double> &of_mine = numbers_out;
+  of_mine.clear();
+  for (const Atom &one : mine) of_mine.push_back(of_row[one.row]);
+  numbers.resize(atoms.size());
+  if (comm->nprocs == 1)
+    numbers = of_mine;
+  else
+    MPI_Allgatherv(of_mine.data(), nowned, MPI_DOUBLE, numbers.data(), counts.data(), first.data(),
+                   MPI_DOUBLE, world);
+}
+
+const std::vector<double> &CoordGather::numbers_of_group(const double *of_row)
+{
+  gather_numbers(of_row);
+  numbers_out.clear();
+  for (const std::int64_t k : a.id) numbers_out.push_back(numbers[k]);
+  return numbers_out;
+}
+
+const std::vector<double> &CoordGather::numbers_of_pairs(const double *of_row)
+{
+  gather_numbers(of_row);
+  numbers_out.clear();
+  for (const int k : pair_first) numbers_out.push_back(numbers[k]);
+  return numbers_out;
 }
 
 /* ---------------------------------------------------------------------- */
@@ -140,6 +172,7 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
 {
   pair_xa.clear();
   pair_xb.clear();
+  pair_first.clear();
   pair_row_a.clear();
   pair_row_b.clear();
   pair_type_a.clear();
@@ -151,6 +184,7 @@ gpucoord::PairsInput CoordGather::make_pairs(const gpucoord::Box &box,
     if (!is_mine(ia) && !is_mine(ib)) continue;
     pair_xa.insert(pair_xa.end(), atoms[ia].x, atoms[ia].x + 3);
     pair_xb.insert(pair_xb.end(), atoms[ib].x, atoms[ib].x + 3);
+    pair_first.push_back(ia);
     pair_row_a.push_back(is_mine(ia) ? atoms[ia].row : -1);
     pair_row_b.push_back(is_mine(ib) ? atoms[ib].row : -1);
     pair_type_a.push_back(atoms[ia].type);

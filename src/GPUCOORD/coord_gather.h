@@ -42,6 +42,11 @@ class CoordGather : protected Pointers {
 
   gpucoord::AllPairsInput allpairs(const gpucoord::Box &) const;
 
+  // Collective. Gathers one number of each gathered atom from its owner; of_row: [nlocal]. Returns
+  // the numbers of the atoms of the first group, or of the first atom of each pair.
+  const std::vector<double> &numbers_of_group(const double *of_row);
+  const std::vector<double> &numbers_of_pairs(const double *of_row);
+
   // Return pairs of the gathered atoms: of the two groups in the order of ID, or by ID. Errors are
   // raised on all ranks if the groups differ in size, an atom is paired with itself or an ID does
   // not exist.
@@ -59,6 +64,7 @@ class CoordGather : protected Pointers {
     int type;
   };
   void gather();
+  void gather_numbers(const double *of_row);
   gpucoord::PairsInput make_pairs(const gpucoord::Box &,
                                   const std::vector<std::pair<int, int>> &index_pairs);
 
@@ -66,6 +72,8 @@ class CoordGather : protected Pointers {
   std::vector<Atom> mine;     // owned by this rank
   std::vector<Atom> atoms;    // atoms of all ranks, ordered by rank
   int first_owned = 0, nowned = 0;
+  std::vector<int> counts, first;    // [nprocs], [nprocs + 1] atoms of each rank
+  std::vector<double> numbers, numbers_out;
 
   // The same data as arrays for the library.
   struct Group {
@@ -77,6 +85,7 @@ class CoordGather : protected Pointers {
   } a, b;
   bool two = false;
   std::vector<double> pair_xa, pair_xb;
+  std::vector<int> pair_first;    // index in atoms
   std::vector<int> pair_row_a, pair_row_b, pair_type_a, pair_type_b;
 };
 

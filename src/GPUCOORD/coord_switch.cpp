@@ -100,7 +100,7 @@ double CoordSwitch::number(const char *word, const std::string &keyword) const
 /* ---------------------------------------------------------------------- */
 
 SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
-                                 const std::vector<std::string> &next)
+                                 const std::vector<std::string> &next, Range range)
 {
   const auto position = [this](const char *word) {
     return Words::position(input, word);
@@ -155,7 +155,9 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
                next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
 
   try {
-    const std::string warning = gpucoord::Switch(o).stretch_warning();
+    const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)
+                                                             : gpucoord::Switch(o);
+    const std::string warning = checked.stretch_warning();
     if (comm->me == 0 && !warning.empty())
       error->warning(FLERR, "{} {}: {}", command, name, warning);
   } catch (const gpucoord::SwitchError &e) {

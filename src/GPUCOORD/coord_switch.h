@@ -34,10 +34,13 @@ class CoordSwitch : protected Pointers {
   {
   }
 
+  // The range where dmax is not given: that of the function, or without end.
+  enum class Range { DEFAULT, ENDLESS };
+
   // Reads a function from arg[iarg + 1] on, and sets iarg to the first argument after it. next:
   // keywords that may follow.
   gpucoord::SwitchOptions parse(int &iarg, int narg, char **arg,
-                                const std::vector<std::string> &next);
+                                const std::vector<std::string> &next, Range range = Range::DEFAULT);
 
   // the words that parse() would read
   static std::string words(const gpucoord::SwitchOptions &);

@@ -328,7 +328,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_shar
   if (share.failed.empty()) {
     try {
       const auto result = on_device->result(device->stream());
-      share.mine.value = result.value;
+      share.mine.value = share.value = result.value;
       std::copy_n(result.virial, 6, share.mine.virial);
       if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
       if (result.moved) warn_of_moved_atoms();

@@ -204,10 +204,11 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
             }
             return total;
           };
-          const auto together = [&](auto kernel) {
+          const auto together = [&](auto kernel, const Real *weights_of_partners = nullptr) {
             std::vector<double> sums(gpucoord::NSUMS, 0.0);
             kernel(tables[0].constants, custom_functions.data(), n, x.data(), y.data(), z.data(),
-                   of_class.data(), Real(0.1), Real(-0.2), Real(0.3), self, sums.data());
+                   of_class.data(), weights_of_partners, Real(0.1), Real(-0.2), Real(0.3), self,
+                   sums.data());
             return sums;
           };
           double scale = 1.0;
@@ -225,6 +226,30 @@ TYPED_TEST(Kernels, gather_classes_adds_what_gather_adds_for_each_class)
               EXPECT_NEAR(in_window[k], expected_in_window[k], 200.0 * eps * scale)
                   << set.name << " " << c.name << " n " << n << " windowed sum " << k;
             }
+          }
+          // With weights of partners: the sum of single partners, each times its weight.
+          std::vector<Real> weights_of_partners;
+          std::vector<double> expected_of_weighted(gpucoord::NSUMS, 0.0);
+          for (int k = 0; k < n; ++k) {
+            weights_of_partners.push_back(static_cast<Real>(u(random)));
+            const int number = table.number(1, type[k]);
+            double sums[gpucoord::NSUMS] = {};
+            if (k != self)
+              set.kernels.gather[gpucoord::DERIVATIVES | gpucoord::VIRIAL](
+                  functions[number].constants, custom_functions[number], 1, &x[k], &y[k], &z[k],
+                  Real(0.1), Real(-0.2), Real(0.3), -1, sums);
+            for (int c2 = 0; c2 < gpucoord::NSUMS; ++c2)
+              expected_of_weighted[c2] += static_cast<double>(weights_of_partners[k]) *
+                  weight[table.place(1, type[k])] * sums[c2];
+          }
+          weights_of_partners.push_back(0);    // never empty
+          const auto weighted = together(set.kernels.gather_classes, weights_of_partners.data()),
+                     weighted_virial =
+                         together(set.kernels.gather_classes_virial, weights_of_partners.data());
+          for (int k = 0; k < gpucoord::NSUMS; ++k) {
+            EXPECT_NEAR(weighted_virial[k], expected_of_weighted[k], 600.0 * eps * scale)
+                << set.name << " " << c.name << " n " << n << " weighted sum " << k;
+            if (k < 4) EXPECT_EQ(weighted[k], weighted_virial[k]) << set.name << " " << c.name;
           }
         }
     }

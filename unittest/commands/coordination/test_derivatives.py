@@ -59,6 +59,16 @@ def computes(box, x):
         "smap": f"all coord/gpu switch smap {r0!r} a 6 b 8 dmax {short!r}",
         "q": f"all coord/gpu switch q beta {8 / half!r} ref {0.3 * half!r} dmax {short!r}",
         "custom": f"all coord/gpu switch custom {r0!r} func \"1/(1+x^5)\" dmax {short!r}",
+        # Functions of coordination numbers, every engine.
+        "more": f"all coord/gpu {rational} {long!r} image all function more_than rational 1.5 nn 6 mm 12",
+        "less": f"left coord/gpu group2 middle {rational} {long!r} image all norm mean function less_than exp 1.0",
+        "between": f"left coord/gpu group2 right {rational} {short!r} engine list function between 0.1 0.8",
+        "moment": f"all coord/gpu {rational} {short!r} engine list function moment 3",
+        "min": f"all coord/gpu {rational} {long!r} image all function min 1.0",
+        "max": f"left coord/gpu group2 middle {rational} {short!r} engine allpairs function max 0.2",
+        "alt_min": f"all coord/gpu {rational} {long!r} image minimum function alt_min 2.0",
+        "square": f"left coord/gpu pairs right {rational} {far!r} image minimum function custom s^2",
+        "sum": f"all coord/gpu switch custom {r0!r} func \"1/(1+x^5)\" dmax {short!r} function sum",
     }
 
 
@@ -90,7 +100,7 @@ class Derivatives(unittest.TestCase):
         self.each_box(self.displace)
 
     def displace(self, title, lmp, box, x, names):
-        found = {name: coordtest.atoms_of(lmp, name)[:, 1:] for name in names}
+        found = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
         expected = {name: np.empty_like(found[name]) for name in names}
         for atom in range(len(x)):
             for axis in range(3):
@@ -118,7 +128,7 @@ class Derivatives(unittest.TestCase):
         if not box.tilted and all(box.periodic):
             lmp.command("change_box all triclinic")
         found = {name: coordtest.virial_of(lmp, name) for name in names}
-        slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:] for name in names}
+        slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in names}
         components = coordtest.COMPONENTS
         if not coordtest.can_shear(box):
             components = components[:3]

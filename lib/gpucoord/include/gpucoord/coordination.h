@@ -37,6 +37,12 @@ struct Contribution {
 // atoms of all ranks, column 0 adds up to 2 S, and the virials add up to 2 W. peratom is not used,
 // and may be null, if want lacks DERIVATIVES.
 //
+// With a second pass (SecondPass in pairs.h), S is a function of coordination numbers. dS/dx and
+// the virials are those of the sum of w_i s_i over the atoms i of a, with constant weights. The
+// value is the sum of s_i, and column 0 is s_i of the atoms of a. In pair mode, s_i is the sum over
+// all pairs that have i as the first atom. WINDOWED is not supported. The CUDA backend does not
+// support a second pass, and throws std::invalid_argument.
+//
 // Atom indices, counts and buffers must be valid, positions finite, and the atoms of a pair
 // different; the functions do not check this. cells() and list() throw std::invalid_argument if
 // dmax is infinite. The CUDA backend throws DeviceError.

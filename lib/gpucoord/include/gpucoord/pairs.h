@@ -9,6 +9,7 @@
 #include "gpucoord/types.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace gpucoord {
@@ -32,6 +33,17 @@ struct PairTypes {
   const double *weight = nullptr;
 };
 
+// A function of coordination numbers, S = sum of f(s_i) over the atoms i of a, takes two passes
+// over pairs. The first one finds s_i, the sum of s(r_ij) over all partners of i. In the second
+// one, partners j in a have the weight w_j = f'(s_j), which the caller gives.
+struct SecondPass {
+  double *s = nullptr;    // [nlocal] the first pass adds s_i, by row of the per-atom output
+  // Called once, between the passes, on the thread of the caller. Returns the weights, [nweights]
+  // as the inputs of the engines say; null: there is no second pass, and S has no derivatives.
+  std::function<const double *()> weights;
+  std::int64_t nweights = 0;
+};
+
 // Engine 'cells': builds its own cutoff bins over owned and ghost atoms. Supports any box.
 struct CellsInput {
   const double *x = nullptr;    // [nall][3] positions, owned first, then ghosts, distance
@@ -41,7 +53,8 @@ struct CellsInput {
   // than 16 dmax since the first of them. 0: unknown. A device keeps the pairs that it found until
   // an atom has moved by half the skin, or types or weights have changed.
   std::int64_t version = 0;
-  double skin = 0.0;    // distance; 0: pairs are not kept
+  double skin = 0.0;                     // distance; 0: pairs are not kept
+  const SecondPass *second = nullptr;    // weights: [nall]
 };
 
 // Engine 'list': full neighbor lists from the caller, with owned and ghost atoms j. They must be
@@ -58,7 +71,8 @@ struct ListInput {
   PairTypes types;
   // [4] additional weight, selected by the two highest bits of a neighbor; null: 1.
   const double *special = nullptr;
-  Window window;    // for WINDOWED
+  Window window;                         // for WINDOWED
+  const SecondPass *second = nullptr;    // weights: [nall]
 };
 
 // Engine 'allpairs': owned atoms with the nearest images of atoms gathered from all ranks. An atom
@@ -75,6 +89,7 @@ struct AllPairsInput {
     const int *row = nullptr;            // [nowned] row of the per-atom output
     const int *type = nullptr;           // [n] if the table of functions has types
   } a, b;                                // b.x null: within group a
+  const SecondPass *second = nullptr;    // weights: [a.n]
 };
 
 // Pair mode: atom k of one group with the nearest image of atom k of the other group.
@@ -84,6 +99,7 @@ struct PairsInput {
   const double *xa = nullptr, *xb = nullptr;       // [n][3] distance
   const int *row_a = nullptr, *row_b = nullptr;    // [n] row of the per-atom output; -1: not owned
   const int *type_a = nullptr, *type_b = nullptr;    // [n] if the table of functions has types
+  const SecondPass *second = nullptr;                // weights: [n] of the first atom of each pair
 };
 
 // From this mean number of partners on, partners are not listed; atoms are kept in bins instead.

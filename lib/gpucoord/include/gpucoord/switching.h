@@ -133,6 +133,10 @@ class GPUCOORD_API Switch {
   double at_zero = 1.0, at_dmax = 0.0;    // s'(0) and s'(dmax) where stretched
 };
 
+// A function whose range has no end where dmax is not given; functions that require dmax still do.
+// Throws SwitchError.
+GPUCOORD_API Switch make_endless_switch(SwitchOptions);
+
 // s(r) many times in double: an expression is parsed once. One object serves one thread.
 class GPUCOORD_API SwitchEvaluator {
  public:

@@ -29,6 +29,7 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
+#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
@@ -438,22 +439,31 @@ namespace {
     }
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
+      refuse(in.second);
       return backend.enter().cells(in, want, peratom);
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
+      refuse(in.second);
       return backend.enter().list(in, want, peratom);
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
+      refuse(in.second);
       return backend.enter().allpairs(in, want, peratom);
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
+      refuse(in.second);
       return backend.enter().pairs(in, want, peratom);
     }
 
    private:
+    static void refuse(const SecondPass *second)
+    {
+      if (second)
+        throw std::invalid_argument("a second pass over pairs is only supported on the host");
+    }
     DeviceGuard<Coordination> backend;
   };
 

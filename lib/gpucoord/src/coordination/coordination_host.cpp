@@ -67,15 +67,23 @@ namespace {
       result.timings.bins = seconds() - start;
 
       const auto pass = [&](const std::vector<ClassBins> &bi, const std::vector<ClassBins> &bj,
-                            unsigned wanted, bool counts) {
+                            const Pass &of) {
         for (int gi = 0; gi < groups.size(); ++gi)
           for (int gj = 0; gj < groups.size(); ++gj)
-            gather_cells(grid, bi[gi], bj[gj], class_functions->between(classes, groups, gi, gj),
-                         wanted, peratom, counts, result);
+            gather_cells(grid, bi[gi], bj[gj],
+                         class_functions->between(classes, groups, gi, gj, of.is_weighted()), of,
+                         result);
       };
-      pass(bins_a, two ? bins_b : bins_a, want, true);
-      if (!two) halve(result);
-      if (two && peratom) pass(bins_b, bins_a, want_of_second(want), false);
+      const auto first = [&](const Pass &of) {
+        pass(bins_a, two ? bins_b : bins_a, of);
+      };
+      const auto second = [&](const Pass &of) {
+        pass(two ? bins_b : bins_a, bins_a, of);
+      };
+      if (in.second)
+        make_passes_of_function(*in.second, owned_of(in.a), want, peratom, first, second, result);
+      else
+        make_passes(two, want, peratom, first, second, result);
       return result;
     }
 
@@ -87,10 +95,16 @@ namespace {
       Contribution result;
       const bool two = in.b.index != nullptr;
       const TypeClasses classes(table, in.types.weight);
-      gather_list(in, in.a, two ? 2 : 1, classes, lists_a, want, peratom, true, result);
-      if (!two) halve(result);
-      if (two && peratom)
-        gather_list(in, in.b, 1, classes, lists_b, want_of_second(want), peratom, false, result);
+      const auto first = [&](const Pass &of) {
+        gather_list(in, in.a, two ? 2 : 1, classes, lists_a, of, result);
+      };
+      const auto second = [&](const Pass &of) {
+        gather_list(in, two ? in.b : in.a, 1, classes, lists_b, of, result);
+      };
+      if (in.second)
+        make_passes_of_function(*in.second, owned_of(in.a), want, peratom, first, second, result);
+      else
+        make_passes(two, want, peratom, first, second, result);
       return result;
     }
 
@@ -100,10 +114,18 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const bool two = in.b.x != nullptr;
-      gather_allpairs(in.box, in.a, two ? in.b : in.a, want, peratom, true, result);
-      if (!two) halve(result);
-      if (two && peratom)
-        gather_allpairs(in.box, in.b, in.a, want_of_second(want), peratom, false, result);
+      const AllPairsInput::Group &b = two ? in.b : in.a;
+      const auto first = [&](const Pass &of) {
+        gather_allpairs(in.box, in.a, b, of, result);
+      };
+      const auto second = [&](const Pass &of) {
+        gather_allpairs(in.box, b, in.a, of, result);
+      };
+      if (in.second) {
+        const OwnedAtoms owned = {in.a.nowned, in.a.row, nullptr, in.a.first_owned};
+        make_passes_of_function(*in.second, owned, want, peratom, first, second, result);
+      } else
+        make_passes(two, want, peratom, first, second, result);
       return result;
     }
 
@@ -113,25 +135,15 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       Contribution result;
       const double start = seconds();
-      run_blocks(
-          in.n, 64, result,
-          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
-            for (std::int64_t k = begin; k < end; ++k) {
-              const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
-              if (number == SwitchTable::NONE) continue;
-              double sums[NSUMS] = {};
-              Real dx, dy, dz;
-              functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
-                                                      &dy, &dz);
-              gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
-              // the owner of the first atom counts the pair
-              if (in.row_a[k] >= 0) add_to_block(sums, want, block);
-              // An atom may occur in many pairs, so blocks of different threads could write to the
-              // same atom. This is why there is only one thread if peratom is wanted.
-              if (peratom) add_pair(in, k, sums, peratom_columns(want), peratom);
-            }
-          },
-          peratom ? 1 : nthreads);
+      if (in.second) {
+        evaluate_pairs(in, VALUE, nullptr, in.second->s, nullptr, result);
+        const double value = result.value;
+        const double *const weights = in.second->weights();
+        if (weights && want & (DERIVATIVES | VIRIAL))
+          evaluate_pairs(in, want, peratom, nullptr, weights, result);
+        result.value = value;
+      } else
+        evaluate_pairs(in, want, peratom, nullptr, nullptr, result);
       result.timings.pairs = seconds() - start;
       return result;
     }
@@ -141,14 +153,89 @@ namespace {
       // [functions] null: a built-in formula.
       std::vector<std::unique_ptr<CustomFunction>> custom;
       std::vector<CustomFunction *> custom_functions;
-      std::vector<int> classes;    // of the candidates for partners
+      // Of the candidates for partners.
+      std::vector<int> classes;
+      std::vector<Real> weights;
     };
 
     // Bins of a group of classes.
     struct ClassBins {
       CellBins bins;
       std::vector<int> classes;    // [atoms]; empty: no group has several classes
+      int first_class;             // of the group
+      int class_of(int k) const { return classes.empty() ? first_class : classes[k]; }
     };
+
+    // A pass over the partners of some atoms.
+    struct Pass {
+      unsigned want;
+      double *peratom;        // null: none
+      bool counts;            // the sums count in S and W, not only in the per-atom output
+      double *s = nullptr;    // [nlocal] where column 0 is added as well
+      // Of the partners, rounded in units of unit; null: 1. Column 0 is not added with weights.
+      const double *weights = nullptr;
+      double unit = 1.0;
+      bool is_weighted() const { return weights != nullptr; }
+    };
+
+    // The owned atoms of a: row of the per-atom output, and index of the weight.
+    struct OwnedAtoms {
+      std::int64_t n;
+      const int *row;      // [n]
+      const int *index;    // [n]; null: first_index + k
+      std::int64_t first_index;
+    };
+    static OwnedAtoms owned_of(const AtomList &a) { return {a.nowned, a.index, a.index, 0}; }
+
+    template <class First, class Second>
+    static void make_passes(bool two, unsigned want, double *peratom, const First &first,
+                            const Second &second, Contribution &result)
+    {
+      first({want, peratom, true});
+      if (!two)
+        halve(result);
+      else if (peratom)
+        second({want_of_second(want), peratom, false});
+    }
+
+    // dS/dx and the virial of an atom are w_i times its own sums, which the first pass has found,
+    // and the sums of its partners times their weights.
+    template <class First, class Second>
+    void make_passes_of_function(const SecondPass &function, const OwnedAtoms &owned, unsigned want,
+                                 double *peratom, const First &first, const Second &second,
+                                 Contribution &result)
+    {
+      first({want & ATOM_VIRIAL ? want : want & DERIVATIVES, peratom, true, function.s});
+      std::fill(result.virial, result.virial + 6, 0.0);
+      const double *const weights = function.weights();
+      if (!weights || !(want & (DERIVATIVES | VIRIAL))) return;
+      if (peratom) scale_rows(owned, weights, peratom_columns(want), peratom);
+      const double value = result.value, unit = unit_of(weights, function.nweights);
+      if (unit > 0.0) second({want, peratom, true, nullptr, weights, unit});
+      result.value = value;
+    }
+
+    void scale_rows(const OwnedAtoms &owned, const double *weights, int columns, double *peratom)
+    {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (owned.n > 4096)
+      for (std::int64_t k = 0; k < owned.n; ++k) {
+        const double w = weights[owned.index ? owned.index[k] : owned.first_index + k];
+        double *const out = peratom + columns * static_cast<std::size_t>(owned.row[k]);
+        for (int c = 1; c < columns; ++c) out[c] *= w;
+      }
+    }
+
+    // Returns a power of two near the largest weight, so that all of them are in the range of Real,
+    // or 0 if all are 0.
+    static double unit_of(const double *weights, std::int64_t n)
+    {
+      double largest = 0.0;
+      for (std::int64_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(weights[k]));
+      if (!(largest > 0.0)) return 0.0;
+      int exponent;
+      std::frexp(largest, &exponent);
+      return std::ldexp(1.0, exponent);
+    }
 
     // Every pair occurred twice, once from each end.
     static void halve(Contribution &result)
@@ -164,12 +251,16 @@ namespace {
         for (int c = 0; c < 6; ++c) block.virial[c] += sums[4 + c];
     }
 
-    static void store(const double *sums, unsigned want, int row, double *peratom)
+    // Adds the sums of an owned atom to the outputs of the pass.
+    static void store(double *sums, const Pass &of, int row, BlockSums &block)
     {
-      if (!peratom) return;
-      const int columns = peratom_columns(want);
-      double *const out = peratom + columns * static_cast<std::size_t>(row);
-      for (int c = 0; c < columns; ++c) out[c] += sums[c];
+      for (int k = 0; of.is_weighted() && k < NSUMS; ++k) sums[k] *= of.unit;
+      add_to_block(sums, of.want, block);
+      if (of.s) of.s[row] += sums[0];
+      if (!of.peratom) return;
+      const int columns = peratom_columns(of.want);
+      double *const out = of.peratom + columns * static_cast<std::size_t>(row);
+      for (int c = of.is_weighted() ? 1 : 0; c < columns; ++c) out[c] += sums[c];
     }
 
     // Adds the terms of one function; see GatherFunction. ATOM_VIRIAL needs no separate kernel,
@@ -189,16 +280,17 @@ namespace {
       for (int k = 0; k < NSUMS; ++k) total[k] += weight * sums[k];
     }
 
-    // Adds the terms of partners of several classes.
-    static void gather_tables(const std::vector<ClassTable<Real>> &tables, unsigned want,
+    // Adds the terms of partners of several classes, or with weights.
+    static void gather_tables(const std::vector<ClassTable<Real>> &tables, const Pass &of,
                               Scratch &s, int n, Real xi, Real yi, Real zi, int self, double *sums)
     {
       for (const auto &table : tables) {
-        const auto kernel = want & WINDOWED ? table.kernels->gather_classes_windowed
-            : want & VIRIAL                 ? table.kernels->gather_classes_virial
-                                            : table.kernels->gather_classes;
+        const auto kernel = of.want & WINDOWED ? table.kernels->gather_classes_windowed
+            : of.want & VIRIAL                 ? table.kernels->gather_classes_virial
+                                               : table.kernels->gather_classes;
         kernel(table.constants, s.custom_functions.data(), n, s.x.data(), s.y.data(), s.z.data(),
-               s.classes.data(), xi, yi, zi, self, sums);
+               s.classes.data(), of.is_weighted() ? s.weights.data() : nullptr, xi, yi, zi, self,
+               sums);
       }
     }
 
@@ -209,8 +301,9 @@ namespace {
       by_class.sort(atoms, type, groups);
       some.resize(groups.size());
       for (int g = 0; g < groups.size(); ++g) {
-        auto &[bins, of_atoms] = some[g];
+        auto &[bins, of_atoms, first_class] = some[g];
         bins.build(grid, x, by_class[g], nthreads);
+        first_class = groups.classes_of(g).front();
         of_atoms.clear();
         if (classes.size() == groups.size()) continue;
         for (const int row : bins.row) of_atoms.push_back(classes.of(type[row]));
@@ -235,11 +328,9 @@ namespace {
       result.timings.reduction += seconds() - start;
     }
 
-    // Sums over the atoms j of one set of bins for the owned atoms i of another. counts: the sums
-    // count in S and W, not only in the per-atom output.
+    // Sums over the atoms j of one set of bins for the owned atoms i of another.
     void gather_cells(const CellGrid &grid, const ClassBins &of_i, const ClassBins &of_j,
-                      const GroupInteraction<Real> &between, unsigned want, double *peratom,
-                      bool counts, Contribution &result)
+                      const GroupInteraction<Real> &between, const Pass &of, Contribution &result)
     {
       if (between.dmax == 0.0) return;
       const double start = seconds();
@@ -258,7 +349,12 @@ namespace {
                   collect_candidates(keep_near_box, between.dmax, grid, bi, bj, task, s);
               if (!between.is_one) {
                 s.classes.resize(s.index.size());
-                for (int k = 0; k < found.count; ++k) s.classes[k] = of_j.classes[s.index[k]];
+                for (int k = 0; k < found.count; ++k) s.classes[k] = of_j.class_of(s.index[k]);
+              }
+              if (of.is_weighted()) {
+                s.weights.resize(s.index.size());
+                for (int k = 0; k < found.count; ++k)
+                  s.weights[k] = static_cast<Real>(of.weights[bj.row[s.index[k]]] / of.unit);
               }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
@@ -271,19 +367,18 @@ namespace {
                            zi = static_cast<Real>(bi.z[p] - found.origin[2]);
                 double sums[NSUMS] = {}, weighted[NSUMS] = {};
                 if (between.is_one) {
-                  gather(between.one.function, want, s, found.count, s.x.data(), s.y.data(),
+                  gather(between.one.function, of.want, s, found.count, s.x.data(), s.y.data(),
                          s.z.data(), xi, yi, zi, self, sums);
                   add_weighted(between.one.weight, sums, weighted);
                 } else
-                  gather_tables(between.tables[of_i.classes[p]], want, s, found.count, xi, yi, zi,
+                  gather_tables(between.tables[of_i.class_of(p)], of, s, found.count, xi, yi, zi,
                                 self, weighted);
-                add_to_block(weighted, want, block);
-                store(weighted, want, bi.row[p], peratom);
+                store(weighted, of, bi.row[p], block);
               }
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, counts, result);
+      add_pass(sums_of_pass, seconds() - start, of.counts, result);
     }
 
     // Writes the displacements of some neighbors of atom i to the memory of the thread.
@@ -296,17 +391,17 @@ namespace {
     }
 
     void gather_list(const ListInput &in, const AtomList &i_atoms, unsigned char j_bit,
-                     const TypeClasses &classes, SortedNeighbors &lists, unsigned want,
-                     double *peratom, bool counts, Contribution &result)
+                     const TypeClasses &classes, SortedNeighbors &lists, const Pass &of,
+                     Contribution &result)
     {
       const double start = seconds();
-      if (want & WINDOWED)
+      if (of.want & WINDOWED)
         for (HostFunction<Real> &f : functions) set_window(in.window, f.constants);
       const ClassGroups groups(classes);
       std::vector<GroupInteraction<Real>> acting;    // [groups][groups]
       for (int gi = 0; gi < groups.size(); ++gi)
         for (int gj = 0; gj < groups.size(); ++gj)
-          acting.push_back(class_functions->between(classes, groups, gi, gj));
+          acting.push_back(class_functions->between(classes, groups, gi, gj, of.is_weighted()));
       // Each list is a single bucket.
       const bool as_it_is = groups.size() == 1 && !in.member && !in.special;
       if (!as_it_is) lists.sort(in, i_atoms, j_bit, groups, nthreads);
@@ -332,32 +427,41 @@ namespace {
                 double sums[NSUMS] = {};
                 displace_neighbors(in, xi, n, neighbors, s);
                 if (between.is_one) {
-                  gather(between.one.function, want, s, n, s.x.data(), s.y.data(), s.z.data(), 0, 0,
-                         0, -1, sums);
+                  gather(between.one.function, of.want, s, n, s.x.data(), s.y.data(), s.z.data(), 0,
+                         0, 0, -1, sums);
                   add_weighted(between.one.weight * weight, sums, total);
                 } else {
                   s.classes.resize(s.x.size());
-                  for (int k = 0; k < n; ++k)
+                  if (classes.size() == 1) std::fill_n(s.classes.begin(), n, 0);
+                  for (int k = 0; classes.size() > 1 && k < n; ++k)
                     s.classes[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
-                  gather_tables(between.tables[ci], want, s, n, 0, 0, 0, -1, sums);
+                  if (of.is_weighted()) {
+                    s.weights.resize(s.x.size());
+                    for (int k = 0; k < n; ++k)
+                      s.weights[k] =
+                          static_cast<Real>(of.weights[neighbors[k] & in.neighmask] / of.unit);
+                  }
+                  gather_tables(between.tables[ci], of, s, n, 0, 0, 0, -1, sums);
                   add_weighted(weight, sums, total);
                 }
               }
-              add_to_block(total, want, block);
-              store(total, want, i, peratom);
+              store(total, of, i, block);
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, counts, result);
+      add_pass(sums_of_pass, seconds() - start, of.counts, result);
     }
 
     void gather_allpairs(const Box &box, const AllPairsInput::Group &gi,
-                         const AllPairsInput::Group &gj, unsigned want, double *peratom,
-                         bool counts, Contribution &result)
+                         const AllPairsInput::Group &gj, const Pass &of, Contribution &result)
     {
       const double start = seconds();
       constexpr int CHUNK = 1024;
       const TypeClasses classes(table, nullptr);
+      GroupInteraction<Real> weighted;
+      if (of.is_weighted())
+        weighted =
+            class_functions->between(classes, ClassGroups::all_together(classes), 0, 0, true);
       Contribution sums_of_pass;
       run_blocks(
           gi.nowned, 16, sums_of_pass,
@@ -368,14 +472,17 @@ namespace {
               double sums[NSUMS] = {};
               for (std::int64_t first = 0; first < gj.n; first += CHUNK) {
                 const int size = static_cast<int>(std::min<std::int64_t>(CHUNK, gj.n - first));
-                gather_chunk(box, gi, i, gj, first, size, classes, want, s, sums);
+                if (of.is_weighted())
+                  gather_weighted_chunk(box, gi, i, gj, first, size, classes, weighted, of, s,
+                                        sums);
+                else
+                  gather_chunk(box, gi, i, gj, first, size, classes, of.want, s, sums);
               }
-              add_to_block(sums, want, block);
-              store(sums, want, gi.row[t], peratom);
+              store(sums, of, gi.row[t], block);
             }
           },
           nthreads);
-      add_pass(sums_of_pass, seconds() - start, counts, result);
+      add_pass(sums_of_pass, seconds() - start, of.counts, result);
     }
 
     // Adds the terms of atom i of one group with 'size' atoms of the other group.
@@ -410,6 +517,61 @@ namespace {
         }
         gather(classes(ci, cj).function, want, s, count, x, y, z, 0, 0, 0, -1, sums);
       }
+    }
+
+    void gather_weighted_chunk(const Box &box, const AllPairsInput::Group &gi, std::int64_t i,
+                               const AllPairsInput::Group &gj, std::int64_t first, int size,
+                               const TypeClasses &classes, const GroupInteraction<Real> &between,
+                               const Pass &of, Scratch &s, double *sums)
+    {
+      if (between.dmax == 0.0) return;
+      functions[0].kernels.displacements(box, gi.x + 3 * i, size, gj.x + 3 * first, s.x.data(),
+                                         s.y.data(), s.z.data());
+      s.classes.assign(size, 0);
+      s.weights.resize(size);
+      int self = -1;
+      for (int k = 0; k < size; ++k) {
+        if (classes.size() > 1) s.classes[k] = classes.of(gj.type[first + k]);
+        s.weights[k] = static_cast<Real>(of.weights[first + k] / of.unit);
+        if (gj.id[first + k] == gi.id[i]) self = k;
+      }
+      const int ci = classes.size() > 1 ? classes.of(gi.type[i]) : 0;
+      gather_tables(between.tables[ci], of, s, size, 0, 0, 0, self, sums);
+    }
+
+    // Sums over given pairs. s_of_atoms: as in SecondPass. weights: of the pairs; null: 1.
+    void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom, double *s_of_atoms,
+                        const double *weights, Contribution &result)
+    {
+      const bool one_thread = peratom || s_of_atoms;
+      run_blocks(
+          in.n, 64, result,
+          [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
+            for (std::int64_t k = begin; k < end; ++k) {
+              const int number = table.ntypes() ? table.number(in.type_a[k], in.type_b[k]) : 0;
+              if (number == SwitchTable::NONE) continue;
+              double sums[NSUMS] = {};
+              Real dx, dy, dz;
+              functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
+                                                      &dy, &dz);
+              gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
+              if (s_of_atoms && in.row_a[k] >= 0) s_of_atoms[in.row_a[k]] += sums[0];
+              for (int c = 1; weights && c < NSUMS; ++c) sums[c] *= weights[k];
+              // The owner of the first atom counts the pair.
+              if (in.row_a[k] >= 0) add_to_block(sums, want, block);
+              if (!peratom) continue;
+              const int columns = peratom_columns(want);
+              if (weights) {
+                if (in.row_a[k] >= 0)
+                  peratom[columns * static_cast<std::size_t>(in.row_a[k])] += sums[0];
+                sums[0] = 0.0;
+              }
+              add_pair(in, k, sums, columns, peratom);
+            }
+          },
+          // An atom may occur in many pairs, so blocks of different threads could write to the
+          // same atom. This is why there is only one thread if sums of atoms are wanted.
+          one_thread ? 1 : nthreads);
     }
 
     static void add_pass(const Contribution &pass, double elapsed, bool counts,

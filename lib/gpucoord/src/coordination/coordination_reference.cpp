@@ -12,12 +12,17 @@ namespace gpucoord {
 
 namespace {
 
+  // The columns of the per-atom output that are added.
+  enum class Columns { ALL, ONLY_S, ALL_BUT_S };
+
   class Reference {
    public:
+    // s: [nlocal] where column 0 is added as well; null: nowhere
     Reference(const SwitchTable &table_in, const double *weight_in, unsigned want_in,
-              double *peratom_in) :
+              double *peratom_in, Columns columns_in = Columns::ALL, double *s_in = nullptr) :
         table(table_in),
-        weight(weight_in), want(want_in), peratom(want_in & DERIVATIVES ? peratom_in : nullptr)
+        weight(weight_in), want(want_in), peratom(want_in & DERIVATIVES ? peratom_in : nullptr),
+        columns(columns_in), s_of_atoms(s_in)
     {
       for (const Switch &function : table.functions())
         functions.push_back({function, make_constants<double>(function), function.make_custom()});
@@ -25,8 +30,9 @@ namespace {
 
     // Adds one pair of atoms of these types, d = x_j - x_i (distance). counted: the pair's share of
     // the value and virial. row_i, row_j: rows of the per-atom output; negative: not owned, or seen
-    // from one end only.
-    void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j)
+    // from one end only. weight_of_pair: of the derivatives and the virial.
+    void add(const double *d, int type_i, int type_j, double counted, int row_i, int row_j,
+             double weight_of_pair = 1.0)
     {
       const int number = table.number(type_i, type_j);
       if (number == SwitchTable::NONE) return;
@@ -52,18 +58,21 @@ namespace {
         s *= weight[table.place(type_i, type_j)];
         dfunc *= weight[table.place(type_i, type_j)];
       }
+      dfunc *= weight_of_pair;
       result.value += counted * s;
       const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
       if (want & VIRIAL)
         for (int k = 0; k < 6; ++k)
           result.virial[k] -= counted * dfunc * d[first[k]] * d[second[k]];
+      if (s_of_atoms && row_i >= 0) s_of_atoms[row_i] += s;
       if (!peratom) return;
       for (int end = 0; end < 2; ++end) {
         const int row = end ? row_j : row_i;
         if (row < 0) continue;
         const double sign = end ? 1.0 : -1.0;
         double *const out = peratom + peratom_columns(want) * static_cast<std::size_t>(row);
-        out[0] += s;
+        if (columns != Columns::ALL_BUT_S) out[0] += s;
+        if (columns == Columns::ONLY_S) continue;
         for (int k = 0; k < 3; ++k) out[1 + k] += sign * dfunc * d[k];
         if (want & ATOM_VIRIAL)
           for (int k = 0; k < 6; ++k) out[4 + k] -= dfunc * d[first[k]] * d[second[k]];
@@ -83,7 +92,30 @@ namespace {
     std::vector<Function> functions;
     const unsigned want;
     double *const peratom;
+    const Columns columns;
+    double *const s_of_atoms;
   };
+
+  // Both passes of a function of coordination numbers. first(reference, weights, counted) adds the
+  // pairs of an atom of a with an atom of b as the first one sees them, second() as the second one
+  // sees them; weights are those of the atom of a. counted: share of the value and the virial.
+  template <class First, class Second>
+  Contribution evaluate_function(const SecondPass &function, const SwitchTable &table,
+                                 const double *weight, unsigned want, double *peratom,
+                                 const First &first, const Second &second)
+  {
+    Contribution result;
+    Reference of_s(table, weight, want, peratom, Columns::ONLY_S, function.s);
+    first(of_s, nullptr, 1.0);
+    if (const double *const weights = function.weights()) {
+      Reference of_derivatives(table, weight, want, peratom, Columns::ALL_BUT_S);
+      first(of_derivatives, weights, 0.0);
+      second(of_derivatives, weights, 1.0);
+      result = of_derivatives.result;
+    }
+    result.value = of_s.result.value;
+    return result;
+  }
 
   // Returns the type of atom k; 0 if no types are given.
   int type_of(const int *type, std::int64_t k)
@@ -101,57 +133,95 @@ namespace {
 Contribution reference_cells(const SwitchTable &table, const CellsInput &in, unsigned want,
                              double *peratom)
 {
-  Reference reference(table, in.types.weight, want, peratom);
   const bool two = in.b.index != nullptr;
   const AtomList &b = two ? in.b : in.a;
   double d[3];
-  const auto add = [&](int i, int j, double counted) {
+  const auto add = [&](Reference &reference, int i, int j, double counted, double weight_of_pair) {
     if (i == j) return;
     subtract(in.x + 3 * static_cast<std::size_t>(j), in.x + 3 * static_cast<std::size_t>(i), d);
-    reference.add(d, type_of(in.types.type, i), type_of(in.types.type, j), counted, i, -1);
+    reference.add(d, type_of(in.types.type, i), type_of(in.types.type, j), counted, i, -1,
+                  weight_of_pair);
   };
-  for (int i = 0; i < in.a.nowned; ++i)
-    for (int j = 0; j < b.n; ++j) add(in.a.index[i], b.index[j], two ? 1.0 : 0.5);
-  if (two && want & DERIVATIVES)
-    for (int i = 0; i < b.nowned; ++i)
-      for (int j = 0; j < in.a.n; ++j) add(b.index[i], in.a.index[j], 0.0);
+  const auto pass = [&](Reference &reference, const AtomList &of_i, const AtomList &of_j,
+                        double counted, const double *weights, bool is_of_i) {
+    for (int k = 0; k < of_i.nowned; ++k)
+      for (int l = 0; l < of_j.n; ++l) {
+        const int i = of_i.index[k], j = of_j.index[l];
+        add(reference, i, j, counted, weights ? weights[is_of_i ? i : j] : 1.0);
+      }
+  };
+  if (in.second)
+    return evaluate_function(
+        *in.second, table, in.types.weight, want, peratom,
+        [&](Reference &reference, const double *weights, double counted) {
+          pass(reference, in.a, b, counted, weights, true);
+        },
+        [&](Reference &reference, const double *weights, double counted) {
+          pass(reference, b, in.a, counted, weights, false);
+        });
+  Reference reference(table, in.types.weight, want, peratom);
+  pass(reference, in.a, b, two ? 1.0 : 0.5, nullptr, true);
+  if (two && want & DERIVATIVES) pass(reference, b, in.a, 0.0, nullptr, true);
   return reference.result;
 }
 
 Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &in, unsigned want,
                                 double *peratom)
 {
-  Reference reference(table, nullptr, want, peratom);
   const bool two = in.b.x != nullptr;
   const AllPairsInput::Group &b = two ? in.b : in.a;
   double d[3];
-  const auto pass = [&](const AllPairsInput::Group &gi, const AllPairsInput::Group &gj,
-                        double counted) {
+  const auto pass = [&](Reference &reference, const AllPairsInput::Group &gi,
+                        const AllPairsInput::Group &gj, double counted, const double *weights,
+                        bool is_of_i) {
     for (std::int64_t t = 0; t < gi.nowned; ++t)
       for (std::int64_t j = 0; j < gj.n; ++j) {
         const std::int64_t i = gi.first_owned + t;
         if (gi.id[i] == gj.id[j]) continue;
         subtract(gj.x + 3 * j, gi.x + 3 * i, d);
         minimum_image(in.box, d[0], d[1], d[2]);
-        reference.add(d, type_of(gi.type, i), type_of(gj.type, j), counted, gi.row[t], -1);
+        reference.add(d, type_of(gi.type, i), type_of(gj.type, j), counted, gi.row[t], -1,
+                      weights ? weights[is_of_i ? i : j] : 1.0);
       }
   };
-  pass(in.a, b, two ? 1.0 : 0.5);
-  if (two && want & DERIVATIVES) pass(in.b, in.a, 0.0);
+  if (in.second)
+    return evaluate_function(
+        *in.second, table, nullptr, want, peratom,
+        [&](Reference &reference, const double *weights, double counted) {
+          pass(reference, in.a, b, counted, weights, true);
+        },
+        [&](Reference &reference, const double *weights, double counted) {
+          pass(reference, b, in.a, counted, weights, false);
+        });
+  Reference reference(table, nullptr, want, peratom);
+  pass(reference, in.a, b, two ? 1.0 : 0.5, nullptr, true);
+  if (two && want & DERIVATIVES) pass(reference, in.b, in.a, 0.0, nullptr, true);
   return reference.result;
 }
 
 Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, unsigned want,
                              double *peratom)
 {
-  Reference reference(table, nullptr, want, peratom);
   double d[3];
-  for (std::int64_t k = 0; k < in.n; ++k) {
-    subtract(in.xb + 3 * k, in.xa + 3 * k, d);
-    minimum_image(in.box, d[0], d[1], d[2]);
-    reference.add(d, type_of(in.type_a, k), type_of(in.type_b, k), in.row_a[k] >= 0 ? 1.0 : 0.0,
-                  in.row_a[k], in.row_b[k]);
-  }
+  // A pair has the weight of its first atom at both ends.
+  const auto pass = [&](Reference &reference, const double *weights, bool both_ends) {
+    for (std::int64_t k = 0; k < in.n; ++k) {
+      subtract(in.xb + 3 * k, in.xa + 3 * k, d);
+      minimum_image(in.box, d[0], d[1], d[2]);
+      reference.add(d, type_of(in.type_a, k), type_of(in.type_b, k), in.row_a[k] >= 0 ? 1.0 : 0.0,
+                    in.row_a[k], both_ends ? in.row_b[k] : -1, weights ? weights[k] : 1.0);
+    }
+  };
+  if (in.second)
+    return evaluate_function(
+        *in.second, table, nullptr, want, peratom,
+        [&](Reference &reference, const double *weights, double) {
+          pass(reference, weights, weights != nullptr);
+        },
+        [](Reference &, const double *, double) {
+        });
+  Reference reference(table, nullptr, want, peratom);
+  pass(reference, nullptr, true);
   return reference.result;
 }
 

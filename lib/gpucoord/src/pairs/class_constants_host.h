@@ -74,8 +74,9 @@ template <class Real> class ClassFunctions {
   ClassFunctions(const ClassFunctions &) = delete;
   ClassFunctions &operator=(const ClassFunctions &) = delete;
 
+  // as_tables: tables even where there is one function.
   GroupInteraction<Real> between(const TypeClasses &classes, const ClassGroups &groups, int gi,
-                                 int gj) const
+                                 int gj, bool as_tables = false) const
   {
     GroupInteraction<Real> result;
     const auto &some = groups.classes_of(gi), &others = groups.classes_of(gj);
@@ -84,7 +85,7 @@ template <class Real> class ClassFunctions {
         if (classes(ci, cj).exists())
           result.dmax = std::max(result.dmax, functions[classes(ci, cj).function].dmax);
     if (result.dmax == 0.0) return result;
-    if (some.size() == 1 && others.size() == 1) {
+    if (some.size() == 1 && others.size() == 1 && !as_tables) {
       result.is_one = true;
       result.one = classes(some.front(), others.front());
       return result;

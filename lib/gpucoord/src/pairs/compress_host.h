@@ -171,11 +171,13 @@ namespace {
                        of(0xff, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(index + k))));
   }
 
-  // As keep_in_range(), with a range for each class of points. Writes the classes, too.
-  inline int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x,
-                            const double *y, const double *z, const int *of_class, double xi,
-                            double yi, double zi, int self, double *dx, double *dy, double *dz,
-                            int *classes)
+  // As keep_in_range(), with a range for each class of points. Writes the classes, too, and with
+  // WEIGHTED the weights.
+  template <bool WEIGHTED>
+  int keep_in_ranges(int nclasses, const double *range_sq, int n, const double *x, const double *y,
+                     const double *z, const int *of_class, const double *weights, double xi,
+                     double yi, double zi, int self, double *dx, double *dy, double *dz,
+                     double *weights_out, int *classes)
   {
     const DoubleTable range(nclasses, range_sq);
     int count = 0;
@@ -193,13 +195,18 @@ namespace {
       _mm512_storeu_pd(dz + count, _mm512_maskz_compress_pd(keep, vz));
       _mm256_storeu_si256(reinterpret_cast<__m256i *>(classes + count),
                           _mm256_maskz_compress_epi32(keep, c));
+      if (WEIGHTED)
+        _mm512_storeu_pd(weights_out + count,
+                         _mm512_maskz_compress_pd(keep, _mm512_maskz_loadu_pd(valid, weights + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
   }
-  inline int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x,
-                            const float *y, const float *z, const int *of_class, float xi, float yi,
-                            float zi, int self, float *dx, float *dy, float *dz, int *classes)
+  template <bool WEIGHTED>
+  int keep_in_ranges(int nclasses, const float *range_sq, int n, const float *x, const float *y,
+                     const float *z, const int *of_class, const float *weights, float xi, float yi,
+                     float zi, int self, float *dx, float *dy, float *dz, float *weights_out,
+                     int *classes)
   {
     const FloatTable range(nclasses, range_sq);
     int count = 0;
@@ -216,6 +223,9 @@ namespace {
       _mm512_storeu_ps(dy + count, _mm512_maskz_compress_ps(keep, vy));
       _mm512_storeu_ps(dz + count, _mm512_maskz_compress_ps(keep, vz));
       _mm512_storeu_si512(classes + count, _mm512_maskz_compress_epi32(keep, c));
+      if (WEIGHTED)
+        _mm512_storeu_ps(weights_out + count,
+                         _mm512_maskz_compress_ps(keep, _mm512_maskz_loadu_ps(valid, weights + k)));
       count += _mm_popcnt_u32(keep);
     }
     return count;
@@ -511,10 +521,10 @@ namespace {
     return count;
   }
 
-  template <class Real>
+  template <bool WEIGHTED, class Real>
   int keep_in_ranges(int, const Real *range_sq, int n, const Real *x, const Real *y, const Real *z,
-                     const int *of_class, Real xi, Real yi, Real zi, int self, Real *dx, Real *dy,
-                     Real *dz, int *classes)
+                     const int *of_class, const Real *weights, Real xi, Real yi, Real zi, int self,
+                     Real *dx, Real *dy, Real *dz, Real *weights_out, int *classes)
   {
     int count = 0;
     for (int k = 0; k < n; ++k) {
@@ -522,6 +532,7 @@ namespace {
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
       classes[count] = of_class[k];
+      if (WEIGHTED) weights_out[count] = weights[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
       count += (r_sq <= range_sq[of_class[k]]) & (k != self) ? 1 : 0;
     }

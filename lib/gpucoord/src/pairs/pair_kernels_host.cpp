@@ -116,13 +116,13 @@ namespace {
 
   template <class Formula, class Real, class Accumulator, unsigned WANT>
   void gather_classes(const ClassConstants<Real> &functions, CustomFunction *const *, int n,
-                      const Real *x, const Real *y, const Real *z, const int *of_class, Real xi,
-                      Real yi, Real zi, int self, double *sums)
+                      const Real *x, const Real *y, const Real *z, const int *of_class,
+                      const Real *weights, Real xi, Real yi, Real zi, int self, double *sums)
   {
     const SwitchConstants<Real> common = functions.common;
     const int nclasses = functions.nclasses;
     Accumulator total[NSUMS] = {};
-    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16];
+    Real dx[CHUNK + 16], dy[CHUNK + 16], dz[CHUNK + 16], weight[CHUNK + 16], kept[CHUNK + 16];
     Real values[NCONSTANTS][CHUNK + 16];
     int classes[CHUNK + 16];
     const Real *constant[NCONSTANTS];
@@ -131,9 +131,14 @@ namespace {
       constant[functions.varying[v]] = values[functions.varying[v]];
     for (int begin = 0; begin < n; begin += CHUNK) {
       const int size = n - begin < CHUNK ? n - begin : CHUNK;
-      const int count =
-          keep_in_ranges(nclasses, functions.range_sq, size, x + begin, y + begin, z + begin,
-                         of_class + begin, xi, yi, zi, self - begin, dx, dy, dz, classes);
+      const Real *const range_sq = functions.range_sq, *const xj = x + begin, *const yj = y + begin,
+                        *const zj = z + begin;
+      const int *const cj = of_class + begin;
+      const int count = weights
+          ? keep_in_ranges<true>(nclasses, range_sq, size, xj, yj, zj, cj, weights + begin, xi, yi,
+                                 zi, self - begin, dx, dy, dz, kept, classes)
+          : keep_in_ranges<false>(nclasses, range_sq, size, xj, yj, zj, cj, weights, xi, yi, zi,
+                                  self - begin, dx, dy, dz, kept, classes);
       if (count == 0) continue;
       // Whole vectors, as in gather().
       constexpr int WIDTH = 64 / sizeof(Real);
@@ -143,6 +148,8 @@ namespace {
         classes[k] = classes[0];
       }
       look_up(padded, classes, nclasses, functions.weight, weight);
+      if (weights)
+        for (int k = 0; k < count; ++k) weight[k] *= kept[k];
       for (int k = count; k < padded; ++k) weight[k] = 0;
       for (int v = 0; v < functions.nvarying; ++v)
         look_up(padded, classes, nclasses, functions.values + v * nclasses,
@@ -221,14 +228,16 @@ namespace {
   template <class Real, class Accumulator, bool IN_WINDOW>
   void gather_custom_classes(const ClassConstants<Real> &functions, CustomFunction *const *custom,
                              int n, const Real *x, const Real *y, const Real *z,
-                             const int *of_class, Real xi, Real yi, Real zi, int self, double *sums)
+                             const int *of_class, const Real *weights, Real xi, Real yi, Real zi,
+                             int self, double *sums)
   {
     Accumulator total[NSUMS] = {};
     for (int k = 0; k < n; ++k) {
       const int partner = of_class[k];
+      const Real weight = functions.weight[partner] * (weights ? weights[k] : Real(1));
       if (k != self && functions.range_sq[partner] >= 0)
-        add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]],
-                              functions.weight[partner], x[k] - xi, y[k] - yi, z[k] - zi, total);
+        add_custom<IN_WINDOW>(*functions.each[partner], custom[functions.function[partner]], weight,
+                              x[k] - xi, y[k] - yi, z[k] - zi, total);
     }
     for (int t = 0; t < NSUMS; ++t) sums[t] += total[t];
   }

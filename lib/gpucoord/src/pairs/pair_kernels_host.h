@@ -47,11 +47,12 @@ template <class Real> struct ClassConstants {
 };
 
 // As GatherFunction, for partners of several classes, of_class. custom: by number in the table.
+// weights: multiply the terms of each partner; null: 1.
 template <class Real>
 using GatherClassesFunction = void (*)(const ClassConstants<Real> &, CustomFunction *const *custom,
                                        int n, const Real *x, const Real *y, const Real *z,
-                                       const int *of_class, Real xi, Real yi, Real zi, int self,
-                                       double *sums);
+                                       const int *of_class, const Real *weights, Real xi, Real yi,
+                                       Real zi, int self, double *sums);
 
 // Computes the nearest-image displacements from xi to the n points xj, [n][3], rounded to Real.
 template <class Real>

@@ -77,6 +77,18 @@ Switch::Switch(const SwitchOptions &options) : opt(options)
   if (has_end() && opt.stretch) stretch_to_ends();
 }
 
+Switch make_endless_switch(SwitchOptions options)
+{
+  const SwitchOptions given = options;
+  if (std::isnan(options.dmax)) options.dmax = std::numeric_limits<double>::infinity();
+  try {
+    return Switch(options);
+  } catch (const SwitchError &e) {
+    if (e.field != "dmax") throw;
+  }
+  return Switch(given);    // an error about dmax as the user knows it
+}
+
 void Switch::stretch_to_ends()
 {
   // s'(0) and s'(dmax) by the formula itself, before the stretch is set. Just

@@ -73,6 +73,16 @@ class ClassGroups {
     return groups;
   }
 
+  // Makes one group of all classes.
+  static ClassGroups all_together(const TypeClasses &classes)
+  {
+    ClassGroups groups;
+    groups.members.emplace_back();
+    for (int c = 0; c < classes.size(); ++c) groups.members.front().push_back(c);
+    groups.of_type.assign(classes.of_types().size(), 0);
+    return groups;
+  }
+
   explicit ClassGroups(const TypeClasses &classes)
   {
     std::vector<int> group_of(classes.size());

@@ -1,0 +1,93 @@
+// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom, such as its coordination number.
+//
+// S = sum of f(s_i) over atoms, or a smallest or largest value or a moment of all s_i. Formulas are
+// those of PLUMED's MORE_THAN, LESS_THAN, BETWEEN, MIN, MAX, ALT_MIN, MOMENTS and CUSTOM (Tribello
+// et al., Comput. Phys. Commun. 185, 604 (2014)), but s_i may be 0 in all of them.
+
+#ifndef GPUCOORD_ATOM_FUNCTION_H
+#define GPUCOORD_ATOM_FUNCTION_H
+
+#include "gpucoord/export.h"
+#include "gpucoord/switching.h"
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace gpucoord {
+
+enum class AtomFunctionKind {
+  SUM,          // f = s
+  MORE_THAN,    // f = 1 - sigma(s)
+  LESS_THAN,    // f = sigma(s)
+  BETWEEN,      // f = [erf((b - s)/(sqrt(2) w)) - erf((a - s)/(sqrt(2) w))]/2, w = smear (b - a)
+  MOMENT,       // S = mean of (s_i - mean)^order
+  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i is 0
+  MAX,          // S = beta ln sum exp(s_i/beta)
+  ALT_MIN,      // S = -ln(sum exp(-beta s_i))/beta
+  CUSTOM        // f = an expression of s
+};
+
+// NaN and 0 are 'not given'.
+struct AtomFunctionOptions {
+  AtomFunctionKind kind = AtomFunctionKind::SUM;
+  // sigma of MORE_THAN and LESS_THAN: a function of s in place of r, 1 for s <= d0. A dmax that is
+  // not given is infinite.
+  SwitchOptions sigma;
+  double a = SwitchOptions::NOT_GIVEN, b = SwitchOptions::NOT_GIVEN;    // BETWEEN, a < b
+  double smear = 0.5;                                                   // BETWEEN, > 0
+  int order = 0;                                                        // MOMENT, 2 or more
+  double beta = SwitchOptions::NOT_GIVEN;                               // MIN, MAX, ALT_MIN, > 0
+  std::string expression;                                               // CUSTOM, in s
+};
+
+// A bad option: field is the member of AtomFunctionOptions or of its sigma; what() names the value,
+// the limit and the way out.
+class GPUCOORD_API AtomFunctionError : public std::invalid_argument {
+ public:
+  AtomFunctionError(std::string field_in, const std::string &message) :
+      std::invalid_argument(message), field(std::move(field_in))
+  {
+  }
+  const std::string field;
+};
+
+// A checked function. One object serves one evaluation at a time.
+class GPUCOORD_API AtomFunction {
+ public:
+  // Throws AtomFunctionError.
+  explicit AtomFunction(const AtomFunctionOptions &);
+  ~AtomFunction();
+
+  // One line: the kind with its numbers, 'more_than rational r0 6 n 12 m 24'.
+  std::string description() const;
+  // S is a sum over atoms, so that a mean over atoms has a meaning.
+  bool is_sum() const;
+
+  // Replaces n numbers by their sums, or largest values, over all ranks.
+  enum class Reduction { SUM, MAX };
+  using Reduce = std::function<void(double *numbers, int n, Reduction)>;
+
+  struct Result {
+    double value = 0.0;       // share of this rank in S if is_sum(), else S
+    std::int64_t bad = -1;    // smallest k for which f or f' of s[k] is not finite; -1: none
+  };
+  // Evaluates f for the n atoms of this rank. Sets f, [n], or the share of the atom in the sum of
+  // exponentials (MIN, MAX, ALT_MIN), or (s_i - mean)^order (MOMENT); and dS/ds, [n]. Calls reduce
+  // equally often on all ranks, also if n is 0. With no atoms on any rank, S is 0. Results do not
+  // depend on nthreads. Throws nothing but what reduce throws.
+  Result evaluate(std::int64_t n, const double *s, double *f, double *dSds, const Reduce &reduce,
+                  int nthreads);
+
+ private:
+  struct Custom;
+  AtomFunctionOptions opt;
+  std::unique_ptr<const Switch> sigma;
+  std::unique_ptr<Custom> custom;
+};
+
+}    // namespace gpucoord
+
+#endif

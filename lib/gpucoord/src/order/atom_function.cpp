@@ -1,0 +1,287 @@
+// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom.
+
+#include "gpucoord/atom_function.h"
+
+#include "../switching/custom_function_host.h"
+#include "../switching/definition.h"
+#include "../switching/switch_dispatch.h"
+#include "gpucoord/expression.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  using Kind = AtomFunctionKind;
+  using Reduction = AtomFunction::Reduction;
+
+  // Atoms of a block, whose sums are added in order.
+  constexpr std::int64_t BLOCK = 1024;
+
+  // Calls term(k, sums) for all k < n, and returns the sums, [NSUMS], of all terms.
+  template <int NSUMS, class Term>
+  std::vector<double> sum_terms(std::int64_t n, int nthreads, const Term &term)
+  {
+    const std::int64_t nblocks = (n + BLOCK - 1) / BLOCK;
+    std::vector<double> blocks(static_cast<std::size_t>(nblocks) * NSUMS, 0.0);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (nblocks > 4)
+    for (std::int64_t b = 0; b < nblocks; ++b) {
+      double sums[NSUMS] = {};
+      for (std::int64_t k = b * BLOCK; k < std::min(n, (b + 1) * BLOCK); ++k) term(k, sums);
+      std::copy_n(sums, NSUMS, &blocks[static_cast<std::size_t>(b) * NSUMS]);
+    }
+    std::vector<double> total(NSUMS, 0.0);
+    for (std::size_t k = 0; k < blocks.size(); ++k) total[k % NSUMS] += blocks[k];
+    return total;
+  }
+
+  // S = sum of f. evaluate(s, f, df)
+  template <class Evaluate>
+  double sum_of(std::int64_t n, const double *s, double *f, double *df, int nthreads,
+                const Evaluate &evaluate)
+  {
+    return sum_terms<1>(n, nthreads, [&](std::int64_t k, double *sum) {
+      evaluate(s[k], f[k], df[k]);
+      sum[0] += f[k];
+    })[0];
+  }
+
+  // Sets ln(sum of exp(e_k)) over all ranks and the share of each term, where
+  // exponent(s_k) is e_k. -infinity: there is no term. Shares are 0 where an exponent is infinite.
+  template <class Exponent>
+  double log_sum_exp(std::int64_t n, const double *s, double *share, const Exponent &exponent,
+                     const AtomFunction::Reduce &reduce, int nthreads)
+  {
+    double largest = -std::numeric_limits<double>::infinity();
+    for (std::int64_t k = 0; k < n; ++k) largest = std::max(largest, exponent(s[k]));
+    reduce(&largest, 1, Reduction::MAX);
+    const bool is_finite = std::isfinite(largest);
+    double sum = sum_terms<1>(n, nthreads, [&](std::int64_t k, double *total) {
+      share[k] = is_finite ? std::exp(exponent(s[k]) - largest) : 0.0;
+      total[0] += share[k];
+    })[0];
+    reduce(&sum, 1, Reduction::SUM);
+    if (!is_finite) return largest;
+    for (std::int64_t k = 0; k < n; ++k) share[k] /= sum;
+    return largest + std::log(sum);
+  }
+
+  double power(double x, int n)
+  {
+    double result = 1.0;
+    for (int k = 0; k < n; ++k) result *= x;
+    return result;
+  }
+
+  [[noreturn]] void fail(const char *field, const std::string &message)
+  {
+    throw AtomFunctionError(field, message);
+  }
+
+}    // namespace
+
+struct AtomFunction::Custom {
+  explicit Custom(const std::string &text) : expression(text, {"s"}) {}
+  Expression expression;
+};
+
+AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
+{
+  const auto beta = [this] {
+    if (std::isnan(opt.beta)) fail("beta", "beta is required: give a number > 0");
+    if (!(opt.beta > 0.0) || std::isinf(opt.beta))
+      fail("beta", "beta is " + text_of(opt.beta) + " but must be > 0 and finite");
+  };
+  switch (opt.kind) {
+    case Kind::SUM:
+      break;
+    case Kind::MORE_THAN:
+    case Kind::LESS_THAN:
+      try {
+        sigma = std::make_unique<const Switch>(make_endless_switch(opt.sigma));
+      } catch (const SwitchError &e) {
+        fail(e.field.c_str(), e.what());
+      }
+      break;
+    case Kind::BETWEEN:
+      for (const double bound : {opt.a, opt.b})
+        if (!std::isfinite(bound))
+          fail(std::isfinite(opt.a) ? "b" : "a",
+               "a bound is " + text_of(bound) + " but must be a finite number");
+      if (!(opt.a < opt.b))
+        fail("b",
+             "the upper bound is " + text_of(opt.b) + " but must be above the lower bound " +
+                 text_of(opt.a));
+      if (!(opt.smear > 0.0) || std::isinf(opt.smear))
+        fail("smear", "smear is " + text_of(opt.smear) + " but must be > 0 and finite");
+      break;
+    case Kind::MOMENT:
+      if (opt.order < 2)
+        fail("order",
+             "the order is " + std::to_string(opt.order) +
+                 " but must be 2 or more: the first moment is always 0");
+      break;
+    case Kind::MIN:
+    case Kind::MAX:
+    case Kind::ALT_MIN:
+      beta();
+      break;
+    case Kind::CUSTOM:
+      try {
+        custom = std::make_unique<Custom>(opt.expression);
+      } catch (const ExpressionError &e) {
+        fail("expression", e.what());
+      }
+  }
+}
+
+AtomFunction::~AtomFunction() = default;
+
+bool AtomFunction::is_sum() const
+{
+  return opt.kind != Kind::MOMENT && opt.kind != Kind::MIN && opt.kind != Kind::MAX &&
+      opt.kind != Kind::ALT_MIN;
+}
+
+std::string AtomFunction::description() const
+{
+  switch (opt.kind) {
+    case Kind::SUM:
+      return "sum";
+    case Kind::MORE_THAN:
+      return "more_than " + sigma->description();
+    case Kind::LESS_THAN:
+      return "less_than " + sigma->description();
+    case Kind::BETWEEN:
+      return "between " + text_of(opt.a) + " and " + text_of(opt.b) + " smear " +
+          text_of(opt.smear);
+    case Kind::MOMENT:
+      return "moment " + std::to_string(opt.order);
+    case Kind::MIN:
+      return "min beta " + text_of(opt.beta);
+    case Kind::MAX:
+      return "max beta " + text_of(opt.beta);
+    case Kind::ALT_MIN:
+      return "alt_min beta " + text_of(opt.beta);
+    default:
+      return "custom " + opt.expression;
+  }
+}
+
+AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, double *f,
+                                            double *dSds, const Reduce &reduce, int nthreads)
+{
+  Result result;
+  const double beta = opt.beta;
+  switch (opt.kind) {
+    case Kind::SUM:
+      result.value = sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &slope) {
+        value = x;
+        slope = 1.0;
+      });
+      break;
+    case Kind::MORE_THAN:
+    case Kind::LESS_THAN: {
+      const bool is_more = opt.kind == Kind::MORE_THAN;
+      const auto add = [&](int threads, const auto &sigma_of) {
+        return sum_of(n, s, f, dSds, threads, [&](double x, double &value, double &slope) {
+          value = 1.0;
+          slope = 0.0;
+          if (x > sigma->options().d0) sigma_of(x, value, slope);
+          if (is_more) {
+            value = 1.0 - value;
+            slope = -slope;
+          }
+        });
+      };
+      const auto c = make_constants<double>(*sigma);
+      if (sigma->options().kind == SwitchKind::CUSTOM) {
+        SwitchEvaluator evaluator(*sigma);
+        result.value = add(1, [&](double x, double &value, double &slope) {
+          value = evaluator(x, &slope);
+        });
+      } else
+        visit_formula(*sigma, [&](auto formula) {
+          result.value = add(nthreads, [&](double x, double &value, double &slope) {
+            value = slope = 0.0;
+            if (!(x * x <= c.dmax_sq)) return;
+            formula.eval(c, x * x, value, slope);
+            slope *= x;
+          });
+        });
+      break;
+    }
+    case Kind::BETWEEN: {
+      const double scale = 1.0 / (std::sqrt(2.0) * opt.smear * (opt.b - opt.a));
+      const double top = scale / std::sqrt(std::acos(-1.0));
+      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
+        const double ya = (opt.a - x) * scale, yb = (opt.b - x) * scale;
+        // erfc on the side where both erf are near 1 or near -1, so that no digits cancel.
+        value = ya > 0.0 ? 0.5 * (std::erfc(ya) - std::erfc(yb))
+            : yb < 0.0   ? 0.5 * (std::erfc(-yb) - std::erfc(-ya))
+                         : 0.5 * (std::erf(yb) - std::erf(ya));
+        slope = top * (std::exp(-ya * ya) - std::exp(-yb * yb));
+      });
+      break;
+    }
+    case Kind::MOMENT: {
+      auto sums = sum_terms<2>(n, nthreads, [&](std::int64_t k, double *sum) {
+        sum[0] += s[k];
+        sum[1] += 1.0;
+      });
+      reduce(sums.data(), 2, Reduction::SUM);
+      const double natoms = sums[1], mean = natoms > 0.0 ? sums[0] / natoms : 0.0;
+      auto moments = sum_terms<2>(n, nthreads, [&](std::int64_t k, double *sum) {
+        dSds[k] = power(s[k] - mean, opt.order - 1);
+        f[k] = dSds[k] * (s[k] - mean);
+        sum[0] += f[k];
+        sum[1] += dSds[k];
+      });
+      reduce(moments.data(), 2, Reduction::SUM);
+      if (natoms == 0.0) break;
+      result.value = moments[0] / natoms;
+      for (std::int64_t k = 0; k < n; ++k)
+        dSds[k] = opt.order / natoms * (dSds[k] - moments[1] / natoms);
+      break;
+    }
+    case Kind::MIN: {
+      // An s_i of 0 has the exponent infinity: S and its derivatives are 0 in this limit.
+      const double log_sum = log_sum_exp(
+          n, s, f,
+          [&](double x) {
+            return x == 0.0 ? std::numeric_limits<double>::infinity() : beta / x;
+          },
+          reduce, nthreads);
+      result.value = std::isfinite(log_sum) ? beta / log_sum : 0.0;
+      for (std::int64_t k = 0; k < n; ++k)
+        dSds[k] = f[k] > 0.0 ? f[k] * (result.value / s[k]) * (result.value / s[k]) : 0.0;
+      break;
+    }
+    case Kind::MAX:
+    case Kind::ALT_MIN: {
+      const double factor = opt.kind == Kind::MAX ? 1.0 / beta : -beta;
+      const double log_sum = log_sum_exp(
+          n, s, f,
+          [&](double x) {
+            return factor * x;
+          },
+          reduce, nthreads);
+      result.value = log_sum == -std::numeric_limits<double>::infinity() ? 0.0 : log_sum / factor;
+      std::copy_n(f, n, dSds);
+      break;
+    }
+    case Kind::CUSTOM:
+      result.value = sum_of(n, s, f, dSds, 1, [&](double x, double &value, double &slope) {
+        value = custom->expression.evaluate(&x, &slope);
+      });
+  }
+  for (std::int64_t k = 0; k < n && result.bad < 0; ++k)
+    if (!std::isfinite(f[k]) || !std::isfinite(dSds[k])) result.bad = k;
+  return result;
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,132 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// S as a function of coordination numbers: what happens between the two passes over pairs.
+
+#include "compute_coord_gpu.h"
+
+#include "coord_arguments.h"
+#include "coord_gather.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "group.h"
+
+#include <algorithm>
+#include <iterator>
+
+using namespace LAMMPS_NS;
+using gpucoord::DERIVATIVES;
+using gpucoord::VIRIAL;
+
+/* ----------------------------------------------------------------------
+   The owned atoms whose coordination numbers count, and memory, so that nothing fails between the
+   first and the last communication.
+------------------------------------------------------------------------- */
+
+void ComputeCoordGPU::begin_function(Path path)
+{
+  if (args->groups == CoordArguments::Groups::PAIRS_FILE) {    // each first atom once
+    of.rows.clear();
+    std::copy_if(pairs.row_a, pairs.row_a + pairs.n, std::back_inserter(of.rows), [](int row) {
+      return row >= 0;
+    });
+    std::sort(of.rows.begin(), of.rows.end());
+    of.rows.erase(std::unique(of.rows.begin(), of.rows.end()), of.rows.end());
+  } else
+    of.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
+  for (auto *numbers : {&of.s, &of.f, &of.slope}) numbers->resize(of.rows.size());
+  of.s_of_atoms.assign(atom->nlocal, 0.0);
+  const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
+  of.weights.assign(atom->nlocal + (has_ghosts ? atom->nghost : 0), 0.0);
+  of.weights_of_engine = nullptr;
+  of.is_reduced = false;
+}
+
+/* ----------------------------------------------------------------------
+   Collective. Evaluates the function, and returns dS/ds_i of the owned and ghost atoms, the
+   gathered atoms or the pairs of the engine; null: no derivatives are wanted.
+------------------------------------------------------------------------- */
+
+const double *ComputeCoordGPU::weigh(Share &share)
+{
+  of.is_reduced = true;
+  const auto n = static_cast<std::int64_t>(of.rows.size());
+  for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
+  const auto reduce = [this](double *numbers, int count, gpucoord::AtomFunction::Reduction by) {
+    const bool is_sum = by == gpucoord::AtomFunction::Reduction::SUM;
+    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, is_sum ? MPI_SUM : MPI_MAX, world);
+  };
+  const auto result =
+      function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduce, comm->nthreads);
+  share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
+  if (result.bad >= 0) {
+    const int row = of.rows[result.bad];
+    const std::string of_atom = atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row])
+                                                 : "";
+    share.failed =
+        fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite "
+                    "number at s = {:.10g}{} - use a function that is smooth at all "
+                    "coordination numbers",
+                    id, function->description(), of.s[result.bad], of_atom);
+  }
+  if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
+
+  for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.slope[k];
+  switch (share.path) {
+    case Path::PAIRS:
+      return of.weights_of_engine = gather->numbers_of_pairs(of.weights.data()).data();
+    case Path::ALLPAIRS:
+      return of.weights_of_engine = gather->numbers_of_group(of.weights.data()).data();
+    default:
+      comm->forward_comm(this);
+      return of.weights_of_engine = of.weights.data();
+  }
+}
+
+gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share)
+{
+  gpucoord::SecondPass second;
+  second.s = of.s_of_atoms.data();
+  second.nweights = share.path == Path::PAIRS ? pairs.n
+      : share.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
+                                              : static_cast<std::int64_t>(of.weights.size());
+  second.weights = [&] {
+    return weigh(share);
+  };
+  return evaluate_path(share.path, share.want, share.peratom, false, &second);
+}
+
+// The reference takes the weights of the evaluation.
+gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, double *peratom)
+{
+  if (!function) return evaluate_path(share.path, share.want, peratom, true, nullptr);
+  gpucoord::SecondPass second;
+  std::vector<double> s(atom->nlocal, 0.0);
+  second.s = s.data();
+  second.weights = [this] {
+    return of.weights_of_engine;
+  };
+  return evaluate_path(share.path, share.want, peratom, true, &second);
+}
+
+/* ---------------------------------------------------------------------- */
+
+int ComputeCoordGPU::pack_forward_comm(int n, int *list_of_atoms, double *buf, int /*pbc_flag*/,
+                                       int * /*pbc*/)
+{
+  for (int k = 0; k < n; ++k) buf[k] = of.weights[list_of_atoms[k]];
+  return n;
+}
+
+void ComputeCoordGPU::unpack_forward_comm(int n, int first, double *buf)
+{
+  std::copy_n(buf, n, of.weights.begin() + first);
+}

@@ -1,0 +1,111 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "coord_function.h"
+
+#include "coord_switch.h"
+#include "gpucoord_words.h"
+
+#include "error.h"
+
+#include <map>
+
+using namespace LAMMPS_NS;
+using gpucoord::AtomFunctionKind;
+using gpucoord::AtomFunctionOptions;
+using Words::Choice;
+
+static const std::vector<Choice<AtomFunctionKind>> KINDS = {
+    {"sum", AtomFunctionKind::SUM},
+    {"more_than", AtomFunctionKind::MORE_THAN},
+    {"less_than", AtomFunctionKind::LESS_THAN},
+    {"between", AtomFunctionKind::BETWEEN},
+    {"moment", AtomFunctionKind::MOMENT},
+    {"min", AtomFunctionKind::MIN},
+    {"max", AtomFunctionKind::MAX},
+    {"alt_min", AtomFunctionKind::ALT_MIN},
+    {"custom", AtomFunctionKind::CUSTOM}};
+
+/* ---------------------------------------------------------------------- */
+
+// Returns the number that must be at arg[iarg].
+double CoordFunction::number(int narg, char **arg, int iarg, const std::string &what) const
+{
+  if (iarg >= narg)
+    error->all(FLERR, iarg - 1, "{} function {} is missing - it follows {}", style, what,
+               arg[iarg - 1]);
+  if (!utils::is_double(arg[iarg]))
+    error->all(FLERR, iarg, "{} function {} must be a number, not '{}'", style, what, arg[iarg]);
+  return utils::numeric(FLERR, arg[iarg], false, lmp);
+}
+
+AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
+                                         const std::vector<std::string> &next)
+{
+  AtomFunctionOptions o;
+  const std::string command = "compute" + style.substr(std::string("Compute").size()) + " function";
+  o.kind = Words::choose(command, iarg, narg, arg, KINDS, input, error);
+  const std::string kind = arg[iarg + 1];
+  const int first = iarg + 2;
+  std::map<std::string, int> position;    // of what sets a field of AtomFunctionOptions
+  const auto read = [&](const char *field, int k, const std::string &what) {
+    position[field] = k;
+    return number(narg, arg, k, kind + " " + what);
+  };
+  iarg = first;
+  switch (o.kind) {
+    case AtomFunctionKind::SUM:
+      break;
+    case AtomFunctionKind::MORE_THAN:
+    case AtomFunctionKind::LESS_THAN:
+      iarg = first - 1;
+      o.sigma = CoordSwitch(lmp, style + " function " + kind, "Unknown " + command + " keyword")
+                    .parse(iarg, narg, arg, next, CoordSwitch::Range::ENDLESS);
+      break;
+    case AtomFunctionKind::BETWEEN:
+      o.a = read("a", first, "lower bound");
+      o.b = read("b", first + 1, "upper bound");
+      iarg = first + 2;
+      if (iarg < narg && std::string(arg[iarg]) == "smear") {
+        o.smear = read("smear", iarg + 1, "smear");
+        iarg += 2;
+      }
+      break;
+    case AtomFunctionKind::MOMENT:
+      position["order"] = first;
+      if (first >= narg || !utils::is_integer(arg[first]))
+        error->all(FLERR, first < narg ? first : first - 1,
+                   "{} function moment needs its order, an integer of 2 or more", style);
+      o.order = utils::inumeric(FLERR, arg[first], false, lmp);
+      iarg = first + 1;
+      break;
+    case AtomFunctionKind::MIN:
+    case AtomFunctionKind::MAX:
+    case AtomFunctionKind::ALT_MIN:
+      o.beta = read("beta", first, "beta");
+      iarg = first + 1;
+      break;
+    case AtomFunctionKind::CUSTOM:
+      position["expression"] = first;
+      if (first >= narg)
+        error->all(FLERR, first - 1,
+                   "{} function custom needs an expression in s, for example: s^2", style);
+      o.expression = arg[first];
+      iarg = first + 1;
+  }
+  try {
+    gpucoord::AtomFunction checked(o);
+  } catch (const gpucoord::AtomFunctionError &e) {
+    const auto found = position.find(e.field);
+    error->all(FLERR, found == position.end() ? first - 1 : found->second, "{} function {}: {}",
+               style, kind, e.what());
+  }
+  return o;
+}
