@@ -35,29 +35,34 @@ static const std::vector<Choice<AtomFunctionKind>> KINDS = {
 
 /* ---------------------------------------------------------------------- */
 
-// Returns the number that must be at arg[iarg].
-double CoordFunction::number(int narg, char **arg, int iarg, const std::string &what) const
+// Returns the number that must be at arg[iarg]. kind: of the function; what: its name.
+double CoordFunction::number(int narg, char **arg, int iarg, const std::string &kind,
+                             const std::string &what) const
 {
-  if (iarg >= narg)
-    error->all(FLERR, iarg - 1, "{} function {} is missing - it follows {}", style, what,
-               arg[iarg - 1]);
+  if (iarg >= narg) utils::missing_cmd_args(FLERR, command() + " " + kind, error);
   if (!utils::is_double(arg[iarg]))
-    error->all(FLERR, iarg, "{} function {} must be a number, not '{}'", style, what, arg[iarg]);
+    error->all(FLERR, iarg, "{} function {} {} must be a number, not '{}'", style, kind, what,
+               arg[iarg]);
   return utils::numeric(FLERR, arg[iarg], false, lmp);
+}
+
+// 'compute coord/gpu function'
+std::string CoordFunction::command() const
+{
+  return "c" + style.substr(1) + " function";
 }
 
 AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
                                          const std::vector<std::string> &next)
 {
   AtomFunctionOptions o;
-  const std::string command = "compute" + style.substr(std::string("Compute").size()) + " function";
-  o.kind = Words::choose(command, iarg, narg, arg, KINDS, input, error);
+  o.kind = Words::choose(command(), iarg, narg, arg, KINDS, input, error);
   const std::string kind = arg[iarg + 1];
   const int first = iarg + 2;
   std::map<std::string, int> position;    // of what sets a field of AtomFunctionOptions
   const auto read = [&](const char *field, int k, const std::string &what) {
     position[field] = k;
-    return number(narg, arg, k, kind + " " + what);
+    return number(narg, arg, k, kind, what);
   };
   iarg = first;
   switch (o.kind) {
@@ -66,7 +71,7 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
     case AtomFunctionKind::MORE_THAN:
     case AtomFunctionKind::LESS_THAN:
       iarg = first - 1;
-      o.sigma = CoordSwitch(lmp, style + " function " + kind, "Unknown " + command + " keyword")
+      o.sigma = CoordSwitch(lmp, style + " function " + kind, "Unknown " + command() + " keyword")
                     .parse(iarg, narg, arg, next, CoordSwitch::Range::ENDLESS);
       break;
     case AtomFunctionKind::BETWEEN:
@@ -80,9 +85,10 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
       break;
     case AtomFunctionKind::MOMENT:
       position["order"] = first;
-      if (first >= narg || !utils::is_integer(arg[first]))
-        error->all(FLERR, first < narg ? first : first - 1,
-                   "{} function moment needs its order, an integer of 2 or more", style);
+      if (first >= narg) utils::missing_cmd_args(FLERR, command() + " moment", error);
+      if (!utils::is_integer(arg[first]))
+        error->all(FLERR, first, "{} function moment must be an integer of 2 or more, not '{}'",
+                   style, arg[first]);
       o.order = utils::inumeric(FLERR, arg[first], false, lmp);
       iarg = first + 1;
       break;
@@ -94,9 +100,7 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
       break;
     case AtomFunctionKind::CUSTOM:
       position["expression"] = first;
-      if (first >= narg)
-        error->all(FLERR, first - 1,
-                   "{} function custom needs an expression in s, for example: s^2", style);
+      if (first >= narg) utils::missing_cmd_args(FLERR, command() + " custom", error);
       o.expression = arg[first];
       iarg = first + 1;
   }

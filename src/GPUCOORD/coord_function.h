@@ -33,7 +33,9 @@ class CoordFunction : protected Pointers {
                                       const std::vector<std::string> &next);
 
  private:
-  double number(int narg, char **arg, int iarg, const std::string &what) const;
+  std::string command() const;
+  double number(int narg, char **arg, int iarg, const std::string &kind,
+                const std::string &what) const;
 
   const std::string style;
 };

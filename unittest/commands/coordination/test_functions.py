@@ -1,0 +1,199 @@
+"""Functions of coordination numbers: the same for any number of ranks as brute force finds, in all
+engines, while atoms move; in biased runs; and where atoms have no partners. test_derivatives.py
+compares derivatives with differences."""
+
+import math
+import unittest
+
+import numpy as np
+
+import coordtest
+import dumptest
+import test_parallel
+from brutetest import Box, Switch, brute_force
+from test_parallel import GROUPS, N, ORTHOGONAL, PAIRS, TILTED
+
+erf = np.vectorize(math.erf)
+
+
+def rational(s, r0, n, m):
+    return (1 - (s / r0)**n) / (1 - (s / r0)**m)
+
+
+def moment(k):
+    return lambda s: ((s - s.mean())**k).mean()
+
+
+# Words, and S from the coordination numbers of the group. Sums: f of each atom.
+SUMS = {
+    "sum": lambda s: s,
+    "more_than rational 7 nn 6 mm 12": lambda s: 1 - rational(s, 7, 6, 12),
+    "more_than rational 1 nn 2 mm 8": lambda s: 1 - rational(s, 1, 2, 8),
+    "less_than exp 2 d0 1": lambda s: np.where(s <= 1, 1, np.exp(-(s - 1) / 2)),
+    "between 4 6.5 smear 0.3": lambda s: 0.5 * (erf((6.5 - s) / (2**0.5 * 0.75)) - erf((4 - s) / (2**0.5 * 0.75))),
+    "custom s^2/(1+s)": lambda s: s**2 / (1 + s),
+}
+OTHERS = {
+    "moment 2": moment(2), "moment 3": moment(3),
+    "min 0.8": lambda s: 0.8 / np.log(np.exp(0.8 / s).sum()),
+    "max 0.5": lambda s: 0.5 * np.log(np.exp(s / 0.5).sum()),
+    "alt_min 1.5": lambda s: -np.log(np.exp(-1.5 * s).sum()) / 1.5,
+}
+# ID: compute of test_parallel, words of the function, norm
+CASES = {
+    "cells": ("cells", "more_than rational 7 nn 6 mm 12", "sum"), "list": ("list", "between 4 6.5 smear 0.3", "mean"),
+    "two": ("two", "custom s^2/(1+s)", "mean"), "nearest": ("nearest", "less_than exp 2 d0 1", "sum"),
+    "images": ("images", "moment 3", None), "pairs": ("pairs", "custom s^2/(1+s)", "mean"),
+    "file": ("file", "more_than rational 1 nn 2 mm 8", "mean"), "least": ("list", "min 0.8", None),
+    "most": ("nearest", "max 0.5", None), "alt": ("cells", "alt_min 1.5", None), "second": ("two", "moment 2", None),
+    "sum": ("cells", "sum", "sum"),
+}
+
+
+def function_computes():
+    """Return the computes in the form of test_parallel."""
+    computes = {}
+    for ident, (base, words, norm) in CASES.items():
+        group, keywords, switch, arguments = test_parallel.COMPUTES[base]
+        keywords = keywords.replace(" norm mean", "") + (f" norm {norm}" if norm else "") + f" function {words}"
+        computes[ident] = (group, keywords, switch, arguments)
+    return computes
+
+
+def first_atoms(base):
+    """Return the atoms whose coordination numbers count."""
+    if base == "file":
+        return np.unique(PAIRS[:, 0])
+    return {"pairs": GROUPS["left"]}.get(base, test_parallel.COMPUTES[base][3].get("a"))
+
+
+def coordination_numbers(frame, base):
+    """Return s_i of the atoms whose coordination numbers count, by brute force: of a group with
+    itself column 1 is s_i; between two groups it also has what atoms of both sum as partners."""
+    _, _, switch, arguments = test_parallel.COMPUTES[base]
+    image = arguments.get("image", "all")
+    if arguments.get("pairs") is not None:
+        s = np.zeros(N)
+        for i, j in arguments["pairs"]:
+            s[i] += brute_force(frame.box, frame.x(), switch, a=None, pairs=np.array([[i, j]]), image=image).value
+        return s[first_atoms(base)]
+    a, b = arguments["a"], arguments.get("b")
+    if b is None:
+        return brute_force(frame.box, frame.x(), switch, a=a, image=image).atoms[a, 0]
+    return np.array([brute_force(frame.box, frame.x(), switch, a=np.array([i]), b=b, image=image).value for i in a])
+
+
+class Ranks(unittest.TestCase):
+    def run_on(self, box, ranks, seed, first=(), steps=12, precision="double"):
+        data = test_parallel.write_system(box, seed)
+        script = test_parallel.script(box, data, first, computes=function_computes(), precision=precision,
+                                      run=f"run {steps}")
+        run = coordtest.run_lammps(script, ranks)
+        return run.tables[0], dumptest.read_dump(run.path("dump"))
+
+    def numbers(self, table, frames, ident, row):
+        array = np.column_stack([frames[row].columns[f"c_{ident}[{k}]"] for k in range(1, 6)])
+        return (table[f"c_{ident}"][row], np.array([table[f"c_{ident}[{k}]"][row] for k in range(1, 7)]), array)
+
+    def check_values(self, table, frames, rows, tolerance):
+        for row in rows:
+            for ident, (base, words, norm) in CASES.items():
+                value, _, array = self.numbers(table, frames, ident, row)
+                atoms, s = first_atoms(base), coordination_numbers(frames[row], base)
+                what = f"{ident}, step {frames[row].step}"
+                self.assertLessEqual(coordtest.error_of(array[atoms, 0], s), tolerance, what)
+                others = np.setdiff1d(np.arange(N), atoms)
+                self.assertEqual(np.abs(array[others][:, [0, 4]]).max(initial=0), 0, what)
+                if words in SUMS:
+                    f = SUMS[words](s)
+                    self.assertLessEqual(coordtest.error_of(array[atoms, 4], f), tolerance, what)
+                    expected = f.mean() if norm == "mean" else f.sum()
+                else:
+                    expected = OTHERS[words](s)
+                self.assertGreater(abs(expected), 1e-4, what)
+                self.assertLessEqual(abs(value / expected - 1), tolerance, what)
+
+    def test_values(self):
+        for seed, box in enumerate((ORTHOGONAL, TILTED)):
+            table, frames = self.run_on(box, 1, seed + 1)
+            self.check_values(table, frames, (0, 7, 12), 1e-10)
+
+    def test_mixed_precision(self):
+        table, frames = self.run_on(TILTED, 2, 5, precision="mixed")
+        self.check_values(table, frames, (0, 12), coordtest.FLOAT)
+
+    def test_ranks(self):
+        """dS/dx and W of atoms whose partners belong to other ranks have the weights of these."""
+        for seed, box in enumerate((ORTHOGONAL, TILTED)):
+            expected = self.run_on(box, 1, seed + 1)
+            for ranks, first in ((2, ()), (4, ()), (2, ["newton off"]), (4, ["newton off"])):
+                found = self.run_on(box, ranks, seed + 1, first)
+                for row in (0, 6, 12):
+                    for ident in CASES:
+                        for a, b, name in zip(self.numbers(*found, ident, row), self.numbers(*expected, ident, row),
+                                              ("S", "W", "columns")):
+                            # Each run moves its atoms by sums in its own order.
+                            error = max(coordtest.error_of(a[..., k], b[..., k])
+                                        for k in range(5)) if name == "columns" else coordtest.error_of(a, b)
+                            self.assertLessEqual(error, 1e-9, f"{ident}, {name}, {ranks} ranks, {first}, row {row}")
+
+    def test_momentum_and_check(self):
+        """The sum of forces is 0. Keyword check compares with the reference on all ranks."""
+        data = test_parallel.write_system(ORTHOGONAL, 3)
+        computes = {ident: (group, keywords + " check 1 1e-10", *more)
+                    for ident, (group, keywords, *more) in function_computes().items()}
+        run = coordtest.run_lammps(test_parallel.script(ORTHOGONAL, data, computes=computes, run="run 2"), 2)
+        for frame in dumptest.read_dump(run.path("dump")):
+            for ident in CASES:
+                slopes = np.column_stack([frame.columns[f"c_{ident}[{k}]"] for k in (2, 3, 4)])
+                self.assertGreater(np.abs(slopes).max(), 1e-4, ident)
+                self.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), ident)
+
+
+class Alone(unittest.TestCase):
+    def start(self, x, tails):
+        lmp = coordtest.start()
+        self.addCleanup(lmp.close)
+        box = Box((8.0, 8.0, 8.0), periodic=(False, False, False))
+        coordtest.make_system(lmp, box, np.array(x), ghosts=2.0)
+        for name, tail in tails.items():
+            lmp.command(f"compute {name} all coord/gpu switch cubic d0 0.5 dmax 1.5 precision double function {tail}")
+        lmp.command("run 0")
+        return lmp
+
+    def test_atoms_without_partners(self):
+        """s_i = 0 gives no NaN: f is f(0), and there is no derivative."""
+        tails = {"more": "more_than rational 2", "less": "less_than rational 2", "least": "min 1.0", "most": "max 1.0",
+                 "alt": "alt_min 1.0", "second": "moment 2", "between": "between -0.5 0.5", "square": "custom s^2"}
+        lmp = self.start([[1, 1, 1], [4, 4, 4], [7, 7, 7]], tails)
+        values = {"more": 0, "less": 3, "least": 0, "most": math.log(3), "alt": -math.log(3), "second": 0,
+                  "between": 3 * math.erf(0.5 / 2**0.5 / 0.5), "square": 0}
+        for name, value in values.items():
+            self.assertAlmostEqual(coordtest.scalar_of(lmp, name), value, 14, name)
+            self.assertEqual(np.abs(coordtest.atoms_of(lmp, name)[:, 1:4]).max(), 0, name)
+
+    def test_torque(self):
+        """In an open box the torque of the forces is 0."""
+        x = np.random.default_rng(4).uniform(2, 5, (20, 3))
+        tails = {"more": "more_than rational 3", "least": "min 0.5", "third": "moment 3"}
+        lmp = self.start(x, tails)
+        x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
+        for name in tails:
+            slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
+            self.assertGreater(np.abs(slopes).max(), 1e-3, name)
+            self.assertLess(np.abs(np.cross(x, slopes).sum(axis=0)).max(), 1e-12, name)
+
+    def test_sum_is_twice_the_variable_without_a_function(self):
+        x = np.random.default_rng(5).uniform(1, 5, (30, 3))
+        lmp = self.start(x, {"twice": "sum"})
+        lmp.command("compute once all coord/gpu switch cubic d0 0.5 dmax 1.5 precision double")
+        lmp.command("run 0")
+        once, twice = (coordtest.atoms_of(lmp, name) for name in ("once", "twice"))
+        self.assertAlmostEqual(coordtest.scalar_of(lmp, "twice"), 2 * coordtest.scalar_of(lmp, "once"), 12)
+        np.testing.assert_allclose(twice[:, 1:4], 2 * once[:, 1:4], atol=1e-13)
+        np.testing.assert_array_equal(twice[:, 4], twice[:, 0])
+        np.testing.assert_allclose(coordtest.virial_of(lmp, "twice"), 2 * coordtest.virial_of(lmp, "once"), atol=1e-12)
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
