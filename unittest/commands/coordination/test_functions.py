@@ -195,5 +195,64 @@ class Alone(unittest.TestCase):
         np.testing.assert_allclose(coordtest.virial_of(lmp, "twice"), 2 * coordtest.virial_of(lmp, "once"), atol=1e-12)
 
 
+class Biased(unittest.TestCase):
+    MORE = "all coord/gpu switch gaussian 0.5 d0 0.3 dmax 2.6 precision double function more_than rational 4"
+    LEAST = ("left coord/gpu group2 late switch gaussian 0.5 dmax 2.6 precision double engine list "
+             "function min 2.0")
+
+    def start(self):
+        lmp = coordtest.start()
+        self.addCleanup(lmp.close)
+        box = Box((6.8, 6.1, 5.4), tilt=(1.0, -0.9, 0.7))
+        coordtest.make_system(lmp, box, coordtest.random_positions(np.random.default_rng(8), box, 80, closest=0.7),
+                              ghosts=3.0)
+        coordtest.define_group(lmp, "left", np.arange(40))
+        coordtest.define_group(lmp, "late", np.arange(20, 80))
+        for line in (f"compute more {self.MORE}", f"compute least {self.LEAST}",
+                     "compute both all coord/custom a*b^2 a c_more b c_least"):
+            lmp.command(line)
+        lmp.command("run 0")
+        return lmp
+
+    def test_forces(self):
+        """The force of a harmonic bias is -k (S - s0) dS/dx, and its virial k (S - s0) W, of functions
+        and of an expression of them."""
+        for name in "more", "least", "both":
+            lmp = self.start()
+            s = coordtest.scalar_of(lmp, name)
+            pressures = {}
+            lmp.command(f"fix b all coord/bias c_{name} harmonic k 3.0 s0 {s - 0.4!r}")
+            for virial in "yes", "no":
+                lmp.command(f"fix_modify b virial {virial}")
+                lmp.command("run 0")
+                pressures[virial] = lmp.get_thermo("press") * lmp.get_thermo("vol") * 3
+            self.assertAlmostEqual(lmp.extract_fix("b", 0, 0), 0.5 * 3.0 * 0.4**2, 11)
+            slopes = coordtest.atoms_of(lmp, name)
+            slopes = slopes if name == "both" else slopes[:, 1:4]
+            self.assertGreater(np.abs(slopes).max(), 1e-3, name)
+            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -3.0 * 0.4 * slopes), 1e-10, name)
+            w = coordtest.virial_of(lmp, name)[:3].sum()
+            self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (3.0 * 0.4 * w), 1.0, 8, name)
+
+    def test_energy_is_conserved(self):
+        """Errors of the integrator fall with the square of the timestep."""
+        drifts = []
+        for steps, timestep in ((100, 0.002), (200, 0.001)):
+            lmp = self.start()
+            s = coordtest.scalar_of(lmp, "both")
+            for line in ("velocity all create 1.0 17", f"timestep {timestep}", "fix n all nve",
+                         f"fix b all coord/bias c_both harmonic k 400.0 s0 {s - 0.5!r}", "fix_modify b energy yes",
+                         "neigh_modify every 1 delay 0 check yes"):
+                lmp.command(line)
+            energies = []
+            for _ in range(5):
+                lmp.command(f"run {steps // 5}")
+                energies.append(lmp.get_thermo("etotal"))
+            drifts.append(np.abs(np.array(energies) - energies[0]).max())
+        print(f"changes of the energy: {drifts}")
+        self.assertGreater(drifts[0], 1e-7)
+        self.assertLess(drifts[1], drifts[0] / 3)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)

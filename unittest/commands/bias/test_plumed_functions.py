@@ -1,0 +1,103 @@
+"""Functions of coordination numbers compared with PLUMED's COORDINATIONNUMBER: values, derivatives
+and virial, of one group and of two, in orthogonal and triclinic boxes."""
+
+import unittest
+
+import numpy as np
+
+import coordtest
+import plumedtest
+from brutetest import Box
+from plumedtest import Input, run_plumed
+
+TOLERANCE = 1e-9    # of the largest component
+N = 60
+LEFT, RIGHT = np.arange(35), np.arange(25, N)    # both have atoms 26 to 35
+BOXES = {"orthogonal": Box((5.0, 5.4, 5.6)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(1.4, -1.3, 1.2))}
+# Switching functions of both programs, up to less than half of the boxes.
+SWITCHES = {"rational 0.9 nn 6 mm 12 dmax 2.3": "RATIONAL R_0=0.9 NN=6 MM=12 D_MAX=2.3",
+            "cubic d0 0.9 dmax 2.1": "CUBIC D_0=0.9 D_MAX=2.1"}
+# Function, and keyword and value of PLUMED.
+CASES = [
+    ("more_than rational 3 nn 6 mm 12", "MORE_THAN={RATIONAL R_0=3 NN=6 MM=12}", "morethan"),
+    ("more_than rational 2 nn 8 mm 20 d0 0.5", "MORE_THAN={RATIONAL R_0=2 D_0=0.5 NN=8 MM=20}", "morethan"),
+    ("more_than cubic d0 1 dmax 6", "MORE_THAN={CUBIC D_0=1 D_MAX=6}", "morethan"),
+    ("less_than exp 2 d0 0.3", "LESS_THAN={EXP R_0=2 D_0=0.3}", "lessthan"),
+    ("less_than gaussian 1.5", "LESS_THAN={GAUSSIAN R_0=1.5}", "lessthan"),
+    ("between 1.5 3 smear 0.4", "BETWEEN={GAUSSIAN LOWER=1.5 UPPER=3 SMEAR=0.4}", "between"),
+    ("sum norm mean", "MEAN", "mean"),
+    ("min 0.5", "MIN={BETA=0.5}", "min"),
+    ("max 0.7", "MAX={BETA=0.7}", "max"),
+    ("alt_min 1.2", "ALT_MIN={BETA=1.2}", "altmin"),
+    ("custom s^2/(1+s)", None, "f: CUSTOM ARG=c FUNC=x^2/(1+x) PERIODIC=NO\ns: SUM ARG=f PERIODIC=NO\n"),
+    ("sum", None, "s: SUM ARG=c PERIODIC=NO\n"),
+]
+plumedtest.require()
+if plumedtest.version() < (2, 10):    # which has vectors
+    CASES = [case for case in CASES if case[1]]
+
+
+def atoms(indices):
+    return f"{indices[0] + 1}-{indices[-1] + 1}"
+
+
+class COORDINATIONNUMBER(unittest.TestCase):
+    def of_plumed(self, x, box, species, switch, keyword, name):
+        """Return S, dS/dx and W."""
+        text = f"UNITS NATURAL\nc: COORDINATIONNUMBER {species} SWITCH={{{switch}}} {keyword or ''}\n"
+        value = "s" if not keyword else f"c.{name}"
+        text += (name if not keyword else "") + f"PRINT ARG={value} FILE=colvar FMT=%.17g\n"
+        given = Input(text + f"RESTRAINT ARG={value} AT=0 KAPPA=0 SLOPE=1\n")
+        with open(given.at("x.xyz"), "w") as file:
+            file.write(f"{len(x)}\n" + " ".join(map(repr, box.edges.ravel().tolist())) + "\n")
+            for p in x.tolist():
+                file.write(f"X {p[0]!r} {p[1]!r} {p[2]!r}\n")
+        run_plumed("driver", "--plumed", given.path, "--ixyz", "x.xyz", "--length-units", "1", "--dump-forces", "forces",
+                   "--dump-forces-fmt", "%.17g", "--dump-full-virial", folder=given.folder)
+        lines = given.read("forces").splitlines()
+        forces = np.array([[float(word) for word in line.split()[1:]] for line in lines[2:]])
+        virial = np.array([float(word) for word in lines[1].split()]).reshape(3, 3)
+        self.assertEqual(forces.shape, x.shape)
+        columns = given.columns("colvar")
+        (column,) = set(columns) - {"time"}    # c.min or c_min, depending on the version
+        # The driver writes dS/d(strain), which is -W.
+        return columns[column][0], -forces, -virial
+
+    def test_equal(self):
+        for seed, (title, box) in enumerate(BOXES.items()):
+            lmp = coordtest.start()
+            self.addCleanup(lmp.close)
+            rng = np.random.default_rng(seed)
+            coordtest.make_system(lmp, box, coordtest.random_positions(rng, box, N, closest=0.3), ghosts=2.7)
+            coordtest.define_group(lmp, "left", LEFT)
+            coordtest.define_group(lmp, "right", RIGHT)
+            computes = {}
+            for switch, of_plumed in SWITCHES.items():
+                for words, keyword, name in CASES:
+                    for groups, species in (("all coord/gpu", f"SPECIES=1-{N}"),
+                                            ("left coord/gpu group2 right",
+                                             f"SPECIESA={atoms(LEFT)} SPECIESB={atoms(RIGHT)}")):
+                        ident = f"c{len(computes)}"
+                        lmp.command(f"compute {ident} {groups} switch {switch} precision double function {words}")
+                        computes[ident] = (species, of_plumed, keyword, name)
+            lmp.command("run 0")
+            x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
+            worst = 0.0
+            for ident, case in computes.items():
+                with self.subTest(box=title, case=case):
+                    value, slopes, virial = self.of_plumed(x, box, *case)
+                    found = coordtest.scalar_of(lmp, ident)
+                    self.assertGreater(abs(value), 1e-3)
+                    self.assertGreater(np.abs(slopes).max(), 1e-5)
+                    w = coordtest.virial_of(lmp, ident)
+                    w_of_plumed = np.array([virial[a, b] for a, b in coordtest.COMPONENTS])
+                    errors = (abs(found / value - 1),
+                              coordtest.error_of(coordtest.atoms_of(lmp, ident)[:, 1:4], slopes),
+                              coordtest.error_of(w, w_of_plumed))
+                    worst = max(worst, *errors)
+                    self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx, W: {errors}")
+            print(f"{title}: largest difference {worst:.1e}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
