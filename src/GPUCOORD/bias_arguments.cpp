@@ -40,11 +40,15 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   if (!compute)
     error->all(FLERR, iarg, "{}: compute {} does not exist - define it before the fix", command,
                name);
-  if (!dynamic_cast<const CollectiveVariable *>(compute))
+  const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
+  if (!variable)
     error->all(FLERR, iarg,
                "{} {} collective variables (computes of style coord/gpu or coord/custom), but "
                "compute {} is of style {}",
                command, verb, name, compute->style);
+  if (!variable->why_no_bias().empty())
+    error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, name,
+               variable->why_no_bias());
   if (std::find(earlier.begin(), earlier.end(), name) != earlier.end())
     error->all(FLERR, iarg, "{}: compute {} is given twice - give each variable once", command,
                name);

@@ -134,6 +134,9 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
                  "Compute coord/custom takes collective variables (computes of style coord/gpu or "
                  "coord/custom), but compute {} is of style {}",
                  compute_id, compute->style);
+    if (!variable->why_no_bias().empty())
+      error->all(FLERR, iarg + 1, "Compute coord/custom cannot take compute {}: {}", compute_id,
+                 variable->why_no_bias());
     const auto *const custom = dynamic_cast<ComputeCoordCustom *>(compute);
     if (custom && custom->depends_on(id))
       error->all(FLERR, iarg + 1,

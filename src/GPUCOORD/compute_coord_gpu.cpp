@@ -81,7 +81,7 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
   scalar_flag = 1;
   extscalar = extensive;
   vector_flag = 1;
-  size_vector = 6;
+  size_vector = 6 + (function ? function->nbins() : 0);
   extvector = extensive;
   peratom_flag = 1;
   size_peratom_cols = function ? 5 : 4;
@@ -646,6 +646,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   set_scale(npairs_or_atoms);
   if (want & VIRIAL)
     for (int k = 0; k < 6; ++k) vector[k] = scale * sum[1 + k];
+  if (want & VIRIAL && function && function->nbins()) set_histogram();
   double *const peratom = running.peratom;
   const std::size_t nlocal = atom->nlocal;
   const int ncolumns = gpucoord::peratom_columns(want);

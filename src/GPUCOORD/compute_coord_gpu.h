@@ -57,6 +57,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void finish(const double *sums) override;
   double value() const override { return known_value; }
   double rounding() const override;
+  std::string why_no_bias() const override;
   bool is_without_kokkos() const override { return !kokkosable; }
   void add_forces(gpucoord::Factor) override;
   void add_virial(double factor, double *virial) const override;
@@ -110,6 +111,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   void begin_function(Path);
   const double *weigh(Share &);
+  void set_histogram();
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const char *way_out) const;
   void compare_with_reference(const Share &);

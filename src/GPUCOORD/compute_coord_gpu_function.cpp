@@ -117,6 +117,23 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, d
   return evaluate_path(share.path, share.want, peratom, true, &second);
 }
 
+// Collective. Sets the elements of the vector after the virial.
+void ComputeCoordGPU::set_histogram()
+{
+  std::vector<double> bins(function->nbins(), 0.0);
+  function->add_histogram(static_cast<std::int64_t>(of.rows.size()), of.s.data(), bins.data(),
+                          comm->nthreads);
+  MPI_Allreduce(bins.data(), vector + 6, function->nbins(), MPI_DOUBLE, MPI_SUM, world);
+  for (int k = 0; k < function->nbins(); ++k) vector[6 + k] *= scale;
+}
+
+std::string ComputeCoordGPU::why_no_bias() const
+{
+  return function && function->nbins()
+      ? "its function histogram is for output only - bias a function such as between"
+      : "";
+}
+
 /* ---------------------------------------------------------------------- */
 
 int ComputeCoordGPU::pack_forward_comm(int n, int *list_of_atoms, double *buf, int /*pbc_flag*/,

@@ -31,7 +31,8 @@ static const std::vector<Choice<AtomFunctionKind>> KINDS = {
     {"min", AtomFunctionKind::MIN},
     {"max", AtomFunctionKind::MAX},
     {"alt_min", AtomFunctionKind::ALT_MIN},
-    {"custom", AtomFunctionKind::CUSTOM}};
+    {"custom", AtomFunctionKind::CUSTOM},
+    {"histogram", AtomFunctionKind::HISTOGRAM}};
 
 /* ---------------------------------------------------------------------- */
 
@@ -64,6 +65,14 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
     position[field] = k;
     return number(narg, arg, k, kind, what);
   };
+  const auto read_integer = [&](const char *field, int k) {
+    position[field] = k;
+    if (k >= narg) utils::missing_cmd_args(FLERR, command() + " " + kind, error);
+    if (!utils::is_integer(arg[k]))
+      error->all(FLERR, k, "{} function {} {} must be an integer, not '{}'", style, kind, field,
+                 arg[k]);
+    return utils::inumeric(FLERR, arg[k], false, lmp);
+  };
   iarg = first;
   switch (o.kind) {
     case AtomFunctionKind::SUM:
@@ -75,21 +84,18 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
                     .parse(iarg, narg, arg, next, CoordSwitch::Range::ENDLESS);
       break;
     case AtomFunctionKind::BETWEEN:
+    case AtomFunctionKind::HISTOGRAM:
       o.a = read("a", first, "lower bound");
       o.b = read("b", first + 1, "upper bound");
       iarg = first + 2;
+      if (o.kind == AtomFunctionKind::HISTOGRAM) o.nbins = read_integer("nbins", iarg++);
       if (iarg < narg && std::string(arg[iarg]) == "smear") {
         o.smear = read("smear", iarg + 1, "smear");
         iarg += 2;
       }
       break;
     case AtomFunctionKind::MOMENT:
-      position["order"] = first;
-      if (first >= narg) utils::missing_cmd_args(FLERR, command() + " moment", error);
-      if (!utils::is_integer(arg[first]))
-        error->all(FLERR, first, "{} function moment must be an integer of 2 or more, not '{}'",
-                   style, arg[first]);
-      o.order = utils::inumeric(FLERR, arg[first], false, lmp);
+      o.order = read_integer("order", first);
       iarg = first + 1;
       break;
     case AtomFunctionKind::MIN:

@@ -79,6 +79,9 @@ class CollectiveVariable {
   // the larger of 1 and |value()|. The default is for sums of double terms.
   virtual double rounding() const { return 1e-10; }
 
+  // Why it cannot be biased; "": it can.
+  virtual std::string why_no_bias() const { return ""; }
+
   // Whether the variable reads atoms and changes forces on the host without telling KOKKOS.
   virtual bool is_without_kokkos() const = 0;
   // Adds -factor dS/dx to the forces of the owned atoms, wherever they are up to date.

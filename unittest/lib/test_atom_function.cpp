@@ -187,6 +187,29 @@ TEST(AtomFunction, between_keeps_its_digits_in_the_tails)
   }
 }
 
+TEST(AtomFunction, histogram_has_the_numbers_between_its_bounds)
+{
+  AtomFunctionOptions options = between(1.0, 9.0, 0.3);
+  options.kind = AtomFunctionKind::HISTOGRAM;
+  options.nbins = 16;
+  const Numbers s = coordination_numbers(3000, 0.0, 10.0, 11);
+  Numbers one(16, 1.0), four(16, 1.0);    // it adds
+  AtomFunction(options).add_histogram(3000, s.data(), one.data(), 1);
+  AtomFunction(options).add_histogram(3000, s.data(), four.data(), 4);
+  EXPECT_EQ(one, four);
+  for (int bin = 0; bin < 16; ++bin) {
+    Real sum = 1;
+    for (const double x : s) {
+      const Real w = sqrtl(2) * 0.3L * 0.5L;
+      sum += 0.5L * (erfl((1.5L + 0.5L * bin - x) / w) - erfl((1 + 0.5L * bin - x) / w));
+    }
+    EXPECT_NEAR(one[bin], static_cast<double>(sum), 1e-11);
+  }
+  const Values v = evaluate(options, s);    // S is the sum
+  EXPECT_EQ(v.f[7], s[7]);
+  EXPECT_EQ(v.slope[7], 1.0);
+}
+
 TEST(AtomFunction, sum_and_custom_equal_their_definitions)
 {
   const Numbers s = coordination_numbers(300, 0.0, 12.0, 5);
@@ -425,6 +448,10 @@ TEST(AtomFunction, errors_name_the_value_and_the_limit)
                "the order is 1 but must be 2 or more: the first moment is always 0");
   expect_error(with_sigma(AtomFunctionKind::MORE_THAN, rational(6, 12, -1.0)), "r0",
                "r0 is -1 but must be > 0 and finite");
+  AtomFunctionOptions bins = between(0.0, 12.0, 0.5);
+  bins.kind = AtomFunctionKind::HISTOGRAM;
+  bins.nbins = 10001;
+  expect_error(bins, "nbins", "the number of bins is 10001 but must be 1 to 10000");
   expect_error(custom_of("s+t"), "expression",
                "the expression 's+t' has the unknown name t at character 3 - known are s");
   expect_error(custom_of("3"), "expression",

@@ -161,7 +161,7 @@ ARGUMENTS = [
 
     # Functions of coordination numbers.
     ("switch exp 1.0 function [most] 3", "Unknown compute coord/gpu function option: most - known are sum, more_than, "
-     "less_than, between, moment, min, max, alt_min, custom"),
+     "less_than, between, moment, min, max, alt_min, custom, histogram"),
     ("switch exp 1.0 function sum [function] sum", "Compute coord/gpu takes one function, but a second one is given"),
     ("switch exp 1.0 function more_than [step] 1.0",
      f"Unknown compute coord/gpu function more_than option: step - known are {SWITCHES}"),
@@ -185,7 +185,13 @@ ARGUMENTS = [
     ("switch exp 1.0 function moment [1]",
      "Compute coord/gpu function moment: the order is 1 but must be 2 or more: the first moment is always 0"),
     ("switch exp 1.0 function moment [2.5]",
-     "Compute coord/gpu function moment must be an integer of 2 or more, not '2.5'"),
+     "Compute coord/gpu function moment order must be an integer, not '2.5'"),
+    ("switch exp 1.0 function histogram 0 12 [x]", "Compute coord/gpu function histogram nbins must be an integer, not "
+     "'x'"),
+    ("switch exp 1.0 function histogram 0 12 [0]",
+     "Compute coord/gpu function histogram: the number of bins is 0 but must be 1 to 10000"),
+    ("switch exp 1.0 function histogram 12 [0] 3",
+     "Compute coord/gpu function histogram: the upper bound is 0 but must be above the lower bound 12"),
     ("switch exp 1.0 function custom [s+t]", "Compute coord/gpu function custom: the expression 's+t' has the unknown "
      "name t at character 3 - known are s"),
     ("switch exp 1.0 function moment 2 [norm] mean", "Compute coord/gpu function moment is not a sum over atoms and "
@@ -218,7 +224,7 @@ ARGUMENTS = [
 MISSING = [(keyword, keyword) for keyword in KEYWORDS.split(", ")]
 MISSING += [("check 1", "check"), ("coeff 1 1", "coeff")]
 MISSING += [(f"switch exp 1.0 function {words}", f"function {words.split()[0]}") for words in (
-    "more_than", "less_than", "between", "between 3", "between 3 5 smear", "moment", "min", "max", "alt_min", "custom")]
+    "more_than", "less_than", "between", "between 3", "between 3 5 smear", "moment", "min", "max", "alt_min", "custom", "histogram 0 12")]
 ARGUMENTS += [(f"switch [{name}]", f"Compute coord/gpu switch {name} needs r0, for example: {name} 1.5")
               for name in SWITCHES.split(", ") if name not in ("cubic", "q")]
 MISSING += [(f"switch {start} {keyword}", f"switch {keyword}") for start, keyword in (

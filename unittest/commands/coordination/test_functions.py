@@ -172,6 +172,24 @@ class Alone(unittest.TestCase):
             self.assertAlmostEqual(coordtest.scalar_of(lmp, name), value, 14, name)
             self.assertEqual(np.abs(coordtest.atoms_of(lmp, name)[:, 1:4]).max(), 0, name)
 
+    def test_histogram(self):
+        """Elements 7 on of the vector are the sums of between, and their sum is that of the whole
+        interval; a bias of it is an error."""
+        x = np.random.default_rng(6).uniform(1, 5, (40, 3))
+        tails = {"bins": "histogram 0.5 4.5 8 smear 0.4", "mean": "histogram 0.5 4.5 8 smear 0.4 norm mean"}
+        tails.update({f"part{k}": f"between {0.5 + 0.5 * k} {1 + 0.5 * k} smear 0.4" for k in range(8)})
+        lmp = self.start(x, tails)
+        found, mean = (np.ctypeslib.as_array(lmp.extract_compute(name, 0, 1), (14,)) for name in ("bins", "mean"))
+        expected = [coordtest.scalar_of(lmp, f"part{k}") for k in range(8)]
+        self.assertGreater(min(expected), 0.01)
+        np.testing.assert_allclose(found[6:], expected, rtol=1e-13)
+        np.testing.assert_allclose(mean[6:], found[6:] / 40, rtol=1e-13)
+        self.assertAlmostEqual(coordtest.scalar_of(lmp, "bins"), coordtest.atoms_of(lmp, "bins")[:, 0].sum(), 11)
+        for command in ("fix b all coord/bias c_bins harmonic k 1 s0 0", "compute d all coord/custom a*2 a c_bins"):
+            with self.assertRaisesRegex(Exception, "cannot take compute bins: its function histogram is for output only - "
+                                        "bias a function such as between"):
+                lmp.command(command)
+
     def test_torque(self):
         """In an open box the torque of the forces is 0."""
         x = np.random.default_rng(4).uniform(2, 5, (20, 3))

@@ -27,7 +27,8 @@ enum class AtomFunctionKind {
   MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i is 0
   MAX,          // S = beta ln sum exp(s_i/beta)
   ALT_MIN,      // S = -ln(sum exp(-beta s_i))/beta
-  CUSTOM        // f = an expression of s
+  CUSTOM,       // f = an expression of s
+  HISTOGRAM     // f = s; also the number of s_i in each of nbins equal parts of a to b, as BETWEEN
 };
 
 // NaN and 0 are 'not given'.
@@ -36,11 +37,12 @@ struct AtomFunctionOptions {
   // sigma of MORE_THAN and LESS_THAN: a function of s in place of r, 1 for s <= d0. A dmax that is
   // not given is infinite.
   SwitchOptions sigma;
-  double a = SwitchOptions::NOT_GIVEN, b = SwitchOptions::NOT_GIVEN;    // BETWEEN, a < b
-  double smear = 0.5;                                                   // BETWEEN, > 0
-  int order = 0;                                                        // MOMENT, 2 or more
-  double beta = SwitchOptions::NOT_GIVEN;                               // MIN, MAX, ALT_MIN, > 0
-  std::string expression;                                               // CUSTOM, in s
+  double a = SwitchOptions::NOT_GIVEN, b = SwitchOptions::NOT_GIVEN;    // BETWEEN, HISTOGRAM, a < b
+  int nbins = 0;                                                        // HISTOGRAM, 1 to MAX_BINS
+  double smear = 0.5;    // BETWEEN, HISTOGRAM: width over that of the interval or bin, > 0
+  int order = 0;         // MOMENT, 2 or more
+  double beta = SwitchOptions::NOT_GIVEN;    // MIN, MAX, ALT_MIN, > 0
+  std::string expression;                    // CUSTOM, in s
 };
 
 // A bad option: field is the member of AtomFunctionOptions or of its sigma; what() names the value,
@@ -53,6 +55,8 @@ class GPUCOORD_API AtomFunctionError : public std::invalid_argument {
   }
   const std::string field;
 };
+
+constexpr int MAX_BINS = 10000;
 
 // A checked function. One object serves one evaluation at a time.
 class GPUCOORD_API AtomFunction {
@@ -80,6 +84,10 @@ class GPUCOORD_API AtomFunction {
   // depend on nthreads. Throws nothing but what reduce throws.
   Result evaluate(std::int64_t n, const double *s, double *f, double *dSds, const Reduce &reduce,
                   int nthreads);
+
+  // Adds this rank's share of a histogram to bins, [nbins].
+  int nbins() const { return opt.nbins; }
+  void add_histogram(std::int64_t n, const double *s, double *bins, int nthreads) const;
 
  private:
   struct Custom;

@@ -70,6 +70,24 @@ namespace {
     return largest + std::log(sum);
   }
 
+  // The share of a smeared s that lies between a and b. smear: width of the Gaussian over b - a.
+  struct Interval {
+    Interval(double a_in, double b_in, double smear) :
+        a(a_in), b(b_in), scale(1.0 / (std::sqrt(2.0) * smear * (b - a)))
+    {
+    }
+    void evaluate(double s, double &value, double &slope) const
+    {
+      const double ya = (a - s) * scale, yb = (b - s) * scale;
+      // erfc on the side where both erf are near 1 or near -1, so that no digits cancel.
+      value = ya > 0.0 ? 0.5 * (std::erfc(ya) - std::erfc(yb))
+          : yb < 0.0   ? 0.5 * (std::erfc(-yb) - std::erfc(-ya))
+                       : 0.5 * (std::erf(yb) - std::erf(ya));
+      slope = scale / std::sqrt(std::acos(-1.0)) * (std::exp(-ya * ya) - std::exp(-yb * yb));
+    }
+    double a, b, scale;
+  };
+
   double power(double x, int n)
   {
     double result = 1.0;
@@ -99,14 +117,12 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
   switch (opt.kind) {
     case Kind::SUM:
       break;
-    case Kind::MORE_THAN:
-    case Kind::LESS_THAN:
-      try {
-        sigma = std::make_unique<const Switch>(make_endless_switch(opt.sigma));
-      } catch (const SwitchError &e) {
-        fail(e.field.c_str(), e.what());
-      }
-      break;
+    case Kind::HISTOGRAM:
+      if (opt.nbins < 1 || opt.nbins > MAX_BINS)
+        fail("nbins",
+             "the number of bins is " + std::to_string(opt.nbins) + " but must be 1 to " +
+                 std::to_string(MAX_BINS));
+      [[fallthrough]];
     case Kind::BETWEEN:
       for (const double bound : {opt.a, opt.b})
         if (!std::isfinite(bound))
@@ -118,6 +134,14 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
                  text_of(opt.a));
       if (!(opt.smear > 0.0) || std::isinf(opt.smear))
         fail("smear", "smear is " + text_of(opt.smear) + " but must be > 0 and finite");
+      break;
+    case Kind::MORE_THAN:
+    case Kind::LESS_THAN:
+      try {
+        sigma = std::make_unique<const Switch>(make_endless_switch(opt.sigma));
+      } catch (const SwitchError &e) {
+        fail(e.field.c_str(), e.what());
+      }
       break;
     case Kind::MOMENT:
       if (opt.order < 2)
@@ -159,6 +183,9 @@ std::string AtomFunction::description() const
     case Kind::BETWEEN:
       return "between " + text_of(opt.a) + " and " + text_of(opt.b) + " smear " +
           text_of(opt.smear);
+    case Kind::HISTOGRAM:
+      return "histogram from " + text_of(opt.a) + " to " + text_of(opt.b) + " in " +
+          std::to_string(opt.nbins) + " bins smear " + text_of(opt.smear);
     case Kind::MOMENT:
       return "moment " + std::to_string(opt.order);
     case Kind::MIN:
@@ -179,6 +206,7 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
   const double beta = opt.beta;
   switch (opt.kind) {
     case Kind::SUM:
+    case Kind::HISTOGRAM:
       result.value = sum_of(n, s, f, dSds, nthreads, [](double x, double &value, double &slope) {
         value = x;
         slope = 1.0;
@@ -216,15 +244,9 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       break;
     }
     case Kind::BETWEEN: {
-      const double scale = 1.0 / (std::sqrt(2.0) * opt.smear * (opt.b - opt.a));
-      const double top = scale / std::sqrt(std::acos(-1.0));
+      const Interval interval(opt.a, opt.b, opt.smear);
       result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-        const double ya = (opt.a - x) * scale, yb = (opt.b - x) * scale;
-        // erfc on the side where both erf are near 1 or near -1, so that no digits cancel.
-        value = ya > 0.0 ? 0.5 * (std::erfc(ya) - std::erfc(yb))
-            : yb < 0.0   ? 0.5 * (std::erfc(-yb) - std::erfc(-ya))
-                         : 0.5 * (std::erf(yb) - std::erf(ya));
-        slope = top * (std::exp(-ya * ya) - std::exp(-yb * yb));
+        interval.evaluate(x, value, slope);
       });
       break;
     }
@@ -282,6 +304,19 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
   for (std::int64_t k = 0; k < n && result.bad < 0; ++k)
     if (!std::isfinite(f[k]) || !std::isfinite(dSds[k])) result.bad = k;
   return result;
+}
+
+void AtomFunction::add_histogram(std::int64_t n, const double *s, double *bins, int nthreads) const
+{
+  const double width = (opt.b - opt.a) / opt.nbins;
+  for (int bin = 0; bin < opt.nbins; ++bin) {
+    const Interval interval(opt.a + bin * width, opt.a + (bin + 1) * width, opt.smear);
+    bins[bin] += sum_terms<1>(n, nthreads, [&](std::int64_t k, double *sum) {
+      double value, slope;
+      interval.evaluate(s[k], value, slope);
+      sum[0] += value;
+    })[0];
+  }
 }
 
 }    // namespace gpucoord
