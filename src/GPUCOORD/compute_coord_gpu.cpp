@@ -45,18 +45,6 @@ using Groups = CoordArguments::Groups;
 using Image = CoordArguments::Image;
 using Engine = CoordArguments::Engine;
 
-namespace {
-
-std::string at_dmax(const gpucoord::Switch &function)
-{
-  if (function.value_at_dmax() == 0.0 && function.derivative_at_dmax() == 0.0)
-    return fmt::format("at dmax = {:.10g}: s and ds/dr go to 0", function.dmax());
-  return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
-                     function.value_at_dmax(), function.derivative_at_dmax());
-}
-
-}    // namespace
-
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
@@ -151,58 +139,6 @@ void ComputeCoordGPU::init()
 void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
 {
   list = ptr;
-}
-
-/* ---------------------------------------------------------------------- */
-
-// Prints once, and again after a change: rerun calls init() for each frame.
-void ComputeCoordGPU::print_setup(Path path)
-{
-  static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
-  static const char *const precisions[] = {"double", "mixed", "single"};
-  std::string mesg = fmt::format(
-      "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
-      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
-      data_path(path) +
-          (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
-  for (std::size_t k = 0; k < args->functions.size(); ++k) {
-    const gpucoord::Switch &function = table->functions()[k];
-    mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
-    if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
-    mesg += "\n";
-  }
-  if (function) mesg += fmt::format("  function {}\n", function->description());
-  if (mesg != printed) utils::logmesg(lmp, mesg);
-  printed = mesg;
-}
-
-std::string ComputeCoordGPU::data_path(Path path) const
-{
-  const bool ghosts = path == Path::CELLS || path == Path::LIST;
-  std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
-  if (backend->is_cuda())
-    data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
-  return data;
-}
-
-std::string ComputeCoordGPU::functions_in_words() const
-{
-  if (args->functions.size() == 1)
-    return "the switching function " + table->functions()[0].description();
-  std::string text;
-  for (std::size_t k = 0; k < args->functions.size(); ++k)
-    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ",
-                        args->functions[k].words, table->functions()[k].description());
-  return text;
-}
-
-void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
-{
-  if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
-  warned_empty = true;
-  if (comm->me == 0)
-    error->warning(FLERR, "Compute coord/gpu {}: group {} is empty, S is 0", id,
-                   natoms_a > 0 ? args->group2 : std::string(group->names[igroup]));
 }
 
 /* ----------------------------------------------------------------------
@@ -532,7 +468,7 @@ void ComputeCoordGPU::compute_share(Share &share)
   if (function) begin_function(path);
   if (!share.bad_atom) {
     try {
-      share.mine = function ? evaluate_function(share)
+      share.mine = function ? evaluate_function(share, false)
                             : evaluate_path(path, share.want, share.peratom, false, nullptr);
       if (!function) share.value = share.mine.value;
     } catch (const gpucoord::DeviceError &e) {
@@ -580,11 +516,12 @@ void ComputeCoordGPU::start_evaluation(unsigned want, bool is_for_forces)
     }
     if (nmax) {
       const int ncolumns = gpucoord::peratom_columns(want);
+      std::vector<double> &copied = want & ATOM_VIRIAL ? ten_columns : four_columns;
       if (is_copied)
         with_memory([&] {
-          library_columns.resize(ncolumns * static_cast<std::size_t>(nmax));
+          copied.resize(ncolumns * static_cast<std::size_t>(nmax));
         });
-      running.peratom = is_copied ? library_columns.data() : &array_atom[0][0];
+      running.peratom = is_copied ? copied.data() : &array_atom[0][0];
       std::fill_n(running.peratom, ncolumns * static_cast<std::size_t>(atom->nlocal), 0.0);
     }
   }
@@ -630,7 +567,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
         FLERR, Error::NOLASTLINE,
         "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
         "are - {} has none at some distance",
-        id, functions_in_words());
+        id, functions_in_words() + (function ? " or function " + function->description() : ""));
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     with_memory([&] {
       compare_with_reference(running);
@@ -653,7 +590,7 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (peratom && scale != 1.0)
     for (std::size_t i = 0; i < nlocal; ++i)
       for (int k = 1; k < ncolumns; ++k) peratom[ncolumns * i + k] *= scale;
-  if (peratom && peratom == library_columns.data())
+  if (peratom && ((want & ATOM_VIRIAL) || function))
     for (std::size_t i = 0; i < nlocal; ++i) std::copy_n(peratom + ncolumns * i, 4, array_atom[i]);
   if (peratom && function) {
     for (std::size_t i = 0; i < nlocal; ++i) array_atom[i][4] = 0.0;
@@ -668,12 +605,17 @@ template <class Work> void ComputeCoordGPU::with_memory(const Work &work) const
   try {
     work();
   } catch (const std::bad_alloc &) {
-    error->one(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
-        "ranks or a smaller dmax",
-        id, comm->me, index_a.size() + index_b.size());
+    out_of_memory();
   }
+}
+
+void ComputeCoordGPU::out_of_memory() const
+{
+  error->one(
+      FLERR, Error::NOLASTLINE,
+      "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
+      "ranks or a smaller dmax",
+      id, comm->me, index_a.size() + index_b.size());
 }
 
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)
@@ -710,7 +652,7 @@ double ComputeCoordGPU::memory_usage()
 {
   return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
-      static_cast<double>(library_columns.capacity()) * sizeof(double) +
+      static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
       static_cast<double>(of.s_of_atoms.capacity() + of.weights.capacity()) * sizeof(double) +
       static_cast<double>(member.capacity());
 }

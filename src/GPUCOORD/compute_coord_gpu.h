@@ -96,6 +96,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void start_evaluation(unsigned want, bool is_for_forces);
   double finish_evaluation(const double *sums);
   template <class Work> void with_memory(const Work &) const;
+  [[noreturn]] void out_of_memory() const;
   Path begin_evaluation(bool ghosts_are_current);
   void set_scale(double npairs_or_atoms);
   Path choose_path(const gpucoord::Box &) const;
@@ -107,7 +108,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void warn_if_empty(bigint natoms_a, bigint natoms_b);
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
                                        const gpucoord::SecondPass *);
-  gpucoord::Contribution evaluate_function(Share &);
+  gpucoord::Contribution evaluate_function(Share &, bool reference);
   gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   void begin_function(Path);
   const double *weigh(Share &);
@@ -141,18 +142,19 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   Path last_path;    // last evaluation, or setup
   Share running;     // between start_evaluation() and finish_evaluation()
-  // [nlocal][peratom_columns(want)] where this differs from array_atom: with ATOM_VIRIAL, or with a
-  // function. The virials are those of whole pairs, not of half of each.
-  std::vector<double> library_columns;
+  // array_atom and the virials of atoms, [nlocal][10], with ATOM_VIRIAL. The virials are those of
+  // whole pairs, not of half of each.
+  std::vector<double> ten_columns;
+  // [nlocal][4] the first columns of array_atom, if it has more.
+  std::vector<double> four_columns;
 
   // Of a function, in this evaluation.
   struct OfFunction {
-    std::vector<int> rows;                        // owned atoms of the first group
-    std::vector<double> s, f, slope;              // [rows]
-    std::vector<double> s_of_atoms;               // [nlocal]
-    std::vector<double> weights;                  // [nlocal + nghost]
-    const double *weights_of_engine = nullptr;    // see SecondPass
-    bool is_reduced = false;                      // this rank has taken part in sums over ranks
+    std::vector<int> rows;              // owned atoms of the first group
+    std::vector<double> s, f, slope;    // [rows]
+    std::vector<double> s_of_atoms;     // [nlocal]
+    std::vector<double> weights;        // [nlocal + nghost]
+    bool is_reduced = false;            // this rank has taken part in sums over ranks
   } of;
 
   // of this evaluation

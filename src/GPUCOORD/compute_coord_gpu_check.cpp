@@ -35,7 +35,7 @@ void ComputeCoordGPU::compare_with_reference(const Share &share)
   local[0] = reference.value;
   for (int k = 0; k < 6; ++k) local[1 + k] = reference.virial[k];
   MPI_Allreduce(local, total, 7, MPI_DOUBLE, MPI_SUM, world);
-  local[0] -= share.mine.value;
+  local[0] -= share.value;
   for (int k = 0; k < 6; ++k) local[1 + k] -= share.mine.virial[k];
   MPI_Allreduce(local, difference_sums, 7, MPI_DOUBLE, MPI_SUM, world);
 

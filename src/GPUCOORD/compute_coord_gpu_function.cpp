@@ -21,14 +21,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <new>
 
 using namespace LAMMPS_NS;
 using gpucoord::DERIVATIVES;
 using gpucoord::VIRIAL;
 
 /* ----------------------------------------------------------------------
-   The owned atoms whose coordination numbers count, and memory, so that nothing fails between the
-   first and the last communication.
+   The owned atoms whose coordination numbers count, and memory.
 ------------------------------------------------------------------------- */
 
 void ComputeCoordGPU::begin_function(Path path)
@@ -46,7 +46,6 @@ void ComputeCoordGPU::begin_function(Path path)
   of.s_of_atoms.assign(atom->nlocal, 0.0);
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
   of.weights.assign(atom->nlocal + (has_ghosts ? atom->nghost : 0), 0.0);
-  of.weights_of_engine = nullptr;
   of.is_reduced = false;
 }
 
@@ -56,7 +55,7 @@ void ComputeCoordGPU::begin_function(Path path)
 ------------------------------------------------------------------------- */
 
 const double *ComputeCoordGPU::weigh(Share &share)
-{
+try {
   of.is_reduced = true;
   const auto n = static_cast<std::int64_t>(of.rows.size());
   for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
@@ -73,8 +72,8 @@ const double *ComputeCoordGPU::weigh(Share &share)
                                                  : "";
     share.failed =
         fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite "
-                    "number at s = {:.10g}{} - use a function that is smooth at all "
-                    "coordination numbers",
+                    "number at s = {:.10g}{} - use a function that is finite and smooth "
+                    "at all coordination numbers",
                     id, function->description(), of.s[result.bad], of_atom);
   }
   if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
@@ -82,16 +81,19 @@ const double *ComputeCoordGPU::weigh(Share &share)
   for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.slope[k];
   switch (share.path) {
     case Path::PAIRS:
-      return of.weights_of_engine = gather->numbers_of_pairs(of.weights.data()).data();
+      return gather->numbers_of_pairs(of.weights.data()).data();
     case Path::ALLPAIRS:
-      return of.weights_of_engine = gather->numbers_of_group(of.weights.data()).data();
+      return gather->numbers_of_group(of.weights.data()).data();
     default:
       comm->forward_comm(this);
-      return of.weights_of_engine = of.weights.data();
+      return of.weights.data();
   }
+} catch (const std::bad_alloc &) {
+  out_of_memory();    // other ranks wait for this one
 }
 
-gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share)
+// Collective. reference: by plain loops
+gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool reference)
 {
   gpucoord::SecondPass second;
   second.s = of.s_of_atoms.data();
@@ -101,20 +103,21 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share)
   second.weights = [&] {
     return weigh(share);
   };
-  return evaluate_path(share.path, share.want, share.peratom, false, &second);
+  return evaluate_path(share.path, share.want, share.peratom, reference, &second);
 }
 
-// The reference takes the weights of the evaluation.
+// Collective. The share of this rank by plain loops.
 gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, double *peratom)
 {
   if (!function) return evaluate_path(share.path, share.want, peratom, true, nullptr);
-  gpucoord::SecondPass second;
-  std::vector<double> s(atom->nlocal, 0.0);
-  second.s = s.data();
-  second.weights = [this] {
-    return of.weights_of_engine;
-  };
-  return evaluate_path(share.path, share.want, peratom, true, &second);
+  const OfFunction kept = of;
+  begin_function(share.path);
+  Share again = share;
+  again.peratom = peratom;
+  gpucoord::Contribution reference = evaluate_function(again, true);
+  reference.value = again.value;
+  of = kept;
+  return reference;
 }
 
 // Collective. Sets the elements of the vector after the virial.

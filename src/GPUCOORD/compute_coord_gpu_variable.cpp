@@ -79,5 +79,5 @@ void ComputeCoordGPU::add_atom_virial(double factor, double **vatom) const
   const int nlocal = atom->nlocal;
   for (int i = 0; i < nlocal; ++i)
     for (int k = 0; k < 6; ++k)
-      vatom[i][k] += 0.5 * factor * library_columns[10 * static_cast<std::size_t>(i) + 4 + k];
+      vatom[i][k] += 0.5 * factor * ten_columns[10 * static_cast<std::size_t>(i) + 4 + k];
 }

@@ -315,10 +315,12 @@ TEST(AtomFunction, exponents_do_not_overflow)
 
 TEST(AtomFunction, min_is_0_with_no_derivatives_where_an_atom_has_no_partner)
 {
-  const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, 0.0, 1.0});
-  EXPECT_EQ(v.result.value, 0.0);
-  for (int k = 0; k < 3; ++k) EXPECT_EQ(v.slope[k], 0.0);
-  EXPECT_EQ(v.result.bad, -1);
+  for (const double least : {0.0, -1e-7}) {    // by rounding
+    const Values v = evaluate(with_beta(AtomFunctionKind::MIN, 2.0), {3.0, least, 1.0});
+    EXPECT_EQ(v.result.value, 0.0);
+    for (int k = 0; k < 3; ++k) EXPECT_EQ(v.slope[k], 0.0);
+    EXPECT_EQ(v.result.bad, -1);
+  }
 }
 
 TEST(AtomFunction, of_no_atoms_is_0)
@@ -401,8 +403,9 @@ TEST(AtomFunction, ranks_agree_with_one_rank)
 TEST(AtomFunction, bits_do_not_depend_on_the_number_of_threads)
 {
   const Numbers s = coordination_numbers(20000, 0.5, 9.0, 8);
-  for (const auto &options : {moment(3), with_beta(AtomFunctionKind::MAX, 1.0),
-                              with_sigma(AtomFunctionKind::MORE_THAN, rational(6, 12, 5.0))}) {
+  for (const auto &options :
+       {moment(3), with_beta(AtomFunctionKind::MAX, 1.0),
+        with_sigma(AtomFunctionKind::MORE_THAN, rational(6, 12, 5.0)), custom_of("s^2/(1+s)")}) {
     const Values one = evaluate(options, s), four = evaluate(options, s, alone, 4);
     EXPECT_EQ(one.result.value, four.result.value);
     EXPECT_EQ(one.slope, four.slope);
@@ -444,8 +447,10 @@ TEST(AtomFunction, errors_name_the_value_and_the_limit)
   expect_error(between(5.0, INF, 0.5), "b", "a bound is inf but must be a finite number");
   expect_error(between(-INF, 3.0, 0.5), "a", "a bound is -inf but must be a finite number");
   expect_error(between(3.0, 5.0, 0.0), "smear", "smear is 0 but must be > 0 and finite");
-  expect_error(moment(1), "order",
-               "the order is 1 but must be 2 or more: the first moment is always 0");
+  for (const int order : {1, 101})
+    expect_error(moment(order), "order",
+                 "the order is " + std::to_string(order) +
+                     " but must be 2 to 100: the first moment is always 0");
   expect_error(with_sigma(AtomFunctionKind::MORE_THAN, rational(6, 12, -1.0)), "r0",
                "r0 is -1 but must be > 0 and finite");
   AtomFunctionOptions bins = between(0.0, 12.0, 0.5);
@@ -455,7 +460,7 @@ TEST(AtomFunction, errors_name_the_value_and_the_limit)
   expect_error(custom_of("s+t"), "expression",
                "the expression 's+t' has the unknown name t at character 3 - known are s");
   expect_error(custom_of("3"), "expression",
-               "the expression '3' does not use the name s - leave out the name, or use it");
+               "the expression '3' does not depend on s, the coordination number - write it in s");
 }
 
 // Not silently without an end: this function has none without dmax.

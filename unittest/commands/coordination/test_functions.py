@@ -252,6 +252,22 @@ class Biased(unittest.TestCase):
             w = coordtest.virial_of(lmp, name)[:3].sum()
             self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (3.0 * 0.4 * w), 1.0, 8, name)
 
+    def test_virial_of_atoms(self):
+        """The virials of atoms add up to that of the bias, also where derivatives are asked for between two
+        biases of the same variable."""
+        for name in "more", "least":
+            lmp = self.start()
+            s = coordtest.scalar_of(lmp, name)
+            for line in (f"fix b1 all coord/bias c_{name} linear k 2.0", f"variable none atom 0.0*c_{name}[2]",
+                         "fix none all addforce v_none 0 0", f"fix b2 all coord/bias c_{name} harmonic k 3.0 s0 {s - 0.4!r}",
+                         "compute stress all stress/atom NULL fix", "compute sums all reduce sum c_stress[*]",
+                         "thermo_style custom step c_sums[1] press", "run 0"):
+                lmp.command(line)
+            found = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,))
+            w = coordtest.virial_of(lmp, name)
+            self.assertGreater(np.abs(w).max(), 1e-3)
+            self.assertLess(coordtest.error_of(found, (2.0 + 3.0 * 0.4) * w), 1e-10, name)
+
     def test_energy_is_conserved(self):
         """Errors of the integrator fall with the square of the timestep."""
         drifts = []

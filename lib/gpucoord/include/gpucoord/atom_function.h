@@ -24,7 +24,7 @@ enum class AtomFunctionKind {
   LESS_THAN,    // f = sigma(s)
   BETWEEN,      // f = [erf((b - s)/(sqrt(2) w)) - erf((a - s)/(sqrt(2) w))]/2, w = smear (b - a)
   MOMENT,       // S = mean of (s_i - mean)^order
-  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i is 0
+  MIN,          // S = beta/ln sum exp(beta/s_i); 0 if any s_i is 0 or less
   MAX,          // S = beta ln sum exp(s_i/beta)
   ALT_MIN,      // S = -ln(sum exp(-beta s_i))/beta
   CUSTOM,       // f = an expression of s
@@ -40,7 +40,7 @@ struct AtomFunctionOptions {
   double a = SwitchOptions::NOT_GIVEN, b = SwitchOptions::NOT_GIVEN;    // BETWEEN, HISTOGRAM, a < b
   int nbins = 0;                                                        // HISTOGRAM, 1 to MAX_BINS
   double smear = 0.5;    // BETWEEN, HISTOGRAM: width over that of the interval or bin, > 0
-  int order = 0;         // MOMENT, 2 or more
+  int order = 0;         // MOMENT, 2 to 100
   double beta = SwitchOptions::NOT_GIVEN;    // MIN, MAX, ALT_MIN, > 0
   std::string expression;                    // CUSTOM, in s
 };

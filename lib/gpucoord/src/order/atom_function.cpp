@@ -7,6 +7,8 @@
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -18,6 +20,9 @@ namespace {
 
   using Kind = AtomFunctionKind;
   using Reduction = AtomFunction::Reduction;
+
+  constexpr int MAX_ORDER = 100;
+  const std::vector<std::string> NAMES = {"s"};    // in expressions
 
   // Atoms of a block, whose sums are added in order.
   constexpr std::int64_t BLOCK = 1024;
@@ -102,12 +107,24 @@ namespace {
 
 }    // namespace
 
-struct AtomFunction::Custom {
-  explicit Custom(const std::string &text) : expression(text, {"s"}) {}
-  Expression expression;
+// Evaluators of an expression, one for each thread.
+template <class Evaluator> struct OfThreads {
+  template <class... Arguments> void reserve(int nthreads, const Arguments &...arguments)
+  {
+    while (static_cast<int>(all.size()) < nthreads)
+      all.push_back(std::make_unique<Evaluator>(arguments...));
+  }
+  Evaluator &mine() { return *all[omp_get_thread_num()]; }
+  std::vector<std::unique_ptr<Evaluator>> all;
 };
 
-AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
+struct AtomFunction::Custom {
+  OfThreads<Expression> expressions;
+  OfThreads<SwitchEvaluator> sigmas;
+};
+
+AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
+    opt(options), custom(std::make_unique<Custom>())
 {
   const auto beta = [this] {
     if (std::isnan(opt.beta)) fail("beta", "beta is required: give a number > 0");
@@ -144,10 +161,10 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
       }
       break;
     case Kind::MOMENT:
-      if (opt.order < 2)
+      if (opt.order < 2 || opt.order > MAX_ORDER)
         fail("order",
-             "the order is " + std::to_string(opt.order) +
-                 " but must be 2 or more: the first moment is always 0");
+             "the order is " + std::to_string(opt.order) + " but must be 2 to " +
+                 std::to_string(MAX_ORDER) + ": the first moment is always 0");
       break;
     case Kind::MIN:
     case Kind::MAX:
@@ -156,8 +173,12 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) : opt(options)
       break;
     case Kind::CUSTOM:
       try {
-        custom = std::make_unique<Custom>(opt.expression);
+        custom->expressions.reserve(1, opt.expression, NAMES);
       } catch (const ExpressionError &e) {
+        if (e.name == NAMES[0])    // not used
+          fail("expression",
+               "the expression '" + opt.expression +
+                   "' does not depend on s, the coordination number - write it in s");
         fail("expression", e.what());
       }
   }
@@ -215,8 +236,8 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
     case Kind::MORE_THAN:
     case Kind::LESS_THAN: {
       const bool is_more = opt.kind == Kind::MORE_THAN;
-      const auto add = [&](int threads, const auto &sigma_of) {
-        return sum_of(n, s, f, dSds, threads, [&](double x, double &value, double &slope) {
+      const auto add = [&](const auto &sigma_of) {
+        return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
           value = 1.0;
           slope = 0.0;
           if (x > sigma->options().d0) sigma_of(x, value, slope);
@@ -228,13 +249,13 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       };
       const auto c = make_constants<double>(*sigma);
       if (sigma->options().kind == SwitchKind::CUSTOM) {
-        SwitchEvaluator evaluator(*sigma);
-        result.value = add(1, [&](double x, double &value, double &slope) {
-          value = evaluator(x, &slope);
+        custom->sigmas.reserve(nthreads, *sigma);
+        result.value = add([&](double x, double &value, double &slope) {
+          value = custom->sigmas.mine()(x, &slope);
         });
       } else
         visit_formula(*sigma, [&](auto formula) {
-          result.value = add(nthreads, [&](double x, double &value, double &slope) {
+          result.value = add([&](double x, double &value, double &slope) {
             value = slope = 0.0;
             if (!(x * x <= c.dmax_sq)) return;
             formula.eval(c, x * x, value, slope);
@@ -271,11 +292,12 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       break;
     }
     case Kind::MIN: {
-      // An s_i of 0 has the exponent infinity: S and its derivatives are 0 in this limit.
+      // An s_i of 0 has the exponent infinity: S and its derivatives are 0 in this limit. Rounding
+      // may take s_i below 0.
       const double log_sum = log_sum_exp(
           n, s, f,
           [&](double x) {
-            return x == 0.0 ? std::numeric_limits<double>::infinity() : beta / x;
+            return x > 0.0 ? beta / x : std::numeric_limits<double>::infinity();
           },
           reduce, nthreads);
       result.value = std::isfinite(log_sum) ? beta / log_sum : 0.0;
@@ -297,8 +319,9 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       break;
     }
     case Kind::CUSTOM:
-      result.value = sum_of(n, s, f, dSds, 1, [&](double x, double &value, double &slope) {
-        value = custom->expression.evaluate(&x, &slope);
+      custom->expressions.reserve(nthreads, opt.expression, NAMES);
+      result.value = sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
+        value = custom->expressions.mine().evaluate(&x, &slope);
       });
   }
   for (std::int64_t k = 0; k < n && result.bad < 0; ++k)

@@ -1,0 +1,85 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_gpu.h"
+
+#include "coord_arguments.h"
+#include "gpucoord_backend.h"
+
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+
+using namespace LAMMPS_NS;
+
+namespace {
+
+std::string at_dmax(const gpucoord::Switch &function)
+{
+  if (function.value_at_dmax() == 0.0 && function.derivative_at_dmax() == 0.0)
+    return fmt::format("at dmax = {:.10g}: s and ds/dr go to 0", function.dmax());
+  return fmt::format("at dmax = {:.10g}: s = {:.6g}, ds/dr jumps from {:.6g} to 0", function.dmax(),
+                     function.value_at_dmax(), function.derivative_at_dmax());
+}
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+// Prints once, and again after a change: rerun calls init() for each frame.
+void ComputeCoordGPU::print_setup(Path path)
+{
+  static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
+  static const char *const precisions[] = {"double", "mixed", "single"};
+  std::string mesg = fmt::format(
+      "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
+      precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
+      data_path(path) +
+          (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
+  for (std::size_t k = 0; k < args->functions.size(); ++k) {
+    const gpucoord::Switch &function = table->functions()[k];
+    mesg += fmt::format("  {} {}", args->functions[k].words, function.description());
+    if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
+    mesg += "\n";
+  }
+  if (function) mesg += fmt::format("  function {}\n", function->description());
+  if (mesg != printed) utils::logmesg(lmp, mesg);
+  printed = mesg;
+}
+
+std::string ComputeCoordGPU::data_path(Path path) const
+{
+  const bool ghosts = path == Path::CELLS || path == Path::LIST;
+  std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
+  if (backend->is_cuda())
+    data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
+  return data;
+}
+
+std::string ComputeCoordGPU::functions_in_words() const
+{
+  if (args->functions.size() == 1)
+    return "the switching function " + table->functions()[0].description();
+  std::string text;
+  for (std::size_t k = 0; k < args->functions.size(); ++k)
+    text += fmt::format("{}{} {}", k == 0 ? "one of the switching functions " : ", ",
+                        args->functions[k].words, table->functions()[k].description());
+  return text;
+}
+
+void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
+{
+  if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
+  warned_empty = true;
+  if (comm->me == 0)
+    error->warning(FLERR, "Compute coord/gpu {}: group {} is empty, {}", id,
+                   natoms_a > 0 ? args->group2 : std::string(group->names[igroup]),
+                   natoms_a > 0 && function ? "all coordination numbers are 0" : "S is 0");
+}

@@ -1,0 +1,65 @@
+"""Bad functions of coordination numbers, for test_errors.py."""
+
+NOT_POSITIVE = "is {} but must be > 0 and finite"
+
+MISSING = [(f"switch exp 1.0 function {words}", f"function {words.split()[0]}") for words in (
+    "more_than", "less_than", "between", "between 3", "between 3 5 smear", "moment", "min", "max", "alt_min", "custom", "histogram 0 12")]
+
+# Scripts whose last line must fail.
+RUNS = {
+    "a function of coordination numbers without a value": (
+        "group one id 5\ncompute c one coord/gpu group2 empty switch cubic dmax 3.0 function custom log(s)\nrun 0",
+        "Compute coord/gpu c: function custom log(s) or its derivative is not a finite number at s = 0 of atom ID 5 - "
+        "use a function that is finite and smooth at all coordination numbers"),
+    "a sum of a function that overflows": (
+        "compute c all coord/gpu switch cubic d0 2.6 dmax 3.0 function custom 2e307*s\nrun 0",
+        "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - the switching "
+        "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s has none at some distance"),
+}
+
+
+def arguments(keywords, switches, takes):
+    """Return words of bad commands and their messages. keywords: of the compute; switches: names of
+    switching functions; takes: the keywords of a switching function."""
+    return [
+        ("switch exp 1.0 function [most] 3", "Unknown compute coord/gpu function option: most - known are sum, more_than, "
+         "less_than, between, moment, min, max, alt_min, custom, histogram"),
+        ("switch exp 1.0 function sum [function] sum", "Compute coord/gpu takes one function, but a second one is given"),
+        ("switch exp 1.0 function more_than [step] 1.0",
+         f"Unknown compute coord/gpu function more_than option: step - known are {switches}"),
+        ("switch exp 1.0 function more_than [rational]",
+         "Compute coord/gpu function more_than rational needs r0, for example: rational 1.5"),
+        ("switch exp 1.0 function less_than rational [-6]", "Compute coord/gpu function less_than rational: r0 is -6 but "
+         "must be > 0 and finite"),
+        ("switch exp 1.0 function less_than [cubic] d0 1", "Compute coord/gpu function less_than cubic: a finite dmax is "
+         "required: s falls from 1 at d0 to 0 at dmax"),
+        ("switch exp 1.0 function more_than rational 6 [bogus] 1", "Unknown compute coord/gpu function keyword: bogus - "
+         f"more_than rational takes {takes['rational']}, and then may come {keywords}"),
+        ("switch exp 1.0 function min [0]", f"Compute coord/gpu function min: beta {NOT_POSITIVE.format(0)}"),
+        ("switch exp 1.0 function max [-2.5]", f"Compute coord/gpu function max: beta {NOT_POSITIVE.format(-2.5)}"),
+        ("switch exp 1.0 function alt_min [x]", "Compute coord/gpu function alt_min beta must be a number, not 'x'"),
+        ("switch exp 1.0 function between 5 [5]",
+         "Compute coord/gpu function between: the upper bound is 5 but must be above the lower bound 5"),
+        ("switch exp 1.0 function between [norm] 5", "Compute coord/gpu function between lower bound must be a number, "
+         "not 'norm'"),
+        ("switch exp 1.0 function between 3 5 smear [0]",
+         f"Compute coord/gpu function between: smear {NOT_POSITIVE.format(0)}"),
+        ("switch exp 1.0 function moment [1]",
+         "Compute coord/gpu function moment: the order is 1 but must be 2 to 100: the first moment is always 0"),
+        ("switch exp 1.0 function moment [2.5]",
+         "Compute coord/gpu function moment order must be an integer, not '2.5'"),
+        ("switch exp 1.0 function histogram 0 12 [x]", "Compute coord/gpu function histogram nbins must be an integer, not "
+         "'x'"),
+        ("switch exp 1.0 function histogram 0 12 [0]",
+         "Compute coord/gpu function histogram: the number of bins is 0 but must be 1 to 10000"),
+        ("switch exp 1.0 function histogram 12 [0] 3",
+         "Compute coord/gpu function histogram: the upper bound is 0 but must be above the lower bound 12"),
+        ("switch exp 1.0 function custom [s+t]", "Compute coord/gpu function custom: the expression 's+t' has the unknown "
+         "name t at character 3 - known are s"),
+        ("switch exp 1.0 function moment 2 [norm] mean", "Compute coord/gpu function moment is not a sum over atoms and "
+         "takes no norm - leave norm out"),
+        ("[norm] sum switch exp 1.0 function min 1", "Compute coord/gpu function min is not a sum over atoms and takes no "
+         "norm - leave norm out"),
+        ("switch exp 1.0 function sum device [cuda]",
+         "Compute coord/gpu function is only supported on the host - use device host or device auto"),
+    ]
