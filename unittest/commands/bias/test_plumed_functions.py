@@ -99,5 +99,28 @@ class COORDINATIONNUMBER(unittest.TestCase):
             print(f"{title}: largest difference {worst:.1e}")
 
 
+class Biased(unittest.TestCase):
+    def test_restraint_of_plumed(self):
+        """A RESTRAINT of fix coord/plumed on functions has the energy and the forces of k (S - s0)^2/2."""
+        box = BOXES["triclinic"]
+        lmp = coordtest.start()
+        self.addCleanup(lmp.close)
+        coordtest.make_system(lmp, box, coordtest.random_positions(np.random.default_rng(3), box, N, closest=0.3), ghosts=2.7)
+        switch = "switch gaussian 0.5 d0 0.3 dmax 2.3 precision double"
+        for line in (f"compute more all coord/gpu {switch} function more_than rational 3",
+                     f"compute least all coord/gpu {switch} engine list function min 0.5", "run 0"):
+            lmp.command(line)
+        s = {name: coordtest.scalar_of(lmp, name) for name in ("more", "least")}
+        given = Input("UNITS NATURAL\n" + plumedtest.extracv(s) +
+                      f"RESTRAINT ARG=more,least AT={s['more'] - 0.4!r},{s['least'] + 0.2!r} KAPPA=3,50\n")
+        lmp.command(f"fix p all coord/plumed c_more c_least {given.words}")
+        lmp.command("run 0")
+        self.assertAlmostEqual(lmp.extract_fix("p", 0, 0), 0.5 * 3 * 0.4**2 + 0.5 * 50 * 0.2**2, 10)
+        slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in s}
+        expected = -3 * 0.4 * slopes["more"] + 50 * 0.2 * slopes["least"]
+        self.assertGreater(np.abs(expected).max(), 1e-3)
+        self.assertLessEqual(coordtest.error_of(coordtest.forces_of(lmp), expected), TOLERANCE)
+
+
 if __name__ == "__main__":
     unittest.main(verbosity=2)
