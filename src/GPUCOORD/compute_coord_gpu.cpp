@@ -54,8 +54,8 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  if (args->has_function) {
-    function = std::make_unique<gpucoord::AtomFunction>(args->function);
+  if (args->function) {
+    function = std::make_unique<gpucoord::AtomFunction>(*args->function);
     args->device = Words::Device::HOST;
     comm_forward = 1;
   }

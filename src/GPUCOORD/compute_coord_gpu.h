@@ -148,7 +148,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // [nlocal][4] the first columns of array_atom, if it has more.
   std::vector<double> four_columns;
 
-  // Of a function, in this evaluation.
+  // Data of the function in this evaluation.
   struct OfFunction {
     std::vector<int> rows;              // owned atoms of the first group
     std::vector<double> s, f, slope;    // [rows]

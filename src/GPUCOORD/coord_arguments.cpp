@@ -74,9 +74,8 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "function") {
-      if (has_function)
+      if (function)
         error->all(FLERR, iarg, "Compute coord/gpu takes one function, but a second one is given");
-      has_function = true;
       function_position = iarg + 1;
       function = CoordFunction(lmp, "Compute coord/gpu").parse(iarg, narg, arg, KEYWORDS);
     } else if (keyword == "norm") {
@@ -134,12 +133,12 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 
   // Contradicting options are errors.
 
-  if (has_function && norm_position && !gpucoord::AtomFunction(function).is_sum())
+  if (function && norm_position && !gpucoord::AtomFunction(*function).is_sum())
     error->all(FLERR, norm_position,
                "Compute coord/gpu function {} is not a sum over atoms and takes no norm - leave "
                "norm out",
                arg[function_position]);
-  if (has_function && device == Words::Device::CUDA)
+  if (function && device == Words::Device::CUDA)
     error->all(FLERR, device_position,
                "Compute coord/gpu function is only supported on the host - use device host or "
                "device auto");

@@ -17,6 +17,7 @@
 #include "gpucoord/switch_table.h"
 #include "gpucoord_words.h"
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -39,8 +40,7 @@ class CoordArguments : protected Pointers {
   std::string group2;                                 // for TWO and PAIRS: name of the second group
   std::vector<std::pair<tagint, tagint>> id_pairs;    // for PAIRS_FILE
   std::vector<tagint> pair_ids;                       // sorted unique atom IDs of id_pairs
-  bool has_function = false;
-  gpucoord::AtomFunctionOptions function;
+  std::optional<gpucoord::AtomFunctionOptions> function;
   Norm norm = Norm::SUM;
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;

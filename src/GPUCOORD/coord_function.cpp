@@ -60,7 +60,7 @@ AtomFunctionOptions CoordFunction::parse(int &iarg, int narg, char **arg,
   o.kind = Words::choose(command(), iarg, narg, arg, KINDS, input, error);
   const std::string kind = arg[iarg + 1];
   const int first = iarg + 2;
-  std::map<std::string, int> position;    // of what sets a field of AtomFunctionOptions
+  std::map<std::string, int> position;    // argument index by field of AtomFunctionOptions
   const auto read = [&](const char *field, int k, const std::string &what) {
     position[field] = k;
     return number(narg, arg, k, kind, what);

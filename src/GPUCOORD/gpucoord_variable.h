@@ -79,7 +79,7 @@ class CollectiveVariable {
   // the larger of 1 and |value()|. The default is for sums of double terms.
   virtual double rounding() const { return 1e-10; }
 
-  // Why it cannot be biased; "": it can.
+  // Returns why the variable cannot be biased, or "".
   virtual std::string why_no_bias() const { return ""; }
 
   // Whether the variable reads atoms and changes forces on the host without telling KOKKOS.

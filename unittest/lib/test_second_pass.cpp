@@ -24,7 +24,7 @@ using gpucoord::SecondPass;
 
 namespace {
 
-// Of all magnitudes that a function may have, beyond those of float; some are 0.
+// Returns weights up to this size, which may exceed the range of float. Some of them are 0.
 std::vector<double> random_weights(int n, double size, unsigned seed)
 {
   std::mt19937_64 random(seed);

@@ -10,7 +10,7 @@ import plumedtest
 from brutetest import Box
 from plumedtest import Input, run_plumed
 
-TOLERANCE = 1e-9    # of the largest component
+TOLERANCE = 1e-9    # relative to the largest component
 N = 60
 LEFT, RIGHT = np.arange(35), np.arange(25, N)    # both have atoms 26 to 35
 BOXES = {"orthogonal": Box((5.0, 5.4, 5.6)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(1.4, -1.3, 1.2))}

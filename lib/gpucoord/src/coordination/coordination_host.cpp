@@ -80,10 +80,7 @@ namespace {
       const auto second = [&](const Pass &of) {
         pass(two ? bins_b : bins_a, bins_a, of);
       };
-      if (in.second)
-        make_passes_of_function(*in.second, owned_of(in.a), want, peratom, first, second, result);
-      else
-        make_passes(two, want, peratom, first, second, result);
+      make_passes(in.second, owned_of(in.a), two, want, peratom, first, second, result);
       return result;
     }
 
@@ -101,10 +98,7 @@ namespace {
       const auto second = [&](const Pass &of) {
         gather_list(in, two ? in.b : in.a, 1, classes, lists_b, of, result);
       };
-      if (in.second)
-        make_passes_of_function(*in.second, owned_of(in.a), want, peratom, first, second, result);
-      else
-        make_passes(two, want, peratom, first, second, result);
+      make_passes(in.second, owned_of(in.a), two, want, peratom, first, second, result);
       return result;
     }
 
@@ -121,11 +115,8 @@ namespace {
       const auto second = [&](const Pass &of) {
         gather_allpairs(in.box, b, in.a, of, result);
       };
-      if (in.second) {
-        const OwnedAtoms owned = {in.a.nowned, in.a.row, nullptr, in.a.first_owned};
-        make_passes_of_function(*in.second, owned, want, peratom, first, second, result);
-      } else
-        make_passes(two, want, peratom, first, second, result);
+      const OwnedAtoms owned = {in.a.nowned, in.a.row, nullptr, in.a.first_owned};
+      make_passes(in.second, owned, two, want, peratom, first, second, result);
       return result;
     }
 
@@ -153,7 +144,7 @@ namespace {
       // [functions] null: a built-in formula.
       std::vector<std::unique_ptr<CustomFunction>> custom;
       std::vector<CustomFunction *> custom_functions;
-      // Of the candidates for partners.
+      // [candidates] classes and weights of the candidates for partners.
       std::vector<int> classes;
       std::vector<Real> weights;
     };
@@ -162,7 +153,7 @@ namespace {
     struct ClassBins {
       CellBins bins;
       std::vector<int> classes;    // [atoms]; empty: no group has several classes
-      int first_class;             // of the group
+      int first_class;             // the first class of the group
       int class_of(int k) const { return classes.empty() ? first_class : classes[k]; }
     };
 
@@ -172,10 +163,11 @@ namespace {
       double *peratom;        // null: none
       bool counts;            // the sums count in S and W, not only in the per-atom output
       double *s = nullptr;    // [nlocal] where column 0 is added as well
-      // Of the partners, rounded in units of unit; null: 1. Column 0 is not added with weights.
+      // Weights of the partners; null: 1, and column 0 is added to peratom, too.
       const double *weights = nullptr;
-      double unit = 1.0;
+      double unit = 1.0;    // divides weights before they are rounded to Real
       bool is_weighted() const { return weights != nullptr; }
+      Real weight(std::int64_t k) const { return static_cast<Real>(weights[k] / unit); }
     };
 
     // The owned atoms of a: row of the per-atom output, and index of the weight.
@@ -187,10 +179,17 @@ namespace {
     };
     static OwnedAtoms owned_of(const AtomList &a) { return {a.nowned, a.index, a.index, 0}; }
 
+    // Makes the pass over the atoms of a, first(), and that over the atoms of b, second(), if they
+    // are needed. function: null if S is the sum of s(r_ij) over pairs.
     template <class First, class Second>
-    static void make_passes(bool two, unsigned want, double *peratom, const First &first,
-                            const Second &second, Contribution &result)
+    void make_passes(const SecondPass *function, const OwnedAtoms &owned, bool two, unsigned want,
+                     double *peratom, const First &first, const Second &second,
+                     Contribution &result)
     {
+      if (function) {
+        make_passes_of_function(*function, owned, want, peratom, first, second, result);
+        return;
+      }
       first({want, peratom, true});
       if (!two)
         halve(result);
@@ -353,8 +352,7 @@ namespace {
               }
               if (of.is_weighted()) {
                 s.weights.resize(s.index.size());
-                for (int k = 0; k < found.count; ++k)
-                  s.weights[k] = static_cast<Real>(of.weights[bj.row[s.index[k]]] / of.unit);
+                for (int k = 0; k < found.count; ++k) s.weights[k] = of.weight(bj.row[s.index[k]]);
               }
               for (int p = task.begin; p < task.end; ++p) {
                 if (!bi.owned[p]) continue;
@@ -432,14 +430,15 @@ namespace {
                   add_weighted(between.one.weight * weight, sums, total);
                 } else {
                   s.classes.resize(s.x.size());
-                  if (classes.size() == 1) std::fill_n(s.classes.begin(), n, 0);
-                  for (int k = 0; classes.size() > 1 && k < n; ++k)
-                    s.classes[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
+                  if (classes.size() == 1)
+                    std::fill_n(s.classes.begin(), n, 0);
+                  else
+                    for (int k = 0; k < n; ++k)
+                      s.classes[k] = classes.of(in.types.type[neighbors[k] & in.neighmask]);
                   if (of.is_weighted()) {
                     s.weights.resize(s.x.size());
                     for (int k = 0; k < n; ++k)
-                      s.weights[k] =
-                          static_cast<Real>(of.weights[neighbors[k] & in.neighmask] / of.unit);
+                      s.weights[k] = of.weight(neighbors[k] & in.neighmask);
                   }
                   gather_tables(between.tables[ci], of, s, n, 0, 0, 0, -1, sums);
                   add_weighted(weight, sums, total);
@@ -532,7 +531,7 @@ namespace {
       int self = -1;
       for (int k = 0; k < size; ++k) {
         if (classes.size() > 1) s.classes[k] = classes.of(gj.type[first + k]);
-        s.weights[k] = static_cast<Real>(of.weights[first + k] / of.unit);
+        s.weights[k] = of.weight(first + k);
         if (gj.id[first + k] == gi.id[i]) self = k;
       }
       const int ci = classes.size() > 1 ? classes.of(gi.type[i]) : 0;

@@ -96,21 +96,28 @@ namespace {
     double *const s_of_atoms;
   };
 
-  // Both passes of a function of coordination numbers. first(reference, weights, counted) adds the
-  // pairs of an atom of a with an atom of b as the first one sees them, second() as the second one
-  // sees them; weights are those of the atom of a. counted: share of the value and the virial.
-  template <class First, class Second>
-  Contribution evaluate_function(const SecondPass &function, const SwitchTable &table,
-                                 const double *weight, unsigned want, double *peratom,
-                                 const First &first, const Second &second)
+  // pass(reference, of_b, counted, weights) adds each pair of an atom of a with an atom of b, as
+  // the atom of a sees it, or that of b if of_b is true. counted: share of the value and of the
+  // virial. weights: those of the atoms of a; null: 1.
+  // function: null if S is the sum of s(r_ij) over pairs, where each pair counts as 'counted'.
+  template <class AddPairs>
+  Contribution evaluate_passes(const SecondPass *function, double counted, bool two,
+                               const SwitchTable &table, const double *weight, unsigned want,
+                               double *peratom, const AddPairs &pass)
   {
+    if (!function) {
+      Reference reference(table, weight, want, peratom);
+      pass(reference, false, counted, nullptr);
+      if (two && want & DERIVATIVES) pass(reference, true, 0.0, nullptr);
+      return reference.result;
+    }
     Contribution result;
-    Reference of_s(table, weight, want, peratom, Columns::ONLY_S, function.s);
-    first(of_s, nullptr, 1.0);
-    if (const double *const weights = function.weights()) {
+    Reference of_s(table, weight, want, peratom, Columns::ONLY_S, function->s);
+    pass(of_s, false, 1.0, nullptr);
+    if (const double *const weights = function->weights()) {
       Reference of_derivatives(table, weight, want, peratom, Columns::ALL_BUT_S);
-      first(of_derivatives, weights, 0.0);
-      second(of_derivatives, weights, 1.0);
+      pass(of_derivatives, false, 0.0, weights);
+      pass(of_derivatives, true, 1.0, weights);
       result = of_derivatives.result;
     }
     result.value = of_s.result.value;
@@ -135,34 +142,21 @@ Contribution reference_cells(const SwitchTable &table, const CellsInput &in, uns
 {
   const bool two = in.b.index != nullptr;
   const AtomList &b = two ? in.b : in.a;
+  const int *const type = in.types.type;
   double d[3];
-  const auto add = [&](Reference &reference, int i, int j, double counted, double weight_of_pair) {
-    if (i == j) return;
-    subtract(in.x + 3 * static_cast<std::size_t>(j), in.x + 3 * static_cast<std::size_t>(i), d);
-    reference.add(d, type_of(in.types.type, i), type_of(in.types.type, j), counted, i, -1,
-                  weight_of_pair);
-  };
-  const auto pass = [&](Reference &reference, const AtomList &of_i, const AtomList &of_j,
-                        double counted, const double *weights, bool is_of_i) {
+  const auto pass = [&](Reference &reference, bool of_b, double counted, const double *weights) {
+    const AtomList &of_i = of_b ? b : in.a, &of_j = of_b ? in.a : b;
     for (int k = 0; k < of_i.nowned; ++k)
       for (int l = 0; l < of_j.n; ++l) {
         const int i = of_i.index[k], j = of_j.index[l];
-        add(reference, i, j, counted, weights ? weights[is_of_i ? i : j] : 1.0);
+        if (i == j) continue;
+        subtract(in.x + 3 * static_cast<std::size_t>(j), in.x + 3 * static_cast<std::size_t>(i), d);
+        reference.add(d, type_of(type, i), type_of(type, j), counted, i, -1,
+                      weights ? weights[of_b ? j : i] : 1.0);
       }
   };
-  if (in.second)
-    return evaluate_function(
-        *in.second, table, in.types.weight, want, peratom,
-        [&](Reference &reference, const double *weights, double counted) {
-          pass(reference, in.a, b, counted, weights, true);
-        },
-        [&](Reference &reference, const double *weights, double counted) {
-          pass(reference, b, in.a, counted, weights, false);
-        });
-  Reference reference(table, in.types.weight, want, peratom);
-  pass(reference, in.a, b, two ? 1.0 : 0.5, nullptr, true);
-  if (two && want & DERIVATIVES) pass(reference, b, in.a, 0.0, nullptr, true);
-  return reference.result;
+  return evaluate_passes(in.second, two ? 1.0 : 0.5, two, table, in.types.weight, want, peratom,
+                         pass);
 }
 
 Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &in, unsigned want,
@@ -171,9 +165,8 @@ Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &i
   const bool two = in.b.x != nullptr;
   const AllPairsInput::Group &b = two ? in.b : in.a;
   double d[3];
-  const auto pass = [&](Reference &reference, const AllPairsInput::Group &gi,
-                        const AllPairsInput::Group &gj, double counted, const double *weights,
-                        bool is_of_i) {
+  const auto pass = [&](Reference &reference, bool of_b, double counted, const double *weights) {
+    const AllPairsInput::Group &gi = of_b ? b : in.a, &gj = of_b ? in.a : b;
     for (std::int64_t t = 0; t < gi.nowned; ++t)
       for (std::int64_t j = 0; j < gj.n; ++j) {
         const std::int64_t i = gi.first_owned + t;
@@ -181,30 +174,22 @@ Contribution reference_allpairs(const SwitchTable &table, const AllPairsInput &i
         subtract(gj.x + 3 * j, gi.x + 3 * i, d);
         minimum_image(in.box, d[0], d[1], d[2]);
         reference.add(d, type_of(gi.type, i), type_of(gj.type, j), counted, gi.row[t], -1,
-                      weights ? weights[is_of_i ? i : j] : 1.0);
+                      weights ? weights[of_b ? j : i] : 1.0);
       }
   };
-  if (in.second)
-    return evaluate_function(
-        *in.second, table, nullptr, want, peratom,
-        [&](Reference &reference, const double *weights, double counted) {
-          pass(reference, in.a, b, counted, weights, true);
-        },
-        [&](Reference &reference, const double *weights, double counted) {
-          pass(reference, b, in.a, counted, weights, false);
-        });
-  Reference reference(table, nullptr, want, peratom);
-  pass(reference, in.a, b, two ? 1.0 : 0.5, nullptr, true);
-  if (two && want & DERIVATIVES) pass(reference, in.b, in.a, 0.0, nullptr, true);
-  return reference.result;
+  return evaluate_passes(in.second, two ? 1.0 : 0.5, two, table, nullptr, want, peratom, pass);
 }
 
 Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, unsigned want,
                              double *peratom)
 {
   double d[3];
-  // A pair has the weight of its first atom at both ends.
-  const auto pass = [&](Reference &reference, const double *weights, bool both_ends) {
+  // A pair is added at both of its ends at once, with the weight of its first atom. s_i of a
+  // function is that of the first atom alone.
+  const auto pass = [&](Reference &reference, bool of_b, double /*counted*/,
+                        const double *weights) {
+    if (of_b) return;
+    const bool both_ends = weights || !in.second;
     for (std::int64_t k = 0; k < in.n; ++k) {
       subtract(in.xb + 3 * k, in.xa + 3 * k, d);
       minimum_image(in.box, d[0], d[1], d[2]);
@@ -212,17 +197,7 @@ Contribution reference_pairs(const SwitchTable &table, const PairsInput &in, uns
                     in.row_a[k], both_ends ? in.row_b[k] : -1, weights ? weights[k] : 1.0);
     }
   };
-  if (in.second)
-    return evaluate_function(
-        *in.second, table, nullptr, want, peratom,
-        [&](Reference &reference, const double *weights, double) {
-          pass(reference, weights, weights != nullptr);
-        },
-        [](Reference &, const double *, double) {
-        });
-  Reference reference(table, nullptr, want, peratom);
-  pass(reference, nullptr, true);
-  return reference.result;
+  return evaluate_passes(in.second, 1.0, false, table, nullptr, want, peratom, pass);
 }
 
 }    // namespace gpucoord

@@ -2,7 +2,7 @@
 
 #include "gpucoord/atom_function.h"
 
-#include "../switching/custom_function_host.h"
+#include "../pairs/cell_tasks_host.h"
 #include "../switching/definition.h"
 #include "../switching/switch_dispatch.h"
 #include "gpucoord/expression.h"
@@ -24,7 +24,7 @@ namespace {
   constexpr int MAX_ORDER = 100;
   const std::vector<std::string> NAMES = {"s"};    // in expressions
 
-  // Atoms of a block, whose sums are added in order.
+  // Number of atoms in a block. The sums of the blocks are added in order.
   constexpr std::int64_t BLOCK = 1024;
 
   // Calls term(k, sums) for all k < n, and returns the sums, [NSUMS], of all terms.
@@ -33,12 +33,11 @@ namespace {
   {
     const std::int64_t nblocks = (n + BLOCK - 1) / BLOCK;
     std::vector<double> blocks(static_cast<std::size_t>(nblocks) * NSUMS, 0.0);
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (nblocks > 4)
-    for (std::int64_t b = 0; b < nblocks; ++b) {
+    run_in_parallel(nblocks, nblocks > 4 ? nthreads : 1, [&](std::int64_t b) {
       double sums[NSUMS] = {};
       for (std::int64_t k = b * BLOCK; k < std::min(n, (b + 1) * BLOCK); ++k) term(k, sums);
       std::copy_n(sums, NSUMS, &blocks[static_cast<std::size_t>(b) * NSUMS]);
-    }
+    });
     std::vector<double> total(NSUMS, 0.0);
     for (std::size_t k = 0; k < blocks.size(); ++k) total[k % NSUMS] += blocks[k];
     return total;
