@@ -7,21 +7,24 @@
 // backend: host, cuda, resident or, with GPUCOORD_BENCH_VARIANTS, cuda-block (the thread-block
 //   processor).
 // Prints: atoms, neighbors, milliseconds; of these the milliseconds of copies, bins, pairs and
-// reduction; the number of ordered pairs in range and of computed distances (0: not counted); and
-// milliseconds of the pairs without the virial. Times are medians over repeats. A GPU keeps the
+// reduction; the number of ordered pairs in range and of computed distances (0: not counted);
+// milliseconds of the pairs without the virial; and milliseconds of a function of the coordination
+// numbers (more_than), with derivatives and virial. Times are medians over repeats. A GPU keeps the
 // pairs that it has found; bins is then the time of finding them again, as when LAMMPS builds its
 // neighbor lists, and no part of the milliseconds.
 // With backend resident, atoms and derivatives stay on the GPU, as with KOKKOS. Prints: atoms,
 // neighbors, milliseconds of value and derivatives, the same with the virial, milliseconds of a
-// rebuild, and the number of ordered pairs in range. With several types, each pair of types has its
-// own r0 and the same range.
+// rebuild, the number of ordered pairs in range, and milliseconds of value and derivatives of the
+// function. With several types, each pair of types has its own r0 and the same range.
 // 'gpu' prints the name of the GPU, or why there is none.
 
+#include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "coordination/coordination_cuda.h"
 #include "gpucoord/resident_coordination.h"
+#include "gpucoord/resident_function.h"
 
 #include <cuda_runtime.h>
 #endif
@@ -63,6 +66,15 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
 
 constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
 
+// A function that is half of its range at the mean coordination number.
+gpucoord::AtomFunctionOptions function_options(double mean)
+{
+  gpucoord::AtomFunctionOptions options;
+  options.kind = gpucoord::AtomFunctionKind::MORE_THAN;
+  options.sigma.r0 = mean;
+  return options;
+}
+
 #ifdef GPUCOORD_HAS_CUDA
 constexpr int IN_A_ROW = 10;    // evaluations that are timed together, since none is waited for
 
@@ -92,15 +104,15 @@ gpucoord::SwitchTable functions_of(gpucoord::SwitchOptions options, int ntypes)
 }
 
 void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision precision,
-                   const std::vector<double> &x, int nowned, int ntypes, int repeats,
-                   double (&ms)[3])
+                   const std::vector<double> &x, const std::vector<int> &owner, int nowned,
+                   double mean, int ntypes, int repeats, double (&ms)[4])
 {
   const gpucoord::SwitchTable table = functions_of(options, ntypes);
   std::mt19937 random(30);
   std::vector<int> type(x.size() / 3);
   for (int &t : type) t = static_cast<int>(random() % ntypes) + 1;
   double *const on_gpu = to_gpu(x);
-  int *const type_on_gpu = to_gpu(type);
+  int *const type_on_gpu = to_gpu(type), *const owner_on_gpu = to_gpu(owner);
   gpucoord::DeviceAtoms atoms;
   atoms.x = on_gpu;
   atoms.type = type_on_gpu;
@@ -118,7 +130,9 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
                .count() /
         n;
   };
-  std::vector<double> derivatives, virial, rebuild;
+  const auto function = make_resident_function(function_options(mean));
+  function->select(atoms, 0, nullptr);
+  std::vector<double> derivatives, virial, rebuild, of_function;
   for (int k = 0; k <= repeats; ++k) {
     const double found = milliseconds(1, [&] {
       device->rebuild(atoms, selection, 0, nullptr);
@@ -132,7 +146,14 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
     const double all = milliseconds(IN_A_ROW, [&] {
       evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL);
     });
+    const double both = milliseconds(IN_A_ROW, [&] {
+      device->evaluate_first(atoms, 0, function->s(), nullptr);
+      function->evaluate(nullptr);
+      device->evaluate_second({gpucoord::DERIVATIVES, true}, {function->dSds(), owner_on_gpu},
+                              nullptr);
+    });
     if (k == 0) continue;    // warm-up of caches and buffers
+    of_function.push_back(both);
     rebuild.push_back(found);
     derivatives.push_back(forces);
     virial.push_back(all);
@@ -140,6 +161,8 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   ms[0] = median(derivatives);
   ms[1] = median(virial);
   ms[2] = median(rebuild);
+  ms[3] = median(of_function);
+  cudaFree(owner_on_gpu);
   cudaFree(on_gpu);
   cudaFree(type_on_gpu);
 }
@@ -180,6 +203,8 @@ int main(int argc, char **argv)
     for (int c = 0; c < 3; ++c) x.push_back(site[c] + 0.5 + jitter(random));
   }
   const int nowned = static_cast<int>(x.size() / 3);
+  std::vector<int> owner(nowned);
+  std::iota(owner.begin(), owner.end(), 0);
   for (int c = 0; c < 3; ++c) {
     const std::size_t n = x.size() / 3;
     for (std::size_t i = 0; i < n; ++i)
@@ -187,6 +212,7 @@ int main(int argc, char **argv)
         const double image = x[3 * i + c] + side * edge;
         if (image < -range || image > edge + range) continue;
         for (int k = 0; k < 3; ++k) x.push_back(k == c ? image : x[3 * i + k]);
+        owner.push_back(owner[i]);
       }
   }
   std::vector<int> index(x.size() / 3);
@@ -213,11 +239,17 @@ int main(int argc, char **argv)
           ->cells(in, gpucoord::VALUE, nullptr)
           .value;
 
+  const double mean = 2.0 *
+      make_backend(backend_name, options, gpucoord::Precision::DOUBLE, threads)
+          ->cells(in, gpucoord::VALUE, nullptr)
+          .value /
+      nowned;
 #ifdef GPUCOORD_HAS_CUDA
   if (!std::strcmp(backend_name, "resident")) {
-    double ms[3];
-    time_resident(options, precision, x, nowned, ntypes, repeats, ms);
-    std::printf("%d %.0f %.4f %.4f %.4f %.0f\n", nowned, neighbors, ms[0], ms[1], ms[2], npairs);
+    double ms[4];
+    time_resident(options, precision, x, owner, nowned, mean, ntypes, repeats, ms);
+    std::printf("%d %.0f %.4f %.4f %.4f %.0f %.4f\n", nowned, neighbors, ms[0], ms[1], ms[2],
+                npairs, ms[3]);
     return 0;
   }
 #endif
@@ -225,7 +257,21 @@ int main(int argc, char **argv)
   const auto backend = make_backend(backend_name, options, precision, threads);
   const bool keeps_pairs = std::strncmp(backend_name, "cuda", 4) == 0;
   double tested = 0.0;
-  std::vector<double> total, copies, bins, pairs, reduction, pairs_only;
+  gpucoord::AtomFunction function(function_options(mean));
+  std::vector<double> s(nowned), f(nowned), weights(owner.size());
+  gpucoord::SecondPass second;
+  second.s = s.data();
+  second.nweights = static_cast<std::int64_t>(weights.size());
+  second.weights = [&] {
+    function.evaluate(
+        nowned, s.data(), f.data(), weights.data(),
+        [](double *, int, gpucoord::AtomFunction::Reduction) {
+        },
+        threads);
+    for (std::size_t k = nowned; k < owner.size(); ++k) weights[k] = weights[owner[k]];
+    return weights.data();
+  };
+  std::vector<double> total, copies, bins, pairs, reduction, pairs_only, of_function;
   for (int k = 0; k <= repeats; ++k) {
     std::fill(peratom.begin(), peratom.end(), 0.0);
     const auto start = std::chrono::steady_clock::now();
@@ -242,12 +288,21 @@ int main(int argc, char **argv)
     reduction.push_back(1e3 * result.timings.reduction);
     pairs_only.push_back(1e3 *
                          backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.pairs);
+    std::fill(peratom.begin(), peratom.end(), 0.0);
+    std::fill(s.begin(), s.end(), 0.0);
+    in.second = &second;
+    const auto start_of_function = std::chrono::steady_clock::now();
+    backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
+    of_function.push_back(std::chrono::duration<double, std::milli>(
+                              std::chrono::steady_clock::now() - start_of_function)
+                              .count());
+    in.second = nullptr;
     if (!keeps_pairs) continue;
     ++in.version;
     bins.push_back(1e3 * backend->cells(in, gpucoord::DERIVATIVES, peratom.data()).timings.bins);
   }
-  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f\n", nowned, neighbors, median(total),
-              median(copies), median(bins), median(pairs), median(reduction), npairs, tested,
-              median(pairs_only));
+  std::printf("%d %.0f %.4f %.4f %.4f %.4f %.4f %.0f %.0f %.4f %.4f\n", nowned, neighbors,
+              median(total), median(copies), median(bins), median(pairs), median(reduction), npairs,
+              tested, median(pairs_only), median(of_function));
   return 0;
 }

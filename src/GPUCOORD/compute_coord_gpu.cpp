@@ -56,7 +56,6 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
   if (args->function) {
     function = std::make_unique<gpucoord::AtomFunction>(*args->function);
-    args->device = Words::Device::HOST;
     comm_forward = 1;
   }
   backend =
@@ -537,7 +536,8 @@ void ComputeCoordGPU::share(double *numbers)
   });
   numbers[0] = running.value;
   for (int k = 0; k < 6; ++k) numbers[1 + k] = running.mine.virial[k];
-  numbers[7] = function ? static_cast<double>(of.rows.size()) : nowned_a;
+  const bool counts_rows = function && args->groups == Groups::PAIRS_FILE;
+  numbers[7] = counts_rows ? static_cast<double>(of.rows.size()) : nowned_a;
   numbers[8] = groupbit2 ? nowned_b : nowned_a;
   numbers[9] = running.bad_atom ? 1.0 : 0.0;
   numbers[10] = 0.0;    // NaN if a gradient is not finite.

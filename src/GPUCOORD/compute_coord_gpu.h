@@ -112,6 +112,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   void begin_function(Path);
   const double *weigh(Share &);
+  std::string not_finite(int row, double s) const;
   void set_histogram();
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const char *way_out) const;

@@ -66,16 +66,7 @@ try {
   const auto result =
       function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduce, comm->nthreads);
   share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
-  if (result.bad >= 0) {
-    const int row = of.rows[result.bad];
-    const std::string of_atom = atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row])
-                                                 : "";
-    share.failed =
-        fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite "
-                    "number at s = {:.10g}{} - use a function that is finite and smooth "
-                    "at all coordination numbers",
-                    id, function->description(), of.s[result.bad], of_atom);
-  }
+  if (result.bad >= 0) share.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
   if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
 
   for (std::int64_t k = 0; k < n; ++k) of.weights[of.rows[k]] = of.slope[k];
@@ -90,6 +81,16 @@ try {
   }
 } catch (const std::bad_alloc &) {
   out_of_memory();    // other ranks wait for this one
+}
+
+// Returns the error of a function that is not finite at s of an owned atom.
+std::string ComputeCoordGPU::not_finite(int row, double s) const
+{
+  const std::string of_atom = atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row]) : "";
+  return fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite number "
+                     "at s = {:.10g}{} - use a function that is finite and smooth at all "
+                     "coordination numbers",
+                     id, function->description(), s, of_atom);
 }
 
 // Collective. reference: by plain loops

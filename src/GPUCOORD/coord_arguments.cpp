@@ -138,10 +138,6 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
                "Compute coord/gpu function {} is not a sum over atoms and takes no norm - leave "
                "norm out",
                arg[function_position]);
-  if (function && device == Words::Device::CUDA)
-    error->all(FLERR, device_position,
-               "Compute coord/gpu function is only supported on the host - use device host or "
-               "device auto");
 
   const bool has_end = table().has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;

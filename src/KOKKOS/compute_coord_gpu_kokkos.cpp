@@ -27,6 +27,7 @@
 #include "pair.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace LAMMPS_NS;
 using gpucoord::DERIVATIVES;
@@ -36,7 +37,7 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
     ComputeCoordGPU(lmp, narg, arg), warned_moved(false), takes_neighbors(false),
-    list_is_made(false), full_list(nullptr), skin(0.0)
+    list_is_made(false), full_list(nullptr), skin(0.0), function_version(0), weights(Weights::HOST)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -140,6 +141,9 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
         : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
     on_device = gpucoord::make_resident_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
+    if (function && can_be_resident())
+      function_on_device = gpucoord::make_resident_function(*args->function);
+    function_version = 0;
   } catch (const gpucoord::DeviceError &e) {
     failed = gpu_failure(e.what());
   }
@@ -194,7 +198,9 @@ template <class DeviceType> gpucoord::DeviceValue ComputeCoordGPUKokkos<DeviceTy
   if (where != Where::ENQUEUED) {
     begin_evaluation(true);
     try {
-      enqueue({DERIVATIVES, true, device->positions()});
+      const gpucoord::Request request = {DERIVATIVES, true, device->positions()};
+      enqueue(request);
+      if (function) enqueue_second(request);
     } catch (const gpucoord::DeviceError &e) {
       backend->stop(gpu_failure(e.what()));
     } catch (const std::bad_alloc &) {
@@ -204,6 +210,7 @@ template <class DeviceType> gpucoord::DeviceValue ComputeCoordGPUKokkos<DeviceTy
     where = Where::ENQUEUED;
   }
   gpucoord::DeviceValue enqueued = on_device->device_value();
+  if (function) enqueued.sum = function_on_device->sum();
   enqueued.scale = scale;
   return enqueued;
 }
@@ -268,7 +275,9 @@ template <class DeviceType> gpucoord::DeviceAtoms ComputeCoordGPUKokkos<DeviceTy
   selection.bit_b = groupbit2;
   selection.skin = skin;
   selection.neighbors = neighbors();
-  on_device->rebuild(atoms, selection, is_dynamic ? 0 : device->version(), device->stream());
+  const std::int64_t version = is_dynamic ? 0 : device->version();
+  on_device->rebuild(atoms, selection, version, device->stream());
+  if (function && (version == 0 || version != function_version)) begin_function(atoms, version);
   return atoms;
 }
 
@@ -293,7 +302,11 @@ template <class DeviceType>
 void ComputeCoordGPUKokkos<DeviceType>::enqueue(const gpucoord::Request &request)
 {
   const auto atoms = rebuild();
-  on_device->evaluate(atoms, request, device->stream());
+  if (function) {
+    on_device->evaluate_first(atoms, request.positions, function_on_device->s(), device->stream());
+    function_on_device->evaluate(device->stream());
+  } else
+    on_device->evaluate(atoms, request, device->stream());
 }
 
 /* ---------------------------------------------------------------------- */
@@ -306,17 +319,38 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::start_share(
     atoms_to_host();
     select_atoms();
   }
-  try {
-    gpucoord::Request request;
-    request.want = share.want;
-    request.for_forces_only = keeps_gradients(share) && !share.peratom;
-    // positions outside of force evaluations have no number
-    request.positions = share.is_for_forces ? device->positions() : 0;
+  gpucoord::Request request;
+  request.want = share.want;
+  request.for_forces_only = keeps_gradients(share) && !share.peratom;
+  // positions outside of force evaluations have no number
+  request.positions = share.is_for_forces ? device->positions() : 0;
+  const auto attempt = [&](const auto &work) {
+    if (!share.failed.empty()) return;
+    try {
+      work();
+    } catch (const gpucoord::DeviceError &e) {
+      share.failed = gpu_failure(e.what());
+    }
+  };
+  attempt([&] {
     enqueue(request);
-    on_device->enqueue_result(device->stream());
-  } catch (const gpucoord::DeviceError &e) {
-    share.failed = gpu_failure(e.what());
+  });
+  const bool has_second = function && share.want != gpucoord::VALUE;
+  if (has_second && comm->nprocs > 1) {
+    if (share.failed.empty())
+      attempt([&] {
+        send_weights();
+      });
+    else {    // other ranks wait for this one
+      of.weights.assign(atom->nlocal + atom->nghost, 0.0);
+      comm->forward_comm(this);
+    }
   }
+  attempt([&] {
+    if (has_second) enqueue_second(request);
+    on_device->enqueue_result(device->stream());
+    if (function) function_on_device->enqueue_result(device->stream());
+  });
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_share(Share &share)
@@ -333,6 +367,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_shar
       if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
       if (result.moved) warn_of_moved_atoms();
       if (share.peratom && !share.bad_atom) on_device->peratom(share.peratom, device->stream());
+      if (function && !share.bad_atom) take_function(share);
     } catch (const gpucoord::DeviceError &e) {
       share.failed = gpu_failure(e.what());
     }
@@ -340,6 +375,124 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_shar
   nlocal_selected = NOT_SELECTED;    // these counts are not those of the lists on the host
   nowned_a = static_cast<int>(on_device->natoms_a());
   nowned_b = static_cast<int>(on_device->natoms_b());
+}
+
+/* ----------------------------------------------------------------------
+   Functions of coordination numbers. Weights of ghost atoms are those of their owners: on one rank,
+   kernels look them up, on several ranks they are communicated in each evaluation.
+------------------------------------------------------------------------- */
+
+template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::can_be_resident() const
+{
+  return gpucoord::can_be_resident(args->function->kind);
+}
+
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::begin_function(const gpucoord::DeviceAtoms &atoms,
+                                                       std::int64_t version)
+{
+  function_version = 0;    // stays 0 if an exception is thrown
+  function_on_device->select(atoms, groupbit, device->stream());
+  if (comm->nprocs == 1)
+    function_on_device->find_owners(
+        [this] {
+          send_weights();
+        },
+        device->stream());
+  function_version = version;
+}
+
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::enqueue_second(const gpucoord::Request &request)
+{
+  const int *const owners = comm->nprocs == 1 ? function_on_device->owners() : nullptr;
+  on_device->evaluate_second(request, {function_on_device->dSds(), owners}, device->stream());
+}
+
+// Collective. Sends weights to ghost atoms; throws DeviceError after the communication. LAMMPS
+// decides whether it calls for packing on the GPU or on the host.
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::send_weights()
+{
+  failed_to_send.clear();
+  weights = Weights::DEVICE;
+  forward_comm_device = 1;
+  comm->forward_comm(this);
+  forward_comm_device = 0;
+  if (weights == Weights::COPIED)
+    function_on_device->set_weights(of.weights.data(), device->stream());
+  weights = Weights::HOST;
+  if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
+}
+
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::weights_to_host()
+{
+  if (weights != Weights::DEVICE) return;
+  of.weights.assign(atom->nlocal + atom->nghost, 0.0);
+  weights = Weights::COPIED;
+  try {
+    function_on_device->get_weights(of.weights.data(), device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+template <class DeviceType>
+int ComputeCoordGPUKokkos<DeviceType>::pack_forward_comm(int n, int *atoms, double *buf,
+                                                         int pbc_flag, int *pbc)
+{
+  weights_to_host();
+  return ComputeCoordGPU::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
+}
+
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::unpack_forward_comm(int n, int first, double *buf)
+{
+  weights_to_host();
+  ComputeCoordGPU::unpack_forward_comm(n, first, buf);
+}
+
+template <class DeviceType>
+int ComputeCoordGPUKokkos<DeviceType>::pack_forward_comm_kokkos(int n, DAT::tdual_int_1d k_list,
+                                                                DAT::tdual_double_1d &k_buf,
+                                                                int /*pbc_flag*/, int * /*pbc*/)
+{
+  try {
+    function_on_device->pack(k_list.view_device().data(), n, k_buf.view_device().data(),
+                             device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+  return n;
+}
+
+template <class DeviceType>
+void ComputeCoordGPUKokkos<DeviceType>::unpack_forward_comm_kokkos(int n, int first,
+                                                                   DAT::tdual_double_1d &k_buf)
+{
+  try {
+    function_on_device->unpack(k_buf.view_device().data(), n, first, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+// Waits for S, and for s and f of atoms where they are wanted.
+template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::take_function(Share &share)
+{
+  const auto result = function_on_device->result(device->stream());
+  share.value = result.value;
+  if (result.bad >= 0) {
+    atomKK->sync(Host, TAG_MASK);
+    share.failed = not_finite(result.bad, result.s_of_bad);
+  }
+  if (!share.peratom) return;
+  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(share.want);
+  of.s.resize(nlocal);
+  of.f.resize(nlocal);
+  of.rows.resize(nlocal);
+  std::iota(of.rows.begin(), of.rows.end(), 0);
+  function_on_device->copy_numbers(of.s.data(), of.f.data(), device->stream());
+  for (std::size_t i = 0; i < nlocal; ++i) share.peratom[columns * i] += of.s[i];
 }
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::atoms_to_host()
@@ -364,7 +517,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_move
 template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::memory_usage()
 {
   return ComputeCoordGPU::memory_usage() +
-      (on_device ? static_cast<double>(on_device->bytes()) : 0.0);
+      (on_device ? static_cast<double>(on_device->bytes()) : 0.0) +
+      (function_on_device ? static_cast<double>(function_on_device->bytes()) : 0.0);
 }
 
 namespace LAMMPS_NS {

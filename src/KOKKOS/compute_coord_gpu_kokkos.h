@@ -22,18 +22,27 @@ ComputeStyle(coord/gpu/kk/host,ComputeCoordGPUKokkos<LMPHostType>);
 #include "compute_coord_gpu.h"
 #include "gpucoord_device_kokkos.h"
 
+#include "gpucoord/resident_function.h"
+
+#include "kokkos_base.h"
+
 namespace LAMMPS_NS {
 
 // Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
 // resident on the GPU: only S and W come to the host, and on one rank not even these before someone
 // asks.
 
-template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU {
+template <class DeviceType>
+class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
  public:
   ComputeCoordGPUKokkos(class LAMMPS *, int, char **);
   void init() override;
   void init_list(int, class NeighList *) override;
   void setup() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
+  int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
+  void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
   double memory_usage() override;
 
   void announce(unsigned want) override;
@@ -56,12 +65,21 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
         !checks_gradients();
   }
   std::string data_path(Path) const override;
-  bool is_resident(Path path) const { return uses_gpu && path == Path::CELLS; }
+  bool is_resident(Path path) const
+  {
+    return uses_gpu && path == Path::CELLS && (!function || can_be_resident());
+  }
+  bool can_be_resident() const;
   bool checks_gradients() const;
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;
   gpucoord::DeviceAtoms rebuild();
   void enqueue(const gpucoord::Request &);
+  void enqueue_second(const gpucoord::Request &);
+  void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
+  void send_weights();
+  void weights_to_host();
+  void take_function(Share &);
   void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
@@ -74,6 +92,13 @@ template <class DeviceType> class ComputeCoordGPUKokkos : public ComputeCoordGPU
   double skin;    // of the run's lists
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentCoordination> on_device;
+
+  // Function of coordination numbers; null: S is the sum over pairs.
+  std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
+  std::int64_t function_version;    // of the atoms that it knows; 0: none
+  // Where pack and unpack find the weights: in 'of', on the GPU, or copied from there to 'of'.
+  enum class Weights { HOST, DEVICE, COPIED } weights;
+  std::string failed_to_send;    // why this rank sent wrong weights; "": it did not
 };
 
 }    // namespace LAMMPS_NS

@@ -234,8 +234,7 @@ if DEVICE == "cuda":
 
 def on_device(command):
     """Return a LAMMPS command with the device of these tests."""
-    # Functions of coordination numbers run on the host.
-    if re.search(r"\s(device|function)\s", command):
+    if re.search(r"\sdevice\s", command):
         return command
     if re.match(r"\s*compute\s+\S+\s+\S+\s+(coord/gpu|potential/grid)\s", command):
         return f"{command} device {DEVICE}"

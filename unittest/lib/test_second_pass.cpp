@@ -1,6 +1,6 @@
 // Part of GPUCOORD, GPL-2.0. The second pass over pairs of functions of coordination numbers, with
-// any weights: the engines of the host and the reference loops, compared with brute force that
-// shares no code with them.
+// any weights: the engines of every backend (backends.h) and the reference loops, compared with
+// brute force that shares no code with them.
 
 #include "backends.h"
 #include "brute_force.h"
@@ -49,10 +49,15 @@ brute::Sums joined_sums(const brute::Sums &without, brute::Sums with)
   return with;
 }
 
-// S = sum of w_i s_i over the atoms of a, each pair as both of its atoms see it.
+// S = sum of w_i s_i over the atoms of a, each pair as both of its atoms see it. If the atoms of a
+// pair are on two ranks, each rank has a share in W: the terms of the weights of the partners, or,
+// by_halves, half of all terms; with two groups those of the weights of the atoms of a.
 brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
-                          const std::vector<int> &type, const std::vector<double> &w)
+                          const std::vector<int> &type, const std::vector<double> &w,
+                          bool by_halves)
 {
+  const brute::Real of_own = by_halves ? (s.two ? 1 : brute::Real(0.5)) : 0,
+                    of_partner = 1 - of_own;
   brute::Sums without(s.nlocal), with(s.nlocal);
   const unsigned char of_b = s.two ? 2 : 1;
   for (int i = 0; i < s.nlocal; ++i)
@@ -62,10 +67,10 @@ brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
       for (int c = 0; c < 3; ++c) d[c] = brute::Real(s.x[3 * j + c]) - s.x[3 * i + c];
       if (s.member[i] & 1 && s.member[j] & of_b) {
         pairs.add(type[i], type[j], d, 1, i, without);
-        pairs.add(type[i], type[j], d, 0, i, with, 1, w[i]);
+        pairs.add(type[i], type[j], d, of_own, i, with, 1, w[i]);
       }
       if (s.member[i] & of_b && s.member[j] & 1)
-        pairs.add(type[i], type[j], d, 1, i, with, 1, w[j]);
+        pairs.add(type[i], type[j], d, of_partner, i, with, 1, w[j]);
     }
   return joined_sums(without, with);
 }
@@ -105,11 +110,16 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
   const double extent = extent_of(s);
   const auto w = random_weights(s.nall(), size, s.nall() + 3);
   const brute::TypePairs by_type = table.exact(extent, true), bare = table.exact(extent, false);
-  const brute::Sums exact = weighted_sums(s, by_type, type, w),
-                    exact_bare = weighted_sums(s, bare, type, w);
+  const bool by_halves = !on_host();
+  const brute::Sums exact = weighted_sums(s, by_type, type, w, by_halves),
+                    exact_bare = weighted_sums(s, bare, type, w, by_halves),
+                    exact_reference = weighted_sums(s, by_type, type, w, false);
   const auto rows = rows_of(s);
   CellsInput cells = cells_input(s, *rows);
   cells.types = {type.data(), table.flat_weight.data()};
+  CellsInput kept = cells;
+  kept.version = 1;
+  kept.skin = 0.3;
   const Neighbors neighbors(s, table.library.dmax());
   ListInput list = list_input(s, *rows, neighbors);
   list.types = cells.types;
@@ -124,7 +134,7 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
   w_of_a.push_back(0.0);
   const bool owned = s.nlocal == s.nall();
   for (const Precision precision : PRECISIONS) {
-    const auto backend = gpucoord::make_host_coordination(table.library, precision, nthreads);
+    const auto backend = make_backend(table.library, precision, nthreads);
     const std::string label = what + " " + name_of(precision);
     for (const unsigned want :
          {unsigned(DERIVATIVES), unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
@@ -133,6 +143,9 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
       };
       expect_equal(run_weighted(cells, s.nlocal, want, w, run), exact, precision, want,
                    label + " cells");
+      // A device lists the partners of kept pairs.
+      expect_equal(run_weighted(kept, s.nlocal, want, w, run), exact, precision, want,
+                   label + " kept cells");
       expect_equal(run_weighted(list, s.nlocal, want, w, run), exact, precision, want,
                    label + " list");
       if (owned)
@@ -144,8 +157,8 @@ void check_engines(const Table &table, const System &s, const std::vector<int> &
     const auto by_cells = [&](const CellsInput &in, unsigned wanted, double *out) {
       return gpucoord::reference_cells(table.library, in, wanted, out);
     };
-    expect_equal(run_weighted(cells, s.nlocal, want, w, by_cells), exact, Precision::DOUBLE, want,
-                 what + " reference_cells");
+    expect_equal(run_weighted(cells, s.nlocal, want, w, by_cells), exact_reference,
+                 Precision::DOUBLE, want, what + " reference_cells");
     if (!owned) continue;
     const auto by_allpairs = [&](const AllPairsInput &in, unsigned wanted, double *out) {
       return gpucoord::reference_allpairs(table.library, in, wanted, out);
@@ -221,7 +234,7 @@ TEST(SecondPass, results_do_not_depend_on_the_number_of_threads)
   CellsInput in = cells_input(s, *rows);
   in.types = {type.data(), table.flat_weight.data()};
   const auto with_threads = [&](int n) {
-    const auto backend = gpucoord::make_host_coordination(table.library, Precision::MIXED, n);
+    const auto backend = make_backend(table.library, Precision::MIXED, n);
     return run_weighted(in, s.nlocal, EVERYTHING, w,
                         [&](const CellsInput &input, unsigned want, double *out) {
                           return backend->cells(input, want, out);
@@ -274,7 +287,7 @@ TEST(SecondPass, pairs_equal_brute_force)
   in.row_b = row_b.data();
   for (const unsigned want : {unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
     for (const Precision precision : PRECISIONS) {
-      const auto backend = gpucoord::make_host_coordination(function, precision, 2);
+      const auto backend = make_backend(function, precision, 2);
       expect_equal(run_weighted(in, NATOMS, want, weights,
                                 [&](const PairsInput &input, unsigned wanted, double *out) {
                                   return backend->pairs(input, wanted, out);
@@ -302,8 +315,7 @@ TEST(SecondPass, is_left_out_without_weights)
     return static_cast<const double *>(nullptr);
   };
   in.second = &second;
-  const auto backend = gpucoord::make_host_coordination(Switch(rational(6, 12, 0.5, 0.0, 1.6)),
-                                                        Precision::DOUBLE, 1);
+  const auto backend = make_backend(Switch(rational(6, 12, 0.5, 0.0, 1.6)), Precision::DOUBLE, 1);
   const Result r = run_input(*backend, in, s.nlocal, DERIVATIVES | VIRIAL);
   EXPECT_GT(r.sum.value, 10.0);
   for (const double w : r.sum.virial) EXPECT_EQ(w, 0.0);

@@ -137,6 +137,14 @@ struct Totals {
   double tested = 0.0;    // number of computed distances, for benchmarks; 0: not counted
 };
 
+// Weights of a second pass over pairs in device memory.
+struct DeviceWeights {
+  // [nall] of atoms of group a; of owned atoms alone, [nlocal], if there are owners.
+  const double *weight = nullptr;
+  const int *owner = nullptr;    // [nall] the owned atom of which the atom is an image; null: none
+  double unit = 1.0;             // power of two near the largest weight
+};
+
 // Pairs in reach, found on the GPU. Variables share them if they have the same groups, range and
 // precision, and if their types differ in the same way.
 class ResidentPairs;

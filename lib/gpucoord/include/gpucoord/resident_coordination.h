@@ -26,6 +26,15 @@ class GPUCOORD_API ResidentCoordination : public Variable {
   virtual std::int64_t natoms_a() const = 0;
   virtual std::int64_t natoms_b() const = 0;
 
+  // A function of coordination numbers takes two evaluations. The first one enqueues s, [nlocal] in
+  // device memory: s_i of the atoms of a, and 0 for others. The value is the sum of s_i. Throws
+  // DeviceError.
+  virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, double *s,
+                              DeviceStream) = 0;
+  // The second one enqueues what evaluate() would for the sum of w_i s_i with constant weights; but
+  // its value and column 0 are 0. It reads the positions of the first one. Throws DeviceError.
+  virtual void evaluate_second(const Request &, const DeviceWeights &, DeviceStream) = 0;
+
   // Enqueues the copy of the per-atom output of the last evaluation to the host. Waits if pairs
   // were found since the last call.
   virtual void enqueue_peratom(DeviceStream) = 0;

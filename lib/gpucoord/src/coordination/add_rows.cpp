@@ -26,7 +26,9 @@ namespace {
 void add_rows(const double *sums, int columns, std::size_t first, std::size_t last, const int *atom,
               const int *row_of_atom, int nthreads, double *peratom)
 {
-  if (columns == peratom_columns(DERIVATIVES))
+  if (columns == 1)
+    add<1>(sums, first, last, atom, row_of_atom, nthreads, peratom);
+  else if (columns == peratom_columns(DERIVATIVES))
     add<peratom_columns(DERIVATIVES)>(sums, first, last, atom, row_of_atom, nthreads, peratom);
   else
     add<peratom_columns(ATOM_VIRIAL)>(sums, first, last, atom, row_of_atom, nthreads, peratom);

@@ -22,6 +22,7 @@
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/passes.h"
+#include "../pairs/weights_host.h"
 #include "../switching/type_classes.h"
 
 #include "gpucoord/counters.h"
@@ -75,7 +76,7 @@ namespace {
 
       using Side = NeighborLists::Side;
       const auto pass = [&](const AtomsByClass &group, Side side, unsigned char bit,
-                            unsigned wanted, Sums &sums) {
+                            unsigned wanted, const Weights &of, Sums &sums) {
         std::vector<Pass> passes;
         int row = 0;
         for (int ci = 0; ci < classes.size(); row += group[ci++].nowned)
@@ -87,7 +88,7 @@ namespace {
               if (!classes(ci, cj).exists() || weight == 0.0 || flat.n == 0 ||
                   (special > 0 && flat.empty))
                 continue;
-              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight, &flat});
+              passes.push_back({ci, cj, row, flat.n, 1, flat.n, weight * of.unit, &flat});
             }
         run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
           const Function &f = functions[classes(p.ci, p.cj).function];
@@ -99,17 +100,22 @@ namespace {
           arg.first = p.flat->first.device.data();
           arg.neighbor = p.flat->neighbor.device.data();
           arg.neighmask = in.neighmask;
+          arg.weight_i = of.i;
+          arg.weight_j = of.j;
           arg.n = p.flat->n;
           arg.out = out;
           f.launchers.list(arg, f.constants, wanted, stream);
         });
       };
-      Contribution result;
-      pass(group_a, Side::A, two ? 2 : 1, kernel_want(want), sums_a);
-      if (two && peratom) pass(group_b, Side::B, 1, want_of_second(want), sums_b);
-      finish(want, !two, result, peratom, owned_rows(group_a, classes.size(), rows_a),
-             two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
-      return result;
+      const auto of_a = [&](unsigned wanted, const Weights &of) {
+        pass(group_a, Side::A, two ? 2 : 1, wanted, of, sums_a);
+      };
+      const auto of_b = [&](unsigned wanted, const Weights &of) {
+        pass(group_b, Side::B, 1, wanted, of, sums_b);
+      };
+      const int *const rows_of_a = owned_rows(group_a, classes.size(), rows_a);
+      return make_passes(in.second, nullptr, two, want, peratom, of_a, of_b, rows_of_a,
+                         two && peratom ? owned_rows(group_b, classes.size(), rows_b) : nullptr);
     }
 
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
@@ -121,14 +127,16 @@ namespace {
       const GatheredParts parts_b = two ? stage_gathered(in.b, classes, atoms_b, rows_b) : parts_a;
       copied.record(stream);
 
-      Contribution result;
-      pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b,
-                     kernel_want(want), sums_a);
-      if (two && peratom)
-        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, want_of_second(want),
-                       sums_b);
-      finish(want, !two, result, peratom, rows_a.data(), rows_b.data());
-      return result;
+      const auto of_a = [&](unsigned wanted, const Weights &of) {
+        pass_all_pairs(in.box, classes, atoms_a, parts_a, two ? atoms_b : atoms_a, parts_b, wanted,
+                       of, sums_a);
+      };
+      const auto of_b = [&](unsigned wanted, const Weights &of) {
+        pass_all_pairs(in.box, classes, atoms_b, parts_b, atoms_a, parts_a, wanted, of, sums_b);
+      };
+      const std::int64_t *const order = parts_a.order.empty() ? nullptr : parts_a.order.data();
+      return make_passes(in.second, order, two, want, peratom, of_a, of_b, rows_a.data(),
+                         rows_b.data());
     }
 
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
@@ -166,26 +174,55 @@ namespace {
       });
       copied.record(stream);
 
+      const auto pass = [&](unsigned wanted, const Weights &of) {
+        std::vector<Pass> passes;
+        for (int f = 0; f < static_cast<int>(functions.size()); ++f)
+          if (const int size = first[f + 1] - first[f])
+            passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, of.unit});
+        run(passes, static_cast<int>(n), sums_a, [&](const Pass &p, const SumsOut &out) {
+          PairsArguments arg = {};
+          arg.box = in.box;
+          arg.xa = positions.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+          arg.xb = positions_b.device.data() + 3 * static_cast<std::size_t>(p.first_row);
+          arg.counts = members.device.data() + p.first_row;
+          if (of.i) arg.weights = of.i + p.first_row;
+          arg.n = p.n;
+          arg.out = out;
+          functions[p.ci].launchers.pairs(arg, functions[p.ci].constants, wanted, stream);
+        });
+      };
       Contribution result;
-      std::vector<Pass> passes;
-      for (int f = 0; f < static_cast<int>(functions.size()); ++f)
-        if (const int size = first[f + 1] - first[f])
-          passes.push_back({f, f, first[f], size, 1, (size + 31) / 32, 1.0});
-      run(passes, static_cast<int>(n), sums_a, [&](const Pass &p, const SumsOut &out) {
-        PairsArguments arg = {};
-        arg.box = in.box;
-        arg.xa = positions.device.data() + 3 * static_cast<std::size_t>(p.first_row);
-        arg.xb = positions_b.device.data() + 3 * static_cast<std::size_t>(p.first_row);
-        arg.counts = members.device.data() + p.first_row;
-        arg.n = p.n;
-        arg.out = out;
-        functions[p.ci].launchers.pairs(arg, functions[p.ci].constants, kernel_want(want), stream);
-      });
-      finish(want, false, result, peratom, nullptr, nullptr);
-      if (!peratom) return result;
       // An atom may occur in many pairs. Add the pairs in order, so that the bits are reproducible.
+      const auto add_sums = [&](const Weights &of) {
+        for (std::size_t t = 0; t < n && peratom; ++t) {
+          double *const sums = sums_a.host.data() + columns * t;
+          const int row = in.row_a[order[t]];
+          if (of.i) {    // s counts at the first atom alone
+            if (row >= 0) peratom[columns * static_cast<std::size_t>(row)] += sums[0] / of.unit;
+            sums[0] = 0.0;
+          }
+          add_pair(in, order[t], sums, columns, peratom);
+        }
+      };
+      if (!in.second) {
+        pass(kernel_want(want), {});
+        finish(want, false, result, peratom, nullptr, nullptr);
+        add_sums({});
+        return result;
+      }
+      columns = 1;
+      pass(VALUE, {});
+      finish(VALUE, false, result, in.second->s, nullptr, nullptr);
       for (std::size_t t = 0; t < n; ++t)
-        add_pair(in, order[t], sums_a.host.data() + columns * t, columns, peratom);
+        if (in.row_a[order[t]] >= 0) in.second->s[in.row_a[order[t]]] += sums_a.host[t];
+      const Weights of = weigh(*in.second, n, want, [&](std::size_t t) {
+        return order[t];
+      });
+      if (!of.i) return result;
+      columns = peratom ? peratom_columns(want) : 0;
+      pass(kernel_want(want), of);
+      finish_second(want, false, result, peratom, nullptr, nullptr);
+      add_sums(of);
       return result;
     }
 
@@ -199,6 +236,13 @@ namespace {
       int splits, warps;    // shares of the partners, and warps of atoms
       double weight;
       const FlatList *flat = nullptr;
+    };
+
+    // Weights of the atoms of both ends of the pairs, or of the pairs (i), in device memory; null:
+    // see ListArguments.
+    struct Weights {
+      const double *i = nullptr, *j = nullptr;
+      double unit = 1.0;
     };
 
     // Results of the passes over the atoms of one group.
@@ -253,6 +297,56 @@ namespace {
       }
     }
 
+    // Makes the pass over the atoms of a, of_a(want, weights), and that over those of b, if they
+    // are needed. order: that of the weights; null: as the caller gives them. rows_a, rows_b: rows
+    // of the sums in the per-atom output.
+    template <class OfA, class OfB>
+    Contribution make_passes(const SecondPass *function, const std::int64_t *order, bool two,
+                             unsigned want, double *peratom, const OfA &of_a, const OfB &of_b,
+                             const int *rows_a, const int *rows_b)
+    {
+      Contribution result;
+      if (!function) {
+        of_a(kernel_want(want), {});
+        if (two && peratom) of_b(want_of_second(want), {});
+        finish(want, !two, result, peratom, rows_a, rows_b);
+        return result;
+      }
+      columns = 1;
+      of_a(VALUE, {});
+      finish(VALUE, false, result, function->s, rows_a, nullptr);
+      const std::size_t all_columns = peratom ? peratom_columns(want) : 0;
+      for (int t = 0; t < sums_a.n && peratom; ++t)
+        peratom[all_columns * rows_a[sums_a.first + t]] += sums_a.host[t];
+      const Weights of = weigh(*function, function->nweights, want, [&](std::size_t t) {
+        return order ? order[t] : t;
+      });
+      if (!of.i) return result;
+      columns = static_cast<int>(all_columns);
+      of_a(kernel_want(want), {of.i, two ? nullptr : of.i, of.unit});
+      if (two && peratom) of_b(want_of_second(want), {nullptr, of.i, of.unit});
+      finish_second(want, !two, result, peratom, rows_a, rows_b);
+      return result;
+    }
+
+    // Calls the caller for the weights and enqueues the copy of n of them. Returns none if there is
+    // no second pass.
+    template <class IndexOf>
+    Weights weigh(const SecondPass &function, std::size_t n, unsigned want, const IndexOf &index_of)
+    {
+      const double *const given = function.weights();
+      if (!given || !(want & (DERIVATIVES | VIRIAL))) return {};
+      const double unit = unit_of(given, function.nweights, nthreads);
+      if (unit == 0.0) return {};
+      start = seconds();
+      send(weights, n, stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+        for (std::size_t t = begin; t < end; ++t) weights.pinned[t] = given[index_of(t)] / unit;
+      });
+      copied.record(stream);
+      return {weights.device.data(), nullptr, unit};
+    }
+
     // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
     static unsigned kernel_want(unsigned want)
     {
@@ -264,12 +358,13 @@ namespace {
     struct GatheredParts {
       std::vector<std::int64_t> first, n, first_owned;
       std::vector<int> nowned;
+      std::vector<std::int64_t> order;    // indices in the group; empty: the order of the group
     };
 
     // Enqueues the pass over owned atoms of i with all atoms of j.
     void pass_all_pairs(const Box &box, const TypeClasses &classes, const Staged<DeviceAtom> &i,
                         const GatheredParts &parts_i, const Staged<DeviceAtom> &j,
-                        const GatheredParts &parts_j, unsigned want, Sums &sums)
+                        const GatheredParts &parts_j, unsigned want, const Weights &of, Sums &sums)
     {
       std::vector<Pass> passes;
       int row = 0;
@@ -282,7 +377,7 @@ namespace {
                                                         tuning::ALL_PAIRS_TILE,
                                                     tuning::MAX_SPLITS_ALL_PAIRS);
           passes.push_back({ci, cj, row, n, splits_of(warps, static_cast<int>(tiles)), warps,
-                            classes(ci, cj).weight});
+                            classes(ci, cj).weight * of.unit});
         }
       run(passes, row, sums, [&](const Pass &p, const SumsOut &out) {
         const Function &f = functions[classes(p.ci, p.cj).function];
@@ -290,6 +385,8 @@ namespace {
         arg.box = box;
         arg.i = i.device.data() + parts_i.first_owned[p.ci];
         arg.j = j.device.data() + parts_j.first[p.cj];
+        if (of.i) arg.weight_i = of.i + parts_i.first_owned[p.ci];
+        if (of.j) arg.weight_j = of.j + parts_j.first[p.cj];
         arg.n = p.n;
         arg.nj = parts_j.n[p.cj];
         arg.out = out;
@@ -327,10 +424,10 @@ namespace {
         return k >= group.first_owned && k < group.first_owned + group.nowned;
       };
       GatheredParts parts;
-      std::vector<std::int64_t> order;    // empty: the order of the group
+      std::vector<std::int64_t> &order = parts.order;
       rows.clear();
       if (classes.size() == 1) {
-        parts = {{0}, {group.n}, {group.first_owned}, {static_cast<int>(group.nowned)}};
+        parts = {{0}, {group.n}, {group.first_owned}, {static_cast<int>(group.nowned)}, {}};
         rows.assign(group.row, group.row + group.nowned);
       }
       for (int c = 0; c < classes.size() && classes.size() > 1; ++c) {
@@ -392,6 +489,18 @@ namespace {
       result.timings.copies = seconds() - start - seconds_between(copied, reduced);
     }
 
+    // Like finish(), after the second pass. The value is that of the first one.
+    void finish_second(unsigned want, bool halve, Contribution &result, double *peratom,
+                       const int *rows_a, const int *rows_b)
+    {
+      const Contribution first = result;
+      finish(want, halve, result, peratom, rows_a, rows_b);
+      result.value = first.value;
+      result.timings.pairs += first.timings.pairs;
+      result.timings.reduction += first.timings.reduction;
+      result.timings.copies += first.timings.copies;
+    }
+
     void fetch(Sums &sums, const int *rows, double *peratom)
     {
       arrivals.fetch(sums.device.data(), sums.n, columns, sums.host.data(), stream);
@@ -417,7 +526,7 @@ namespace {
     AtomsByClass group_a, group_b;
     std::vector<int> rows_a, rows_b;
     Staged<DeviceAtom> atoms_a, atoms_b;
-    Staged<double> positions, positions_b;
+    Staged<double> positions, positions_b, weights;
     Staged<unsigned char> members;
     NeighborLists neighbor_lists;
     Sums sums_a, sums_b;
@@ -439,31 +548,22 @@ namespace {
     }
     Contribution cells(const CellsInput &in, unsigned want, double *peratom) override
     {
-      refuse(in.second);
       return backend.enter().cells(in, want, peratom);
     }
     Contribution list(const ListInput &in, unsigned want, double *peratom) override
     {
-      refuse(in.second);
       return backend.enter().list(in, want, peratom);
     }
     Contribution allpairs(const AllPairsInput &in, unsigned want, double *peratom) override
     {
-      refuse(in.second);
       return backend.enter().allpairs(in, want, peratom);
     }
     Contribution pairs(const PairsInput &in, unsigned want, double *peratom) override
     {
-      refuse(in.second);
       return backend.enter().pairs(in, want, peratom);
     }
 
    private:
-    static void refuse(const SecondPass *second)
-    {
-      if (second)
-        throw std::invalid_argument("a second pass over pairs is only supported on the host");
-    }
     DeviceGuard<Coordination> backend;
   };
 

@@ -14,6 +14,7 @@
 #include "../pairs/pair_kernels_host.h"
 #include "../pairs/passes.h"
 #include "../pairs/sorted_neighbors_host.h"
+#include "../pairs/weights_host.h"
 #include "../switching/custom_function_host.h"
 #include "../switching/switch_dispatch.h"
 #include "../switching/type_classes.h"
@@ -21,7 +22,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -209,7 +209,7 @@ namespace {
       const double *const weights = function.weights();
       if (!weights || !(want & (DERIVATIVES | VIRIAL))) return;
       if (peratom) scale_rows(owned, weights, peratom_columns(want), peratom);
-      const double value = result.value, unit = unit_of(weights, function.nweights);
+      const double value = result.value, unit = unit_of(weights, function.nweights, nthreads);
       if (unit > 0.0) second({want, peratom, true, nullptr, weights, unit});
       result.value = value;
     }
@@ -222,18 +222,6 @@ namespace {
         double *const out = peratom + columns * static_cast<std::size_t>(owned.row[k]);
         for (int c = 1; c < columns; ++c) out[c] *= w;
       }
-    }
-
-    // Returns a power of two near the largest weight, so that all of them are in the range of Real,
-    // or 0 if all are 0.
-    static double unit_of(const double *weights, std::int64_t n)
-    {
-      double largest = 0.0;
-      for (std::int64_t k = 0; k < n; ++k) largest = std::max(largest, std::fabs(weights[k]));
-      if (!(largest > 0.0)) return 0.0;
-      int exponent;
-      std::frexp(largest, &exponent);
-      return std::ldexp(1.0, exponent);
     }
 
     // Every pair occurred twice, once from each end.

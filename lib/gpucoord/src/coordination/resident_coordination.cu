@@ -24,6 +24,7 @@
 #include "../pairs/passes.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace gpucoord {
@@ -81,6 +82,13 @@ namespace {
         f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
   }
 
+  // Adds sums of rows to those of their atoms.
+  __global__ void add_to_atoms(const double *sums, const int *atom, int n, double *s)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r < n) s[atom[r]] += sums[r];
+  }
+
   __global__ void scale_total(WarpSums *total, double factor)
   {
     total->value *= factor;
@@ -111,10 +119,10 @@ namespace {
         pairs(std::move(pairs_in))
     {
       make_functions(table, precision, functions);
-      shape.block_processor = tuning.by_blocks();
-      shape.warps_per_block = tuning.warps_per_block;
+      shape_of_cells.block_processor = tuning.by_blocks();
+      shape_of_cells.warps_per_block = tuning.warps_per_block;
       if (pairs->classes().size() > 1 && !functions.empty()) make_formulas(formula_numbers(table));
-      shape.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+      shape_of_cells.multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
       total.reserve(1);
       report.reserve(1);
       ended.reserve(1);
@@ -137,19 +145,50 @@ namespace {
 
     void evaluate(const DeviceAtoms &atoms, const Request &request, DeviceStream stream) override
     {
-      const bool in_float = request.for_forces_only && std::is_same<Real, float>::value;
-      run(atoms, request.want, request.positions, nullptr, in_float, stream);
+      begin(atoms, request.positions, stream);
+      run({request.want, is_in_float(request)}, stream);
+    }
+    void evaluate_first(const DeviceAtoms &atoms, std::int64_t positions, double *s,
+                        DeviceStream stream) override
+    {
+      begin(atoms, positions, stream);
+      if (atoms.nlocal > 0)
+        check(cudaMemsetAsync(s, 0, atoms.nlocal * sizeof(double), stream), "clearing sums");
+      Evaluation first = {VALUE};
+      first.s = s;
+      run(first, stream);
+    }
+    void evaluate_second(const Request &request, const DeviceWeights &of_atoms,
+                         DeviceStream stream) override
+    {
+      Points &points = pairs->points();
+      const PointWeights of_points = {of_atoms, pairs->npoints_of_a()};
+      const bool fits_float = std::fabs(std::log2(of_atoms.unit)) < 60.0;    // with derivatives
+      Evaluation second = {request.want, is_in_float(request) && fits_float};
+      second.is_weighted = true;
+      second.unit = of_atoms.unit;
+      if (points.are_integers() && pairs->classes().size() == 1)
+        points.set_weights(of_points, stream);
+      else {
+        weights.reserve(points.size());
+        points.get_weights(of_points, weights.data(), stream);
+        second.weights = weights.data();
+      }
+      run(second, stream);
     }
     void add_forces_and_tally(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces,
                               DeviceStream stream) override
     {
-      run(atoms, want, 0, &forces, false, stream);
+      begin(atoms, 0, stream);
+      Evaluation evaluation = {want};
+      evaluation.forces = &forces;
+      run(evaluation, stream);
     }
 
     void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
     {
       std::size_t first = 0;
-      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
+      for_each_pass(false, [&](const ResidentPairs::Rows &rows, const auto &) {
         // An atom in both groups has two rows: subtract them one after the other.
         if (pairs->groups_overlap()) {
           subtract(rows, 0, rows.view.nvalue, first, forces, factor.host, factor.device, stream);
@@ -230,10 +269,21 @@ namespace {
       for (const Formula &formula : formulas)
         of_formulas += formula.buffers.functions.bytes() + formula.buffers.all.bytes();
       return of_formulas + pairs->bytes() + sums.bytes() + gradients.bytes() + block_sums.bytes() +
-          parts.bytes() + of_warps.bytes() + queues.bytes() + workspace.bytes();
+          parts.bytes() + of_warps.bytes() + queues.bytes() + workspace.bytes() + weights.bytes();
     }
 
    private:
+    struct Evaluation {
+      unsigned want;
+      bool in_float = false;                        // gradients
+      const DeviceForces *forces = nullptr;         // null: not changed
+      double *s = nullptr;                          // first pass: sums of atoms
+      bool is_weighted = false;                     // second pass
+      const Real *weights = nullptr;                // of the points; null: beside the positions
+      double unit = 1.0;                            // of the weights
+      bool counts_each_end() const { return s; }    // a pair counts at both of its atoms
+    };
+
     // Functions with the same formula number (formula_numbers.h), for all pairs of classes.
     struct Formula {
       std::vector<char> has;    // [functions]
@@ -258,17 +308,19 @@ namespace {
       }
     }
 
-    // Calls f(rows, launch) for each pass over rows. launch(arguments, want, stream) enqueues its
-    // kernel.
-    template <class F> void for_each_pass(F f)
+    // Calls f(rows, launch) for each pass over rows. launch(arguments, unit of the weights, want,
+    // stream) enqueues its kernel. is_weighted: the kernels read weights. The kernel of one
+    // function finds them in place of the class, so it needs a single class. The rows are the same.
+    template <class F> void for_each_pass(bool is_weighted, F f)
     {
+      const bool has_classes = is_weighted && pairs->classes().size() > 1;
       for (const ResidentPairs::Rows &rows : pairs->rows()) {
         const auto &some = pairs->classes_of(rows.part_i), &others = pairs->classes_of(rows.part_j);
-        if (some.size() == 1 && others.size() == 1) {
+        if (some.size() == 1 && others.size() == 1 && !has_classes) {
           const auto &between = pairs->classes()(some.front(), others.front());
-          f(rows, [&](PartnerArguments &arg, unsigned want, cudaStream_t stream) {
+          f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
             const SwitchFunction<Real> &function = functions[between.function];
-            arg.weight = between.weight;
+            arg.weight = between.weight * unit;
             function.launchers.partners(arg, function.constants, want, stream);
           });
           continue;
@@ -281,8 +333,8 @@ namespace {
             });
           });
           if (is_used)
-            f(rows, [&](PartnerArguments &arg, unsigned want, cudaStream_t stream) {
-              arg.weight = 1.0;    // in the constants
+            f(rows, [&](PartnerArguments &arg, double unit, unsigned want, cudaStream_t stream) {
+              arg.weight = unit;    // the weights of the pairs are in the constants
               formula.launchers.partners_by_class(arg, formula.functions, want, stream);
             });
         }
@@ -296,7 +348,7 @@ namespace {
       if (rebuild_of_rows == pairs->nrebuilds()) return;
       atom_of_row.clear();
       part_ends.clear();
-      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
+      for_each_pass(false, [&](const ResidentPairs::Rows &rows, const auto &) {
         const std::size_t first = atom_of_row.size();
         atom_of_row.resize(first + rows.view.n);
         if (rows.view.atom)
@@ -310,57 +362,72 @@ namespace {
       rebuild_of_rows = pairs->nrebuilds();
     }
 
-    void run(const DeviceAtoms &atoms, unsigned want, std::int64_t positions,
-             const DeviceForces *forces, bool in_float, cudaStream_t stream)
+    static bool is_in_float(const Request &request)
+    {
+      return request.for_forces_only && std::is_same<Real, float>::value;
+    }
+
+    void begin(const DeviceAtoms &atoms, std::int64_t positions, cudaStream_t stream)
     {
       GPUCOORD_COUNT(DEVICE_COORDINATION);
       clear_errors();
-      wanted = want;
-      is_reported = false;
       pairs->update(atoms, positions, stream);
+    }
+
+    void run(const Evaluation &evaluation, cudaStream_t stream)
+    {
+      const unsigned want = wanted = evaluation.want;
+      const DeviceForces *const forces = evaluation.forces;
+      is_reported = false;
       if (pairs->in_bins()) {
         if (forces) wanted |= DERIVATIVES;
         gradients_in_float = false;
-        run_cells(stream);
+        run_cells(evaluation, stream);
         if (forces) add_forces(*forces, {}, stream);
         return;
       }
       const int columns = peratom_columns(want);
-      gradients_in_float = in_float && columns == peratom_columns(DERIVATIVES);
+      gradients_in_float = evaluation.in_float && columns == peratom_columns(DERIVATIVES);
       const bool stores =
           columns > 0 && !gradients_in_float && (!forces || columns > peratom_columns(DERIVATIVES));
       std::size_t nrows = 0;
-      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &) {
+      for_each_pass(evaluation.is_weighted, [&](const ResidentPairs::Rows &rows, const auto &) {
         nrows += rows.view.n;
       });
       if (stores) sums.reserve(nrows * columns);
       if (gradients_in_float) gradients.reserve(3 * nrows);
       std::size_t first = 0;
-      for_each_pass([&](const ResidentPairs::Rows &rows, const auto &launch) {
-        PartnerArguments arg = {};
-        arg.rows = rows.view;
-        arg.points = pairs->points().data();
-        arg.unit = pairs->points().unit();
-        arg.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
-        if (stores) arg.sums = sums.data() + first * columns;
-        if (gradients_in_float) arg.gradients = gradients.data() + 3 * first;
-        if (forces) arg.forces = *forces;
-        arg.block_sums = block_sums.data();
-        arg.ended = ended.data();
-        arg.total = total.data();
-        arg.is_first = first == 0;
-        // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
-        launch(arg, want & VIRIAL ? want | DERIVATIVES : want, stream);
-        first += rows.view.n;
-      });
+      for_each_pass(
+          evaluation.is_weighted, [&](const ResidentPairs::Rows &rows, const auto &launch) {
+            PartnerArguments arg = {};
+            arg.rows = rows.view;
+            arg.points = pairs->points().data();
+            arg.unit = pairs->points().unit();
+            arg.is_weighted = evaluation.is_weighted;
+            arg.weights = evaluation.weights;
+            arg.value_scale = pairs->has_two_groups() || evaluation.counts_each_end() ? 1.0 : 0.5;
+            if (stores) arg.sums = sums.data() + first * columns;
+            if (evaluation.s) arg.sums = evaluation.s;
+            if (gradients_in_float) arg.gradients = gradients.data() + 3 * first;
+            if (forces) arg.forces = *forces;
+            arg.block_sums = block_sums.data();
+            arg.ended = ended.data();
+            arg.total = total.data();
+            arg.is_first = first == 0;
+            // Kernels exist for VALUE, DERIVATIVES, both with the virial, and all with ATOM_VIRIAL.
+            launch(arg, evaluation.unit, want & VIRIAL ? want | DERIVATIVES : want, stream);
+            first += rows.view.n;
+          });
     }
 
     // Runs the cell processor on sorted atoms.
-    void run_cells(cudaStream_t stream)
+    void run_cells(const Evaluation &evaluation, cudaStream_t stream)
     {
       const auto &all = pairs->rows();
       if (all.empty()) return;
-      const int columns = peratom_columns(wanted);
+      const int columns = evaluation.s ? 1 : peratom_columns(wanted);
+      CellsShape shape = shape_of_cells;
+      if (evaluation.is_weighted) shape.block_processor = false;    // there are no such kernels
       // Rows that do not count in S come last among the warp sums.
       std::vector<int> nwarps(all.size()), splits(all.size());
       std::vector<std::size_t> first_warp(all.size());
@@ -398,23 +465,33 @@ namespace {
         // Each atom may have moved by half the skin since it was sorted at the rebuild.
         set_range(arg, pairs->bins_grid(), f.dmax, 0.5 * pairs->allowed_approach());
         arg.queue = queues.data() + r;
+        if (evaluation.is_weighted) {
+          arg.weight_i = evaluation.weights + pairs->first_point_of(all[r].i);
+          arg.weight_j = evaluation.weights + pairs->first_point_of(all[r].j);
+        }
         double *const to = sums.data() + first * columns;
         arg.out = {columns == 0        ? nullptr
                        : splits[r] > 1 ? parts.data()
                                        : to,
-                   of_warps.data() + first_warp[r], splits[r], between.weight};
+                   of_warps.data() + first_warp[r], splits[r], between.weight * evaluation.unit};
         f.launchers.cells(arg, f.constants, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, shape,
                           stream);
         if (columns > 0 && splits[r] > 1)
           add_splits(parts.data(), splits[r], static_cast<std::size_t>(all[r].view.n) * columns, to,
                      false, stream);
+        if (evaluation.s && all[r].view.nvalue > 0) {
+          const int n = all[r].view.nvalue;
+          add_to_atoms<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(to, all[r].view.atom, n,
+                                                                            evaluation.s);
+          check(cudaGetLastError(), "launching add_to_atoms");
+        }
         first += all[r].view.n;
       }
       if (ncounted == 0)
         check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
       else
         reduce(of_warps.data(), static_cast<int>(ncounted), total.data(), workspace, stream);
-      if (pairs->has_two_groups()) return;
+      if (pairs->has_two_groups() || evaluation.counts_each_end()) return;
       // Every pair occurred twice, once from each end.
       scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);
       check(cudaGetLastError(), "launching scale_total");
@@ -476,8 +553,9 @@ namespace {
     DeviceBuffer<float> gradients;
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
+    DeviceBuffer<Real> weights;    // [points] of a second pass
     // Memory of the cell processor.
-    CellsShape shape = {};
+    CellsShape shape_of_cells = {};
     DeviceBuffer<double> parts;
     DeviceBuffer<WarpSums> of_warps;
     DeviceBuffer<int> queues;

@@ -7,6 +7,7 @@
 #include "../core/clock.h"
 #include "../pairs/passes.h"
 #include "../pairs/resident_pairs.h"
+#include "../pairs/weights_host.h"
 
 #include <algorithm>
 
@@ -124,6 +125,64 @@ void StagedCells::rebuild(const CellsInput &in, bool is_evaluated_once, cudaStre
   engine->rebuild(atoms, selection, 0, stream);
 }
 
+// Waits. If an atom has moved too far, finds the pairs again and calls enqueue().
+template <class Enqueue>
+Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, bool is_evaluated_once,
+                                        const Enqueue &enqueue, cudaStream_t stream)
+{
+  enqueue();
+  Totals totals = engine->result(stream);
+  if (!totals.moved) return totals;
+  rebuild(in, is_evaluated_once, stream);
+  enqueue();
+  return engine->result(stream);
+}
+
+Contribution StagedCells::evaluate_function(const CellsInput &in, bool is_evaluated_once,
+                                            unsigned want, double *peratom, cudaStream_t stream)
+{
+  const SecondPass &function = *in.second;
+  const int n = in.a.nowned;    // the first of the copied atoms
+  s.reserve(atoms.nlocal);
+  const auto enqueue = [&] {
+    engine->evaluate_first(atoms, 0, s.device.data(), stream);
+    paired.record(stream);
+    engine->enqueue_result(stream);
+    if (n > 0)
+      check(cudaMemcpyAsync(s.pinned.data(), s.device.data(), n * sizeof(double),
+                            cudaMemcpyDeviceToHost, stream),
+            "copying from it");
+  };
+  Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
+  check(cudaStreamSynchronize(stream), "computing coordination numbers");
+  const int columns = peratom ? peratom_columns(want) : 0;
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
+  for (int k = 0; k < n; ++k) {
+    function.s[rows[k]] += s.pinned[k];
+    if (peratom) peratom[columns * static_cast<std::size_t>(rows[k])] += s.pinned[k];
+  }
+  Contribution result;
+  result.value = totals.value;
+  result.timings.tested = totals.tested;
+
+  const double *const weights_of_rows = function.weights();
+  if (!weights_of_rows || !(want & (DERIVATIVES | VIRIAL))) return result;
+  const double unit = unit_of(weights_of_rows, function.nweights, nthreads);
+  if (unit == 0.0) return result;
+  send(atom_weights, rows.size(), stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+    for (std::size_t k = begin; k < end; ++k) atom_weights.pinned[k] = weights_of_rows[rows[k]];
+  });
+  engine->evaluate_second({want}, {atom_weights.device.data(), nullptr, unit}, stream);
+  paired.record(stream);
+  engine->enqueue_result(stream);
+  if (peratom) engine->enqueue_peratom(stream);
+  totals = engine->result(stream);
+  if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
+  std::copy_n(totals.virial, 6, result.virial);
+  return result;
+}
+
 Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *peratom,
                                    cudaStream_t stream)
 {
@@ -139,28 +198,25 @@ Contribution StagedCells::evaluate(const CellsInput &in, unsigned want, double *
   if (!has_pairs) rebuild(in, now.version == 0, stream);
   binned.record(stream);
 
-  const auto enqueue = [&] {
-    engine->evaluate(atoms, {want}, stream);
-    paired.record(stream);
-    engine->enqueue_result(stream);
-    if (peratom) engine->enqueue_peratom(stream);
-  };
-  enqueue();
-  Totals totals = engine->result(stream);
-  if (totals.moved) {
-    rebuild(in, now.version == 0, stream);
-    enqueue();
-    totals = engine->result(stream);
-  }
-  if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
-
   Contribution result;
-  result.value = totals.value;
-  std::copy_n(totals.virial, 6, result.virial);
+  if (in.second)
+    result = evaluate_function(in, now.version == 0, want, peratom, stream);
+  else {
+    const auto enqueue = [&] {
+      engine->evaluate(atoms, {want}, stream);
+      paired.record(stream);
+      engine->enqueue_result(stream);
+      if (peratom) engine->enqueue_peratom(stream);
+    };
+    const Totals totals = evaluate_kept_pairs(in, now.version == 0, enqueue, stream);
+    if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
+    result.value = totals.value;
+    std::copy_n(totals.virial, 6, result.virial);
+    result.timings.tested = totals.tested;
+  }
   result.timings.bins = seconds_between(copied, binned);
   result.timings.pairs = seconds_between(binned, paired);
   result.timings.copies = seconds() - start - seconds_between(copied, paired);
-  result.timings.tested = totals.tested;
   known = now;
   return result;
 }

@@ -43,6 +43,11 @@ class StagedCells {
   void select(const CellsInput &);
   bool stage(const CellsInput &, bool types_are_known, cudaStream_t);
   void rebuild(const CellsInput &, bool is_evaluated_once, cudaStream_t);
+  template <class Enqueue>
+  Totals evaluate_kept_pairs(const CellsInput &, bool is_evaluated_once, const Enqueue &,
+                             cudaStream_t);
+  Contribution evaluate_function(const CellsInput &, bool is_evaluated_once, unsigned want,
+                                 double *peratom, cudaStream_t);
 
   const SwitchTable table;
   const Precision precision;
@@ -50,12 +55,13 @@ class StagedCells {
   const CudaTuning tuning;
 
   std::unique_ptr<ResidentCoordination> engine;
-  std::vector<double> weights;    // weights that the engine was made with; empty: 1
+  std::vector<double> weights;    // of pairs of types that the engine was made with; empty: 1
   Selection known;
   DeviceAtoms atoms;
   std::vector<int> rows;    // rows of x of the copied atoms
   Staged<Position> positions;
   Staged<int> masks, types;
+  Staged<double> s, atom_weights;    // of a function of coordination numbers
   TimedEvent copied, binned, paired;
 };
 

@@ -8,6 +8,7 @@
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
 #include "gpucoord/resident_expression.h"
+#include "gpucoord/resident_function.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 
@@ -68,6 +69,11 @@ std::unique_ptr<ResidentAtoms> make_resident_atoms()
 }
 
 std::unique_ptr<ResidentBias> make_resident_bias()
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -192,7 +192,7 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
         [&](const Center<Real> &center, bool, int n) {
           const Vector<Real> position = {center.x, center.y, center.z};
           own.place(tables, position);
-          for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p) {
+          for_partners_in_range(center, n, rank, m, [&](const Partner<Real> &p, int) {
             if (p.id == center.id) return;
             const Vector<Real> at = {p.x, p.y, p.z}, d = position - at;
             const Real r_sq = dot(d, d);

@@ -2,6 +2,8 @@
 
 #include "gpucoord/atom_function.h"
 
+#include "atom_formulas.h"
+
 #include "../pairs/cell_tasks_host.h"
 #include "../switching/definition.h"
 #include "../switching/switch_dispatch.h"
@@ -73,24 +75,6 @@ namespace {
     for (std::int64_t k = 0; k < n; ++k) share[k] /= sum;
     return largest + std::log(sum);
   }
-
-  // The share of a smeared s that lies between a and b. smear: width of the Gaussian over b - a.
-  struct Interval {
-    Interval(double a_in, double b_in, double smear) :
-        a(a_in), b(b_in), scale(1.0 / (std::sqrt(2.0) * smear * (b - a)))
-    {
-    }
-    void evaluate(double s, double &value, double &slope) const
-    {
-      const double ya = (a - s) * scale, yb = (b - s) * scale;
-      // erfc on the side where both erf are near 1 or near -1, so that no digits cancel.
-      value = ya > 0.0 ? 0.5 * (std::erfc(ya) - std::erfc(yb))
-          : yb < 0.0   ? 0.5 * (std::erfc(-yb) - std::erfc(-ya))
-                       : 0.5 * (std::erf(yb) - std::erf(ya));
-      slope = scale / std::sqrt(std::acos(-1.0)) * (std::exp(-ya * ya) - std::exp(-yb * yb));
-    }
-    double a, b, scale;
-  };
 
   double power(double x, int n)
   {
@@ -237,13 +221,7 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
       const bool is_more = opt.kind == Kind::MORE_THAN;
       const auto add = [&](const auto &sigma_of) {
         return sum_of(n, s, f, dSds, nthreads, [&](double x, double &value, double &slope) {
-          value = 1.0;
-          slope = 0.0;
-          if (x > sigma->options().d0) sigma_of(x, value, slope);
-          if (is_more) {
-            value = 1.0 - value;
-            slope = -slope;
-          }
+          threshold(is_more, sigma->options().d0, x, value, slope, sigma_of);
         });
       };
       const auto c = make_constants<double>(*sigma);
@@ -323,8 +301,11 @@ AtomFunction::Result AtomFunction::evaluate(std::int64_t n, const double *s, dou
         value = custom->expressions.mine().evaluate(&x, &slope);
       });
   }
-  for (std::int64_t k = 0; k < n && result.bad < 0; ++k)
-    if (!std::isfinite(f[k]) || !std::isfinite(dSds[k])) result.bad = k;
+  std::int64_t bad = n;
+#pragma omp parallel for schedule(static) num_threads(nthreads) reduction(min : bad) if (n > 4096)
+  for (std::int64_t k = 0; k < n; ++k)
+    if (!std::isfinite(f[k]) || !std::isfinite(dSds[k])) bad = std::min(bad, k);
+  if (bad < n) result.bad = bad;
   return result;
 }
 

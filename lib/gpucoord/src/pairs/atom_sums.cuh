@@ -23,7 +23,8 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   static constexpr bool IN_PARTS = !std::is_same<Real, Accumulator>::value;
 
  public:
-  static constexpr int COLUMNS = peratom_columns(WANT);    // written by store()
+  // Columns that store() writes: those of the per-atom output, or s.
+  static constexpr int COLUMNS = WANT == VALUE ? 1 : peratom_columns(WANT);
 
   // Adds a partner in range. d: partner minus atom.
   template <class Formula>
@@ -56,6 +57,20 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
       part[0] += s;
       add_gradient(dfunc, dx, dy, dz);
     }
+  }
+
+  // Adds the derivatives of a partner, times a weight, if in_range is true. Does not add s. In
+  // IN_R0, lengths are in units of r0.
+  template <class Formula, bool IN_R0 = false>
+  __device__ void add_weighted(const FormulaConstants<Real> &c, Real dx, Real dy, Real dz,
+                               Real r_sq, Real weight, bool in_range)
+  {
+    Real s, dfunc;
+    if constexpr (IN_R0)
+      Formula::eval_in_r0(c, r_sq, s, dfunc);
+    else
+      Formula::eval_bare(c, r_sq, s, dfunc);
+    add_gradient(in_range ? weight * dfunc : Real(0), dx, dy, dz);
   }
 
   __device__ void flush()
@@ -114,6 +129,10 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   // Stores the sums, times the weight, as row t of out.sums.
   __device__ void store(const SumsOut &out, std::size_t t)
   {
+    if constexpr (COLUMNS == 1) {
+      out.sums[t] = out.weight * sum(0);
+      return;
+    }
     double2 *const row = reinterpret_cast<double2 *>(out.sums + COLUMNS * t);
 #pragma unroll
     for (int k = 0; k < COLUMNS / 2; ++k)

@@ -21,23 +21,33 @@
 namespace gpucoord {
 
 // Adds the first n partners. SELECT: the partners from n to the next multiple of 32 are far away.
-// may_be_same: one of the partners may be the atom itself.
+// may_be_same: one of the partners may be the atom itself. own_weight: of the atom, if the memory
+// has weights.
 template <bool SELECT, int ATOMS, class Formula, class Real, class Accumulator, unsigned WANT,
           class Memory>
 __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real> &i,
-                             bool may_be_same, int n, int rank, Memory &m,
+                             Real own_weight, bool may_be_same, int n, int rank, Memory &m,
                              AtomSums<Real, Accumulator, WANT> &sums)
 {
   Real dx, dy, dz;
   if constexpr (SELECT) {
-    for_partners_in_range(i, n, rank, m, [&](const Partner<Real> &p) {
+    for_partners_in_range(i, n, rank, m, [&](const Partner<Real> &p, int k) {
       const Real r_sq = i.distance_sq(p, dx, dy, dz);
-      if (p.id != i.id) sums.template add<Formula>(c, dx, dy, dz, r_sq);
+      if (p.id == i.id) return;
+      if constexpr (Memory::IS_WEIGHTED)
+        sums.template add_weighted<Formula>(c, dx, dy, dz, r_sq, own_weight + m.weight[k], true);
+      else
+        sums.template add<Formula>(c, dx, dy, dz, r_sq);
     });
   } else {
     Center<Real> atom[ATOMS] = {i};
+    Real weight_of_atom[ATOMS] = {own_weight};
     if constexpr (ATOMS == 2)
-      for (int u = 0; u < 2; ++u) atom[u] = i.of_lane(rank % 16 + 16 * u);
+      for (int u = 0; u < 2; ++u) {
+        atom[u] = i.of_lane(rank % 16 + 16 * u);
+        if constexpr (Memory::IS_WEIGHTED)
+          weight_of_atom[u] = __shfl_sync(ALL_LANES, own_weight, rank % 16 + 16 * u);
+      }
     AtomSums<Real, Real, WANT> of_atoms[ATOMS];
     const auto add = [&](auto test_id) {
 #pragma unroll 4
@@ -48,7 +58,12 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
           const Real r_sq = atom[u].distance_sq(p, dx, dy, dz);
           const bool in_range =
               r_sq <= atom[u].limit && (!decltype(test_id)::value || p.id != atom[u].id);
-          of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq, in_range);
+          if constexpr (Memory::IS_WEIGHTED)
+            of_atoms[u].template add_weighted<Formula, IN_R0<Formula, Real>>(
+                c, dx, dy, dz, r_sq, weight_of_atom[u] + m.weight[k], in_range);
+          else
+            of_atoms[u].template add_if<Formula, IN_R0<Formula, Real>>(c, dx, dy, dz, r_sq,
+                                                                       in_range);
         }
       }
     };
@@ -62,12 +77,12 @@ __device__ void add_partners(const FormulaConstants<Real> &c, const Center<Real>
   sums.flush();
 }
 
-template <class Formula, class Real, class Accumulator, unsigned WANT, int WARPS>
+template <class Formula, class Real, class Accumulator, unsigned WANT, int WARPS, bool WEIGHTED>
 __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * WARPS)
     process_cells(const __grid_constant__ CellsArguments arg, const FormulaConstants<Real> c)
 {
   constexpr bool SELECT = !CHEAP<Formula>;
-  using Memory = TeamMemory<SELECT, Real, WARPS>;
+  using Memory = TeamMemory<SELECT, Real, WARPS, WEIGHTED>;
   using T = Team<WARPS>;
   constexpr int SIZE = T::SIZE;
   extern __shared__ __align__(16) unsigned char shared_memory[];
@@ -87,6 +102,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
     const int item = T::next_item(arg.queue, m);
     if (item >= nblocks * arg.out.splits) break;
     const TeamItem its = item_of<SIZE>(arg, item, nblocks, rank);
+    Real own_weight = 0;
+    if constexpr (WEIGHTED) own_weight = static_cast<const Real *>(arg.weight_i)[its.number];
     AtomSums<Real, Accumulator, WANT> sums;
     int tested = 0;
     for_near_partners<WARPS, SELECT, false>(
@@ -95,7 +112,8 @@ __global__ void __launch_bounds__(WARPS == 1 ? 32 * MAX_WARPS_PER_BLOCK : 32 * W
           return static_cast<int>(atom.id);
         },
         [&](const Center<Real> &center, bool may_be_same, int n) {
-          add_partners<SELECT, ATOMS, Formula>(c, center, may_be_same, n, rank, m, sums);
+          add_partners<SELECT, ATOMS, Formula>(c, center, own_weight, may_be_same, n, rank, m,
+                                               sums);
           tested += n;
         });
     sums.finish(Formula::scale(c), 1 / inverse_unit);

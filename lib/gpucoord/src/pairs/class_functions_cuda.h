@@ -43,6 +43,7 @@ template <class Real> struct alignas(16) FunctionOfClasses {
 };
 
 template <class Real> struct OneFunction {
+  static constexpr bool IS_WEIGHTED = false;
   FormulaConstants<Real> constants;
 
 #ifdef __CUDACC__
@@ -60,6 +61,7 @@ template <class Real> struct OneFunction {
 };
 
 template <class Real> struct FunctionsByClass {
+  static constexpr bool IS_WEIGHTED = false;
   static constexpr int MAX_SHARED_BYTES = 1 << 15;
 
   FormulaConstants<Real> constants;    // constants that are equal for all functions
@@ -127,6 +129,39 @@ template <class Real> struct FunctionsByClass {
   }
 #endif
 };
+
+// Functions of a second pass, whose partners have weights.
+template <class Functions, class Real> struct WithWeights : Functions {
+  static constexpr bool IS_WEIGHTED = true, IS_IN_POINTS = false;
+  const Real *weights;    // [points]
+
+#ifdef __CUDACC__
+  template <class Point> __device__ Real weight_of(const Point &, int number) const
+  {
+    return weights[number];
+  }
+#endif
+};
+
+// One function; the weight takes the place of the class, so that loads of points bring it along.
+template <> struct WithWeights<OneFunction<float>, float> : OneFunction<float> {
+  static constexpr bool IS_WEIGHTED = true, IS_IN_POINTS = true;
+
+#ifdef __CUDACC__
+  __device__ float weight_of(const int4 &point, int) const
+  {
+    return __int_as_float(point.w);
+  }
+#endif
+};
+
+template <class Functions, class Real>
+WithWeights<Functions, Real> weighted(const Functions &functions, const Real *weights)
+{
+  WithWeights<Functions, Real> result = {functions};
+  if constexpr (!WithWeights<Functions, Real>::IS_IN_POINTS) result.weights = weights;
+  return result;
+}
 
 // Memory of FunctionsByClass.
 template <class Real> struct ClassFunctionBuffers {

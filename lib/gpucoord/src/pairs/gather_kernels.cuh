@@ -19,7 +19,12 @@ namespace gpucoord {
 
 constexpr int TERMS_BEFORE_FLUSH = 256;
 
-template <class Formula, class Real, class Accumulator, unsigned WANT>
+template <class Real> __device__ Real weight_of(const double *weights, std::int64_t k)
+{
+  return weights ? static_cast<Real>(weights[k]) : Real(0);
+}
+
+template <class Formula, class Real, class Accumulator, unsigned WANT, bool WEIGHTED>
 __global__ void __launch_bounds__(GATHER_THREADS)
     sum_lists(const ListArguments arg, const FormulaConstants<Real> c)
 {
@@ -28,6 +33,8 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   const int row = arg.row[t];
   const double *const xi = arg.x + 3 * static_cast<std::size_t>(row);
   const double x = xi[0], y = xi[1], z = xi[2];
+  Real own_weight = 0;
+  if constexpr (WEIGHTED) own_weight = weight_of<Real>(arg.weight_i, row);
   AtomSums<Real, Accumulator, WANT> sums;
   int terms = 0;
   for (std::int64_t k = arg.first[t] + lane; k < arg.first[t + 1]; k += 32) {
@@ -37,7 +44,13 @@ __global__ void __launch_bounds__(GATHER_THREADS)
     const Real dx = static_cast<Real>(xj[0] - x), dy = static_cast<Real>(xj[1] - y),
                dz = static_cast<Real>(xj[2] - z);
     const Real r_sq = dx * dx + dy * dy + dz * dz;
-    if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, dx, dy, dz, r_sq);
+    if (r_sq <= c.dmax_sq) {
+      if constexpr (WEIGHTED)
+        sums.template add_weighted<Formula>(c, dx, dy, dz, r_sq,
+                                            own_weight + weight_of<Real>(arg.weight_j, j), true);
+      else
+        sums.template add<Formula>(c, dx, dy, dz, r_sq);
+    }
     if (++terms % TERMS_BEFORE_FLUSH == 0) sums.flush();
   }
   sums.finish(Formula::scale(c));
@@ -47,7 +60,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   sums.store_warp(arg.out, t, lane == 0);
 }
 
-template <class Formula, class Real, class Accumulator, unsigned WANT>
+template <class Formula, class Real, class Accumulator, unsigned WANT, bool WEIGHTED>
 __global__ void __launch_bounds__(GATHER_THREADS)
     sum_all_pairs(const __grid_constant__ AllPairsArguments arg, const FormulaConstants<Real> c)
 {
@@ -55,6 +68,8 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   const int t = blockIdx.x * GATHER_THREADS + threadIdx.x;
   const bool valid = t < arg.n;
   const DeviceAtom atom = arg.i[valid ? t : 0];
+  Real own_weight = 0;
+  if constexpr (WEIGHTED) own_weight = weight_of<Real>(arg.weight_i, valid ? t : 0);
   AtomSums<Real, Accumulator, WANT> sums;
   const std::int64_t stride = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * gridDim.y;
   for (std::int64_t first = static_cast<std::int64_t>(tuning::ALL_PAIRS_TILE) * blockIdx.y;
@@ -68,8 +83,13 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       minimum_image(arg.box, dx, dy, dz);
       const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
       const Real r_sq = rx * rx + ry * ry + rz * rz;
-      if (r_sq <= c.dmax_sq && partner[k].id != atom.id)
-        sums.template add<Formula>(c, rx, ry, rz, r_sq);
+      if (r_sq <= c.dmax_sq && partner[k].id != atom.id) {
+        if constexpr (WEIGHTED)
+          sums.template add_weighted<Formula>(
+              c, rx, ry, rz, r_sq, own_weight + weight_of<Real>(arg.weight_j, first + k), true);
+        else
+          sums.template add<Formula>(c, rx, ry, rz, r_sq);
+      }
     }
     sums.flush();
     __syncthreads();
@@ -96,7 +116,8 @@ __global__ void __launch_bounds__(GATHER_THREADS)
     const Real rx = static_cast<Real>(dx), ry = static_cast<Real>(dy), rz = static_cast<Real>(dz);
     const Real r_sq = rx * rx + ry * ry + rz * rz;
     if (r_sq <= c.dmax_sq) sums.template add<Formula>(c, rx, ry, rz, r_sq);
-    sums.finish(Formula::scale(c));
+    sums.finish(arg.weights ? Formula::scale(c) * static_cast<Real>(arg.weights[t])
+                            : Formula::scale(c));
     if (arg.out.sums) sums.store(arg.out, t);
   }
   __syncwarp();

@@ -32,12 +32,30 @@ template <class Real> struct alignas(16) Partner {
   int id;
 };
 
-template <bool SELECT, class Real, int WARPS> struct TeamMemory {
+// Number of partners that a team collects at once.
+template <bool SELECT, class Real, int WARPS, bool WEIGHTED> constexpr int partner_capacity()
+{
+  return WARPS > 1                    ? tuning::PARTNERS_BLOCK
+      : !SELECT                       ? tuning::PARTNERS_CHEAP
+      : sizeof(Real) != sizeof(float) ? tuning::PARTNERS_SELECT_DOUBLE
+      : WEIGHTED                      ? tuning::PARTNERS_SELECT_FLOAT_WEIGHTED
+                                      : tuning::PARTNERS_SELECT_FLOAT;
+}
+
+// Weights of the partners. [N] of them, or none.
+template <class Real, int N> struct WeightMemory {
+  Real weight[N];
+};
+template <class Real> struct WeightMemory<Real, 0> {
+};
+
+// WEIGHTED: with the weights of the partners, CellsSearch::weight_j.
+template <bool SELECT, class Real, int WARPS, bool WEIGHTED = false>
+struct TeamMemory :
+    WeightMemory<Real, WEIGHTED ? partner_capacity<SELECT, Real, WARPS, WEIGHTED>() : 0> {
+  static constexpr bool IS_WEIGHTED = WEIGHTED;
   static constexpr int SIZE = 32 * WARPS;
-  static constexpr int CAPACITY = WARPS > 1 ? tuning::PARTNERS_BLOCK
-      : !SELECT                             ? tuning::PARTNERS_CHEAP
-      : sizeof(Real) == sizeof(float)       ? tuning::PARTNERS_SELECT_FLOAT
-                                            : tuning::PARTNERS_SELECT_DOUBLE;
+  static constexpr int CAPACITY = partner_capacity<SELECT, Real, WARPS, WEIGHTED>();
   Partner<Real> partner[CAPACITY];
   // [word][thread] a bit per partner.
   unsigned in_range[SELECT ? CAPACITY / 32 : 1][SIZE];
@@ -319,7 +337,12 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
           int place[AT_ONCE], total;
           T::places(is_near, place, total, m);
           for (int u = 0; u < AT_ONCE; ++u)
-            if (is_near[u]) m.partner[queued + place[u]] = p[u];
+            if (is_near[u]) {
+              m.partner[queued + place[u]] = p[u];
+              if constexpr (Memory::IS_WEIGHTED)
+                m.weight[queued + place[u]] =
+                    static_cast<const Real *>(arg.weight_j)[k + u * SIZE * stride];
+            }
           queued += total;
         }
         // Pad to a multiple of 32.
@@ -333,8 +356,8 @@ __device__ void for_near_partners(const CellsSearch &arg, const TeamItem &its, i
   }
 }
 
-// Calls add(partner) for each of the first n partners within the center's limit. The partners must
-// be padded as in for_near_partners(). Each thread first notes its partners in range, in
+// Calls add(partner, k) for each partner k of the first n within the center's limit. The partners
+// must be padded as in for_near_partners(). Each thread first notes its partners in range, in
 // m.in_range. The threads of a warp then wait for the thread with the most partners.
 template <class Real, class Memory, class F>
 __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Memory &m, F add)
@@ -353,9 +376,10 @@ __device__ void for_partners_in_range(const Center<Real> &i, int n, int rank, Me
   for (int word = -1;;) {
     while (bits == 0 && ++word < nwords) bits = m.in_range[word][rank];
     if (bits == 0) break;
-    const Partner<Real> p = m.partner[32 * word + __ffs(bits) - 1];
+    const int k = 32 * word + __ffs(bits) - 1;
+    const Partner<Real> p = m.partner[k];
     bits &= bits - 1;
-    add(p);
+    add(p, k);
   }
 }
 

@@ -24,12 +24,17 @@ struct WarpSums {
 // Output of the sums, multiplied by a weight. The partners of each atom are split over 'splits'
 // teams. The caller adds up the splits.
 struct SumsOut {
-  // [splits][n][columns], columns: peratom_columns() of the kernel's WANT; null: not wanted.
+  // [splits][n][columns], columns: AtomSums::COLUMNS of the kernel's WANT; null: not wanted.
   double *sums;
   WarpSums *warp;    // [splits * warps of atoms] value and virial
   int splits;
   double weight;
 };
+
+// Kernels of a second pass (SecondPass in pairs.h) multiply the derivatives of a pair by the sum of
+// the weights of its two atoms. Weights are in units that keep them in the range of float; the unit
+// is a factor of SumsOut::weight. There is a separate kernel for them, which is launched if an
+// argument has weights.
 
 // Search of engine 'cells': owned atoms of i with all atoms of j near them.
 struct CellsSearch {
@@ -41,7 +46,8 @@ struct CellsSearch {
   double search_sq;
   // Distance along each axis, from the first of the atoms that share an origin.
   double max_extent;
-  int *queue;    // next work item, must start at 0
+  int *queue;                         // next work item, must start at 0
+  const void *weight_i, *weight_j;    // [i.n], [j.n] Real, of the sorted atoms; null: no weights
 };
 
 // Sets the members that depend on dmax (distance). drift: largest distance of an atom from its
@@ -71,6 +77,7 @@ struct ListArguments {
   const std::int64_t *first;      // [n + 1] begin of each atom's neighbors
   const int *neighbor;            // rows of x, before neighmask is applied
   int neighmask;
+  const double *weight_i, *weight_j;    // [nall] by row of x; one of them null: 0; both: no weights
   int n;
   SumsOut out;    // splits is 1
 };
@@ -78,7 +85,8 @@ struct ListArguments {
 // Arguments of engine 'allpairs': n atoms i with all atoms j, nearest images.
 struct AllPairsArguments {
   Box box;
-  const DeviceAtom *i, *j;    // [n], [nj]
+  const DeviceAtom *i, *j;              // [n], [nj]
+  const double *weight_i, *weight_j;    // [n], [nj]; one of them null: 0; both: no weights
   int n;
   std::int64_t nj;
   SumsOut out;
@@ -89,6 +97,7 @@ struct PairsArguments {
   Box box;
   const double *xa, *xb;          // [n][3]
   const unsigned char *counts;    // [n] this rank counts the pair in S
+  const double *weights;          // [n] of the derivatives; null: 1
   int n;
   SumsOut out;    // splits is 1; sums of a pair, with dS/dx of its first atom
 };
@@ -96,11 +105,17 @@ struct PairsArguments {
 // Arguments of kernels over partner lists kept on the GPU.
 struct PartnerArguments {
   DeviceRows rows;
-  const void *points;     // int4 in units, or DeviceAtom
-  double unit;            // distance
-  double weight;          // weight of the pairs of these rows
-  double value_scale;     // 1/2 if every pair occurs twice, once from each end
-  double *sums;           // [n][columns] sums of the rows; null: not wanted
+  const void *points;    // int4 in units, or DeviceAtom
+  double unit;           // distance
+  bool is_weighted;      // second pass
+  // [points] Real, of the atoms of a, 0 for the others. null: as float beside the position of the
+  // point.
+  const void *weights;
+  double weight;         // weight of the pairs of these rows
+  double value_scale;    // 1/2 if every pair occurs twice, once from each end
+  // [n][columns] sums of the rows; null: not wanted. VALUE: [nlocal], s of rows that count in S is
+  // added to that of the atom.
+  double *sums;
   float *gradients;       // [3][n] dS/dx of the rows; null: not wanted
   DeviceForces forces;    // dS/dx is subtracted from these forces; null: none
   double *block_sums;     // [7][blocks] value and virial

@@ -30,22 +30,15 @@ namespace {
   constexpr unsigned ALL_OF_ATOMS = ALL | ATOM_VIRIAL;
   constexpr unsigned IN_WINDOW = DERIVATIVES | WINDOWED;
 
-  // Calls f with 'want' as a compile-time constant. For launchers that have a kernel for each want.
-  template <class F> void with_want(unsigned want, F f)
+  // Calls f with 'want' as a compile-time constant: one of WANTS, or ALL if it is none of them.
+  template <unsigned... WANTS, class F> void with_want(unsigned want, F f)
   {
-    switch (want) {
-      case VALUE:
-        return f(std::integral_constant<unsigned, VALUE>());
-      case DERIVATIVES:
-        return f(std::integral_constant<unsigned, DERIVATIVES>());
-      case ALL_OF_ATOMS:
-        return f(std::integral_constant<unsigned, ALL_OF_ATOMS>());
-      default:
-        return f(std::integral_constant<unsigned, ALL>());
-    }
+    const bool is_found =
+        ((want == WANTS && (f(std::integral_constant<unsigned, WANTS>()), true)) || ...);
+    if (!is_found) f(std::integral_constant<unsigned, ALL>());
   }
 
-  template <class Real, class Accumulator, unsigned WANT, int WARPS>
+  template <class Real, class Accumulator, unsigned WANT, int WARPS, bool WEIGHTED>
   void launch_cells(const CellsArguments &arg, const FormulaConstants<Real> &c,
                     const CellsShape &shape, cudaStream_t stream)
   {
@@ -55,10 +48,11 @@ namespace {
     // As many threads as the multiprocessors can hold. Further threads would find the queue empty.
     const int blocks = std::min((teams + teams_per_block - 1) / teams_per_block,
                                 shape.multiprocessors * (2048 / threads));
-    static_assert(MAX_WARPS_PER_BLOCK * sizeof(TeamMemory<!CHEAP<Formula>, Real, 1>) <= 48 * 1024,
+    using Memory = TeamMemory<!CHEAP<Formula>, Real, WARPS, WEIGHTED>;
+    static_assert((WARPS == 1 ? MAX_WARPS_PER_BLOCK : 1) * sizeof(Memory) <= 48 * 1024,
                   "what every GPU gives");
-    const std::size_t memory = teams_per_block * sizeof(TeamMemory<!CHEAP<Formula>, Real, WARPS>);
-    process_cells<Formula, Real, Accumulator, WANT, WARPS>
+    const std::size_t memory = teams_per_block * sizeof(Memory);
+    process_cells<Formula, Real, Accumulator, WANT, WARPS, WEIGHTED>
         <<<blocks, threads, memory, stream>>>(arg, c);
     check(cudaGetLastError(), "launching process_cells");
   }
@@ -67,8 +61,8 @@ namespace {
   void launch_cells_wanted(const CellsArguments &arg, const FormulaConstants<Real> &c,
                            unsigned want, const CellsShape &shape, cudaStream_t stream)
   {
-    with_want(want, [&](auto wanted) {
-      launch_cells<Real, Accumulator, wanted(), WARPS>(arg, c, shape, stream);
+    with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+      launch_cells<Real, Accumulator, wanted(), WARPS, false>(arg, c, shape, stream);
     });
   }
 
@@ -76,6 +70,10 @@ namespace {
   void cells(const CellsArguments &arg, const FormulaConstants<Real> &c, unsigned want,
              const CellsShape &shape, cudaStream_t stream)
   {
+    if (arg.weight_i)    // by warps only
+      return with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch_cells<Real, Accumulator, wanted(), 1, true>(arg, c, shape, stream);
+      });
     if constexpr (BENCH_VARIANTS)
       if (shape.block_processor)
         return launch_cells_wanted<Real, Accumulator, BLOCK_PROCESSOR_WARPS>(arg, c, want, shape,
@@ -89,16 +87,18 @@ namespace {
   {
     constexpr int ATOMS = GATHER_THREADS / 32;
     const int blocks = (arg.n + ATOMS - 1) / ATOMS;
-    if (want == VALUE)
-      sum_lists<Formula, Real, Accumulator, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    else if (want == ALL_OF_ATOMS)
-      sum_lists<Formula, Real, Accumulator, ALL_OF_ATOMS>
+    const auto launch = [&](auto wanted, auto weighted) {
+      sum_lists<Formula, Real, Accumulator, wanted(), weighted()>
           <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    else if (want == IN_WINDOW)
-      sum_lists<Formula, Real, Accumulator, IN_WINDOW>
-          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    };
+    if (arg.weight_i || arg.weight_j)
+      with_want<ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(wanted, std::true_type());
+      });
     else
-      sum_lists<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      with_want<VALUE, ALL_OF_ATOMS, IN_WINDOW>(want, [&](auto wanted) {
+        launch(wanted, std::false_type());
+      });
     check(cudaGetLastError(), "launching sum_lists");
   }
 
@@ -107,14 +107,18 @@ namespace {
                 cudaStream_t stream)
   {
     const dim3 blocks((arg.n + GATHER_THREADS - 1) / GATHER_THREADS, arg.out.splits);
-    if (want == VALUE)
-      sum_all_pairs<Formula, Real, Accumulator, VALUE>
+    const auto launch = [&](auto wanted, auto weighted) {
+      sum_all_pairs<Formula, Real, Accumulator, wanted(), weighted()>
           <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    else if (want == ALL_OF_ATOMS)
-      sum_all_pairs<Formula, Real, Accumulator, ALL_OF_ATOMS>
-          <<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    };
+    if (arg.weight_i || arg.weight_j)
+      with_want<ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(wanted, std::true_type());
+      });
     else
-      sum_all_pairs<Formula, Real, Accumulator, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+      with_want<VALUE, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(wanted, std::false_type());
+      });
     check(cudaGetLastError(), "launching sum_all_pairs");
   }
 
@@ -123,12 +127,9 @@ namespace {
              cudaStream_t stream)
   {
     const int blocks = (arg.n + GATHER_THREADS - 1) / GATHER_THREADS;
-    if (want == VALUE)
-      sum_pairs<Formula, Real, Real, VALUE><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    else if (want == ALL_OF_ATOMS)
-      sum_pairs<Formula, Real, Real, ALL_OF_ATOMS><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
-    else
-      sum_pairs<Formula, Real, Real, ALL><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    with_want<VALUE, ALL_OF_ATOMS>(want, [&](auto wanted) {
+      sum_pairs<Formula, Real, Real, wanted()><<<blocks, GATHER_THREADS, 0, stream>>>(arg, c);
+    });
     check(cudaGetLastError(), "launching sum_pairs");
   }
 
@@ -138,7 +139,7 @@ namespace {
     const unsigned blocks =
         std::min((arg.rows.n + BLOCK_ROWS - 1) / BLOCK_ROWS, tuning::MAX_PARTNER_BLOCKS);
     const std::size_t bytes = bytes_of_points(arg.rows.blocks.most_lines);
-    const auto launch = [&](auto *kernel) {
+    const auto launch = [&](auto *kernel, const auto &function) {
       check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
             "asking for shared memory");
@@ -147,22 +148,43 @@ namespace {
                                  cudaSharedmemCarveoutMaxShared),
             "asking for shared memory");
       launch_kernel("launching sum_row_blocks", kernel, true, {blocks, BLOCK_ROWS, bytes}, stream,
-                    arg, OneFunction<float>{c});
+                    arg, function);
     };
-    with_want(want, [&](auto wanted) {
-      launch(sum_row_blocks<Formula, wanted()>);
-    });
+    using One = OneFunction<float>;
+    using Weighted = WithWeights<One, float>;
+    if (arg.is_weighted)
+      with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(sum_row_blocks<Formula, wanted(), Weighted>,
+               weighted(One{c}, static_cast<const float *>(nullptr)));
+      });
+    else
+      with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(sum_row_blocks<Formula, wanted(), One>, One{c});
+      });
   }
 
-  template <class Kernel, class Functions>
-  void launch_partners(Kernel *kernel, const PartnerArguments &arg, const Functions &functions,
-                       std::size_t shared_memory, cudaStream_t stream)
+  // Launches the kernel of this formula, or of WithScale of it.
+  template <class OwnFormula, class Real, class Functions>
+  void launch_partners(const PartnerArguments &arg, const Functions &functions,
+                       std::size_t shared_memory, unsigned want, cudaStream_t stream)
   {
     const int rows_a_block = PARTNER_WARPS * (32 / arg.rows.lanes);
     const unsigned blocks =
         std::min((arg.rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
-    launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
-                  stream, arg, functions);
+    const auto launch = [&](auto *kernel, const auto &of_kernel) {
+      launch_kernel("launching sum_partners", kernel, true, {blocks, GATHER_THREADS, shared_memory},
+                    stream, arg, of_kernel);
+    };
+    using Weighted = WithWeights<Functions, Real>;
+    if (arg.is_weighted)
+      with_want<DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(sum_partners<OwnFormula, Real, wanted(), Weighted>,
+               weighted(functions, static_cast<const Real *>(arg.weights)));
+      });
+    else
+      with_want<VALUE, DERIVATIVES, ALL_OF_ATOMS>(want, [&](auto wanted) {
+        launch(sum_partners<OwnFormula, Real, wanted(), Functions>, functions);
+      });
   }
 
   // Sums are double even in precision single, because the loads take longer.
@@ -172,28 +194,15 @@ namespace {
   {
     if constexpr (std::is_same<Real, float>::value)
       if (arg.rows.blocks.partner) return row_blocks(arg, c, want, stream);
-    using Functions = OneFunction<Real>;
-    with_want(want, [&](auto wanted) {
-      launch_partners(sum_partners<Formula, Real, wanted(), Functions>, arg, Functions{c}, 0,
-                      stream);
-    });
+    launch_partners<Formula, Real>(arg, OneFunction<Real>{c}, 0, want, stream);
   }
 
-  // There is no kernel for the value alone.
   template <class Real>
   void partners_by_class(const PartnerArguments &arg, const FunctionsByClass<Real> &functions,
                          unsigned want, cudaStream_t stream)
   {
-    const auto launch = [&](auto wanted) {
-      launch_partners(sum_partners<WithScale<Formula>, Real, wanted(), FunctionsByClass<Real>>, arg,
-                      functions, functions.shared_bytes(), stream);
-    };
-    if (want == ALL_OF_ATOMS)
-      launch(std::integral_constant<unsigned, ALL_OF_ATOMS>());
-    else if (want & VIRIAL)
-      launch(std::integral_constant<unsigned, ALL>());
-    else
-      launch(std::integral_constant<unsigned, DERIVATIVES>());
+    launch_partners<WithScale<Formula>, Real>(arg, functions, functions.shared_bytes(), want,
+                                              stream);
   }
 
   template <class Real, class Accumulator> Launchers<Real> launchers()

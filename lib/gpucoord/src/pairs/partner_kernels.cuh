@@ -80,12 +80,13 @@ template <class Formula> struct WithScale {
   }
 };
 
-// Adds those of four partners that exist and are in range. left: partners still to come; this
-// thread takes every lanes-th of them.
+// Adds those of four partners that exist and are in range. weight: of the pairs, if the functions
+// are weighted. left: partners still to come; this thread takes every lanes-th of them.
 template <class Formula, class Functions, class Real, class Point, class Sums>
 __device__ inline void add_four(Sums &sums, const Functions &functions,
                                 const FunctionOfClasses<Real> *loaded, const Point &atom,
-                                const Point (&other)[FOUR], int left, int lanes, Real unit_sq)
+                                const Point (&other)[FOUR], const Real (&weight)[FOUR], int left,
+                                int lanes, Real unit_sq)
 {
 #pragma unroll
   for (int u = 0; u < FOUR; ++u) {
@@ -94,7 +95,11 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
     Real dx, dy, dz;
     difference(atom, other[u], dx, dy, dz);
     const Real r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-    if constexpr (CHEAP<Formula>)
+    if constexpr (Functions::IS_WEIGHTED) {
+      const bool in_range = exists && r_sq <= c.dmax_sq;
+      if (CHEAP<Formula> || in_range)
+        sums.template add_weighted<Formula>(c, dx, dy, dz, r_sq, weight[u], in_range);
+    } else if constexpr (CHEAP<Formula>)
       sums.template add_if<Formula>(c, dx, dy, dz, r_sq, exists && r_sq <= c.dmax_sq);
     else if (exists && r_sq <= c.dmax_sq)
       sums.template add<Formula>(c, dx, dy, dz, r_sq);
@@ -105,15 +110,19 @@ __device__ inline void add_four(Sums &sums, const Functions &functions,
 template <unsigned WANT, class Sums>
 __device__ void store_row(const PartnerArguments &arg, int r, Sums &sums, WarpSums &mine)
 {
-  if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
-  if constexpr (WANT != VALUE)
+  if constexpr (WANT == VALUE) {
+    if (arg.sums && r < arg.rows.nvalue)
+      arg.sums[arg.rows.atom ? arg.rows.atom[r] : r] += arg.weight * sums.column(0);
+  } else {
+    if (arg.sums) sums.store({arg.sums, nullptr, 1, arg.weight}, r);
     if (arg.gradients)
       for (int c = 0; c < 3; ++c)
         arg.gradients[c * static_cast<std::size_t>(arg.rows.n) + r] =
             static_cast<float>(arg.weight * sums.column(1 + c));
-  if (arg.forces.f)
-    subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1),
-             arg.weight * sums.column(2), arg.weight * sums.column(3));
+    if (arg.forces.f)
+      subtract(arg.forces, arg.rows.atom ? arg.rows.atom[r] : r, arg.weight * sums.column(1),
+               arg.weight * sums.column(2), arg.weight * sums.column(3));
+  }
   if (r < arg.rows.nvalue) {
     mine.value += sums.column(0);
     if constexpr ((WANT & VIRIAL) != 0)
@@ -184,6 +193,8 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
     const int point = !valid ? 0 : arg.rows.point ? arg.rows.point[r] : r;
     if (valid) {
       const Point atom = points[point];
+      Real own_weight = 0;
+      if constexpr (Functions::IS_WEIGHTED) own_weight = functions.weight_of(atom, point);
       const int count = arg.rows.count[r];
       const std::int64_t begin = arg.rows.tile ? arg.rows.tile[tile] : tile * arg.rows.stride;
       const int4 *partner = arg.rows.partner + begin + thread;
@@ -198,11 +209,16 @@ __global__ void __launch_bounds__(GATHER_THREADS, PARTNER_BLOCKS<Real, WANT>)
         for (; left > stop; left -= FOUR * lanes) {
           const int number[FOUR] = {next.x, next.y, next.z, next.w};
           Point other[FOUR];
+          Real weight[FOUR] = {};
 #pragma unroll
-          for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+          for (int u = 0; u < FOUR; ++u) {
+            other[u] = points[number[u]];
+            if constexpr (Functions::IS_WEIGHTED)
+              weight[u] = own_weight + functions.weight_of(other[u], number[u]);
+          }
           partner += 32;
           if (left > FOUR * lanes) next = load_once(partner);
-          add_four<Formula>(sums, functions, loaded, atom, other, left, lanes, unit_sq);
+          add_four<Formula>(sums, functions, loaded, atom, other, weight, left, lanes, unit_sq);
         }
         sums.flush();
       }

@@ -82,6 +82,42 @@ namespace {
     }
   }
 
+  __device__ void set_weight(int4 &point, double weight)
+  {
+    point.w = __float_as_int(static_cast<float>(weight));
+  }
+  template <class Real> __device__ void set_weight(Real &number, double weight)
+  {
+    number = static_cast<Real>(weight);
+  }
+
+  // to: [n] of the points. row_of: as in convert_points().
+  template <class To>
+  __global__ void write_weights(const __grid_constant__ PointWeights weights, const int *row_of,
+                                int n, double inverse_unit, To *to)
+  {
+    let_next_start();
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k >= n) return;
+    double weight = 0.0;
+    if (k < weights.npoints) {
+      const int row = row_of ? row_of[k] : k;
+      const int *const owner = weights.atoms.owner;
+      weight = inverse_unit * weights.atoms.weight[owner ? owner[row] : row];
+    }
+    set_weight(to[k], weight);
+  }
+
+  template <class To>
+  void launch_weights(const PointWeights &weights, const int *row_of, int n, To *to,
+                      cudaStream_t stream)
+  {
+    if (n == 0) return;
+    write_weights<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
+        weights, row_of, n, 1.0 / weights.atoms.unit, to);
+    check(cudaGetLastError(), "launching write_weights");
+  }
+
   __global__ void clear(DeviceStatus *status)
   {
     *status = {DeviceStatus::NONE, 0};
@@ -128,6 +164,19 @@ void Points::update(const DeviceAtoms &atoms, cudaStream_t stream)
 {
   convert(atoms, false, nullptr, stream);
 }
+
+void Points::set_weights(const PointWeights &weights, cudaStream_t stream)
+{
+  launch_weights(weights, rows, n, integers.data(), stream);
+}
+
+template <class Real>
+void Points::get_weights(const PointWeights &weights, Real *to, cudaStream_t stream) const
+{
+  launch_weights(weights, rows, n, to, stream);
+}
+template void Points::get_weights(const PointWeights &, float *, cudaStream_t) const;
+template void Points::get_weights(const PointWeights &, double *, cudaStream_t) const;
 
 void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_of_type,
                      cudaStream_t stream) const

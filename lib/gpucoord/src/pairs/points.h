@@ -23,6 +23,12 @@ struct DeviceStatus {
   static constexpr int NONE = 0x7fffffff;
 };
 
+// Weights of the atoms of group a in a second pass.
+struct PointWeights {
+  DeviceWeights atoms;
+  int npoints;    // the first points are those of a; others have the weight 0
+};
+
 class Points {
  public:
   explicit Points(double range);
@@ -33,6 +39,14 @@ class Points {
   void build(const DeviceAtoms &, const int *row, int n, const int *class_of_type, bool in_doubles,
              double skin, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
+
+  // Sets the weights beside the positions, in place of the class, until the next update(). Only for
+  // integers, of one class. Enqueues a kernel.
+  void set_weights(const PointWeights &, cudaStream_t);
+  // Writes the weights of all points. Enqueues a kernel.
+  template <class Real> void get_weights(const PointWeights &, Real *to, cudaStream_t) const;
+  bool are_integers() const { return !are_doubles; }
+  int size() const { return n; }
 
   // Returns int4 in units, or DeviceAtom with the row in its id; both with the class
   // (class_functions_cuda.h).

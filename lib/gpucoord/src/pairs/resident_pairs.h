@@ -62,6 +62,9 @@ class ResidentPairs {
   const BinGrid &bins_grid() const { return grid; }
   // Sorted atoms of a list, in the order of the points.
   const SortedAtoms &sorted_atoms(int list) const { return sorted[list]; }
+  int first_point_of(int list) const { return first_point[list]; }
+  // The first points are those of group a.
+  int npoints_of_a() const { return two ? first_point[place(1, 0)] : n_points; }
   // Distance by which two atoms may approach each other before the next rebuild.
   double allowed_approach() const { return skin; }
   const TypeClasses &classes() const { return type_classes; }

@@ -23,9 +23,10 @@ template <unsigned WANT>
 constexpr int ROW_BLOCKS_AT_ONCE = WANT == DERIVATIVES ? BLOCKS_IN_LIQUID : 0;
 constexpr int EIGHTS_BEFORE_FLUSH = 8;
 
-template <class Formula, unsigned WANT>
+// Function: OneFunction<float>, with weights or without.
+template <class Formula, unsigned WANT, class Function>
 __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
-    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const OneFunction<float> function)
+    sum_row_blocks(const __grid_constant__ PartnerArguments arg, const Function function)
 {
   extern __shared__ int4 points_of_block[];
   const int4 *const __restrict__ points = static_cast<const int4 *>(arg.points);
@@ -56,6 +57,8 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
       return *reinterpret_cast<const int4 *>(bytes + byte);
     };
     const int4 atom = point_at(place.self);
+    float own_weight = 0;
+    if constexpr (Function::IS_WEIGHTED) own_weight = function.weight_of(atom, 0);
     AtomSums<float, double, WANT> sums;
     int left = place.count;
     while (left > 0) {
@@ -67,12 +70,16 @@ __global__ void __launch_bounds__(BLOCK_ROWS, ROW_BLOCKS_AT_ONCE<WANT>)
 #pragma unroll
         for (int four = 0; four < EIGHT; four += FOUR) {
           int4 other[FOUR];
+          float weight[FOUR] = {};
 #pragma unroll
           for (int u = 0; u < FOUR; ++u) {
             const unsigned both = pair[(four + u) / 2];
             other[u] = point_at(u % 2 == 0 ? both & 0xffff : both >> 16);
+            if constexpr (Function::IS_WEIGHTED)
+              weight[u] = own_weight + function.weight_of(other[u], 0);
           }
-          add_four<Formula>(sums, function, function.load(), atom, other, left - four, 1, unit_sq);
+          add_four<Formula>(sums, function, function.load(), atom, other, weight, left - four, 1,
+                            unit_sq);
         }
       }
       sums.flush();

@@ -1,0 +1,81 @@
+// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom (atom_function.h), for numbers that
+// are resident on a GPU.
+//
+// All work is enqueued on the caller's stream. Only functions documented as waiting wait for it.
+
+#ifndef GPUCOORD_RESIDENT_FUNCTION_H
+#define GPUCOORD_RESIDENT_FUNCTION_H
+
+#include "gpucoord/atom_function.h"
+#include "gpucoord/export.h"
+#include "gpucoord/types.h"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace gpucoord {
+
+// Returns whether the GPU can evaluate the function: S is a sum over atoms, so that weights need no
+// sum over ranks.
+constexpr bool can_be_resident(AtomFunctionKind kind)
+{
+  using Kind = AtomFunctionKind;
+  return kind == Kind::SUM || kind == Kind::MORE_THAN || kind == Kind::LESS_THAN ||
+      kind == Kind::BETWEEN || kind == Kind::CUSTOM;
+}
+
+// The function, and the numbers of the atoms of one rank in device memory: owned atoms first, then
+// ghosts.
+class GPUCOORD_API ResidentFunction {
+ public:
+  virtual ~ResidentFunction() = default;
+
+  // Makes room for the numbers of these atoms, which loses earlier ones, and keeps a copy of their
+  // masks: S is a sum over the owned atoms that have a bit of 'bits'. Enqueues the copy. Throws
+  // DeviceError.
+  virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
+  virtual double *s() = 0;                // [nlocal] set by the caller
+  virtual const double *f() const = 0;    // [nlocal]
+  virtual double *dSds() = 0;    // [nall] of owned atoms; the caller may add those of ghosts
+
+  // Enqueues f and dS/ds of the selected atoms, and S. f and dS/ds of other owned atoms are 0.
+  // Throws DeviceError.
+  virtual void evaluate(DeviceStream) = 0;
+
+  // S of the last evaluation, in device memory; not a number if any f or dS/ds is not finite.
+  virtual const double *sum() const = 0;
+  struct Result {
+    double value = 0.0;       // S of this rank
+    int bad = -1;             // smallest index of an atom with f or dS/ds not finite; -1: none
+    double s_of_bad = 0.0;    // s of that atom
+  };
+  // Enqueues that result() is brought to the host. Throws DeviceError.
+  virtual void enqueue_result(DeviceStream) = 0;
+  // Waits. Throws DeviceError.
+  virtual Result result(DeviceStream) = 0;
+  // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
+  virtual void copy_numbers(double *s, double *f, DeviceStream) = 0;
+
+  // Wait, and copy dS/ds to or from the host, [nall]. Throw DeviceError.
+  virtual void get_weights(double *dSds, DeviceStream) = 0;
+  virtual void set_weights(const double *dSds, DeviceStream) = 0;
+  // Enqueue to[k] = dS/ds of atom list[k], k < n, and dS/ds of atom first + k = from[k], for
+  // communication. All pointers are to device memory. Throw DeviceError.
+  virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
+  virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
+  // Finds the owned atom of which each ghost is an image, where all ghosts are images of owned
+  // atoms. send(): enqueues the communication of dS/ds, which holds the numbers of the atoms then.
+  virtual void find_owners(const std::function<void()> &send, DeviceStream) = 0;
+  virtual const int *owners() const = 0;    // [nall] of the last find_owners(); device memory
+
+  virtual std::size_t bytes() const = 0;    // device memory
+};
+
+// Makes a function on the current GPU. Throws AtomFunctionError, DeviceError, and
+// std::invalid_argument if the kind is not can_be_resident().
+GPUCOORD_API std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,375 @@
+// Part of GPUCOORD, GPL-2.0. Functions of a number of each atom on the GPU.
+//
+// Launch: one thread per atom in turn, 256 threads per block, at most MAX_BLOCKS blocks. Shared
+// memory: the sums of the block's warps. The last block to end adds up the blocks, always in the
+// same order.
+
+#include "gpucoord/resident_function.h"
+
+#include "atom_formulas.h"
+
+#include "../core/parsed_function.h"
+#include "../gpu/buffers.h"
+#include "../gpu/staging.h"
+#include "../gpu/warp_reduction.cuh"
+#include "../pairs/launchers_cuda.h"
+#include "../switching/formulas.cuh"
+#include "../switching/switch_dispatch.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr int THREADS = 256;
+  constexpr unsigned MAX_BLOCKS = 1024;
+
+  // On the host after a wait.
+  struct Report {
+    double value;
+    int bad;    // NONE: there is none
+    double s_of_bad;
+    static constexpr int NONE = std::numeric_limits<int>::max();
+  };
+
+  struct Arguments {
+    int n;
+    const double *s;
+    const int *mask;    // null: all atoms
+    int bits;
+    double *f, *dSds;
+    double *block_sums;    // [MAX_BLOCKS]
+    unsigned *ended;       // number of blocks that have ended; 0 before and after the launch
+    int *bad;              // NONE before and after the launch
+    Report *report;
+  };
+
+  struct Sum {
+    __device__ void operator()(double s, double &value, double &slope) const
+    {
+      value = s;
+      slope = 1.0;
+    }
+  };
+
+  template <class Formula> struct Threshold {
+    FormulaConstants<double> constants;
+    double d0;
+    bool is_more;
+    __device__ void operator()(double s, double &value, double &slope) const
+    {
+      threshold(is_more, d0, s, value, slope, [&](double x, double &sigma, double &derivative) {
+        sigma = derivative = 0.0;
+        if (!(x * x <= constants.dmax_sq)) return;
+        Formula::eval_bare(constants, x * x, sigma, derivative);
+        derivative *= x * Formula::scale(constants);
+      });
+    }
+  };
+
+  struct Between {
+    Interval interval;
+    __device__ void operator()(double s, double &value, double &slope) const
+    {
+      interval.evaluate(s, value, slope);
+    }
+  };
+
+  struct Custom {
+    const Instruction *program;    // first those of the value, then those of the derivative
+    int nvalue, nderivative;
+    __device__ void operator()(double s, double &value, double &slope) const
+    {
+      const auto variable = [s](double) {
+        return s;
+      };    // the only one
+      value = interpret(program, nvalue, variable);
+      slope = interpret(program + nvalue, nderivative, variable);
+    }
+  };
+
+  // Adds up the values of all threads of the block. Returns the sum in the first thread.
+  __device__ double add_block(double value)
+  {
+    __shared__ double of_warp[THREADS / 32];
+    __syncthreads();    // of_warp is free
+    value = add_warp(value);
+    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = value;
+    __syncthreads();
+    if (threadIdx.x == 0)
+      for (int w = 1; w < THREADS / 32; ++w) value += of_warp[w];
+    return value;
+  }
+
+  template <class Function>
+  __global__ void __launch_bounds__(THREADS)
+      evaluate_atoms(const __grid_constant__ Arguments arg, const Function function)
+  {
+    __shared__ bool is_last;
+    double mine = 0.0;
+    for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
+      double value = 0.0, slope = 0.0;
+      if (!arg.mask || (arg.mask[k] & arg.bits)) {
+        function(arg.s[k], value, slope);
+        if (!isfinite(value) || !isfinite(slope)) atomicMin(arg.bad, k);
+      }
+      arg.f[k] = value;
+      arg.dSds[k] = slope;
+      mine += value;
+    }
+    const double of_block = add_block(mine);
+    if (threadIdx.x == 0) {
+      arg.block_sums[blockIdx.x] = of_block;
+      __threadfence();
+      is_last = atomicAdd(arg.ended, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!is_last) return;
+    __threadfence();
+    double total = 0.0;
+    for (int block = threadIdx.x; block < gridDim.x; block += THREADS)
+      total += __ldcg(arg.block_sums + block);
+    total = add_block(total);
+    if (threadIdx.x != 0) return;
+    const int bad = atomicExch(arg.bad, Report::NONE);
+    *arg.report = {bad == Report::NONE ? total : nan(""), bad,
+                   bad == Report::NONE ? 0.0 : arg.s[bad]};
+    *arg.ended = 0;    // for the next launch
+  }
+
+  __global__ void pack_numbers(const double *from, const int *list, int n, double *to)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) to[k] = from[list[k]];
+  }
+
+  __global__ void write_indices(int n, double *to)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) to[k] = k;
+  }
+
+  __global__ void to_integers(const double *from, int n, int *to)
+  {
+    const int k = blockIdx.x * THREADS + threadIdx.x;
+    if (k < n) to[k] = static_cast<int>(from[k]);
+  }
+
+  unsigned blocks_of(int n)
+  {
+    return (n + THREADS - 1) / THREADS;
+  }
+
+  class CudaResidentFunction : public ResidentFunction {
+   public:
+    explicit CudaResidentFunction(const AtomFunctionOptions &options_in) : options(options_in)
+    {
+      const AtomFunction checked(options);
+      if (!can_be_resident(options.kind))
+        throw std::invalid_argument("function " + checked.description() +
+                                    " is only supported on the host");
+      using Kind = AtomFunctionKind;
+      if (options.kind == Kind::MORE_THAN || options.kind == Kind::LESS_THAN)
+        sigma = std::make_unique<const Switch>(make_endless_switch(options.sigma));
+      if (options.kind == Kind::CUSTOM) set_program(options.expression);
+      if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
+        upload_program(compile_custom(sigma->options().expression), function_of_sigma);
+      block_sums.reserve(MAX_BLOCKS);
+      ended.reserve(1);
+      report.reserve(1);
+      report_host.reserve(1);
+      send_table(std::vector<int>{Report::NONE}, bad);
+      send_table(std::vector<unsigned>{0}, ended);
+    }
+
+    // The GPU may still write the report.
+    ~CudaResidentFunction() override { cudaEventSynchronize(reported); }
+
+    void select(const DeviceAtoms &atoms, int bits_in, DeviceStream stream_of_copy) override
+    {
+      clear_errors();
+      nlocal = atoms.nlocal;
+      nall = atoms.nall;
+      bits = bits_in;
+      of_s.reserve(nlocal);
+      of_f.reserve(nlocal);
+      slopes.reserve(nall);
+      is_all = !atoms.mask;
+      if (is_all || nlocal == 0) return;
+      masks.reserve(nlocal);
+      copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
+    }
+    double *s() override { return of_s.data(); }
+    const double *f() const override { return of_f.data(); }
+    double *dSds() override { return slopes.data(); }
+
+    void evaluate(DeviceStream stream_in) override
+    {
+      clear_errors();
+      stream = stream_in;
+      arg = {nlocal,
+             of_s.data(),
+             is_all ? nullptr : masks.data(),
+             bits,
+             of_f.data(),
+             slopes.data(),
+             block_sums.data(),
+             ended.data(),
+             bad.data(),
+             report.data()};
+      is_reported = false;
+      using Kind = AtomFunctionKind;
+      switch (options.kind) {
+        case Kind::SUM:
+          return launch(Sum());
+        case Kind::BETWEEN:
+          return launch(Between{Interval(options.a, options.b, options.smear)});
+        case Kind::CUSTOM:
+          return launch(Custom{program.data(), nvalue, nderivative});
+        default:
+          launch_threshold();
+      }
+    }
+
+    const double *sum() const override { return &report.data()->value; }
+    void enqueue_result(DeviceStream stream_of_result) override
+    {
+      check(cudaMemcpyAsync(report_host.data(), report.data(), sizeof(Report),
+                            cudaMemcpyDeviceToHost, stream_of_result),
+            "copying from it");
+      reported.record(stream_of_result);
+      is_reported = true;
+    }
+    Result result(DeviceStream stream_of_result) override
+    {
+      if (!is_reported) enqueue_result(stream_of_result);
+      reported.wait("computing a function of coordination numbers");
+      const Report &found = report_host[0];
+      return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad};
+    }
+    void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
+    {
+      copy(s, of_s.data(), nlocal, cudaMemcpyDeviceToHost, stream_of_copy);
+      copy(f, of_f.data(), nlocal, cudaMemcpyDeviceToHost, stream_of_copy);
+      wait(stream_of_copy);
+    }
+    void get_weights(double *dSds, DeviceStream stream_of_copy) override
+    {
+      copy(dSds, slopes.data(), nall, cudaMemcpyDeviceToHost, stream_of_copy);
+      wait(stream_of_copy);
+    }
+    void set_weights(const double *dSds, DeviceStream stream_of_copy) override
+    {
+      copy(slopes.data(), dSds, nall, cudaMemcpyHostToDevice, stream_of_copy);
+      wait(stream_of_copy);
+    }
+
+    void pack(const int *list, int n, double *to, DeviceStream stream_of_copy) override
+    {
+      if (n == 0) return;
+      pack_numbers<<<blocks_of(n), THREADS, 0, stream_of_copy>>>(slopes.data(), list, n, to);
+      check(cudaGetLastError(), "launching pack_numbers");
+    }
+    void unpack(const double *from, int n, int first, DeviceStream stream_of_copy) override
+    {
+      copy(slopes.data() + first, from, n, cudaMemcpyDeviceToDevice, stream_of_copy);
+    }
+    void find_owners(const std::function<void()> &send, DeviceStream stream_of_copy) override
+    {
+      of_owners.reserve(nall);
+      if (nlocal > 0)
+        write_indices<<<blocks_of(nlocal), THREADS, 0, stream_of_copy>>>(nlocal, slopes.data());
+      check(cudaGetLastError(), "launching write_indices");
+      send();
+      if (nall > 0)
+        to_integers<<<blocks_of(nall), THREADS, 0, stream_of_copy>>>(slopes.data(), nall,
+                                                                     of_owners.data());
+      check(cudaGetLastError(), "launching to_integers");
+    }
+    const int *owners() const override { return of_owners.data(); }
+
+    std::size_t bytes() const override
+    {
+      return of_s.bytes() + of_f.bytes() + slopes.bytes() + of_owners.bytes() + masks.bytes() +
+          block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() + program.bytes() +
+          function_of_sigma.instructions.bytes();
+    }
+
+   private:
+    template <class T>
+    static void copy(T *to, const T *from, int n, cudaMemcpyKind kind, cudaStream_t stream)
+    {
+      if (n > 0) check(cudaMemcpyAsync(to, from, n * sizeof(T), kind, stream), "copying numbers");
+    }
+    static void wait(cudaStream_t stream)
+    {
+      check(cudaStreamSynchronize(stream), "computing a function of coordination numbers");
+    }
+
+    void set_program(const std::string &text)
+    {
+      const std::vector<std::string> names = {"s"};
+      const Lepton::ParsedExpression value = optimized(Lepton::Parser::parse(text));
+      std::vector<Instruction> both = translate(value, names);
+      nvalue = static_cast<int>(both.size());
+      const std::vector<Instruction> slope = translate(optimized(value.differentiate("s")), names);
+      nderivative = static_cast<int>(slope.size());
+      both.insert(both.end(), slope.begin(), slope.end());
+      send_table(both, program);
+    }
+
+    template <class Function> void launch(const Function &function)
+    {
+      const unsigned blocks = std::clamp(blocks_of(arg.n), 1u, MAX_BLOCKS);
+      evaluate_atoms<<<blocks, THREADS, 0, stream>>>(arg, function);
+      check(cudaGetLastError(), "launching evaluate_atoms");
+    }
+
+    void launch_threshold()
+    {
+      const double d0 = sigma->options().d0;
+      const bool is_more = options.kind == AtomFunctionKind::MORE_THAN;
+      FormulaConstants<double> c = function_of_sigma.constants;    // the program
+      static_cast<SwitchConstants<double> &>(c) = make_constants<double>(*sigma);
+      if (sigma->options().kind == SwitchKind::CUSTOM)
+        launch(Threshold<InterpretedSwitch>{c, d0, is_more});
+      else
+        visit_formula(*sigma, [&](auto formula) {
+          launch(Threshold<decltype(formula)>{c, d0, is_more});
+        });
+    }
+
+    const AtomFunctionOptions options;
+    std::unique_ptr<const Switch> sigma;         // MORE_THAN, LESS_THAN
+    SwitchFunction<double> function_of_sigma;    // only its program
+    DeviceBuffer<Instruction> program;           // CUSTOM
+    int nvalue = 0, nderivative = 0;
+    int nlocal = 0, nall = 0, bits = 0;
+    bool is_all = true;    // no masks
+    DeviceBuffer<double> of_s, of_f, slopes;
+    DeviceBuffer<int> masks, of_owners;
+    Arguments arg = {};
+    cudaStream_t stream = nullptr;
+    DeviceBuffer<double> block_sums;
+    DeviceBuffer<unsigned> ended;
+    DeviceBuffer<int> bad;
+    DeviceBuffer<Report> report;
+    PinnedBuffer<Report> report_host;
+    Event reported;
+    bool is_reported = false;    // its copy has been enqueued for result()
+  };
+
+}    // namespace
+
+std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &options)
+{
+  check_kernels();
+  return std::make_unique<CudaResidentFunction>(options);
+}
+
+}    // namespace gpucoord
