@@ -141,6 +141,7 @@ Special Bonds
 """
 
 RATIONAL = "switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
+FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # of half of the atoms
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
@@ -193,7 +194,8 @@ def systems(scale):
         melt(14, 4000, Case("harmonic", limit=(None, 0.04), group="ball")),
         melt(20, 2000,
              Case("harmonic", limit=added),
-             Case("harmonic of an expression", (HARMONIC,), expression="s+1e-9*s^2", over=0.01)),
+             Case("harmonic of an expression", (HARMONIC,), expression="s+1e-9*s^2", over=0.01),
+             Case("harmonic, function more_than", limit=added, variable=FUNCTION)),
         melt(40, 400,
              Case("harmonic", limit=times),
              Case("linear", (LINEAR,)),
@@ -201,7 +203,9 @@ def systems(scale):
              Case("harmonic and linear of one variable", (HARMONIC, LINEAR)),
              Case("harmonic, double", precision="double"),
              Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
-        melt(63, 200, Case("harmonic", limit=times)),
+        melt(63, 200,
+             Case("harmonic", limit=times),
+             Case("harmonic, function more_than", limit=(None, 0.5), variable=FUNCTION)),
         # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU.
         # Its times scatter by more than the limit.
         System("SPC/Fw water", water, steps_of(200, scale), (

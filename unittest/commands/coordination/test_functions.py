@@ -10,6 +10,7 @@ import numpy as np
 import coordtest
 import dumptest
 import test_parallel
+import test_run_styles
 from brutetest import Box, Switch, brute_force
 from test_parallel import GROUPS, N, ORTHOGONAL, PAIRS, TILTED
 
@@ -286,6 +287,68 @@ class Biased(unittest.TestCase):
         print(f"changes of the energy: {drifts}")
         self.assertGreater(drifts[0], 1e-7)
         self.assertLess(drifts[1], drifts[0] / 3)
+
+
+class Runs(unittest.TestCase):
+    """Biased runs of several kinds on two ranks: values of each step, by brute force for the positions
+    that were dumped."""
+    WORDS = "more_than rational 7 nn 6 mm 12"
+    DUMP = ["dump d all custom 1 dump id x y z c_f[*]", "dump_modify d format float %.17g sort id"]
+    BIASED = [f"compute f all coord/gpu {test_run_styles.SWITCH.keywords} precision double function {WORDS}",
+              "fix b all coord/bias c_f harmonic k 0.5 s0 20", "thermo_style custom step c_f",
+              "thermo_modify format float %.17g norm no", "undump d", *DUMP, "fix move all nve", "timestep 0.004"]
+
+    def run_with(self, commands):
+        return test_run_styles.soft_liquid(self.BIASED + commands, 2, computes={})
+
+    def compare(self, run, table, steps):
+        rows = run.tables[table]
+        frames = {frame.step: frame for frame in dumptest.read_dump(run.path("dump"))}
+        self.assertGreaterEqual(len(rows["Step"]), steps)
+        for step, value in zip(rows["Step"], rows["c_f"]):
+            frame = frames[int(step)]
+            s = brute_force(frame.box, frame.x(), test_run_styles.SWITCH, a=test_run_styles.ALL).atoms[:, 0]
+            f = SUMS[self.WORDS](s)
+            self.assertLess(coordtest.error_of(frame.columns["c_f[1]"], s), 1e-11, step)
+            self.assertLess(coordtest.error_of(frame.columns["c_f[5]"], f), 1e-11, step)
+            self.assertAlmostEqual(value / f.sum(), 1, 11, step)
+        self.assertGreater(np.ptp(rows["c_f"]), 1e-6)
+
+    def test_respa(self):
+        self.compare(self.run_with(["run_style respa 2 3 pair 1", "run 8"]), 0, 9)
+
+    def test_minimization(self):
+        self.compare(self.run_with(["min_style cg", "minimize 0 1e-4 10 200"]), 0, 8)
+
+    def test_rerun(self):
+        run = self.run_with(["dump r all custom 2 trajectory id type x y z", "dump_modify r format float %.17g", "run 8",
+                             "undump r", "undump d", *self.DUMP, "rerun trajectory dump x y z box yes"])
+        self.compare(run, 1, 5)
+
+    def test_restart(self):
+        """A run that a restart file continues equals the run in one piece."""
+        again = ["read_restart {}/restart", "comm_modify cutoff 4.3", "neighbor 0.3 bin",
+                 "neigh_modify every 1 delay 0 check yes", *(line for line in self.BIASED if line != "undump d"), "thermo 1"]
+        run = self.run_with(["run 6", "write_restart restart", "run 8"])
+        words = [line.format(run.path("")) for line in again]
+        last = coordtest.run_lammps(words + ["run 8"], 2).tables[0]["c_f"][-1]
+        self.assertAlmostEqual(last / run.tables[1]["c_f"][-1], 1, delta=coordtest.rounded(1e-9))
+
+    def test_group_that_changes(self):
+        """The number of atoms of a group that follows a region, whose f is above 0."""
+        run = test_run_styles.soft_liquid(
+            ["undump d", "region slab block 1.5 4.5 INF INF INF INF", "group slab dynamic all region slab every 1",
+             f"compute f slab coord/gpu {test_run_styles.SWITCH.keywords} precision double function {self.WORDS} norm mean",
+             "variable in atom gmask(slab)", "thermo_style custom step c_f", "thermo_modify format float %.17g norm no",
+             "dump d all custom 1 dump id x y z v_in c_f[*]", "dump_modify d format float %.17g sort id",
+             "fix move all nve", "timestep 0.01", "run 12"], 2, computes={})
+        sizes = set()
+        for value, frame in zip(run.tables[0]["c_f"], dumptest.read_dump(run.path("dump"))):
+            slab = np.flatnonzero(frame["v_in"])
+            sizes.add(len(slab))
+            s = brute_force(frame.box, frame.x(), test_run_styles.SWITCH, a=slab).atoms[slab, 0]
+            self.assertAlmostEqual(value / SUMS[self.WORDS](s).mean(), 1, 11)
+        self.assertGreater(len(sizes), 1)
 
 
 if __name__ == "__main__":
