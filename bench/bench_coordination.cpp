@@ -130,7 +130,7 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
                .count() /
         n;
   };
-  const auto function = make_resident_function(function_options(mean));
+  const auto function = make_resident_function(function_options(mean), precision);
   function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild, of_function;
   for (int k = 0; k <= repeats; ++k) {

@@ -141,7 +141,7 @@ Special Bonds
 """
 
 RATIONAL = "switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
-FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # of half of the atoms
+FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # counts half of the atoms
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"

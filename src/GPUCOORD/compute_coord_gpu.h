@@ -113,6 +113,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void begin_function(Path);
   const double *weigh(Share &);
   std::string not_finite(int row, double s) const;
+  std::string of_atom(int row) const;
   void set_histogram();
   gpucoord::CellsInput cells_input() const;
   std::string failure(Path, const char *what, const char *way_out) const;

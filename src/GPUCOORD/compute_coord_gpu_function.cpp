@@ -86,11 +86,15 @@ try {
 // Returns the error of a function that is not finite at s of an owned atom.
 std::string ComputeCoordGPU::not_finite(int row, double s) const
 {
-  const std::string of_atom = atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row]) : "";
   return fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite number "
                      "at s = {:.10g}{} - use a function that is finite and smooth at all "
                      "coordination numbers",
-                     id, function->description(), s, of_atom);
+                     id, function->description(), s, of_atom(row));
+}
+
+std::string ComputeCoordGPU::of_atom(int row) const
+{
+  return atom->tag_enable ? fmt::format(" of atom ID {}", atom->tag[row]) : "";
 }
 
 // Collective. reference: by plain loops

@@ -21,6 +21,7 @@
 #include "domain.h"
 #include "error.h"
 #include "force.h"
+#include "kokkos.h"
 #include "math_const.h"
 #include "neigh_list_kokkos.h"
 #include "neighbor.h"
@@ -37,7 +38,8 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
     ComputeCoordGPU(lmp, narg, arg), warned_moved(false), takes_neighbors(false),
-    list_is_made(false), full_list(nullptr), skin(0.0), function_version(0), weights(Weights::HOST)
+    list_is_made(false), full_list(nullptr), skin(0.0), function_version(0), owners_version(0),
+    weights(Weights::HOST)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -142,8 +144,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
     on_device = gpucoord::make_resident_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
     if (function && can_be_resident())
-      function_on_device = gpucoord::make_resident_function(*args->function);
-    function_version = 0;
+      function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
+    function_version = owners_version = 0;
   } catch (const gpucoord::DeviceError &e) {
     failed = gpu_failure(e.what());
   }
@@ -159,6 +161,10 @@ std::string ComputeCoordGPUKokkos<DeviceType>::data_path(Path path) const
   if (is_resident(path)) {
     std::string text = "atoms and derivatives stay on the GPU";
     if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
+    const bool packs_on_host = comm->style != Comm::BRICK ||
+        lmp->kokkos->forward_compute_comm_legacy;
+    if (function && comm->nprocs > 1 && packs_on_host)
+      text += ", weights of ghost atoms through the host";
     return text + device->ghosts_path();
   }
   return ComputeCoordGPU::data_path(path) +
@@ -252,7 +258,9 @@ template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::bytes_copi
 {
   // not in the present box, which may be refused after the last timestep
   const bool was_resident = is_resident(last_path) && !checks_gradients();
-  return was_resident ? static_cast<double>(on_device->bytes_copied()) : -1.0;
+  if (!was_resident) return -1.0;
+  return static_cast<double>(on_device->bytes_copied() +
+                             (function ? function_on_device->bytes_copied() : 0));
 }
 
 template <class DeviceType>
@@ -393,12 +401,15 @@ void ComputeCoordGPUKokkos<DeviceType>::begin_function(const gpucoord::DeviceAto
 {
   function_version = 0;    // stays 0 if an exception is thrown
   function_on_device->select(atoms, groupbit, device->stream());
-  if (comm->nprocs == 1)
+  if (comm->nprocs == 1 && device->version() != owners_version) {
+    owners_version = 0;
     function_on_device->find_owners(
         [this] {
           send_weights();
         },
         device->stream());
+    owners_version = device->version();
+  }
   function_version = version;
 }
 
@@ -476,6 +487,17 @@ void ComputeCoordGPUKokkos<DeviceType>::unpack_forward_comm_kokkos(int n, int fi
   }
 }
 
+template <class DeviceType>
+std::string ComputeCoordGPUKokkos<DeviceType>::too_steep(int row, double s, double slope) const
+{
+  return fmt::format(
+      "Compute coord/gpu {}: the derivative of function {} is {:.3g} at s = {:.10g}{}, "
+      "above {:.3g}, the largest number for derivatives on the GPU in this precision "
+      "- use precision double or device host",
+      id, function->description(), slope, s, of_atom(row),
+      gpucoord::largest_slope(args->precision));
+}
+
 // Waits for S, and for s and f of atoms where they are wanted.
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::take_function(Share &share)
 {
@@ -483,7 +505,11 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::take_functio
   share.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);
-    share.failed = not_finite(result.bad, result.s_of_bad);
+    const bool is_finite = std::isfinite(result.slope_of_bad);
+    share.failed =
+        is_finite && std::fabs(result.slope_of_bad) > gpucoord::largest_slope(args->precision)
+        ? too_steep(result.bad, result.s_of_bad, result.slope_of_bad)
+        : not_finite(result.bad, result.s_of_bad);
   }
   if (!share.peratom) return;
   const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(share.want);

@@ -30,7 +30,8 @@ namespace LAMMPS_NS {
 
 // Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
 // resident on the GPU: only S and W come to the host, and on one rank not even these before someone
-// asks.
+// asks. LAMMPS may pack the weights of ghost atoms, for functions of coordination numbers, on the
+// host.
 
 template <class DeviceType>
 class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
@@ -80,6 +81,7 @@ class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
   void send_weights();
   void weights_to_host();
   void take_function(Share &);
+  std::string too_steep(int row, double s, double slope) const;
   void warn_of_moved_atoms();
   bigint id_of_bad_atom();
   std::string gpu_failure(const char *what) const;
@@ -95,10 +97,11 @@ class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
 
   // Function of coordination numbers; null: S is the sum over pairs.
   std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
-  std::int64_t function_version;    // of the atoms that it knows; 0: none
+  std::int64_t function_version;    // version of its atoms; 0: there are none
+  std::int64_t owners_version;      // version of its owners of ghost atoms; 0: there are none
   // Where pack and unpack find the weights: in 'of', on the GPU, or copied from there to 'of'.
   enum class Weights { HOST, DEVICE, COPIED } weights;
-  std::string failed_to_send;    // why this rank sent wrong weights; "": it did not
+  std::string failed_to_send;    // why this rank has sent wrong weights; "": all were right
 };
 
 }    // namespace LAMMPS_NS

@@ -18,6 +18,7 @@
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace gpucoord;
@@ -97,9 +98,12 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
   for (const Precision precision : PRECISIONS) {
     const auto device = make(table, precision, weight_of_types);
     device->rebuild(loaded.atoms, selected, 0, nullptr);
-    bool with_owners = false;
-    for (const unsigned want :
-         {unsigned(DERIVATIVES), unsigned(VIRIAL), DERIVATIVES | VIRIAL, WANTS[4]}) {
+    for (const auto [want, with_owners] : {std::pair(unsigned(DERIVATIVES), false),
+                                           {unsigned(DERIVATIVES), true},
+                                           {unsigned(VIRIAL), false},
+                                           {DERIVATIVES | VIRIAL, true},
+                                           {WANTS[4], false},
+                                           {WANTS[4], true}}) {
       const std::string label_here =
           label(what.c_str(), s.nlocal, static_cast<int>(precision), want);
       Both expected = function_on_host(table, s, two, want, weights.of_all, weight_of_types);
@@ -116,7 +120,6 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
 
       const DeviceWeights given = with_owners ? DeviceWeights{of_owned.data(), owner.data(), unit}
                                               : DeviceWeights{of_all.data(), nullptr, unit};
-      with_owners = !with_owners;
       device->evaluate_second({want}, given, nullptr);
       Result found;
       found.peratom.assign(expected.second.peratom.size(), 0.0);
@@ -225,7 +228,7 @@ TEST(ResidentFunction, passes_of_neighbor_lists)
     }
 }
 
-// Floats end at 1e38.
+// The largest float is 3.4e38.
 TEST(ResidentFunction, weights_may_be_of_any_size)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -233,6 +236,48 @@ TEST(ResidentFunction, weights_may_be_of_any_size)
     for (const double density : {12.0, CROWD})
       check_passes(function, System(MANY_ATOMS, 2000, density, 3), false, selection(false, 0.2),
                    size, "weights of " + std::to_string(std::log10(size)));
+}
+
+// Two variables that share pairs and positions: the weights of one take the place of the class
+// beside the positions, until the other one sets its own.
+TEST(ResidentFunction, variables_share_pairs)
+{
+  const Switch function(options(SwitchKind::CUBIC, 1.0));
+  const System s(MANY_ATOMS, 5000, 12.0, 21);
+  const Loaded loaded(s, false);
+  const OnGpu<double> s_on_gpu(std::vector<double>(s.nlocal, 0.0));
+  const AtomWeights weights[2] = {AtomWeights(s, 1.0, 1), AtomWeights(s, 3.0, 2)};
+  const OnGpu<double> given[2] = {OnGpu<double>(weights[0].of_all),
+                                  OnGpu<double>(weights[1].of_all)};
+  for (const Precision precision : PRECISIONS) {
+    const auto pairs = make_resident_pairs(function, precision, nullptr);
+    std::unique_ptr<ResidentCoordination> shared[2], alone[2];
+    for (int k = 0; k < 2; ++k) {
+      shared[k] = make_resident_coordination(function, precision, pairs);
+      alone[k] = make(function, precision);
+      shared[k]->rebuild(loaded.atoms, selection(false, 0.2), 1, nullptr);
+      alone[k]->rebuild(loaded.atoms, selection(false, 0.2), 1, nullptr);
+    }
+    const auto peratom = [&](ResidentCoordination &device) {
+      std::vector<double> columns(4 * static_cast<std::size_t>(s.nlocal), 0.0);
+      device.peratom(columns.data(), nullptr);
+      return columns;
+    };
+    const auto weighted = [&](ResidentCoordination &device, int k) {
+      device.evaluate_first(loaded.atoms, 1, s_on_gpu.data(), nullptr);
+      device.evaluate_second({DERIVATIVES}, {given[k].data(), nullptr, 1.0}, nullptr);
+      return peratom(device);
+    };
+    const auto plain = [&](ResidentCoordination &device) {
+      device.evaluate(loaded.atoms, {DERIVATIVES, false, 1}, nullptr);
+      return peratom(device);
+    };
+    for (const int k : {0, 1, 0}) {
+      EXPECT_EQ(weighted(*shared[k], k), weighted(*alone[k], k));
+      EXPECT_EQ(plain(*shared[1 - k]), plain(*alone[1 - k]));
+    }
+    EXPECT_NE(weighted(*shared[0], 0), weighted(*shared[1], 1));
+  }
 }
 
 namespace {
@@ -298,7 +343,7 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
   std::uniform_real_distribution<double> u(0.0, 12.0);
   for (const AtomFunctionOptions &o : functions_of_atoms()) {
     AtomFunction host(o);
-    const auto device = make_resident_function(o);
+    const auto device = make_resident_function(o, Precision::DOUBLE);
     for (const int n : {0, 1, 255, 257, 3000, 400000})
       for (const bool selects : {false, true}) {
         std::vector<double> s, s_of_selected;
@@ -350,7 +395,7 @@ TEST(ResidentFunction, equal_sums_have_equal_bits)
 {
   std::vector<double> s;
   for (int k = 0; k < 500000; ++k) s.push_back(std::sin(k) + 1.0);
-  const auto device = make_resident_function({});
+  const auto device = make_resident_function({}, Precision::DOUBLE);
   set_numbers(*device, s, static_cast<int>(s.size()));
   double first = 0.0;
   for (int turn = 0; turn < 5; ++turn) {
@@ -366,7 +411,7 @@ TEST(ResidentFunction, names_the_first_atom_without_a_finite_value)
   AtomFunctionOptions o;
   o.kind = AtomFunctionKind::CUSTOM;
   o.expression = "1/(s-2)";
-  const auto device = make_resident_function(o);
+  const auto device = make_resident_function(o, Precision::DOUBLE);
   std::vector<double> s(10000, 1.0);
   std::vector<int> mask(s.size(), 2);
   mask[100] = 1;
@@ -390,11 +435,11 @@ TEST(ResidentFunction, names_the_first_atom_without_a_finite_value)
 // Ghosts as in communication: packed by lists, and unpacked one after the other.
 TEST(ResidentFunction, sends_weights_to_ghosts)
 {
-  const auto device = make_resident_function({});
+  const auto device = make_resident_function({}, Precision::DOUBLE);
   std::vector<double> s(1000);
   std::iota(s.begin(), s.end(), 0.5);
   set_numbers(*device, s, 1500);
-  const std::vector<int> first = {5, 999, 0}, second = {1001, 7};    // of owned atoms and ghosts
+  const std::vector<int> first = {5, 999, 0}, second = {1001, 7};    // owned atoms and a ghost
   const OnGpu<int> first_on_gpu(first), second_on_gpu(second);
   const OnGpu<double> buffer(std::vector<double>(3, 0.0));
   const auto send = [&] {
@@ -415,13 +460,45 @@ TEST(ResidentFunction, sends_weights_to_ghosts)
   for (int k = 0; k < 5; ++k) EXPECT_EQ(owners[1000 + k], expected[k]);
 }
 
+// Weights have no unit here.
+TEST(ResidentFunction, derivatives_must_fit_the_precision)
+{
+  AtomFunctionOptions o;
+  o.kind = AtomFunctionKind::CUSTOM;
+  o.expression = "1e31*s";
+  for (const Precision precision : PRECISIONS) {
+    const auto device = make_resident_function(o, precision);
+    set_numbers(*device, {1.0, 2.0}, 2);
+    device->evaluate(nullptr);
+    const auto result = device->result(nullptr);
+    EXPECT_EQ(result.bad, precision == Precision::DOUBLE ? -1 : 0);
+    EXPECT_EQ(result.slope_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
+  }
+}
+
+TEST(ResidentFunction, refuses_expressions_that_need_too_large_a_stack)
+{
+  AtomFunctionOptions o;
+  o.kind = AtomFunctionKind::CUSTOM;
+  o.expression = "s";
+  for (int k = 0; k < 40; ++k) o.expression = "sin(s)+s*(" + o.expression + ")";
+  try {
+    make_resident_function(o, Precision::MIXED);
+    FAIL() << "no error";
+  } catch (const DeviceError &e) {
+    EXPECT_NE(std::string(e.what()).find("numbers, and the GPU has 32 - nest it less deeply"),
+              std::string::npos)
+        << e.what();
+  }
+}
+
 TEST(ResidentFunction, refuses_functions_that_need_sums_over_atoms_first)
 {
   AtomFunctionOptions o;
   o.kind = AtomFunctionKind::MAX;
   o.beta = 0.1;
   try {
-    make_resident_function(o);
+    make_resident_function(o, Precision::DOUBLE);
     FAIL() << "no error";
   } catch (const std::invalid_argument &e) {
     EXPECT_STREQ(e.what(), "function max beta 0.1 is only supported on the host");

@@ -215,7 +215,7 @@ TEST(SecondPass, engines_equal_brute_force_for_types)
       }
 }
 
-// Floats end at 1e38.
+// The largest float is 3.4e38.
 TEST(SecondPass, weights_may_be_of_any_size)
 {
   for (const double size : {0.0, 1e-200, 1e-30, 1e30, 1e200})
@@ -285,7 +285,8 @@ TEST(SecondPass, pairs_equal_brute_force)
   in.xb = xb.data();
   in.row_a = row_a.data();
   in.row_b = row_b.data();
-  for (const unsigned want : {unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
+  for (const unsigned want :
+       {unsigned(DERIVATIVES), unsigned(VIRIAL), DERIVATIVES | VIRIAL, EVERYTHING}) {
     for (const Precision precision : PRECISIONS) {
       const auto backend = make_backend(function, precision, 2);
       expect_equal(run_weighted(in, NATOMS, want, weights,
@@ -302,23 +303,59 @@ TEST(SecondPass, pairs_equal_brute_force)
   }
 }
 
-// A second pass is left out where the weights cannot be had.
+// Without weights, and with weights that are all 0, there are s_i, but no derivatives.
 TEST(SecondPass, is_left_out_without_weights)
 {
-  const System s = dense_system(100, Groups::ONE, 0, 2);
+  constexpr int N = 100;
+  const System s = dense_system(N, Groups::ONE, 0, 2);
   const auto rows = rows_of(s);
-  CellsInput in = cells_input(s, *rows);
-  std::vector<double> s_of_atoms(100, 0.0);
-  SecondPass second;
-  second.s = s_of_atoms.data();
-  second.weights = [] {
-    return static_cast<const double *>(nullptr);
+  const Switch function(rational(6, 12, 0.5, 0.0, 1.6));
+  const Neighbors neighbors(s, function.dmax());
+  const std::vector<int> type(N, 1);
+  Gathered gathered(s, brute::Cell());
+  std::vector<double> xa, xb;
+  std::vector<int> row_a, row_b;
+  for (int k = 0; k + 1 < N; ++k) {
+    xa.insert(xa.end(), &s.x[3 * k], &s.x[3 * k] + 3);
+    xb.insert(xb.end(), &s.x[3 * k + 3], &s.x[3 * k + 3] + 3);
+    row_a.push_back(k);
+    row_b.push_back(k + 1);
+  }
+  PairsInput pairs;
+  pairs.box = gpucoord::make_box(brute::Cell().edges, brute::Cell().periodic);
+  pairs.n = N - 1;
+  pairs.xa = xa.data();
+  pairs.xb = xb.data();
+  pairs.row_a = row_a.data();
+  pairs.row_b = row_b.data();
+  const std::vector<double> zeros(N, 0.0);
+  const auto backend = make_backend(function, Precision::DOUBLE, 1);
+  const auto check = [&](auto in, const double *weights, std::int64_t nweights,
+                         const std::string &what) {
+    std::vector<double> s_of_atoms(N, 0.0);
+    SecondPass second;
+    second.s = s_of_atoms.data();
+    second.nweights = nweights;
+    second.weights = [&] {
+      return weights;
+    };
+    in.second = &second;
+    const Result r = run_input(*backend, in, s.nlocal, EVERYTHING);
+    EXPECT_GT(r.sum.value, 1.0) << what;
+    for (const double w : r.sum.virial) EXPECT_EQ(w, 0.0) << what;
+    for (std::size_t k = 0; k < r.peratom.size(); ++k) {
+      if (k % 10 == 0)
+        EXPECT_EQ(r.peratom[k], s_of_atoms[k / 10]) << what;
+      else if (weights)
+        EXPECT_EQ(r.peratom[k], 0.0) << what;
+    }
   };
-  in.second = &second;
-  const auto backend = make_backend(Switch(rational(6, 12, 0.5, 0.0, 1.6)), Precision::DOUBLE, 1);
-  const Result r = run_input(*backend, in, s.nlocal, DERIVATIVES | VIRIAL);
-  EXPECT_GT(r.sum.value, 10.0);
-  for (const double w : r.sum.virial) EXPECT_EQ(w, 0.0);
+  for (const double *const weights : {static_cast<const double *>(nullptr), zeros.data()}) {
+    check(cells_input(s, *rows), weights, N, "cells");
+    check(list_input(s, *rows, neighbors), weights, N, "list");
+    check(gathered.in, weights, N, "allpairs");
+    check(pairs, weights, N - 1, "pairs");
+  }
 }
 
 }    // namespace

@@ -60,6 +60,4 @@ def arguments(keywords, switches, takes):
          "takes no norm - leave norm out"),
         ("[norm] sum switch exp 1.0 function min 1", "Compute coord/gpu function min is not a sum over atoms and takes no "
          "norm - leave norm out"),
-        ("switch exp 1.0 function sum device [cuda]",
-         "Compute coord/gpu function is only supported on the host - use device host or device auto"),
     ]

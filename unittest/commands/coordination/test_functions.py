@@ -120,8 +120,15 @@ class Ranks(unittest.TestCase):
             self.check_values(table, frames, (0, 7, 12), 1e-10)
 
     def test_mixed_precision(self):
+        """Also dS/dx and W of the same positions, beside those in double precision."""
         table, frames = self.run_on(TILTED, 2, 5, precision="mixed")
         self.check_values(table, frames, (0, 12), coordtest.FLOAT)
+        expected = self.run_on(TILTED, 2, 5)
+        for ident in CASES:
+            found = self.numbers(table, frames, ident, 0)
+            for a, b in zip(found[1:], self.numbers(*expected, ident, 0)[1:]):
+                for k in range(b.shape[-1]):
+                    self.assertLessEqual(coordtest.error_of(a[..., k], b[..., k]), 10 * coordtest.FLOAT, (ident, k))
 
     def test_ranks(self):
         """dS/dx and W of atoms whose partners belong to other ranks have the weights of these."""

@@ -141,7 +141,7 @@ struct Totals {
 struct DeviceWeights {
   // [nall] of atoms of group a; of owned atoms alone, [nlocal], if there are owners.
   const double *weight = nullptr;
-  const int *owner = nullptr;    // [nall] the owned atom of which the atom is an image; null: none
+  const int *owner = nullptr;    // [nall] the owned atom whose image each atom is; null: none
   double unit = 1.0;             // power of two near the largest weight
 };
 

@@ -31,8 +31,9 @@ class GPUCOORD_API ResidentCoordination : public Variable {
   // DeviceError.
   virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, double *s,
                               DeviceStream) = 0;
-  // The second one enqueues what evaluate() would for the sum of w_i s_i with constant weights; but
-  // its value and column 0 are 0. It reads the positions of the first one. Throws DeviceError.
+  // The second one enqueues the derivatives and the virial of the sum of w_i s_i with constant
+  // weights. Its value and column 0 are 0. It reads the positions of the first one. Throws
+  // DeviceError.
   virtual void evaluate_second(const Request &, const DeviceWeights &, DeviceStream) = 0;
 
   // Enqueues the copy of the per-atom output of the last evaluation to the host. Waits if pairs

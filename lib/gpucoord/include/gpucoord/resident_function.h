@@ -11,6 +11,7 @@
 #include "gpucoord/types.h"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -35,20 +36,21 @@ class GPUCOORD_API ResidentFunction {
   // masks: S is a sum over the owned atoms that have a bit of 'bits'. Enqueues the copy. Throws
   // DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
-  virtual double *s() = 0;                // [nlocal] set by the caller
-  virtual const double *f() const = 0;    // [nlocal]
-  virtual double *dSds() = 0;    // [nall] of owned atoms; the caller may add those of ghosts
+  virtual double *s() = 0;       // [nlocal] set by the caller
+  virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms, communication sets ghosts
 
   // Enqueues f and dS/ds of the selected atoms, and S. f and dS/ds of other owned atoms are 0.
   // Throws DeviceError.
   virtual void evaluate(DeviceStream) = 0;
 
-  // S of the last evaluation, in device memory; not a number if any f or dS/ds is not finite.
+  // S of the last evaluation, in device memory; not a number if an f or dS/ds is bad.
   virtual const double *sum() const = 0;
   struct Result {
-    double value = 0.0;       // S of this rank
-    int bad = -1;             // smallest index of an atom with f or dS/ds not finite; -1: none
-    double s_of_bad = 0.0;    // s of that atom
+    double value = 0.0;    // S of this rank
+    // Smallest index of an atom whose f or dS/ds is bad: not finite, or |dS/ds| too large
+    // (largest_slope()); -1: none.
+    int bad = -1;
+    double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
   };
   // Enqueues that result() is brought to the host. Throws DeviceError.
   virtual void enqueue_result(DeviceStream) = 0;
@@ -64,17 +66,27 @@ class GPUCOORD_API ResidentFunction {
   // communication. All pointers are to device memory. Throw DeviceError.
   virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
   virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
-  // Finds the owned atom of which each ghost is an image, where all ghosts are images of owned
-  // atoms. send(): enqueues the communication of dS/ds, which holds the numbers of the atoms then.
+  // Finds the owned atom whose image each ghost is, if all ghosts are images of owned atoms. send()
+  // enqueues the communication of dS/ds, which contains the index of each atom during this call.
   virtual void find_owners(const std::function<void()> &send, DeviceStream) = 0;
   virtual const int *owners() const = 0;    // [nall] of the last find_owners(); device memory
 
-  virtual std::size_t bytes() const = 0;    // device memory
+  virtual std::size_t bytes() const = 0;            // device memory
+  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 
-// Makes a function on the current GPU. Throws AtomFunctionError, DeviceError, and
+// Returns the largest dS/ds for which kernels of this precision multiply pairs by it: weights are
+// not divided by a unit here.
+constexpr double largest_slope(Precision precision)
+{
+  return precision == Precision::DOUBLE ? 1e300 : 1e30;
+}
+
+// Makes a function on the current GPU, for kernels over pairs in this precision. Throws
+// AtomFunctionError, DeviceError, also if an expression needs too large a stack, and
 // std::invalid_argument if the kind is not can_be_resident().
-GPUCOORD_API std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &);
+GPUCOORD_API std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &,
+                                                                      Precision);
 
 }    // namespace gpucoord
 

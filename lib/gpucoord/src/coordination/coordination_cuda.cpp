@@ -193,36 +193,37 @@ namespace {
       };
       Contribution result;
       // An atom may occur in many pairs. Add the pairs in order, so that the bits are reproducible.
-      const auto add_sums = [&](const Weights &of) {
+      const auto add_sums = [&] {
         for (std::size_t t = 0; t < n && peratom; ++t) {
           double *const sums = sums_a.host.data() + columns * t;
-          const int row = in.row_a[order[t]];
-          if (of.i) {    // s counts at the first atom alone
-            if (row >= 0) peratom[columns * static_cast<std::size_t>(row)] += sums[0] / of.unit;
-            sums[0] = 0.0;
-          }
+          if (in.second) sums[0] = 0.0;    // s has been added
           add_pair(in, order[t], sums, columns, peratom);
         }
       };
       if (!in.second) {
         pass(kernel_want(want), {});
         finish(want, false, result, peratom, nullptr, nullptr);
-        add_sums({});
+        add_sums();
         return result;
       }
       columns = 1;
       pass(VALUE, {});
       finish(VALUE, false, result, in.second->s, nullptr, nullptr);
-      for (std::size_t t = 0; t < n; ++t)
-        if (in.row_a[order[t]] >= 0) in.second->s[in.row_a[order[t]]] += sums_a.host[t];
+      const std::size_t all_columns = peratom ? peratom_columns(want) : 0;
+      for (std::size_t t = 0; t < n; ++t) {
+        const int row = in.row_a[order[t]];    // s counts at the first atom alone
+        if (row < 0) continue;
+        in.second->s[row] += sums_a.host[t];
+        if (peratom) peratom[all_columns * row] += sums_a.host[t];
+      }
       const Weights of = weigh(*in.second, n, want, [&](std::size_t t) {
         return order[t];
       });
       if (!of.i) return result;
-      columns = peratom ? peratom_columns(want) : 0;
+      columns = static_cast<int>(all_columns);
       pass(kernel_want(want), of);
       finish_second(want, false, result, peratom, nullptr, nullptr);
-      add_sums(of);
+      add_sums();
       return result;
     }
 

@@ -127,7 +127,8 @@ namespace {
       Contribution result;
       const double start = seconds();
       if (in.second) {
-        evaluate_pairs(in, VALUE, nullptr, in.second->s, nullptr, result);
+        const PlacesOfS places = {in.second->s, peratom, peratom_columns(want)};
+        evaluate_pairs(in, VALUE, nullptr, &places, nullptr, result);
         const double value = result.value;
         const double *const weights = in.second->weights();
         if (weights && want & (DERIVATIVES | VIRIAL))
@@ -526,11 +527,19 @@ namespace {
       gather_tables(between.tables[ci], of, s, size, 0, 0, 0, self, sums);
     }
 
-    // Sums over given pairs. s_of_atoms: as in SecondPass. weights: of the pairs; null: 1.
-    void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom, double *s_of_atoms,
-                        const double *weights, Contribution &result)
+    // Where s of a pair is added for its first atom.
+    struct PlacesOfS {
+      double *s;          // SecondPass::s
+      double *peratom;    // [nlocal][columns]; null: none
+      int columns;
+    };
+
+    // Sums over given pairs. places: null: none. weights: [n] of the pairs; null: 1, and column 0 is
+    // added to peratom, too.
+    void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom,
+                        const PlacesOfS *places, const double *weights, Contribution &result)
     {
-      const bool one_thread = peratom || s_of_atoms;
+      const bool one_thread = peratom || places;
       run_blocks(
           in.n, 64, result,
           [&](std::int64_t begin, std::int64_t end, Scratch &s, BlockSums &block) {
@@ -542,17 +551,17 @@ namespace {
               functions[number].kernels.displacements(in.box, in.xa + 3 * k, 1, in.xb + 3 * k, &dx,
                                                       &dy, &dz);
               gather(number, want, s, 1, &dx, &dy, &dz, 0, 0, 0, -1, sums);
-              if (s_of_atoms && in.row_a[k] >= 0) s_of_atoms[in.row_a[k]] += sums[0];
+              if (places && in.row_a[k] >= 0) {
+                const std::size_t row = in.row_a[k];
+                places->s[row] += sums[0];
+                if (places->peratom) places->peratom[places->columns * row] += sums[0];
+              }
               for (int c = 1; weights && c < NSUMS; ++c) sums[c] *= weights[k];
               // The owner of the first atom counts the pair.
               if (in.row_a[k] >= 0) add_to_block(sums, want, block);
               if (!peratom) continue;
               const int columns = peratom_columns(want);
-              if (weights) {
-                if (in.row_a[k] >= 0)
-                  peratom[columns * static_cast<std::size_t>(in.row_a[k])] += sums[0];
-                sums[0] = 0.0;
-              }
+              if (weights) sums[0] = 0.0;
               add_pair(in, k, sums, columns, peratom);
             }
           },

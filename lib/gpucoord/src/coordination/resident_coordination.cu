@@ -2,9 +2,11 @@
 // resident on the GPU.
 //
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
-// each formula, which also sums S. Without lists of partners, the cell processor runs for each pair
-// of classes, and reductions follow. add_forces() launches one thread per row, or one thread per
-// four components if forces and derivatives are packed: 256 threads per block, no shared memory.
+// each formula, which also sums S. In the second evaluation of a function of coordination numbers,
+// the first launch writes the weights of the points instead. Without lists of partners, the cell
+// processor runs for each pair of classes, and reductions follow. add_forces() launches one thread
+// per row, or one thread per four components if forces and derivatives are packed: 256 threads per
+// block, no shared memory.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
@@ -279,8 +281,8 @@ namespace {
       const DeviceForces *forces = nullptr;         // null: not changed
       double *s = nullptr;                          // first pass: sums of atoms
       bool is_weighted = false;                     // second pass
-      const Real *weights = nullptr;                // of the points; null: beside the positions
-      double unit = 1.0;                            // of the weights
+      const Real *weights = nullptr;                // [points]; null: next to the positions
+      double unit = 1.0;                            // unit of the weights
       bool counts_each_end() const { return s; }    // a pair counts at both of its atoms
     };
 

@@ -55,13 +55,13 @@ class StagedCells {
   const CudaTuning tuning;
 
   std::unique_ptr<ResidentCoordination> engine;
-  std::vector<double> weights;    // of pairs of types that the engine was made with; empty: 1
+  std::vector<double> weights;    // weights of types that the engine was made with; empty: 1
   Selection known;
   DeviceAtoms atoms;
   std::vector<int> rows;    // rows of x of the copied atoms
   Staged<Position> positions;
   Staged<int> masks, types;
-  Staged<double> s, atom_weights;    // of a function of coordination numbers
+  Staged<double> s, atom_weights;    // numbers of atoms for a function of coordination numbers
   TimedEvent copied, binned, paired;
 };
 

@@ -73,7 +73,7 @@ std::unique_ptr<ResidentBias> make_resident_bias()
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &)
+std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &, Precision)
 {
   throw DeviceError(NOT_BUILT);
 }

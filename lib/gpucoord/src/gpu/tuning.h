@@ -28,7 +28,7 @@ namespace tuning {
   // block processor has one.
   constexpr int PARTNERS_CHEAP = 128, PARTNERS_SELECT_FLOAT = 512, PARTNERS_SELECT_DOUBLE = 256;
   constexpr int PARTNERS_BLOCK = 512;
-  // With the weights of the partners, four warps have room for no more.
+  // With the weights of the partners: four warps take less than 48 KiB of shared memory.
   constexpr int PARTNERS_SELECT_FLOAT_WEIGHTED = 448;
   // Atoms that a thread loads before it tests them, to hide latency.
   constexpr int LOADS_AT_ONCE = 2;

@@ -1,8 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Functions of a number of each atom on the GPU.
 //
-// Launch: one thread per atom in turn, 256 threads per block, at most MAX_BLOCKS blocks. Shared
-// memory: the sums of the block's warps. The last block to end adds up the blocks, always in the
-// same order.
+// Launch of evaluate_atoms: 256 threads per block and at most MAX_BLOCKS blocks, whose threads take
+// the atoms in turn. Shared memory: the sums of the block's warps. The last block to end adds up
+// all blocks, always in the same order. Other kernels: one thread per atom, 256 threads per block,
+// no shared memory.
 
 #include "gpucoord/resident_function.h"
 
@@ -33,7 +34,7 @@ namespace {
   struct Report {
     double value;
     int bad;    // NONE: there is none
-    double s_of_bad;
+    double s_of_bad, slope_of_bad;
     static constexpr int NONE = std::numeric_limits<int>::max();
   };
 
@@ -43,6 +44,7 @@ namespace {
     const int *mask;    // null: all atoms
     int bits;
     double *f, *dSds;
+    double largest_slope;
     double *block_sums;    // [MAX_BLOCKS]
     unsigned *ended;       // number of blocks that have ended; 0 before and after the launch
     int *bad;              // NONE before and after the launch
@@ -116,7 +118,7 @@ namespace {
       double value = 0.0, slope = 0.0;
       if (!arg.mask || (arg.mask[k] & arg.bits)) {
         function(arg.s[k], value, slope);
-        if (!isfinite(value) || !isfinite(slope)) atomicMin(arg.bad, k);
+        if (!isfinite(value) || !(fabs(slope) <= arg.largest_slope)) atomicMin(arg.bad, k);
       }
       arg.f[k] = value;
       arg.dSds[k] = slope;
@@ -137,8 +139,10 @@ namespace {
     total = add_block(total);
     if (threadIdx.x != 0) return;
     const int bad = atomicExch(arg.bad, Report::NONE);
-    *arg.report = {bad == Report::NONE ? total : nan(""), bad,
-                   bad == Report::NONE ? 0.0 : arg.s[bad]};
+    if (bad == Report::NONE)
+      *arg.report = {total, bad, 0.0, 0.0};
+    else
+      *arg.report = {nan(""), bad, arg.s[bad], __ldcg(arg.dSds + bad)};
     *arg.ended = 0;    // for the next launch
   }
 
@@ -167,7 +171,8 @@ namespace {
 
   class CudaResidentFunction : public ResidentFunction {
    public:
-    explicit CudaResidentFunction(const AtomFunctionOptions &options_in) : options(options_in)
+    CudaResidentFunction(const AtomFunctionOptions &options_in, Precision precision_in) :
+        options(options_in), precision(precision_in)
     {
       const AtomFunction checked(options);
       if (!can_be_resident(options.kind))
@@ -180,7 +185,6 @@ namespace {
       if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
         upload_program(compile_custom(sigma->options().expression), function_of_sigma);
       block_sums.reserve(MAX_BLOCKS);
-      ended.reserve(1);
       report.reserve(1);
       report_host.reserve(1);
       send_table(std::vector<int>{Report::NONE}, bad);
@@ -205,23 +209,23 @@ namespace {
       copy(masks.data(), atoms.mask, nlocal, cudaMemcpyDeviceToDevice, stream_of_copy);
     }
     double *s() override { return of_s.data(); }
-    const double *f() const override { return of_f.data(); }
     double *dSds() override { return slopes.data(); }
 
     void evaluate(DeviceStream stream_in) override
     {
       clear_errors();
       stream = stream_in;
-      arg = {nlocal,
-             of_s.data(),
-             is_all ? nullptr : masks.data(),
-             bits,
-             of_f.data(),
-             slopes.data(),
-             block_sums.data(),
-             ended.data(),
-             bad.data(),
-             report.data()};
+      arg.n = nlocal;
+      arg.s = of_s.data();
+      arg.mask = is_all ? nullptr : masks.data();
+      arg.bits = bits;
+      arg.f = of_f.data();
+      arg.dSds = slopes.data();
+      arg.largest_slope = largest_slope(precision);
+      arg.block_sums = block_sums.data();
+      arg.ended = ended.data();
+      arg.bad = bad.data();
+      arg.report = report.data();
       is_reported = false;
       using Kind = AtomFunctionKind;
       switch (options.kind) {
@@ -239,9 +243,7 @@ namespace {
     const double *sum() const override { return &report.data()->value; }
     void enqueue_result(DeviceStream stream_of_result) override
     {
-      check(cudaMemcpyAsync(report_host.data(), report.data(), sizeof(Report),
-                            cudaMemcpyDeviceToHost, stream_of_result),
-            "copying from it");
+      copy(report_host.data(), report.data(), 1, cudaMemcpyDeviceToHost, stream_of_result);
       reported.record(stream_of_result);
       is_reported = true;
     }
@@ -250,7 +252,8 @@ namespace {
       if (!is_reported) enqueue_result(stream_of_result);
       reported.wait("computing a function of coordination numbers");
       const Report &found = report_host[0];
-      return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad};
+      return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad,
+              found.slope_of_bad};
     }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
     {
@@ -293,6 +296,7 @@ namespace {
     }
     const int *owners() const override { return of_owners.data(); }
 
+    std::int64_t bytes_copied() const override { return copied; }
     std::size_t bytes() const override
     {
       return of_s.bytes() + of_f.bytes() + slopes.bytes() + of_owners.bytes() + masks.bytes() +
@@ -302,9 +306,11 @@ namespace {
 
    private:
     template <class T>
-    static void copy(T *to, const T *from, int n, cudaMemcpyKind kind, cudaStream_t stream)
+    void copy(T *to, const T *from, int n, cudaMemcpyKind kind, cudaStream_t stream)
     {
-      if (n > 0) check(cudaMemcpyAsync(to, from, n * sizeof(T), kind, stream), "copying numbers");
+      if (n == 0) return;
+      check(cudaMemcpyAsync(to, from, n * sizeof(T), kind, stream), "copying numbers");
+      if (kind != cudaMemcpyDeviceToDevice) copied += static_cast<std::int64_t>(n * sizeof(T));
     }
     static void wait(cudaStream_t stream)
     {
@@ -315,12 +321,16 @@ namespace {
     {
       const std::vector<std::string> names = {"s"};
       const Lepton::ParsedExpression value = optimized(Lepton::Parser::parse(text));
-      std::vector<Instruction> both = translate(value, names);
-      nvalue = static_cast<int>(both.size());
-      const std::vector<Instruction> slope = translate(optimized(value.differentiate("s")), names);
-      nderivative = static_cast<int>(slope.size());
-      both.insert(both.end(), slope.begin(), slope.end());
-      send_table(both, program);
+      try {
+        std::vector<Instruction> both = translate(value, names);
+        const auto slope = translate(optimized(value.differentiate("s")), names);
+        nvalue = static_cast<int>(both.size());
+        nderivative = static_cast<int>(slope.size());
+        both.insert(both.end(), slope.begin(), slope.end());
+        send_table(both, program);
+      } catch (const std::length_error &error) {
+        throw DeviceError("the expression '" + text + "' " + error.what());
+      }
     }
 
     template <class Function> void launch(const Function &function)
@@ -345,6 +355,8 @@ namespace {
     }
 
     const AtomFunctionOptions options;
+    const Precision precision;
+    std::int64_t copied = 0;
     std::unique_ptr<const Switch> sigma;         // MORE_THAN, LESS_THAN
     SwitchFunction<double> function_of_sigma;    // only its program
     DeviceBuffer<Instruction> program;           // CUSTOM
@@ -366,10 +378,11 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &options)
+std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &options,
+                                                         Precision precision)
 {
   check_kernels();
-  return std::make_unique<CudaResidentFunction>(options);
+  return std::make_unique<CudaResidentFunction>(options, precision);
 }
 
 }    // namespace gpucoord

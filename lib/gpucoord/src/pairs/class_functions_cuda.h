@@ -143,7 +143,7 @@ template <class Functions, class Real> struct WithWeights : Functions {
 #endif
 };
 
-// One function; the weight takes the place of the class, so that loads of points bring it along.
+// One function. The weight takes the place of the class, so a load of a point includes it.
 template <> struct WithWeights<OneFunction<float>, float> : OneFunction<float> {
   static constexpr bool IS_WEIGHTED = true, IS_IN_POINTS = true;
 

@@ -32,9 +32,9 @@ struct SumsOut {
 };
 
 // Kernels of a second pass (SecondPass in pairs.h) multiply the derivatives of a pair by the sum of
-// the weights of its two atoms. Weights are in units that keep them in the range of float; the unit
-// is a factor of SumsOut::weight. There is a separate kernel for them, which is launched if an
-// argument has weights.
+// the weights of its two atoms. Their unit keeps weights in the range of float. It is a factor of
+// SumsOut::weight. These kernels are launched if arguments have weights. In pair mode a pair has one
+// weight, and the kernel is the same.
 
 // Search of engine 'cells': owned atoms of i with all atoms of j near them.
 struct CellsSearch {
@@ -108,7 +108,7 @@ struct PartnerArguments {
   const void *points;    // int4 in units, or DeviceAtom
   double unit;           // distance
   bool is_weighted;      // second pass
-  // [points] Real, of the atoms of a, 0 for the others. null: as float beside the position of the
+  // [points] Real, of the atoms of a, 0 for the others. null: as float next to the position of the
   // point.
   const void *weights;
   double weight;         // weight of the pairs of these rows

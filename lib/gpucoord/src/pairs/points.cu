@@ -1,6 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Positions of atoms, as kernels over pairs read them.
 //
-// Launch: one thread per two points, 256 threads per block. No shared memory.
+// Launch: one thread per two points, write_weights one thread per point, 256 threads per block. No
+// shared memory.
 
 #include "points.h"
 

@@ -40,8 +40,8 @@ class Points {
              double skin, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
-  // Sets the weights beside the positions, in place of the class, until the next update(). Only for
-  // integers, of one class. Enqueues a kernel.
+  // Sets the weights next to the positions, in place of the class, until the next update(). Only
+  // for integers of one class. Enqueues a kernel.
   void set_weights(const PointWeights &, cudaStream_t);
   // Writes the weights of all points. Enqueues a kernel.
   template <class Real> void get_weights(const PointWeights &, Real *to, cudaStream_t) const;
