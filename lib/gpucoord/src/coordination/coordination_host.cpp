@@ -534,8 +534,8 @@ namespace {
       int columns;
     };
 
-    // Sums over given pairs. places: null: none. weights: [n] of the pairs; null: 1, and column 0 is
-    // added to peratom, too.
+    // Sums over given pairs. places: null: none. weights: [n] of the pairs; null: 1, and column 0
+    // is added to peratom, too.
     void evaluate_pairs(const PairsInput &in, unsigned want, double *peratom,
                         const PlacesOfS *places, const double *weights, Contribution &result)
     {

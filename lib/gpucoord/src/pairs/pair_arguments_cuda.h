@@ -33,8 +33,8 @@ struct SumsOut {
 
 // Kernels of a second pass (SecondPass in pairs.h) multiply the derivatives of a pair by the sum of
 // the weights of its two atoms. Their unit keeps weights in the range of float. It is a factor of
-// SumsOut::weight. These kernels are launched if arguments have weights. In pair mode a pair has one
-// weight, and the kernel is the same.
+// SumsOut::weight. These kernels are launched if arguments have weights. In pair mode a pair has
+// one weight, and the kernel is the same.
 
 // Search of engine 'cells': owned atoms of i with all atoms of j near them.
 struct CellsSearch {
