@@ -1,5 +1,7 @@
 """Bad functions of coordination numbers, for test_errors.py."""
 
+import coordtest
+
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 
 MISSING = [(f"switch exp 1.0 function {words}", f"function {words.split()[0]}") for words in (
@@ -12,10 +14,16 @@ RUNS = {
         "Compute coord/gpu c: function custom log(s) or its derivative is not a finite number at s = 0 of atom ID 5 - "
         "use a function that is finite and smooth at all coordination numbers"),
     "a sum of a function that overflows": (
-        "compute c all coord/gpu switch cubic d0 2.6 dmax 3.0 function custom 2e307*s\nrun 0",
+        "compute c all coord/gpu switch cubic d0 2.6 dmax 3.0 precision double function custom 2e307*s\nrun 0",
         "Compute coord/gpu c: S or a derivative is not a finite number, although all positions are - the switching "
         "function cubic r0 0.4 d0 2.6 dmax 3 stretched or function custom 2e307*s has none at some distance"),
 }
+if coordtest.ON_KOKKOS_GPU:
+    RUNS["a derivative of a function beyond the floats"] = (
+        "group one id 5\ncompute c one coord/gpu group2 empty switch cubic dmax 3.0 precision mixed function custom 1e31*s"
+        "\nrun 0",
+        "Compute coord/gpu c: the derivative of function custom 1e31*s is 1e+31 at s = 0 of atom ID 5, above 1e+30, the "
+        "largest number for derivatives on the GPU in this precision - use precision double or device host")
 
 
 def arguments(keywords, switches, takes):

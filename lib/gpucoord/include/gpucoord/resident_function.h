@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 
 namespace gpucoord {
@@ -79,7 +80,7 @@ class GPUCOORD_API ResidentFunction {
 // not divided by a unit here.
 constexpr double largest_slope(Precision precision)
 {
-  return precision == Precision::DOUBLE ? 1e300 : 1e30;
+  return precision == Precision::DOUBLE ? std::numeric_limits<double>::max() : 1e30;
 }
 
 // Makes a function on the current GPU, for kernels over pairs in this precision. Throws
