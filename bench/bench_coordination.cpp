@@ -66,7 +66,7 @@ std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
 
 constexpr double SKIN = 0.12;    // LAMMPS' default of 0.3 for a cutoff of 2.5
 
-// A function that is half of its range at the mean coordination number.
+// A function that is 1/2 at the mean coordination number.
 gpucoord::AtomFunctionOptions function_options(double mean)
 {
   gpucoord::AtomFunctionOptions options;

@@ -152,7 +152,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
 
   // Data of the function in this evaluation.
   struct OfFunction {
-    std::vector<int> rows;              // owned atoms of the first group
+    std::vector<int> rows;              // owned atoms to which s and f belong
     std::vector<double> s, f, slope;    // [rows]
     std::vector<double> s_of_atoms;     // [nlocal]
     std::vector<double> weights;        // [nlocal + nghost]

@@ -38,8 +38,8 @@ using gpucoord::DERIVATIVES;
 template <class DeviceType>
 ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, char **arg) :
     ComputeCoordGPU(lmp, narg, arg), warned_moved(false), takes_neighbors(false),
-    list_is_made(false), full_list(nullptr), skin(0.0), function_version(0), owners_version(0),
-    weights(Weights::HOST)
+    list_is_made(false), full_list(nullptr), skin(0.0), function_is_resident(false),
+    function_version(0), owners_version(0), weights(Weights::HOST)
 {
   kokkosable = 1;
   atomKK = dynamic_cast<AtomKokkos *>(atom);
@@ -48,6 +48,7 @@ ComputeCoordGPUKokkos<DeviceType>::ComputeCoordGPUKokkos(LAMMPS *lmp, int narg, 
   datamask_modify = EMPTY_MASK;
   uses_gpu = coord_is_cuda<DeviceType>() && backend->is_cuda();
   if (uses_gpu) device = KokkosDevice::of(lmp);
+  function_is_resident = uses_gpu && function && gpucoord::can_be_resident(*args->function);
 }
 
 /* ----------------------------------------------------------------------
@@ -143,7 +144,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::init()
         : gpucoord::make_resident_pairs(*table, args->precision, nullptr);
     on_device = gpucoord::make_resident_coordination(*table, args->precision, pairs);
     on_device->forget_errors(device->stream());    // pairs may be those of an earlier run
-    if (function && can_be_resident())
+    if (function_is_resident)
       function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
     function_version = owners_version = 0;
   } catch (const gpucoord::DeviceError &e) {
@@ -390,11 +391,6 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::compute_shar
    kernels look them up, on several ranks they are communicated in each evaluation.
 ------------------------------------------------------------------------- */
 
-template <class DeviceType> bool ComputeCoordGPUKokkos<DeviceType>::can_be_resident() const
-{
-  return gpucoord::can_be_resident(args->function->kind);
-}
-
 template <class DeviceType>
 void ComputeCoordGPUKokkos<DeviceType>::begin_function(const gpucoord::DeviceAtoms &atoms,
                                                        std::int64_t version)
@@ -492,8 +488,8 @@ std::string ComputeCoordGPUKokkos<DeviceType>::too_steep(int row, double s, doub
 {
   return fmt::format(
       "Compute coord/gpu {}: the derivative of function {} is {:.3g} at s = {:.10g}{}, "
-      "above {:.3g}, the largest number for derivatives on the GPU in this precision "
-      "- use precision double or device host",
+      "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
+      "double or device host",
       id, function->description(), slope, s, of_atom(row),
       gpucoord::largest_slope(args->precision));
 }
@@ -505,9 +501,8 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::take_functio
   share.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);
-    const bool is_finite = std::isfinite(result.slope_of_bad);
-    share.failed =
-        is_finite && std::fabs(result.slope_of_bad) > gpucoord::largest_slope(args->precision)
+    const double slope = std::fabs(result.slope_of_bad);
+    share.failed = std::isfinite(slope) && slope > gpucoord::largest_slope(args->precision)
         ? too_steep(result.bad, result.s_of_bad, result.slope_of_bad)
         : not_finite(result.bad, result.s_of_bad);
   }

@@ -68,9 +68,8 @@ class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
   std::string data_path(Path) const override;
   bool is_resident(Path path) const
   {
-    return uses_gpu && path == Path::CELLS && (!function || can_be_resident());
+    return uses_gpu && path == Path::CELLS && (!function || function_is_resident);
   }
-  bool can_be_resident() const;
   bool checks_gradients() const;
   bool may_take_neighbors() const;
   gpucoord::DeviceNeighbors neighbors() const;
@@ -95,11 +94,12 @@ class ComputeCoordGPUKokkos : public ComputeCoordGPU, public KokkosBase {
   std::shared_ptr<KokkosDevice> device;
   std::unique_ptr<gpucoord::ResidentCoordination> on_device;
 
-  // Function of coordination numbers; null: S is the sum over pairs.
+  // Function of coordination numbers; null: there is none, or the host evaluates it.
   std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
-  std::int64_t function_version;    // version of its atoms; 0: there are none
-  std::int64_t owners_version;      // version of its owners of ghost atoms; 0: there are none
-  // Where pack and unpack find the weights: in 'of', on the GPU, or copied from there to 'of'.
+  bool function_is_resident;        // where atoms are
+  std::int64_t function_version;    // version of the selected atoms; 0: none are selected
+  std::int64_t owners_version;      // version of the owners of ghost atoms; 0: not found
+  // Location of the weights for pack and unpack: in 'of', on the GPU, or copied from there to 'of'.
   enum class Weights { HOST, DEVICE, COPIED } weights;
   std::string failed_to_send;    // why this rank has sent wrong weights; "": all were right
 };

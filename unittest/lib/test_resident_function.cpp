@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <numeric>
 #include <random>
@@ -127,7 +126,7 @@ void check_passes(const SwitchTable &table, const System &s, bool two,
       EXPECT_EQ(sums.value, 0.0);
       std::copy_n(sums.virial, 6, found.sums.virial);
       if (!found.peratom.empty()) device->peratom(found.peratom.data(), nullptr);
-      // Weights as large as 1: expect_near() does not look below.
+      // Scales results, because expect_near() has an absolute tolerance below 1.
       const auto scale = [&](Result &result) {
         result.sums.value = 0.0;
         for (double &w : result.sums.virial) w /= size;
@@ -239,7 +238,7 @@ TEST(ResidentFunction, weights_may_be_of_any_size)
 }
 
 // Two variables that share pairs and positions: the weights of one take the place of the class
-// beside the positions, until the other one sets its own.
+// next to the positions, until the other one sets its own.
 TEST(ResidentFunction, variables_share_pairs)
 {
   const Switch function(options(SwitchKind::CUBIC, 1.0));
@@ -363,10 +362,10 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
                                         },
                                         2)
                                     .value;
-        mask.push_back(0);    // never empty
+        mask.push_back(0);    // no empty array
         const OnGpu<int> mask_on_gpu(mask);
         set_numbers(*device, s, n, selects ? mask_on_gpu.data() : nullptr);
-        mask_on_gpu.set(std::vector<int>(mask.size(), 0));    // there is a copy
+        mask_on_gpu.set(std::vector<int>(mask.size(), 0));    // select() has copied the masks
         device->evaluate(nullptr);
         const auto result = device->result(nullptr);
         EXPECT_EQ(result.bad, -1);
@@ -460,7 +459,7 @@ TEST(ResidentFunction, sends_weights_to_ghosts)
   for (int k = 0; k < 5; ++k) EXPECT_EQ(owners[1000 + k], expected[k]);
 }
 
-// Weights have no unit here.
+// ResidentFunction does not scale weights.
 TEST(ResidentFunction, derivatives_must_fit_the_precision)
 {
   AtomFunctionOptions o;
@@ -476,31 +475,30 @@ TEST(ResidentFunction, derivatives_must_fit_the_precision)
   }
 }
 
-TEST(ResidentFunction, refuses_expressions_that_need_too_large_a_stack)
+TEST(ResidentFunction, refuses_functions_that_only_the_host_can_evaluate)
 {
-  AtomFunctionOptions o;
-  o.kind = AtomFunctionKind::CUSTOM;
-  o.expression = "s";
-  for (int k = 0; k < 40; ++k) o.expression = "sin(s)+s*(" + o.expression + ")";
-  try {
-    make_resident_function(o, Precision::MIXED);
-    FAIL() << "no error";
-  } catch (const DeviceError &e) {
-    EXPECT_NE(std::string(e.what()).find("numbers, and the GPU has 32 - nest it less deeply"),
-              std::string::npos)
-        << e.what();
+  AtomFunctionOptions most, deep, deep_sigma;
+  most.kind = AtomFunctionKind::MAX;
+  most.beta = 0.1;
+  deep.kind = AtomFunctionKind::CUSTOM;
+  deep.expression = "s";
+  deep_sigma.kind = AtomFunctionKind::MORE_THAN;
+  deep_sigma.sigma.kind = SwitchKind::CUSTOM;
+  deep_sigma.sigma.r0 = 5.0;
+  deep_sigma.sigma.expression = "x";
+  for (int k = 0; k < 40; ++k) {    // more numbers than the stack of the GPU has
+    deep.expression = "sin(s)+s*(" + deep.expression + ")";
+    deep_sigma.sigma.expression = "exp(-x)/(1+x*(" + deep_sigma.sigma.expression + "))";
   }
-}
-
-TEST(ResidentFunction, refuses_functions_that_need_sums_over_atoms_first)
-{
-  AtomFunctionOptions o;
-  o.kind = AtomFunctionKind::MAX;
-  o.beta = 0.1;
-  try {
-    make_resident_function(o, Precision::DOUBLE);
-    FAIL() << "no error";
-  } catch (const std::invalid_argument &e) {
-    EXPECT_STREQ(e.what(), "function max beta 0.1 is only supported on the host");
+  for (const AtomFunctionOptions &o : {most, deep, deep_sigma}) {
+    EXPECT_FALSE(can_be_resident(o));
+    try {
+      make_resident_function(o, Precision::DOUBLE);
+      FAIL() << "no error";
+    } catch (const std::invalid_argument &e) {
+      EXPECT_EQ(e.what(),
+                "function " + AtomFunction(o).description() + " is only supported on the host");
+    }
   }
+  for (const AtomFunctionOptions &o : functions_of_atoms()) EXPECT_TRUE(can_be_resident(o));
 }

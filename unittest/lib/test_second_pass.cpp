@@ -49,9 +49,9 @@ brute::Sums joined_sums(const brute::Sums &without, brute::Sums with)
   return with;
 }
 
-// S = sum of w_i s_i over the atoms of a, each pair as both of its atoms see it. If the atoms of a
-// pair are on two ranks, each rank has a share in W: the terms of the weights of the partners, or,
-// by_halves, half of all terms; with two groups those of the weights of the atoms of a.
+// S = sum of w_i s_i over the atoms of a, each pair as both of its atoms see it. W of a pair of
+// atoms on two ranks: the host counts the term with the weight of the partner, a GPU (by_halves)
+// half of both terms, or with two groups the terms of the atoms of a.
 brute::Sums weighted_sums(const System &s, const brute::TypePairs &pairs,
                           const std::vector<int> &type, const std::vector<double> &w,
                           bool by_halves)

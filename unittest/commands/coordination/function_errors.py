@@ -23,7 +23,7 @@ if coordtest.ON_KOKKOS_GPU:
         "group one id 5\ncompute c one coord/gpu group2 empty switch cubic dmax 3.0 precision mixed function custom 1e31*s"
         "\nrun 0",
         "Compute coord/gpu c: the derivative of function custom 1e31*s is 1e+31 at s = 0 of atom ID 5, above 1e+30, the "
-        "largest number for derivatives on the GPU in this precision - use precision double or device host")
+        "limit of precision mixed and single with KOKKOS on a GPU - use precision double or device host")
 
 
 def arguments(keywords, switches, takes):

@@ -120,7 +120,7 @@ class Ranks(unittest.TestCase):
             self.check_values(table, frames, (0, 7, 12), 1e-10)
 
     def test_mixed_precision(self):
-        """Also dS/dx and W of the same positions, beside those in double precision."""
+        """Also compares dS/dx and W with those in double precision."""
         table, frames = self.run_on(TILTED, 2, 5, precision="mixed")
         self.check_values(table, frames, (0, 12), coordtest.FLOAT)
         expected = self.run_on(TILTED, 2, 5)
@@ -297,8 +297,8 @@ class Biased(unittest.TestCase):
 
 
 class Runs(unittest.TestCase):
-    """Biased runs of several kinds on two ranks: values of each step, by brute force for the positions
-    that were dumped."""
+    """Biased runs of several kinds on two ranks: compares S, s_i and f of each step with brute force for the
+    dumped positions."""
     WORDS = "more_than rational 7 nn 6 mm 12"
     DUMP = ["dump d all custom 1 dump id x y z c_f[*]", "dump_modify d format float %.17g sort id"]
     BIASED = [f"compute f all coord/gpu {test_run_styles.SWITCH.keywords} precision double function {WORDS}",
@@ -333,7 +333,7 @@ class Runs(unittest.TestCase):
         self.compare(run, 1, 5)
 
     def test_restart(self):
-        """A run that a restart file continues equals the run in one piece."""
+        """A run continued from a restart file equals an uninterrupted run."""
         again = ["read_restart {}/restart", "comm_modify cutoff 4.3", "neighbor 0.3 bin",
                  "neigh_modify every 1 delay 0 check yes", *(line for line in self.BIASED if line != "undump d"), "thermo 1"]
         run = self.run_with(["run 6", "write_restart restart", "run 8"])
@@ -342,7 +342,7 @@ class Runs(unittest.TestCase):
         self.assertAlmostEqual(last / run.tables[1]["c_f"][-1], 1, delta=coordtest.rounded(1e-9))
 
     def test_group_that_changes(self):
-        """The number of atoms of a group that follows a region, whose f is above 0."""
+        """The mean of f over a dynamic group that follows a region."""
         run = test_run_styles.soft_liquid(
             ["undump d", "region slab block 1.5 4.5 INF INF INF INF", "group slab dynamic all region slab every 1",
              f"compute f slab coord/gpu {test_run_styles.SWITCH.keywords} precision double function {self.WORDS} norm mean",

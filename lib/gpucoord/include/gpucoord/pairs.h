@@ -34,8 +34,9 @@ struct PairTypes {
 };
 
 // A function of coordination numbers, S = sum of f(s_i) over the atoms i of a, takes two passes
-// over pairs. The first one finds s_i, the sum of s(r_ij) over all partners of i. In the second
-// one, partners j in a have the weight w_j = f'(s_j), which the caller gives.
+// over pairs. The first one finds s_i, the sum of s(r_ij) over all partners of i. The second one
+// finds the derivatives of the sum of w_i s_i, with the weights w_i = f'(s_i), which the caller
+// gives.
 struct SecondPass {
   double *s = nullptr;    // [nlocal] the first pass adds s_i, by row of the per-atom output
   // Called once, between the passes, on the thread of the caller. Returns the weights, [nweights]
@@ -139,10 +140,11 @@ struct Totals {
 
 // Weights of a second pass over pairs in device memory.
 struct DeviceWeights {
-  // [nall] of atoms of group a; of owned atoms alone, [nlocal], if there are owners.
+  // [nall], those of atoms of group a are read; with owner: [nlocal].
   const double *weight = nullptr;
-  const int *owner = nullptr;    // [nall] the owned atom whose image each atom is; null: none
-  double unit = 1.0;             // power of two near the largest weight
+  const int *owner = nullptr;    // [nall] the owned atom whose image each atom is; null: not known
+  // Kernels divide weights by this power of two, near the largest weight, and multiply sums by it.
+  double unit = 1.0;
 };
 
 // Pairs in reach, found on the GPU. Variables share them if they have the same groups, range and

@@ -19,13 +19,8 @@
 namespace gpucoord {
 
 // Returns whether the GPU can evaluate the function: S is a sum over atoms, so that weights need no
-// sum over ranks.
-constexpr bool can_be_resident(AtomFunctionKind kind)
-{
-  using Kind = AtomFunctionKind;
-  return kind == Kind::SUM || kind == Kind::MORE_THAN || kind == Kind::LESS_THAN ||
-      kind == Kind::BETWEEN || kind == Kind::CUSTOM;
-}
+// sum over ranks, and expressions fit the stack of the GPU. Throws AtomFunctionError.
+GPUCOORD_API bool can_be_resident(const AtomFunctionOptions &);
 
 // The function, and the numbers of the atoms of one rank in device memory: owned atoms first, then
 // ghosts.
@@ -33,9 +28,8 @@ class GPUCOORD_API ResidentFunction {
  public:
   virtual ~ResidentFunction() = default;
 
-  // Makes room for the numbers of these atoms, which loses earlier ones, and keeps a copy of their
-  // masks: S is a sum over the owned atoms that have a bit of 'bits'. Enqueues the copy. Throws
-  // DeviceError.
+  // Allocates the numbers of these atoms and discards earlier ones. Enqueues a copy of the masks: S
+  // is a sum over the owned atoms that have a bit of 'bits'. Throws DeviceError.
   virtual void select(const DeviceAtoms &, int bits, DeviceStream) = 0;
   virtual double *s() = 0;       // [nlocal] set by the caller
   virtual double *dSds() = 0;    // [nall] evaluate() sets owned atoms, communication sets ghosts
@@ -53,7 +47,7 @@ class GPUCOORD_API ResidentFunction {
     int bad = -1;
     double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
   };
-  // Enqueues that result() is brought to the host. Throws DeviceError.
+  // Enqueues the copy of the result to the host. Throws DeviceError.
   virtual void enqueue_result(DeviceStream) = 0;
   // Waits. Throws DeviceError.
   virtual Result result(DeviceStream) = 0;
@@ -63,12 +57,12 @@ class GPUCOORD_API ResidentFunction {
   // Wait, and copy dS/ds to or from the host, [nall]. Throw DeviceError.
   virtual void get_weights(double *dSds, DeviceStream) = 0;
   virtual void set_weights(const double *dSds, DeviceStream) = 0;
-  // Enqueue to[k] = dS/ds of atom list[k], k < n, and dS/ds of atom first + k = from[k], for
-  // communication. All pointers are to device memory. Throw DeviceError.
+  // For communication: pack() enqueues to[k] = dS/ds of atom list[k], k < n; unpack() enqueues
+  // dS/ds of atom first + k = from[k]. All pointers are to device memory. Throw DeviceError.
   virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
   virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
-  // Finds the owned atom whose image each ghost is, if all ghosts are images of owned atoms. send()
-  // enqueues the communication of dS/ds, which contains the index of each atom during this call.
+  // Overwrites dS/ds by the indices of the atoms, calls send(), which enqueues the communication of
+  // dS/ds, and stores the result as owners. All ghosts must be images of owned atoms.
   virtual void find_owners(const std::function<void()> &send, DeviceStream) = 0;
   virtual const int *owners() const = 0;    // [nall] of the last find_owners(); device memory
 
@@ -76,16 +70,14 @@ class GPUCOORD_API ResidentFunction {
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 
-// Returns the largest dS/ds for which kernels of this precision multiply pairs by it: weights are
-// not divided by a unit here.
+// Returns the largest |dS/ds| that kernels of this precision accept. They do not scale it.
 constexpr double largest_slope(Precision precision)
 {
   return precision == Precision::DOUBLE ? std::numeric_limits<double>::max() : 1e30;
 }
 
 // Makes a function on the current GPU, for kernels over pairs in this precision. Throws
-// AtomFunctionError, DeviceError, also if an expression needs too large a stack, and
-// std::invalid_argument if the kind is not can_be_resident().
+// AtomFunctionError, DeviceError, and std::invalid_argument if it is not can_be_resident().
 GPUCOORD_API std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &,
                                                                       Precision);
 

@@ -239,8 +239,8 @@ namespace {
       const FlatList *flat = nullptr;
     };
 
-    // Weights of the atoms of both ends of the pairs, or of the pairs (i), in device memory; null:
-    // see ListArguments.
+    // Weights of the atoms i and j, or of the pairs (i only), divided by unit, in device memory.
+    // null: as in ListArguments.
     struct Weights {
       const double *i = nullptr, *j = nullptr;
       double unit = 1.0;
@@ -330,8 +330,8 @@ namespace {
       return result;
     }
 
-    // Calls the caller for the weights and enqueues the copy of n of them. Returns none if there is
-    // no second pass.
+    // Gets the weights from the caller and enqueues their copy. Returns empty Weights if there is
+    // no second pass, or if all weights are 0.
     template <class IndexOf>
     Weights weigh(const SecondPass &function, std::size_t n, unsigned want, const IndexOf &index_of)
     {

@@ -527,7 +527,7 @@ namespace {
       gather_tables(between.tables[ci], of, s, size, 0, 0, 0, self, sums);
     }
 
-    // Where s of a pair is added for its first atom.
+    // Destinations of s of a pair, which counts for its first atom.
     struct PlacesOfS {
       double *s;          // SecondPass::s
       double *peratom;    // [nlocal][columns]; null: none

@@ -165,7 +165,7 @@ namespace {
     {
       Points &points = pairs->points();
       const PointWeights of_points = {of_atoms, pairs->npoints_of_a()};
-      const bool fits_float = std::fabs(std::log2(of_atoms.unit)) < 60.0;    // with derivatives
+      const bool fits_float = std::fabs(std::log2(of_atoms.unit)) < 60.0;    // gradients do, too
       Evaluation second = {request.want, is_in_float(request) && fits_float};
       second.is_weighted = true;
       second.unit = of_atoms.unit;

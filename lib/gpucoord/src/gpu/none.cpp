@@ -73,6 +73,11 @@ std::unique_ptr<ResidentBias> make_resident_bias()
   throw DeviceError(NOT_BUILT);
 }
 
+bool can_be_resident(const AtomFunctionOptions &)
+{
+  return false;
+}
+
 std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &, Precision)
 {
   throw DeviceError(NOT_BUILT);

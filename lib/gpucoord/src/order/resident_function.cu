@@ -20,7 +20,6 @@
 #include <algorithm>
 #include <limits>
 #include <stdexcept>
-#include <utility>
 #include <vector>
 
 namespace gpucoord {
@@ -30,10 +29,10 @@ namespace {
   constexpr int THREADS = 256;
   constexpr unsigned MAX_BLOCKS = 1024;
 
-  // On the host after a wait.
+  // Copied to the host by enqueue_result().
   struct Report {
     double value;
-    int bad;    // NONE: there is none
+    int bad;    // index of the first bad atom, or NONE
     double s_of_bad, slope_of_bad;
     static constexpr int NONE = std::numeric_limits<int>::max();
   };
@@ -89,7 +88,7 @@ namespace {
     {
       const auto variable = [s](double) {
         return s;
-      };    // the only one
+      };    // the only variable
       value = interpret(program, nvalue, variable);
       slope = interpret(program + nvalue, nderivative, variable);
     }
@@ -169,19 +168,32 @@ namespace {
     return (n + THREADS - 1) / THREADS;
   }
 
+  // Throws std::length_error if the expression is too deep for the stack.
+  CustomProgram program_of(const std::string &expression)
+  {
+    const Lepton::ParsedExpression value = optimized(Lepton::Parser::parse(expression));
+    return {translate(value, {"s"}), translate(optimized(value.differentiate("s")), {"s"})};
+  }
+
   class CudaResidentFunction : public ResidentFunction {
    public:
     CudaResidentFunction(const AtomFunctionOptions &options_in, Precision precision_in) :
         options(options_in), precision(precision_in)
     {
-      const AtomFunction checked(options);
-      if (!can_be_resident(options.kind))
-        throw std::invalid_argument("function " + checked.description() +
+      if (!can_be_resident(options))
+        throw std::invalid_argument("function " + AtomFunction(options).description() +
                                     " is only supported on the host");
       using Kind = AtomFunctionKind;
       if (options.kind == Kind::MORE_THAN || options.kind == Kind::LESS_THAN)
         sigma = std::make_unique<const Switch>(make_endless_switch(options.sigma));
-      if (options.kind == Kind::CUSTOM) set_program(options.expression);
+      if (options.kind == Kind::CUSTOM) {
+        const CustomProgram of_f = program_of(options.expression);
+        std::vector<Instruction> both = of_f.value;
+        both.insert(both.end(), of_f.derivative.begin(), of_f.derivative.end());
+        nvalue = static_cast<int>(of_f.value.size());
+        nderivative = static_cast<int>(of_f.derivative.size());
+        send_table(both, program);
+      }
       if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
         upload_program(compile_custom(sigma->options().expression), function_of_sigma);
       block_sums.reserve(MAX_BLOCKS);
@@ -317,22 +329,6 @@ namespace {
       check(cudaStreamSynchronize(stream), "computing a function of coordination numbers");
     }
 
-    void set_program(const std::string &text)
-    {
-      const std::vector<std::string> names = {"s"};
-      const Lepton::ParsedExpression value = optimized(Lepton::Parser::parse(text));
-      try {
-        std::vector<Instruction> both = translate(value, names);
-        const auto slope = translate(optimized(value.differentiate("s")), names);
-        nvalue = static_cast<int>(both.size());
-        nderivative = static_cast<int>(slope.size());
-        both.insert(both.end(), slope.begin(), slope.end());
-        send_table(both, program);
-      } catch (const std::length_error &error) {
-        throw DeviceError("the expression '" + text + "' " + error.what());
-      }
-    }
-
     template <class Function> void launch(const Function &function)
     {
       const unsigned blocks = std::clamp(blocks_of(arg.n), 1u, MAX_BLOCKS);
@@ -358,7 +354,7 @@ namespace {
     const Precision precision;
     std::int64_t copied = 0;
     std::unique_ptr<const Switch> sigma;         // MORE_THAN, LESS_THAN
-    SwitchFunction<double> function_of_sigma;    // only its program
+    SwitchFunction<double> function_of_sigma;    // program of a custom sigma
     DeviceBuffer<Instruction> program;           // CUSTOM
     int nvalue = 0, nderivative = 0;
     int nlocal = 0, nall = 0, bits = 0;
@@ -377,6 +373,21 @@ namespace {
   };
 
 }    // namespace
+
+bool can_be_resident(const AtomFunctionOptions &options)
+{
+  const AtomFunction function(options);
+  if (!function.is_sum() || function.nbins() > 0) return false;
+  try {
+    if (options.kind == AtomFunctionKind::CUSTOM) program_of(options.expression);
+    if (options.sigma.kind == SwitchKind::CUSTOM) compile_custom(options.sigma.expression);
+  } catch (const std::length_error &) {
+    return false;
+  } catch (const DeviceError &) {
+    return false;
+  }
+  return true;
+}
 
 std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &options,
                                                          Precision precision)

@@ -32,8 +32,8 @@ struct SumsOut {
 };
 
 // Kernels of a second pass (SecondPass in pairs.h) multiply the derivatives of a pair by the sum of
-// the weights of its two atoms. Their unit keeps weights in the range of float. It is a factor of
-// SumsOut::weight. These kernels are launched if arguments have weights. In pair mode a pair has
+// the weights of its two atoms. Weights are divided by a unit to fit a float; SumsOut::weight
+// includes the unit. These kernels are launched if arguments have weights. In pair mode a pair has
 // one weight, and the kernel is the same.
 
 // Search of engine 'cells': owned atoms of i with all atoms of j near them.
@@ -97,7 +97,7 @@ struct PairsArguments {
   Box box;
   const double *xa, *xb;          // [n][3]
   const unsigned char *counts;    // [n] this rank counts the pair in S
-  const double *weights;          // [n] of the derivatives; null: 1
+  const double *weights;          // [n] factors of the derivatives; null: 1
   int n;
   SumsOut out;    // splits is 1; sums of a pair, with dS/dx of its first atom
 };
