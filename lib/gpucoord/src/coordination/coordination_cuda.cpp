@@ -222,7 +222,9 @@ namespace {
       if (!of.i) return result;
       columns = static_cast<int>(all_columns);
       pass(kernel_want(want), of);
-      finish_second(want, false, result, peratom, nullptr, nullptr);
+      const double value = result.value;
+      finish(want, false, result, peratom, nullptr, nullptr);
+      result.value = value;
       add_sums();
       return result;
     }
@@ -300,7 +302,7 @@ namespace {
 
     // Makes the pass over the atoms of a, of_a(want, weights), and that over those of b, if they
     // are needed. order: that of the weights; null: as the caller gives them. rows_a, rows_b: rows
-    // of the sums in the per-atom output.
+    // in the per-atom output.
     template <class OfA, class OfB>
     Contribution make_passes(const SecondPass *function, const std::int64_t *order, bool two,
                              unsigned want, double *peratom, const OfA &of_a, const OfB &of_b,
@@ -326,7 +328,9 @@ namespace {
       columns = static_cast<int>(all_columns);
       of_a(kernel_want(want), {of.i, two ? nullptr : of.i, of.unit});
       if (two && peratom) of_b(want_of_second(want), {nullptr, of.i, of.unit});
-      finish_second(want, !two, result, peratom, rows_a, rows_b);
+      const double value = result.value;
+      finish(want, !two, result, peratom, rows_a, rows_b);
+      result.value = value;
       return result;
     }
 
@@ -485,21 +489,9 @@ namespace {
         if (want & VIRIAL)
           for (int c = 0; c < 6; ++c) result.virial[c] = scale * totals_host[0].virial[c];
       }
-      result.timings.pairs = seconds_between(copied, paired);
-      result.timings.reduction = seconds_between(paired, reduced);
-      result.timings.copies = seconds() - start - seconds_between(copied, reduced);
-    }
-
-    // Like finish(), after the second pass. The value is that of the first one.
-    void finish_second(unsigned want, bool halve, Contribution &result, double *peratom,
-                       const int *rows_a, const int *rows_b)
-    {
-      const Contribution first = result;
-      finish(want, halve, result, peratom, rows_a, rows_b);
-      result.value = first.value;
-      result.timings.pairs += first.timings.pairs;
-      result.timings.reduction += first.timings.reduction;
-      result.timings.copies += first.timings.copies;
+      result.timings.pairs += seconds_between(copied, paired);
+      result.timings.reduction += seconds_between(paired, reduced);
+      result.timings.copies += seconds() - start - seconds_between(copied, reduced);
     }
 
     void fetch(Sums &sums, const int *rows, double *peratom)

@@ -82,15 +82,15 @@ namespace {
   };
 
   struct Custom {
-    const Instruction *program;    // first those of the value, then those of the derivative
-    int nvalue, nderivative;
+    FormulaConstants<double> constants;    // only the program
     __device__ void operator()(double s, double &value, double &slope) const
     {
       const auto variable = [s](double) {
         return s;
       };    // the only variable
-      value = interpret(program, nvalue, variable);
-      slope = interpret(program + nvalue, nderivative, variable);
+      const Instruction *const program = constants.program;
+      value = interpret(program, constants.nvalue, variable);
+      slope = interpret(program + constants.nvalue, constants.nderivative, variable);
     }
   };
 
@@ -186,16 +186,10 @@ namespace {
       using Kind = AtomFunctionKind;
       if (options.kind == Kind::MORE_THAN || options.kind == Kind::LESS_THAN)
         sigma = std::make_unique<const Switch>(make_endless_switch(options.sigma));
-      if (options.kind == Kind::CUSTOM) {
-        const CustomProgram of_f = program_of(options.expression);
-        std::vector<Instruction> both = of_f.value;
-        both.insert(both.end(), of_f.derivative.begin(), of_f.derivative.end());
-        nvalue = static_cast<int>(of_f.value.size());
-        nderivative = static_cast<int>(of_f.derivative.size());
-        send_table(both, program);
-      }
-      if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
-        upload_program(compile_custom(sigma->options().expression), function_of_sigma);
+      if (options.kind == Kind::CUSTOM)
+        upload_program(program_of(options.expression), expression);
+      else if (sigma && sigma->options().kind == SwitchKind::CUSTOM)
+        upload_program(compile_custom(sigma->options().expression), expression);
       block_sums.reserve(MAX_BLOCKS);
       report.reserve(1);
       report_host.reserve(1);
@@ -246,7 +240,7 @@ namespace {
         case Kind::BETWEEN:
           return launch(Between{Interval(options.a, options.b, options.smear)});
         case Kind::CUSTOM:
-          return launch(Custom{program.data(), nvalue, nderivative});
+          return launch(Custom{expression.constants});
         default:
           launch_threshold();
       }
@@ -312,8 +306,8 @@ namespace {
     std::size_t bytes() const override
     {
       return of_s.bytes() + of_f.bytes() + slopes.bytes() + of_owners.bytes() + masks.bytes() +
-          block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() + program.bytes() +
-          function_of_sigma.instructions.bytes();
+          block_sums.bytes() + ended.bytes() + bad.bytes() + report.bytes() +
+          expression.instructions.bytes();
     }
 
    private:
@@ -340,7 +334,7 @@ namespace {
     {
       const double d0 = sigma->options().d0;
       const bool is_more = options.kind == AtomFunctionKind::MORE_THAN;
-      FormulaConstants<double> c = function_of_sigma.constants;    // the program
+      FormulaConstants<double> c = expression.constants;
       static_cast<SwitchConstants<double> &>(c) = make_constants<double>(*sigma);
       if (sigma->options().kind == SwitchKind::CUSTOM)
         launch(Threshold<InterpretedSwitch>{c, d0, is_more});
@@ -353,10 +347,8 @@ namespace {
     const AtomFunctionOptions options;
     const Precision precision;
     std::int64_t copied = 0;
-    std::unique_ptr<const Switch> sigma;         // MORE_THAN, LESS_THAN
-    SwitchFunction<double> function_of_sigma;    // program of a custom sigma
-    DeviceBuffer<Instruction> program;           // CUSTOM
-    int nvalue = 0, nderivative = 0;
+    std::unique_ptr<const Switch> sigma;    // MORE_THAN, LESS_THAN
+    SwitchFunction<double> expression;      // program of CUSTOM, or of a custom sigma
     int nlocal = 0, nall = 0, bits = 0;
     bool is_all = true;    // no masks
     DeviceBuffer<double> of_s, of_f, slopes;
