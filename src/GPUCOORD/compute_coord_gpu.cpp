@@ -50,7 +50,7 @@ using Engine = CoordArguments::Engine;
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
     scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
-    known_value(0.0), last_path(Path::CELLS), nowned_a(0), nowned_b(0),
+    known_value(0.0), last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
     nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
 {
   args = std::make_unique<CoordArguments>(lmp, narg, arg);
@@ -97,6 +97,12 @@ void ComputeCoordGPU::init()
   }
 
   backend->init(*table, args->precision, fmt::format("Compute coord/gpu {}", id));
+  on_gpu.reset();
+  if (function && backend->is_cuda() && comm->nprocs == 1 &&
+      gpucoord::can_be_resident(*args->function)) {
+    on_gpu = std::make_unique<gpucoord::DeviceFunction>();
+    on_gpu->options = *args->function;
+  }
 
   const Path path = last_path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
@@ -653,6 +659,7 @@ double ComputeCoordGPU::memory_usage()
   return static_cast<double>(nmax) * size_peratom_cols * sizeof(double) +
       static_cast<double>(index_a.capacity() + index_b.capacity()) * sizeof(int) +
       static_cast<double>(ten_columns.capacity() + four_columns.capacity()) * sizeof(double) +
+      static_cast<double>(owner_of_atom.capacity()) * sizeof(int) +
       static_cast<double>(of.s_of_atoms.capacity() + of.weights.capacity()) * sizeof(double) +
       static_cast<double>(member.capacity());
 }

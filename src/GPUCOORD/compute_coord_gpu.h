@@ -23,6 +23,7 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
+#include "gpucoord/resident_function.h"
 
 #include <cstdint>
 #include <memory>
@@ -111,6 +112,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   gpucoord::Contribution evaluate_function(Share &, bool reference);
   gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   void begin_function(Path);
+  void find_owners();
   const double *weigh(Share &);
   std::string not_finite(int row, double s) const;
   std::string of_atom(int row) const;
@@ -158,6 +160,11 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
     std::vector<double> weights;        // [nlocal + nghost]
     bool is_reduced = false;            // this rank has taken part in sums over ranks
   } of;
+
+  // The function for a GPU to evaluate, where one rank has all atoms; null: it cannot.
+  std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
+  std::vector<int> owner_of_atom;    // DeviceFunction::owner
+  std::int64_t version_of_owners;    // their cells_version
 
   // of this evaluation
   gpucoord::Box box;

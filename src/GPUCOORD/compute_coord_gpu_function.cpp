@@ -47,6 +47,17 @@ void ComputeCoordGPU::begin_function(Path path)
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
   of.weights.assign(atom->nlocal + (has_ghosts ? atom->nghost : 0), 0.0);
   of.is_reduced = false;
+  if (on_gpu && path == Path::CELLS && version_of_owners != cells_version) find_owners();
+}
+
+// Finds the owned atom whose image each atom is.
+void ComputeCoordGPU::find_owners()
+{
+  for (int i = 0; i < atom->nlocal; ++i) of.weights[i] = i;
+  comm->forward_comm(this);
+  owner_of_atom.assign(of.weights.begin(), of.weights.end());
+  version_of_owners = cells_version;
+  std::fill(of.weights.begin(), of.weights.end(), 0.0);
 }
 
 /* ----------------------------------------------------------------------
@@ -108,7 +119,19 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   second.weights = [&] {
     return weigh(share);
   };
-  return evaluate_path(share.path, share.want, share.peratom, reference, &second);
+  const bool may_be_on_gpu = on_gpu && share.path == Path::CELLS && !reference;
+  if (may_be_on_gpu) {
+    on_gpu->owner = owner_of_atom.data();
+    on_gpu->f = of.f.data();
+    second.on_device = on_gpu.get();
+  }
+  const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);
+  if (may_be_on_gpu && on_gpu->is_evaluated) {
+    share.value = mine.value;
+    for (std::size_t k = 0; k < of.rows.size(); ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
+    of.is_reduced = true;    // there are no other ranks
+  }
+  return mine;
 }
 
 // Collective. The share of this rank by plain loops.

@@ -39,9 +39,10 @@ struct Contribution {
 //
 // With a second pass (SecondPass in pairs.h), S is a function of coordination numbers. dS/dx and
 // the virials are those of the sum of w_i s_i over the atoms i of a, with constant weights. The
-// value is the sum of s_i, and column 0 is s_i of the atoms of a. In pair mode, s_i is the sum over
-// all pairs that have i as the first atom. WINDOWED is not supported. If the atoms of a pair are on
-// two ranks, each rank has a share in its W. Shares depend on the backend, their sum does not.
+// value is the sum of s_i, or S if a GPU evaluated f. Column 0 is s_i of the atoms of a. In pair
+// mode, s_i is the sum over all pairs that have i as the first atom. WINDOWED is not supported. If
+// the atoms of a pair are on two ranks, each rank has a share in its W. Shares depend on the
+// backend, their sum does not.
 //
 // Atom indices, counts and buffers must be valid, positions finite, and the atoms of a pair
 // different; the functions do not check this. cells() and list() throw std::invalid_argument if

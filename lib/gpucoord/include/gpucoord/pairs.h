@@ -33,6 +33,8 @@ struct PairTypes {
   const double *weight = nullptr;
 };
 
+struct DeviceFunction;    // resident_function.h
+
 // A function of coordination numbers, S = sum of f(s_i) over the atoms i of a, takes two passes
 // over pairs. The first one finds s_i, the sum of s(r_ij) over all partners of i. The second one
 // finds the derivatives of the sum of w_i s_i, with the weights w_i = f'(s_i), which the caller
@@ -43,6 +45,9 @@ struct SecondPass {
   // as the inputs of the engines say; null: there is no second pass, and S has no derivatives.
   std::function<const double *()> weights;
   std::int64_t nweights = 0;
+  // Where all atoms are owned by this rank: engine 'cells' of a GPU evaluates f itself if it can,
+  // and does not call weights() then. The value is S then. null: not used.
+  DeviceFunction *on_device = nullptr;
 };
 
 // Engine 'cells': builds its own cutoff bins over owned and ghost atoms. Supports any box.

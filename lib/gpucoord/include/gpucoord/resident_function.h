@@ -47,10 +47,12 @@ class GPUCOORD_API ResidentFunction {
     int bad = -1;
     double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
   };
-  // Enqueues the copy of the result to the host. Throws DeviceError.
+  // Marks the result of the last evaluation as the one to wait for. Throws DeviceError.
   virtual void enqueue_result(DeviceStream) = 0;
   // Waits. Throws DeviceError.
   virtual Result result(DeviceStream) = 0;
+  // Enqueues copies of s and f of the first n owned atoms to the host. Throws DeviceError.
+  virtual void enqueue_numbers(double *s, double *f, int n, DeviceStream) = 0;
   // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
   virtual void copy_numbers(double *s, double *f, DeviceStream) = 0;
 
@@ -68,6 +70,20 @@ class GPUCOORD_API ResidentFunction {
 
   virtual std::size_t bytes() const = 0;            // device memory
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
+};
+
+// A function that the CUDA backend evaluates for atoms of host arrays, where one rank owns all of
+// them (SecondPass in pairs.h). An object serves one backend.
+struct DeviceFunction {
+  AtomFunctionOptions options;    // can_be_resident()
+  // [nall] the owned atom whose image each atom is. Equal for inputs of the same version.
+  const int *owner = nullptr;
+
+  // Set by the backend.
+  // false: an f or dS/ds is bad (ResidentFunction::Result), and weights() was called.
+  bool is_evaluated = false;
+  double *f = nullptr;    // [a.nowned] in the order of group a
+  std::shared_ptr<ResidentFunction> of_backend;
 };
 
 // Returns the largest |dS/ds| that kernels of this precision accept. They do not scale it.

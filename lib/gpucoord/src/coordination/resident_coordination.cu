@@ -153,9 +153,11 @@ namespace {
     void evaluate_first(const DeviceAtoms &atoms, std::int64_t positions, double *s,
                         DeviceStream stream) override
     {
-      begin(atoms, positions, stream);
+      clear_errors();
+      // First, so that the kernel over pairs can start early, after that which reads positions.
       if (atoms.nlocal > 0)
         check(cudaMemsetAsync(s, 0, atoms.nlocal * sizeof(double), stream), "clearing sums");
+      begin(atoms, positions, stream);
       Evaluation first = {VALUE};
       first.s = s;
       run(first, stream);

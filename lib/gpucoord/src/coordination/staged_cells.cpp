@@ -9,6 +9,8 @@
 #include "../pairs/resident_pairs.h"
 #include "../pairs/weights_host.h"
 
+#include "gpucoord/resident_function.h"
+
 #include <algorithm>
 
 namespace gpucoord {
@@ -57,6 +59,7 @@ void StagedCells::make_engine(const double *weight)
 void StagedCells::select(const CellsInput &in)
 {
   atoms = DeviceAtoms();
+  selected.reset();
   if (!in.b.index) {
     rows.assign(in.a.index, in.a.index + in.a.n);
     atoms.nlocal = in.a.nowned;
@@ -138,10 +141,82 @@ Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, bool is_evaluated_
   return engine->result(stream);
 }
 
+// Adds s_i of the first n copied atoms to the caller's, and sets f_of_atoms if it is not null.
+void StagedCells::take_numbers(const SecondPass &function, int n, unsigned want, double *peratom,
+                               double *f_of_atoms) const
+{
+  const int columns = peratom_columns(want);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
+  for (int k = 0; k < n; ++k) {
+    function.s[rows[k]] += s.pinned[k];
+    if (peratom) peratom[columns * static_cast<std::size_t>(rows[k])] += s.pinned[k];
+    if (f_of_atoms) f_of_atoms[k] = f[k];
+  }
+}
+
+void StagedCells::select_function(const DeviceFunction &function, cudaStream_t stream)
+{
+  selected = function.of_backend;
+  selected->select(atoms, BIT_A, stream);
+  const int n = atoms.nlocal;
+  int nrows = 0;
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096) reduction(max : nrows)
+  for (int k = 0; k < n; ++k) nrows = std::max(nrows, rows[k] + 1);
+  index_of_row.resize(nrows);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
+  for (int k = 0; k < n; ++k) index_of_row[rows[k]] = k;
+  send(owners, rows.size(), stream, [&](std::size_t begin, std::size_t end) {
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
+    for (std::size_t k = begin; k < end; ++k)
+      owners.pinned[k] = index_of_row[function.owner[rows[k]]];
+  });
+}
+
+// Both passes without the host between them. Returns false and adds nothing if an f or f' is bad.
+bool StagedCells::evaluate_on_device(const CellsInput &in, bool is_evaluated_once, unsigned want,
+                                     double *peratom, Contribution &result, cudaStream_t stream)
+{
+  DeviceFunction &function = *in.second->on_device;
+  function.is_evaluated = false;
+  if (!function.of_backend)
+    function.of_backend = make_resident_function(function.options, precision);
+  if (selected != function.of_backend) select_function(function, stream);
+  const int n = in.a.nowned;    // the first of the copied atoms
+  s.pinned.reserve(n);
+  f.reserve(n);
+  const auto enqueue = [&] {
+    engine->evaluate_first(atoms, 0, selected->s(), stream);
+    selected->evaluate(stream);
+    selected->enqueue_result(stream);
+    selected->enqueue_numbers(s.pinned.data(), f.data(), n, stream);
+    numbers_copied.record(stream);
+    if (want & (DERIVATIVES | VIRIAL))
+      engine->evaluate_second({want}, {selected->dSds(), owners.device.data()}, stream);
+    paired.record(stream);
+    engine->enqueue_result(stream);
+    if (peratom) engine->enqueue_peratom(stream);
+  };
+  const Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
+  const auto of_atoms = selected->result(stream);
+  if (of_atoms.bad >= 0) return false;
+  numbers_copied.wait("computing a function of coordination numbers");
+  take_numbers(*in.second, n, want, peratom, function.f);
+  if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
+  result.value = of_atoms.value;
+  std::copy_n(totals.virial, 6, result.virial);
+  result.timings.tested = totals.tested;
+  function.is_evaluated = true;
+  return true;
+}
+
 Contribution StagedCells::evaluate_function(const CellsInput &in, bool is_evaluated_once,
                                             unsigned want, double *peratom, cudaStream_t stream)
 {
+  Contribution result;
   const SecondPass &function = *in.second;
+  if (function.on_device &&
+      evaluate_on_device(in, is_evaluated_once, want, peratom, result, stream))
+    return result;
   const int n = in.a.nowned;    // the first of the copied atoms
   s.reserve(atoms.nlocal);
   const auto enqueue = [&] {
@@ -155,13 +230,7 @@ Contribution StagedCells::evaluate_function(const CellsInput &in, bool is_evalua
   };
   Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
   check(cudaStreamSynchronize(stream), "computing coordination numbers");
-  const int columns = peratom ? peratom_columns(want) : 0;
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
-  for (int k = 0; k < n; ++k) {
-    function.s[rows[k]] += s.pinned[k];
-    if (peratom) peratom[columns * static_cast<std::size_t>(rows[k])] += s.pinned[k];
-  }
-  Contribution result;
+  take_numbers(function, n, want, peratom, nullptr);
   result.value = totals.value;
   result.timings.tested = totals.tested;
 

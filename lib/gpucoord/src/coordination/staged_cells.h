@@ -21,6 +21,8 @@
 
 namespace gpucoord {
 
+class ResidentFunction;
+
 class StagedCells {
  public:
   StagedCells(const SwitchTable &, Precision, int nthreads, const CudaTuning &);
@@ -46,6 +48,11 @@ class StagedCells {
   template <class Enqueue>
   Totals evaluate_kept_pairs(const CellsInput &, bool is_evaluated_once, const Enqueue &,
                              cudaStream_t);
+  void select_function(const DeviceFunction &, cudaStream_t);
+  bool evaluate_on_device(const CellsInput &, bool is_evaluated_once, unsigned want,
+                          double *peratom, Contribution &, cudaStream_t);
+  void take_numbers(const SecondPass &, int n, unsigned want, double *peratom,
+                    double *f_of_atoms) const;
   Contribution evaluate_function(const CellsInput &, bool is_evaluated_once, unsigned want,
                                  double *peratom, cudaStream_t);
 
@@ -61,7 +68,14 @@ class StagedCells {
   std::vector<int> rows;    // rows of x of the copied atoms
   Staged<Position> positions;
   Staged<int> masks, types;
-  Staged<double> s, atom_weights;    // numbers of atoms for a function of coordination numbers
+  // For functions of coordination numbers: numbers of atoms, the function that the GPU evaluates,
+  // and the copied atom whose image each copied atom is.
+  Staged<double> s, atom_weights;
+  PinnedBuffer<double> f;
+  std::shared_ptr<ResidentFunction> selected;    // with these atoms; null: none
+  Staged<int> owners;
+  std::vector<int> index_of_row;
+  Event numbers_copied;
   TimedEvent copied, binned, paired;
 };
 

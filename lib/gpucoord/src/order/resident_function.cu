@@ -11,6 +11,7 @@
 
 #include "../core/parsed_function.h"
 #include "../gpu/buffers.h"
+#include "../gpu/early_launch.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
 #include "../pairs/launchers_cuda.h"
@@ -29,7 +30,6 @@ namespace {
   constexpr int THREADS = 256;
   constexpr unsigned MAX_BLOCKS = 1024;
 
-  // Copied to the host by enqueue_result().
   struct Report {
     double value;
     int bad;    // index of the first bad atom, or NONE
@@ -47,7 +47,7 @@ namespace {
     double *block_sums;    // [MAX_BLOCKS]
     unsigned *ended;       // number of blocks that have ended; 0 before and after the launch
     int *bad;              // NONE before and after the launch
-    Report *report;
+    Report *report, *report_on_host;    // on_host: pinned memory
   };
 
   struct Sum {
@@ -112,6 +112,7 @@ namespace {
       evaluate_atoms(const __grid_constant__ Arguments arg, const Function function)
   {
     __shared__ bool is_last;
+    wait_for_kernel_before();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
       double value = 0.0, slope = 0.0;
@@ -138,10 +139,10 @@ namespace {
     total = add_block(total);
     if (threadIdx.x != 0) return;
     const int bad = atomicExch(arg.bad, Report::NONE);
-    if (bad == Report::NONE)
-      *arg.report = {total, bad, 0.0, 0.0};
-    else
-      *arg.report = {nan(""), bad, arg.s[bad], __ldcg(arg.dSds + bad)};
+    Report found = {total, bad, 0.0, 0.0};
+    if (bad != Report::NONE) found = {nan(""), bad, arg.s[bad], __ldcg(arg.dSds + bad)};
+    *arg.report = found;
+    *arg.report_on_host = found;
     *arg.ended = 0;    // for the next launch
   }
 
@@ -232,6 +233,7 @@ namespace {
       arg.ended = ended.data();
       arg.bad = bad.data();
       arg.report = report.data();
+      arg.report_on_host = report_host.data();
       is_reported = false;
       using Kind = AtomFunctionKind;
       switch (options.kind) {
@@ -249,8 +251,8 @@ namespace {
     const double *sum() const override { return &report.data()->value; }
     void enqueue_result(DeviceStream stream_of_result) override
     {
-      copy(report_host.data(), report.data(), 1, cudaMemcpyDeviceToHost, stream_of_result);
       reported.record(stream_of_result);
+      copied += sizeof(Report);
       is_reported = true;
     }
     Result result(DeviceStream stream_of_result) override
@@ -261,10 +263,14 @@ namespace {
       return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad,
               found.slope_of_bad};
     }
+    void enqueue_numbers(double *s, double *f, int n, DeviceStream stream_of_copy) override
+    {
+      copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+    }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
     {
-      copy(s, of_s.data(), nlocal, cudaMemcpyDeviceToHost, stream_of_copy);
-      copy(f, of_f.data(), nlocal, cudaMemcpyDeviceToHost, stream_of_copy);
+      enqueue_numbers(s, f, nlocal, stream_of_copy);
       wait(stream_of_copy);
     }
     void get_weights(double *dSds, DeviceStream stream_of_copy) override
@@ -326,8 +332,8 @@ namespace {
     template <class Function> void launch(const Function &function)
     {
       const unsigned blocks = std::clamp(blocks_of(arg.n), 1u, MAX_BLOCKS);
-      evaluate_atoms<<<blocks, THREADS, 0, stream>>>(arg, function);
-      check(cudaGetLastError(), "launching evaluate_atoms");
+      launch_kernel("launching evaluate_atoms", evaluate_atoms<Function>, true, {blocks, THREADS},
+                    stream, arg, function);
     }
 
     void launch_threshold()
