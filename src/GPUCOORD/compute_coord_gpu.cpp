@@ -60,6 +60,11 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
   }
   backend =
       std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
+  if (function && backend->is_cuda() && comm->nprocs == 1 &&
+      gpucoord::can_be_resident(*args->function)) {
+    on_gpu = std::make_unique<gpucoord::DeviceFunction>();
+    on_gpu->options = *args->function;
+  }
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
   gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
 
@@ -97,12 +102,6 @@ void ComputeCoordGPU::init()
   }
 
   backend->init(*table, args->precision, fmt::format("Compute coord/gpu {}", id));
-  on_gpu.reset();
-  if (function && backend->is_cuda() && comm->nprocs == 1 &&
-      gpucoord::can_be_resident(*args->function)) {
-    on_gpu = std::make_unique<gpucoord::DeviceFunction>();
-    on_gpu->options = *args->function;
-  }
 
   const Path path = last_path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {

@@ -161,7 +161,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
     bool is_reduced = false;            // this rank has taken part in sums over ranks
   } of;
 
-  // The function for a GPU to evaluate, where one rank has all atoms; null: it cannot.
+  // The function for a GPU to evaluate without KOKKOS; null: it is evaluated on the host.
   std::unique_ptr<gpucoord::DeviceFunction> on_gpu;
   std::vector<int> owner_of_atom;    // DeviceFunction::owner
   std::int64_t version_of_owners;    // their cells_version

@@ -45,9 +45,9 @@ void ComputeCoordGPU::begin_function(Path path)
   for (auto *numbers : {&of.s, &of.f, &of.slope}) numbers->resize(of.rows.size());
   of.s_of_atoms.assign(atom->nlocal, 0.0);
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
-  of.weights.assign(atom->nlocal + (has_ghosts ? atom->nghost : 0), 0.0);
+  // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+  of.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
   of.is_reduced = false;
-  if (on_gpu && path == Path::CELLS && version_of_owners != cells_version) find_owners();
 }
 
 // Finds the owned atom whose image each atom is.
@@ -55,7 +55,7 @@ void ComputeCoordGPU::find_owners()
 {
   for (int i = 0; i < atom->nlocal; ++i) of.weights[i] = i;
   comm->forward_comm(this);
-  owner_of_atom.assign(of.weights.begin(), of.weights.end());
+  owner_of_atom.assign(of.weights.begin(), of.weights.begin() + atom->nlocal + atom->nghost);
   version_of_owners = cells_version;
   std::fill(of.weights.begin(), of.weights.end(), 0.0);
 }
@@ -115,12 +115,13 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   second.s = of.s_of_atoms.data();
   second.nweights = share.path == Path::PAIRS ? pairs.n
       : share.path == Path::ALLPAIRS          ? gather->allpairs(box).a.n
-                                              : static_cast<std::int64_t>(of.weights.size());
+                                              : atom->nlocal + atom->nghost;
   second.weights = [&] {
     return weigh(share);
   };
   const bool may_be_on_gpu = on_gpu && share.path == Path::CELLS && !reference;
   if (may_be_on_gpu) {
+    if (share.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();
     on_gpu->f = of.f.data();
     second.on_device = on_gpu.get();
@@ -128,7 +129,6 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);
   if (may_be_on_gpu && on_gpu->is_evaluated) {
     share.value = mine.value;
-    for (std::size_t k = 0; k < of.rows.size(); ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
     of.is_reduced = true;    // there are no other ranks
   }
   return mine;

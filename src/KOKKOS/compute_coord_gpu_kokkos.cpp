@@ -351,14 +351,13 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::start_share(
         send_weights();
       });
     else {    // other ranks wait for this one
-      of.weights.assign(atom->nlocal + atom->nghost, 0.0);
+      of.weights.assign(atom->nmax, 0.0);
       comm->forward_comm(this);
     }
   }
   attempt([&] {
     if (has_second) enqueue_second(request);
     on_device->enqueue_result(device->stream());
-    if (function) function_on_device->enqueue_result(device->stream());
   });
 }
 
@@ -396,7 +395,9 @@ void ComputeCoordGPUKokkos<DeviceType>::begin_function(const gpucoord::DeviceAto
                                                        std::int64_t version)
 {
   function_version = 0;    // stays 0 if an exception is thrown
-  function_on_device->select(atoms, groupbit, device->stream());
+  gpucoord::DeviceAtoms all = atoms;
+  all.nall = atom->nmax;    // see ComputeCoordGPU::begin_function()
+  function_on_device->select(all, groupbit, device->stream());
   if (comm->nprocs == 1 && device->version() != owners_version) {
     owners_version = 0;
     function_on_device->find_owners(
@@ -434,7 +435,7 @@ template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::send_weights
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::weights_to_host()
 {
   if (weights != Weights::DEVICE) return;
-  of.weights.assign(atom->nlocal + atom->nghost, 0.0);
+  of.weights.assign(atom->nmax, 0.0);
   weights = Weights::COPIED;
   try {
     function_on_device->get_weights(of.weights.data(), device->stream());
@@ -497,7 +498,7 @@ std::string ComputeCoordGPUKokkos<DeviceType>::too_steep(int row, double s, doub
 // Waits for S, and for s and f of atoms where they are wanted.
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::take_function(Share &share)
 {
-  const auto result = function_on_device->result(device->stream());
+  const auto result = function_on_device->result();
   share.value = result.value;
   if (result.bad >= 0) {
     atomKK->sync(Host, TAG_MASK);

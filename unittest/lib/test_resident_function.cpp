@@ -367,7 +367,7 @@ TEST(ResidentFunction, functions_equal_those_of_the_host)
         set_numbers(*device, s, n, selects ? mask_on_gpu.data() : nullptr);
         mask_on_gpu.set(std::vector<int>(mask.size(), 0));    // select() has copied the masks
         device->evaluate(nullptr);
-        const auto result = device->result(nullptr);
+        const auto result = device->result();
         EXPECT_EQ(result.bad, -1);
         EXPECT_NEAR(result.value, expected, 1e-12 * std::max(1.0, std::fabs(expected)))
             << host.description();
@@ -399,7 +399,7 @@ TEST(ResidentFunction, equal_sums_have_equal_bits)
   double first = 0.0;
   for (int turn = 0; turn < 5; ++turn) {
     device->evaluate(nullptr);
-    const double value = device->result(nullptr).value;
+    const double value = device->result().value;
     if (turn == 0) first = value;
     EXPECT_EQ(value, first);
   }
@@ -418,7 +418,7 @@ TEST(ResidentFunction, names_the_first_atom_without_a_finite_value)
   const auto evaluate = [&] {
     set_numbers(*device, s, static_cast<int>(s.size()), mask_on_gpu.data());
     device->evaluate(nullptr);
-    return device->result(nullptr);
+    return device->result();
   };
   s[100] = s[777] = s[778] = s[9000] = 2.0;
   const auto bad = evaluate();
@@ -469,7 +469,7 @@ TEST(ResidentFunction, derivatives_must_fit_the_precision)
     const auto device = make_resident_function(o, precision);
     set_numbers(*device, {1.0, 2.0}, 2);
     device->evaluate(nullptr);
-    const auto result = device->result(nullptr);
+    const auto result = device->result();
     EXPECT_EQ(result.bad, precision == Precision::DOUBLE ? -1 : 0);
     EXPECT_EQ(result.slope_of_bad, precision == Precision::DOUBLE ? 0.0 : 1e31);
   }

@@ -41,12 +41,13 @@ struct DeviceFunction;    // resident_function.h
 // gives.
 struct SecondPass {
   double *s = nullptr;    // [nlocal] the first pass adds s_i, by row of the per-atom output
-  // Called once, between the passes, on the thread of the caller. Returns the weights, [nweights]
-  // as the inputs of the engines say; null: there is no second pass, and S has no derivatives.
+  // Called once, between the passes, on the thread of the caller, unless on_device evaluates f.
+  // Returns the weights, [nweights] as the inputs of the engines say; null: there is no second
+  // pass, and S has no derivatives.
   std::function<const double *()> weights;
   std::int64_t nweights = 0;
-  // Where all atoms are owned by this rank: engine 'cells' of a GPU evaluates f itself if it can,
-  // and does not call weights() then. The value is S then. null: not used.
+  // Requires a single rank. Engine 'cells' of the CUDA backend evaluates f itself if it can; the
+  // value is S then. null: not used.
   DeviceFunction *on_device = nullptr;
 };
 

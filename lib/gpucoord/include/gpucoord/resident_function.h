@@ -47,11 +47,10 @@ class GPUCOORD_API ResidentFunction {
     int bad = -1;
     double s_of_bad = 0.0, slope_of_bad = 0.0;    // s and dS/ds of that atom
   };
-  // Marks the result of the last evaluation as the one to wait for. Throws DeviceError.
-  virtual void enqueue_result(DeviceStream) = 0;
-  // Waits. Throws DeviceError.
-  virtual Result result(DeviceStream) = 0;
-  // Enqueues copies of s and f of the first n owned atoms to the host. Throws DeviceError.
+  // Waits for the last evaluation. Throws DeviceError.
+  virtual Result result() = 0;
+  // Enqueues copies of s and f of the first n owned atoms to the host; f null: not copied. Throws
+  // DeviceError.
   virtual void enqueue_numbers(double *s, double *f, int n, DeviceStream) = 0;
   // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
   virtual void copy_numbers(double *s, double *f, DeviceStream) = 0;
@@ -72,18 +71,21 @@ class GPUCOORD_API ResidentFunction {
   virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
 };
 
-// A function that the CUDA backend evaluates for atoms of host arrays, where one rank owns all of
-// them (SecondPass in pairs.h). An object serves one backend.
+// A function that the CUDA backend evaluates for atoms of host arrays, on a single rank (SecondPass
+// in pairs.h).
 struct DeviceFunction {
+  // Given by the caller.
   AtomFunctionOptions options;    // can_be_resident()
-  // [nall] the owned atom whose image each atom is. Equal for inputs of the same version.
+  // [nall] the owned atom whose image each atom is, equal for inputs of the same version; not read
+  // if only the value is wanted.
   const int *owner = nullptr;
+  // [a.nowned] set to f of the atoms, in the order of group a; not used without derivatives.
+  double *f = nullptr;
 
-  // Set by the backend.
-  // false: an f or dS/ds is bad (ResidentFunction::Result), and weights() was called.
+  // Set by the backend. Not evaluated: an f or dS/ds is bad (ResidentFunction::Result), or the
+  // owner of an atom is not in its group; weights() has been called.
   bool is_evaluated = false;
-  double *f = nullptr;    // [a.nowned] in the order of group a
-  std::shared_ptr<ResidentFunction> of_backend;
+  std::shared_ptr<ResidentFunction> resident;
 };
 
 // Returns the largest |dS/ds| that kernels of this precision accept. They do not scale it.

@@ -154,7 +154,8 @@ namespace {
                         DeviceStream stream) override
     {
       clear_errors();
-      // First, so that the kernel over pairs can start early, after that which reads positions.
+      // Before positions are read: a memset after that would prevent the early launch of the kernel
+      // over pairs.
       if (atoms.nlocal > 0)
         check(cudaMemsetAsync(s, 0, atoms.nlocal * sizeof(double), stream), "clearing sums");
       begin(atoms, positions, stream);

@@ -59,7 +59,7 @@ void StagedCells::make_engine(const double *weight)
 void StagedCells::select(const CellsInput &in)
 {
   atoms = DeviceAtoms();
-  selected.reset();
+  selected_function.reset();
   if (!in.b.index) {
     rows.assign(in.a.index, in.a.index + in.a.n);
     atoms.nlocal = in.a.nowned;
@@ -142,8 +142,8 @@ Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, bool is_evaluated_
 }
 
 // Adds s_i of the first n copied atoms to the caller's, and sets f_of_atoms if it is not null.
-void StagedCells::take_numbers(const SecondPass &function, int n, unsigned want, double *peratom,
-                               double *f_of_atoms) const
+void StagedCells::add_coordination_numbers(const SecondPass &function, int n, unsigned want,
+                                           double *peratom, double *f_of_atoms) const
 {
   const int columns = peratom_columns(want);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
@@ -156,51 +156,66 @@ void StagedCells::take_numbers(const SecondPass &function, int n, unsigned want,
 
 void StagedCells::select_function(const DeviceFunction &function, cudaStream_t stream)
 {
-  selected = function.of_backend;
-  selected->select(atoms, BIT_A, stream);
+  selected_function = function.resident;
+  selected_function->select(atoms, BIT_A, stream);
+  known_owners = Owners::UNKNOWN;
+}
+
+// Copies the owners of the copied atoms. Returns false if one of them is not copied itself.
+bool StagedCells::send_owners(const int *owner, cudaStream_t stream)
+{
+  if (known_owners != Owners::UNKNOWN) return known_owners == Owners::SELECTED;
   const int n = atoms.nlocal;
-  int nrows = 0;
+  int nrows = 0, is_missing = 0;
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096) reduction(max : nrows)
   for (int k = 0; k < n; ++k) nrows = std::max(nrows, rows[k] + 1);
-  index_of_row.resize(nrows);
+  index_of_row.assign(nrows, -1);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
   for (int k = 0; k < n; ++k) index_of_row[rows[k]] = k;
   send(owners, rows.size(), stream, [&](std::size_t begin, std::size_t end) {
-#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096)
-    for (std::size_t k = begin; k < end; ++k)
-      owners.pinned[k] = index_of_row[function.owner[rows[k]]];
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (end - begin > 4096) \
+    reduction(|                                                                         \
+              : is_missing)
+    for (std::size_t k = begin; k < end; ++k) {
+      const int row = owner[rows[k]];
+      owners.pinned[k] = row < nrows ? index_of_row[row] : -1;
+      is_missing |= owners.pinned[k] < 0;
+    }
   });
+  known_owners = is_missing ? Owners::MISSING : Owners::SELECTED;
+  return !is_missing;
 }
 
-// Both passes without the host between them. Returns false and adds nothing if an f or f' is bad.
+// Makes both passes, and does not wait between them. Returns false, and adds nothing, if the caller
+// must evaluate the function.
 bool StagedCells::evaluate_on_device(const CellsInput &in, bool is_evaluated_once, unsigned want,
                                      double *peratom, Contribution &result, cudaStream_t stream)
 {
   DeviceFunction &function = *in.second->on_device;
   function.is_evaluated = false;
-  if (!function.of_backend)
-    function.of_backend = make_resident_function(function.options, precision);
-  if (selected != function.of_backend) select_function(function, stream);
+  if (!function.resident) function.resident = make_resident_function(function.options, precision);
+  if (selected_function != function.resident) select_function(function, stream);
+  const bool has_second = want & (DERIVATIVES | VIRIAL);
+  if (has_second && !send_owners(function.owner, stream)) return false;
   const int n = in.a.nowned;    // the first of the copied atoms
   s.pinned.reserve(n);
-  f.reserve(n);
+  if (peratom) f.reserve(n);
   const auto enqueue = [&] {
-    engine->evaluate_first(atoms, 0, selected->s(), stream);
-    selected->evaluate(stream);
-    selected->enqueue_result(stream);
-    selected->enqueue_numbers(s.pinned.data(), f.data(), n, stream);
+    engine->evaluate_first(atoms, 0, selected_function->s(), stream);
+    selected_function->evaluate(stream);
+    selected_function->enqueue_numbers(s.pinned.data(), peratom ? f.data() : nullptr, n, stream);
     numbers_copied.record(stream);
-    if (want & (DERIVATIVES | VIRIAL))
-      engine->evaluate_second({want}, {selected->dSds(), owners.device.data()}, stream);
+    if (has_second)
+      engine->evaluate_second({want}, {selected_function->dSds(), owners.device.data()}, stream);
     paired.record(stream);
     engine->enqueue_result(stream);
     if (peratom) engine->enqueue_peratom(stream);
   };
   const Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
-  const auto of_atoms = selected->result(stream);
+  const auto of_atoms = selected_function->result();
   if (of_atoms.bad >= 0) return false;
   numbers_copied.wait("computing a function of coordination numbers");
-  take_numbers(*in.second, n, want, peratom, function.f);
+  add_coordination_numbers(*in.second, n, want, peratom, peratom ? function.f : nullptr);
   if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
   result.value = of_atoms.value;
   std::copy_n(totals.virial, 6, result.virial);
@@ -230,7 +245,7 @@ Contribution StagedCells::evaluate_function(const CellsInput &in, bool is_evalua
   };
   Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
   check(cudaStreamSynchronize(stream), "computing coordination numbers");
-  take_numbers(function, n, want, peratom, nullptr);
+  add_coordination_numbers(function, n, want, peratom, nullptr);
   result.value = totals.value;
   result.timings.tested = totals.tested;
 

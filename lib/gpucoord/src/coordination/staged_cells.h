@@ -49,10 +49,11 @@ class StagedCells {
   Totals evaluate_kept_pairs(const CellsInput &, bool is_evaluated_once, const Enqueue &,
                              cudaStream_t);
   void select_function(const DeviceFunction &, cudaStream_t);
+  bool send_owners(const int *owner, cudaStream_t);
   bool evaluate_on_device(const CellsInput &, bool is_evaluated_once, unsigned want,
                           double *peratom, Contribution &, cudaStream_t);
-  void take_numbers(const SecondPass &, int n, unsigned want, double *peratom,
-                    double *f_of_atoms) const;
+  void add_coordination_numbers(const SecondPass &, int n, unsigned want, double *peratom,
+                                double *f_of_atoms) const;
   Contribution evaluate_function(const CellsInput &, bool is_evaluated_once, unsigned want,
                                  double *peratom, cudaStream_t);
 
@@ -68,14 +69,16 @@ class StagedCells {
   std::vector<int> rows;    // rows of x of the copied atoms
   Staged<Position> positions;
   Staged<int> masks, types;
-  // For functions of coordination numbers: numbers of atoms, the function that the GPU evaluates,
-  // and the copied atom whose image each copied atom is.
+  // Functions of coordination numbers: s_i, f(s_i), and weights that the caller gives.
   Staged<double> s, atom_weights;
   PinnedBuffer<double> f;
-  std::shared_ptr<ResidentFunction> selected;    // with these atoms; null: none
-  Staged<int> owners;
-  std::vector<int> index_of_row;
   Event numbers_copied;
+  // The function on the GPU, with these atoms; null: none.
+  std::shared_ptr<ResidentFunction> selected_function;
+  // Of each copied atom, the copied atom whose image it is.
+  Staged<int> owners;
+  enum class Owners { UNKNOWN, SELECTED, MISSING } known_owners = Owners::UNKNOWN;
+  std::vector<int> index_of_row;
   TimedEvent copied, binned, paired;
 };
 

@@ -234,7 +234,6 @@ namespace {
       arg.bad = bad.data();
       arg.report = report.data();
       arg.report_on_host = report_host.data();
-      is_reported = false;
       using Kind = AtomFunctionKind;
       switch (options.kind) {
         case Kind::SUM:
@@ -249,15 +248,8 @@ namespace {
     }
 
     const double *sum() const override { return &report.data()->value; }
-    void enqueue_result(DeviceStream stream_of_result) override
+    Result result() override
     {
-      reported.record(stream_of_result);
-      copied += sizeof(Report);
-      is_reported = true;
-    }
-    Result result(DeviceStream stream_of_result) override
-    {
-      if (!is_reported) enqueue_result(stream_of_result);
       reported.wait("computing a function of coordination numbers");
       const Report &found = report_host[0];
       return {found.value, found.bad == Report::NONE ? -1 : found.bad, found.s_of_bad,
@@ -266,7 +258,7 @@ namespace {
     void enqueue_numbers(double *s, double *f, int n, DeviceStream stream_of_copy) override
     {
       copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
-      copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (f) copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
     }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
     {
@@ -334,6 +326,8 @@ namespace {
       const unsigned blocks = std::clamp(blocks_of(arg.n), 1u, MAX_BLOCKS);
       launch_kernel("launching evaluate_atoms", evaluate_atoms<Function>, true, {blocks, THREADS},
                     stream, arg, function);
+      reported.record(stream);
+      copied += sizeof(Report);
     }
 
     void launch_threshold()
@@ -367,7 +361,6 @@ namespace {
     DeviceBuffer<Report> report;
     PinnedBuffer<Report> report_host;
     Event reported;
-    bool is_reported = false;    // its copy has been enqueued for result()
   };
 
 }    // namespace
