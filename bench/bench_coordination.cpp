@@ -274,7 +274,6 @@ int main(int argc, char **argv)
   gpucoord::DeviceFunction on_device;
   on_device.options = function_options(mean);
   on_device.owner = owner.data();
-  on_device.f = f.data();
   if (gpucoord::can_be_resident(on_device.options)) second.on_device = &on_device;
   std::vector<double> total, copies, bins, pairs, reduction, pairs_only, of_function;
   for (int k = 0; k <= repeats; ++k) {

@@ -123,7 +123,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   if (may_be_on_gpu) {
     if (share.want & (DERIVATIVES | VIRIAL) && version_of_owners != cells_version) find_owners();
     on_gpu->owner = owner_of_atom.data();
-    on_gpu->f = of.f.data();
+    on_gpu->f = share.is_for_forces ? nullptr : of.f.data();    // biases read gradients alone
     second.on_device = on_gpu.get();
   }
   const auto mine = evaluate_path(share.path, share.want, share.peratom, reference, &second);

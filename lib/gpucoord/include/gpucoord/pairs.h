@@ -40,7 +40,8 @@ struct DeviceFunction;    // resident_function.h
 // finds the derivatives of the sum of w_i s_i, with the weights w_i = f'(s_i), which the caller
 // gives.
 struct SecondPass {
-  double *s = nullptr;    // [nlocal] the first pass adds s_i, by row of the per-atom output
+  // [nlocal] the first pass adds s_i, by row of the per-atom output, unless on_device evaluates f.
+  double *s = nullptr;
   // Called once, between the passes, on the thread of the caller, unless on_device evaluates f.
   // Returns the weights, [nweights] as the inputs of the engines say; null: there is no second
   // pass, and S has no derivatives.

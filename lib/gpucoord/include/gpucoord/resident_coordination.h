@@ -35,6 +35,9 @@ class GPUCOORD_API ResidentCoordination : public Variable {
   // weights. Its value and column 0 are 0. It reads the positions of the first one. Throws
   // DeviceError.
   virtual void evaluate_second(const Request &, const DeviceWeights &, DeviceStream) = 0;
+  // After evaluate_second(), before enqueue_peratom(): enqueues column 0 = s of the atoms of a.
+  // Returns false, and enqueues nothing, if an atom may have several rows.
+  virtual bool set_first_column(const double *s, DeviceStream) = 0;
 
   // Enqueues the copy of the per-atom output of the last evaluation to the host. Waits if pairs
   // were found since the last call.

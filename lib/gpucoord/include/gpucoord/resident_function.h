@@ -49,7 +49,7 @@ class GPUCOORD_API ResidentFunction {
   };
   // Waits for the last evaluation. Throws DeviceError.
   virtual Result result() = 0;
-  // Enqueues copies of s and f of the first n owned atoms to the host; f null: not copied. Throws
+  // Enqueues copies of s and f of the first n owned atoms to the host; null: not copied. Throws
   // DeviceError.
   virtual void enqueue_numbers(double *s, double *f, int n, DeviceStream) = 0;
   // Waits, and copies s and f to the host, [nlocal]. Throws DeviceError.
@@ -79,7 +79,7 @@ struct DeviceFunction {
   // [nall] the owned atom whose image each atom is, equal for inputs of the same version; not read
   // if only the value is wanted.
   const int *owner = nullptr;
-  // [a.nowned] set to f of the atoms, in the order of group a; not used without derivatives.
+  // [a.nowned] set to f of the atoms, in the order of group a; null: not wanted.
   double *f = nullptr;
 
   // Set by the backend. Not evaluated: an f or dS/ds is bad (ResidentFunction::Result), or the

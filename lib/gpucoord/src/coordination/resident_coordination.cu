@@ -91,6 +91,14 @@ namespace {
     if (r < n) s[atom[r]] += sums[r];
   }
 
+  // sums: [n][columns]
+  __global__ void write_first_column(const double *s, const int *atom, int n, int columns,
+                                     double *sums)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r < n) sums[static_cast<std::size_t>(columns) * r] = s[atom ? atom[r] : r];
+  }
+
   __global__ void scale_total(WarpSums *total, double factor)
   {
     total->value *= factor;
@@ -180,6 +188,34 @@ namespace {
         second.weights = weights.data();
       }
       run(second, stream);
+    }
+    bool set_first_column(const double *s, DeviceStream stream) override
+    {
+      std::vector<int> parts;    // of the rows of group a
+      for (const ResidentPairs::Rows &rows : pairs->rows())
+        if (rows.view.nvalue > 0) parts.push_back(rows.part_i);
+      std::sort(parts.begin(), parts.end());
+      if (std::adjacent_find(parts.begin(), parts.end()) != parts.end()) return false;
+      const int columns = peratom_columns(wanted);
+      const ResidentPairs::Rows *before = nullptr;
+      std::size_t first = 0;
+      const auto write = [&](const ResidentPairs::Rows &rows) {
+        const int n = rows.view.nvalue;
+        if (n > 0 && &rows != before) {    // the passes of further formulas leave 0
+          write_first_column<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
+              s, rows.view.atom, n, columns, sums.data() + first * columns);
+          check(cudaGetLastError(), "launching write_first_column");
+        }
+        before = &rows;
+        first += rows.view.n;
+      };
+      if (pairs->in_bins())
+        for (const ResidentPairs::Rows &rows : pairs->rows()) write(rows);
+      else
+        for_each_pass(true, [&](const ResidentPairs::Rows &rows, const auto &) {
+          write(rows);
+        });
+      return true;
     }
     void add_forces_and_tally(const DeviceAtoms &atoms, unsigned want, const DeviceForces &forces,
                               DeviceStream stream) override

@@ -141,16 +141,15 @@ Totals StagedCells::evaluate_kept_pairs(const CellsInput &in, bool is_evaluated_
   return engine->result(stream);
 }
 
-// Adds s_i of the first n copied atoms to the caller's, and sets f_of_atoms if it is not null.
-void StagedCells::add_coordination_numbers(const SecondPass &function, int n, unsigned want,
-                                           double *peratom, double *f_of_atoms) const
+// Adds s_i of the first n copied atoms to s_of_rows and to column 0; null: not.
+void StagedCells::add_coordination_numbers(int n, unsigned want, double *s_of_rows,
+                                           double *peratom) const
 {
   const int columns = peratom_columns(want);
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 4096)
   for (int k = 0; k < n; ++k) {
-    function.s[rows[k]] += s.pinned[k];
+    if (s_of_rows) s_of_rows[rows[k]] += s.pinned[k];
     if (peratom) peratom[columns * static_cast<std::size_t>(rows[k])] += s.pinned[k];
-    if (f_of_atoms) f_of_atoms[k] = f[k];
   }
 }
 
@@ -198,24 +197,28 @@ bool StagedCells::evaluate_on_device(const CellsInput &in, bool is_evaluated_onc
   const bool has_second = want & (DERIVATIVES | VIRIAL);
   if (has_second && !send_owners(function.owner, stream)) return false;
   const int n = in.a.nowned;    // the first of the copied atoms
-  s.pinned.reserve(n);
-  if (peratom) f.reserve(n);
+  if (peratom) s.pinned.reserve(n);
+  if (function.f) f.reserve(n);
+  bool s_is_in_sums = false;
   const auto enqueue = [&] {
     engine->evaluate_first(atoms, 0, selected_function->s(), stream);
     selected_function->evaluate(stream);
-    selected_function->enqueue_numbers(s.pinned.data(), peratom ? f.data() : nullptr, n, stream);
-    numbers_copied.record(stream);
     if (has_second)
       engine->evaluate_second({want}, {selected_function->dSds(), owners.device.data()}, stream);
+    s_is_in_sums = peratom && engine->set_first_column(selected_function->s(), stream);
     paired.record(stream);
     engine->enqueue_result(stream);
+    selected_function->enqueue_numbers(peratom && !s_is_in_sums ? s.pinned.data() : nullptr,
+                                       function.f ? f.data() : nullptr, n, stream);
+    numbers_copied.record(stream);
     if (peratom) engine->enqueue_peratom(stream);
   };
   const Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
   const auto of_atoms = selected_function->result();
   if (of_atoms.bad >= 0) return false;
   numbers_copied.wait("computing a function of coordination numbers");
-  add_coordination_numbers(*in.second, n, want, peratom, peratom ? function.f : nullptr);
+  if (peratom && !s_is_in_sums) add_coordination_numbers(n, want, nullptr, peratom);
+  if (function.f) std::copy_n(f.data(), n, function.f);
   if (peratom) engine->add_peratom(peratom, rows.data(), nthreads);
   result.value = of_atoms.value;
   std::copy_n(totals.virial, 6, result.virial);
@@ -245,7 +248,7 @@ Contribution StagedCells::evaluate_function(const CellsInput &in, bool is_evalua
   };
   Totals totals = evaluate_kept_pairs(in, is_evaluated_once, enqueue, stream);
   check(cudaStreamSynchronize(stream), "computing coordination numbers");
-  add_coordination_numbers(function, n, want, peratom, nullptr);
+  add_coordination_numbers(n, want, function.s, peratom);
   result.value = totals.value;
   result.timings.tested = totals.tested;
 

@@ -52,8 +52,7 @@ class StagedCells {
   bool send_owners(const int *owner, cudaStream_t);
   bool evaluate_on_device(const CellsInput &, bool is_evaluated_once, unsigned want,
                           double *peratom, Contribution &, cudaStream_t);
-  void add_coordination_numbers(const SecondPass &, int n, unsigned want, double *peratom,
-                                double *f_of_atoms) const;
+  void add_coordination_numbers(int n, unsigned want, double *s_of_rows, double *peratom) const;
   Contribution evaluate_function(const CellsInput &, bool is_evaluated_once, unsigned want,
                                  double *peratom, cudaStream_t);
 

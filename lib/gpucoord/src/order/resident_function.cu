@@ -257,7 +257,7 @@ namespace {
     }
     void enqueue_numbers(double *s, double *f, int n, DeviceStream stream_of_copy) override
     {
-      copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
+      if (s) copy(s, of_s.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
       if (f) copy(f, of_f.data(), n, cudaMemcpyDeviceToHost, stream_of_copy);
     }
     void copy_numbers(double *s, double *f, DeviceStream stream_of_copy) override
