@@ -26,7 +26,7 @@ SHARED = {
 PUBLIC = {
     "core": {"archive", "box", "counters", "export", "types"},
     "switching": {"switch_functions", "switch_table", "switching"},
-    "pairs": {"pair_pass", "pairs", "variable"},
+    "pairs": {"contribution", "pair_pass", "pairs", "variable"},
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},

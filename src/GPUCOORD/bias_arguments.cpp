@@ -43,7 +43,8 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
   if (!variable)
     error->all(FLERR, iarg,
-               "{} {} collective variables (computes of style coord/gpu or coord/custom), but "
+               "{} {} collective variables (computes of style coord/gpu, coord/orientorder or "
+               "coord/custom), but "
                "compute {} is of style {}",
                command, verb, name, compute->style);
   if (!variable->why_no_bias().empty())

@@ -131,8 +131,8 @@ void ComputeCoordCustom::parse_children(int narg, char **arg)
     const auto *const variable = dynamic_cast<CollectiveVariable *>(compute);
     if (!variable)
       error->all(FLERR, iarg + 1,
-                 "Compute coord/custom takes collective variables (computes of style coord/gpu or "
-                 "coord/custom), but compute {} is of style {}",
+                 "Compute coord/custom takes collective variables (computes of style coord/gpu, "
+                 "coord/orientorder or coord/custom), but compute {} is of style {}",
                  compute_id, compute->style);
     if (!variable->why_no_bias().empty())
       error->all(FLERR, iarg + 1, "Compute coord/custom cannot take compute {}: {}", compute_id,

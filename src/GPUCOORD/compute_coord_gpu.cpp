@@ -48,16 +48,10 @@ using Engine = CoordArguments::Engine;
 /* ---------------------------------------------------------------------- */
 
 ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
-    Compute(lmp, narg, arg), list(nullptr), list_version(0), list_ncalls(-1), nevaluations{},
-    scale(1.0), warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN),
-    known_value(0.0), last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
-    nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
+    ComputeCoordGPU(lmp, narg, arg, [&] {
+      return std::make_unique<CoordArguments>(lmp, narg, arg);
+    })
 {
-  args = std::make_unique<CoordArguments>(lmp, narg, arg);
-  if (args->function) {
-    function = std::make_unique<gpucoord::AtomFunction>(*args->function);
-    comm_forward = 1;
-  }
   backend =
       std::make_unique<Backend>(lmp, args->device, "Compute coord/gpu", args->device_position);
   if (function && backend->is_cuda() && comm->nprocs == 1 &&
@@ -65,8 +59,21 @@ ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg) :
     on_gpu = std::make_unique<gpucoord::DeviceFunction>();
     on_gpu->options = *args->function;
   }
+}
+
+ComputeCoordGPU::ComputeCoordGPU(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
+    Compute(lmp, narg, arg), args(read()), name(fmt::format("Compute {} {}", args->style, id)),
+    list(nullptr), list_version(0), list_ncalls(-1), nevaluations{}, scale(1.0),
+    warned_empty(false), groupbit2(0), nmax(0), wanted(0), where(Where::UNKNOWN), known_value(0.0),
+    last_path(Path::CELLS), version_of_owners(0), nowned_a(0), nowned_b(0),
+    nlocal_selected(NOT_SELECTED), cells_version(0), last_build(-1, -1)
+{
+  if (args->function) {
+    function = std::make_unique<gpucoord::AtomFunction>(*args->function);
+    comm_forward = 1;
+  }
   table = std::make_unique<gpucoord::SwitchTable>(args->table());
-  gather = std::make_unique<CoordGather>(lmp, fmt::format("Compute coord/gpu {}", id));
+  gather = std::make_unique<CoordGather>(lmp, name);
 
   const bool is_sum = !function || function->is_sum();
   const int extensive = is_sum && args->norm == CoordArguments::Norm::SUM ? 1 : 0;
@@ -94,14 +101,13 @@ void ComputeCoordGPU::init()
   if (!args->group2.empty()) {
     const int igroup2 = group->find(args->group2);
     if (igroup2 < 0)
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Compute coord/gpu {}: group {} no longer exists - keep it while the compute uses it", id,
-          args->group2);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: group {} no longer exists - keep it while the compute uses it", name,
+                 args->group2);
     groupbit2 = group->bitmask[igroup2];
   }
 
-  backend->init(*table, args->precision, fmt::format("Compute coord/gpu {}", id));
+  init_backend();
 
   const Path path = last_path = choose_path(current_box());
   if (path == Path::CELLS || path == Path::LIST) {
@@ -111,17 +117,16 @@ void ComputeCoordGPU::init()
     check_ghost_shell(cutghost);
     const std::string why = GhostRange::why_ghosts_too_many(
         cutghost, table->dmax() + neighbor->skin, atom, comm, domain, force);
-    if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: {}", id, why);
+    if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
   }
 
   // Neighbor hands out lists again only where requests have changed: keep the last one
   if (args->engine == Engine::LIST) {
     if (neighbor->style == Neighbor::MULTI)
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Compute coord/gpu {}: engine list cannot use neighbor style multi - use style bin or "
-          "nsq, or engine cells",
-          id);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: engine list cannot use neighbor style multi - use style bin or "
+                 "nsq, or engine cells",
+                 name);
     auto *request = neighbor->add_request(this, NeighConst::REQ_FULL | NeighConst::REQ_OCCASIONAL);
     request->set_cutoff(table->dmax() + neighbor->skin);
     ++list_version;
@@ -145,6 +150,16 @@ void ComputeCoordGPU::init_list(int /*id*/, NeighList *ptr)
   list = ptr;
 }
 
+void ComputeCoordGPU::init_backend()
+{
+  backend->init(*table, args->precision, name);
+}
+
+DeviceChoice &ComputeCoordGPU::device_choice() const
+{
+  return *backend;
+}
+
 /* ----------------------------------------------------------------------
    Returns the current box.
 ------------------------------------------------------------------------- */
@@ -158,7 +173,7 @@ gpucoord::Box ComputeCoordGPU::current_box() const
   try {
     return gpucoord::make_box(edges, periodic);
   } catch (const std::exception &e) {
-    error->all(FLERR, Error::NOLASTLINE, "Compute coord/gpu {}: {}", id, e.what());
+    error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, e.what());
   }
 }
 
@@ -179,15 +194,15 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
     if (!table->has_end())
       error->all(
           FLERR, Error::NOLASTLINE,
-          "Compute coord/gpu {}: the range{} has no end, so all images of an atom are in range - "
+          "{}: the range{} has no end, so all images of an atom are in range - "
           "say image minimum, or give dmax below {:.10g}, half the shortest period of the box",
-          id, args->of_longest(), limit);
+          name, args->of_longest(), limit);
     error->all(
         FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
+        "{}: dmax {:.10g}{}{} is not below {:.10g}, half the shortest period of "
         "the box, so several images of one atom are in range - give a smaller dmax, or say image "
         "minimum{}",
-        id, dmax, args->of_longest(),
+        name, dmax, args->of_longest(),
         std::isnan(args->longest().options.dmax) ? " (the default)" : "", limit,
         args->engine == Engine::ALLPAIRS ? "" : " or image all");
   }
@@ -200,11 +215,10 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
       return Path::ALLPAIRS;
     default:
       if (ghosts_differ)
-        error->all(
-            FLERR, Error::NOLASTLINE,
-            "Compute coord/gpu {}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
-            "shortest period of the box, needs engine allpairs or auto",
-            id, dmax, args->of_longest(), limit);
+        error->all(FLERR, Error::NOLASTLINE,
+                   "{}: image minimum with dmax {:.10g}{}, not below {:.10g}, half the "
+                   "shortest period of the box, needs engine allpairs or auto",
+                   name, dmax, args->of_longest(), limit);
       return args->engine == Engine::LIST ? Path::LIST : Path::CELLS;
   }
 }
@@ -216,25 +230,24 @@ ComputeCoordGPU::Path ComputeCoordGPU::choose_path(const gpucoord::Box &current)
 
 void ComputeCoordGPU::check_ghost_shell(double cutghost) const
 {
+  const auto or_allpairs = [this](const char *verb) {
+    return args->takes("engine") ? fmt::format(", or {}engine allpairs with image minimum", verb)
+                                 : "";
+  };
   if (comm->mode != Comm::SINGLE)
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify mode multi - use mode "
-        "single, or engine allpairs with image minimum",
-        id);
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: cannot use the ghost atoms of comm_modify mode multi - use mode single{}", name,
+               or_allpairs(""));
   if (GhostAtoms::are_of_a_group(comm))
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: cannot use the ghost atoms of comm_modify group - remove it, or "
-        "use engine allpairs with image minimum",
-        id);
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: cannot use the ghost atoms of comm_modify group - remove it{}", name,
+               or_allpairs("use "));
   const double need = table->dmax() + neighbor->skin;
   if (need > cutghost * (1.0 + 1e-9))
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
-        "comm_modify cutoff {} or more",
-        id, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
+               "comm_modify cutoff {} or more",
+               name, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
 }
 
 /* ----------------------------------------------------------------------
@@ -249,11 +262,10 @@ void ComputeCoordGPU::check_list_is_complete()
                            neighbor->special_flag[3] == 0};
   if (!dropped[0] && !dropped[1] && !dropped[2]) return;
   if (atom->molecular == Atom::TEMPLATE)
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: engine list cannot tell which bonded pairs of zero special_bonds "
-        "weight atom_style template leaves out of the neighbor list - use engine cells",
-        id);
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: engine list cannot tell which bonded pairs of zero special_bonds "
+               "weight atom_style template leaves out of the neighbor list - use engine cells",
+               name);
 
   tagint bad[2] = {0, 0};
   for (int t = 0; t < nowned_a && !bad[0]; ++t) {
@@ -277,11 +289,10 @@ void ComputeCoordGPU::check_list_is_complete()
   MPI_Allreduce(&mine, &any, 1, MPI_DOUBLE_INT, MPI_MAXLOC, world);
   if (any.value == 0.0) return;
   MPI_Bcast(bad, 2, MPI_LMP_TAGINT, any.rank, world);
-  error->all(
-      FLERR, Error::NOLASTLINE,
-      "Compute coord/gpu {}: engine list would miss bonded pairs of zero special_bonds weight, "
-      "such as atom IDs {} and {} - use engine cells",
-      id, bad[0], bad[1]);
+  error->all(FLERR, Error::NOLASTLINE,
+             "{}: engine list would miss bonded pairs of zero special_bonds weight, "
+             "such as atom IDs {} and {} - use engine cells",
+             name, bad[0], bad[1]);
 }
 
 /* ----------------------------------------------------------------------
@@ -407,16 +418,15 @@ std::string ComputeCoordGPU::failure(Path path, const char *what, const char *wa
   const std::string others = path == Path::CELLS || path == Path::LIST
       ? fmt::format("{} ghost atoms", index_a.size() + index_b.size() - nowned)
       : fmt::format("{} atoms gathered over ranks", gather->natoms());
-  return fmt::format(
-      "Compute coord/gpu {}: rank {} failed with {} owned atoms of the groups and {}: {} - {}", id,
-      comm->me, nowned, others, what, way_out);
+  return fmt::format("{}: rank {} failed with {} owned atoms of the groups and {}: {} - {}", name,
+                     comm->me, nowned, others, what, way_out);
 }
 
 ComputeCoordGPU::Path ComputeCoordGPU::begin_evaluation(bool ghosts_are_current)
 {
   if (!is_initialized())
-    error->all(FLERR, Error::NOLASTLINE,
-               "Compute coord/gpu {} is used before a run has set it up - use run 0 first", id);
+    error->all(FLERR, Error::NOLASTLINE, "{} is used before a run has set it up - use run 0 first",
+               name);
   box = current_box();
   const Path path = last_path = choose_path(box);
   if (path == Path::CELLS || path == Path::LIST) {
@@ -439,14 +449,14 @@ void ComputeCoordGPU::compute_share(Share &share)
   if (path == Path::LIST) {
     if (neighbor->exclude)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: engine list would miss the pairs that neigh_modify exclude "
+                 "{}: engine list would miss the pairs that neigh_modify exclude "
                  "takes from the neighbor list - use engine cells",
-                 id);
+                 name);
     if (neighbor->includegroup)
       error->all(FLERR, Error::NOLASTLINE,
-                 "Compute coord/gpu {}: engine list would miss the atoms that neigh_modify include "
+                 "{}: engine list would miss the atoms that neigh_modify include "
                  "leaves out of the neighbor list - use engine cells",
-                 id);
+                 name);
     // In KOKKOS runs, a build at the timestep of the last one does not make occasional lists due:
     // run 0 twice
     if (lmp->kokkos && list_ncalls != neighbor->ncalls)
@@ -469,12 +479,10 @@ void ComputeCoordGPU::compute_share(Share &share)
           : gather->pairs_of_ids(box, args->id_pairs, groupbit, group->names[igroup]);
   }
 
-  if (function) begin_function(path);
+  begin_share(share);
   if (!share.bad_atom) {
     try {
-      share.mine = function ? evaluate_function(share, false)
-                            : evaluate_path(path, share.want, share.peratom, false, nullptr);
-      if (!function) share.value = share.mine.value;
+      evaluate_share(share);
     } catch (const gpucoord::DeviceError &e) {
       share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
@@ -483,10 +491,17 @@ void ComputeCoordGPU::compute_share(Share &share)
   }
   // Other ranks wait for the numbers of this one. Gathered atoms are the same on all ranks.
   const bool can_fail_alone = path == Path::CELLS || path == Path::LIST || !share.bad_atom;
-  if (function && !of.is_reduced && can_fail_alone) {
-    of.rows.clear();
-    weigh(share);
+  if (can_fail_alone) take_part(share);
+}
+
+void ComputeCoordGPU::evaluate_share(Share &share)
+{
+  if (function) {
+    share.mine = evaluate_function(share, false);
+    return;
   }
+  share.mine = evaluate_path(share.path, share.want, share.peratom, false, nullptr);
+  share.value = share.mine.value;
 }
 
 /* ----------------------------------------------------------------------
@@ -552,6 +567,7 @@ void ComputeCoordGPU::share(double *numbers)
     for (std::size_t k = 0; k < n; ++k) numbers[10] += 0.0 * running.peratom[k];
   }
   numbers[11] = running.failed.empty() ? 0.0 : 1.0;
+  numbers[12] = 0.0;    // for derived styles
 }
 
 double ComputeCoordGPU::finish_evaluation(const double *sum)
@@ -560,19 +576,17 @@ double ComputeCoordGPU::finish_evaluation(const double *sum)
   if (sum[9] > 0.0) {
     bigint any_bad;
     MPI_Allreduce(&running.bad_atom, &any_bad, 1, MPI_LMP_BIGINT, MPI_MAX, world);
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: the position of {} is not a finite number - the simulation is "
-        "unstable, or positions were set wrongly",
-        id, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: the position of {} is not a finite number - the simulation is "
+               "unstable, or positions were set wrongly",
+               name, atom->tag_enable ? fmt::format("atom ID {}", any_bad) : "an atom");
   }
-  if (sum[11] > 0.0) backend->stop(running.failed);
+  if (sum[11] > 0.0) device_choice().stop(running.failed);
   if (!std::isfinite(std::accumulate(sum, sum + 7, sum[10])))
-    error->all(
-        FLERR, Error::NOLASTLINE,
-        "Compute coord/gpu {}: S or a derivative is not a finite number, although all positions "
-        "are - {} has none at some distance",
-        id, functions_in_words() + (function ? " or function " + function->description() : ""));
+    error->all(FLERR, Error::NOLASTLINE,
+               "{}: S or a derivative is not a finite number, although all positions "
+               "are - {} has none at some distance",
+               name, functions_in_words() + (function ? " or " + description() : ""));
   if (args->check_every && nevaluations[want] % args->check_every == 0)
     with_memory([&] {
       compare_with_reference(running);
@@ -616,11 +630,10 @@ template <class Work> void ComputeCoordGPU::with_memory(const Work &work) const
 
 void ComputeCoordGPU::out_of_memory() const
 {
-  error->one(
-      FLERR, Error::NOLASTLINE,
-      "Compute coord/gpu {}: out of memory on rank {} with {} atoms of the groups - use more "
-      "ranks or a smaller dmax",
-      id, comm->me, index_a.size() + index_b.size());
+  error->one(FLERR, Error::NOLASTLINE,
+             "{}: out of memory on rank {} with {} atoms of the groups - use more "
+             "ranks or a smaller dmax",
+             name, comm->me, index_a.size() + index_b.size());
 }
 
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)

@@ -26,6 +26,7 @@ ComputeStyle(coord/gpu,ComputeCoordGPU);
 #include "gpucoord/resident_function.h"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -35,6 +36,9 @@ namespace LAMMPS_NS {
 class CoordArguments;
 class Backend;
 class CoordGather;
+class DeviceChoice;
+
+// Compute coord/gpu, and the base of styles that evaluate other numbers of atoms by engine cells.
 
 class ComputeCoordGPU : public Compute, public CollectiveVariable {
  public:
@@ -66,6 +70,10 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void add_gradients(double factor, double **array, int first_column) const override;
 
  protected:
+  // A derived style reads its own arguments, which name a function, and has its own backend.
+  using ReadArguments = std::function<std::unique_ptr<CoordArguments>()>;
+  ComputeCoordGPU(class LAMMPS *, int, char **, const ReadArguments &);
+
   enum class Path { CELLS, LIST, ALLPAIRS, PAIRS };
 
   // The value and the gradients of this force evaluation: not known; enqueued on the GPU; started;
@@ -89,13 +97,27 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // KOKKOS: enqueues the evaluation on the GPU where the atoms are resident.
   virtual void start_share(Share &) {}
   virtual void compute_share(Share &);
+  // Prepares the numbers of atoms of a function.
+  virtual void begin_share(const Share &);
+  // Collective. Sets the value and the contribution of this rank. May throw DeviceError and
+  // bad_alloc.
+  virtual void evaluate_share(Share &);
+  // Collective. After a failure of this rank: makes the communication that evaluate_share() has not
+  // made, because other ranks wait for it.
+  virtual void take_part(Share &);
+  // Collective. The share of this rank by plain loops.
+  virtual gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
+  virtual double finish_evaluation(const double *sums);
+  virtual void init_backend();
+  virtual DeviceChoice &device_choice() const;
+  // The function, for the setup line and errors; empty: S is a sum over pairs.
+  virtual std::string description() const;
   // KOKKOS: whether gradients stay elsewhere than in array_atom.
   virtual bool keeps_gradients(const Share &) const { return false; }
   virtual std::string data_path(Path) const;
 
   double evaluate(unsigned want, bool is_for_forces = false);
   void start_evaluation(unsigned want, bool is_for_forces);
-  double finish_evaluation(const double *sums);
   template <class Work> void with_memory(const Work &) const;
   [[noreturn]] void out_of_memory() const;
   Path begin_evaluation(bool ghosts_are_current);
@@ -110,10 +132,11 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   gpucoord::Contribution evaluate_path(Path, unsigned want, double *peratom, bool reference,
                                        const gpucoord::SecondPass *);
   gpucoord::Contribution evaluate_function(Share &, bool reference);
-  gpucoord::Contribution evaluate_reference(const Share &, double *peratom);
   void begin_function(Path);
+  void list_rows();
   void find_owners();
   const double *weigh(Share &);
+  gpucoord::AtomFunction::Reduce reduction() const;
   std::string not_finite(int row, double s) const;
   std::string of_atom(int row) const;
   void set_histogram();
@@ -123,10 +146,15 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   void print_setup(Path);
   std::string functions_in_words() const;
 
-  std::unique_ptr<CoordArguments> args;
+  const std::unique_ptr<CoordArguments> args;
+  const std::string name;    // 'Compute coord/gpu ID', the beginning of messages
   std::unique_ptr<gpucoord::AtomFunction> function;    // null: S is the sum of s(r_ij) over pairs
   std::unique_ptr<gpucoord::SwitchTable> table;
-  std::unique_ptr<Backend> backend;
+  std::unique_ptr<Backend> backend;    // null: the style has its own
+  // Words for the numbers of atoms in messages.
+  struct NumberWords {
+    const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers";
+  } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;
   std::int64_t list_version;

@@ -55,15 +55,14 @@ void ComputeCoordGPU::compare_with_reference(const Share &share)
   const auto compare = [this](const char *what, double magnitude, double difference) {
     const double limit = args->check_tolerance * MAX(1.0, magnitude);
     if (!(difference <= limit))
-      error->all(
-          FLERR, Error::NOLASTLINE,
-          "Compute coord/gpu {}: check: {} differs by {:.3g} from the reference of magnitude "
-          "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
-          id, what, difference, magnitude, limit);
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: check: {} differs by {:.3g} from the reference of magnitude "
+                 "{:.6g}, more than {:.3g} - use a higher precision, or report a bug",
+                 name, what, difference, magnitude, limit);
   };
   compare("S (before norm)", fabs(total[0]), fabs(difference_sums[0]));
   if (peratom) {
-    compare("s_i", peaks[0], peaks[1]);
+    compare(words.number, peaks[0], peaks[1]);
     compare("dS/dx", peaks[2], peaks[3]);
     compare("the virial of an atom", peaks[4], peaks[5]);
   }

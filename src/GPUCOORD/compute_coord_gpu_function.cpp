@@ -31,7 +31,7 @@ using gpucoord::VIRIAL;
    The owned atoms whose coordination numbers count, and memory.
 ------------------------------------------------------------------------- */
 
-void ComputeCoordGPU::begin_function(Path path)
+void ComputeCoordGPU::list_rows()
 {
   if (args->groups == CoordArguments::Groups::PAIRS_FILE) {    // each first atom once
     of.rows.clear();
@@ -44,10 +44,27 @@ void ComputeCoordGPU::begin_function(Path path)
     of.rows.assign(index_a.begin(), index_a.begin() + nowned_a);
   for (auto *numbers : {&of.s, &of.f, &of.slope}) numbers->resize(of.rows.size());
   of.s_of_atoms.assign(atom->nlocal, 0.0);
+  of.is_reduced = false;
+}
+
+void ComputeCoordGPU::begin_function(Path path)
+{
+  list_rows();
   const bool has_ghosts = path == Path::CELLS || path == Path::LIST;
   // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
   of.weights.assign(has_ghosts ? atom->nmax : atom->nlocal, 0.0);
-  of.is_reduced = false;
+}
+
+void ComputeCoordGPU::begin_share(const Share &share)
+{
+  if (function) begin_function(share.path);
+}
+
+void ComputeCoordGPU::take_part(Share &share)
+{
+  if (!function || of.is_reduced) return;
+  of.rows.clear();
+  weigh(share);
 }
 
 // Finds the owned atom whose image each atom is.
@@ -70,12 +87,8 @@ try {
   of.is_reduced = true;
   const auto n = static_cast<std::int64_t>(of.rows.size());
   for (std::int64_t k = 0; k < n; ++k) of.s[k] = of.s_of_atoms[of.rows[k]];
-  const auto reduce = [this](double *numbers, int count, gpucoord::AtomFunction::Reduction by) {
-    const bool is_sum = by == gpucoord::AtomFunction::Reduction::SUM;
-    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, is_sum ? MPI_SUM : MPI_MAX, world);
-  };
   const auto result =
-      function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduce, comm->nthreads);
+      function->evaluate(n, of.s.data(), of.f.data(), of.slope.data(), reduction(), comm->nthreads);
   share.value = function->is_sum() || comm->me == 0 ? result.value : 0.0;
   if (result.bad >= 0) share.failed = not_finite(of.rows[result.bad], of.s[result.bad]);
   if (!(share.want & (DERIVATIVES | VIRIAL))) return nullptr;
@@ -94,13 +107,21 @@ try {
   out_of_memory();    // other ranks wait for this one
 }
 
-// Returns the error of a function that is not finite at s of an owned atom.
+// Returns a sum or largest value over ranks.
+gpucoord::AtomFunction::Reduce ComputeCoordGPU::reduction() const
+{
+  return [this](double *numbers, int count, gpucoord::AtomFunction::Reduction by) {
+    const bool is_sum = by == gpucoord::AtomFunction::Reduction::SUM;
+    MPI_Allreduce(MPI_IN_PLACE, numbers, count, MPI_DOUBLE, is_sum ? MPI_SUM : MPI_MAX, world);
+  };
+}
+
+// Returns the error of a function that is not finite at the number s of an owned atom.
 std::string ComputeCoordGPU::not_finite(int row, double s) const
 {
-  return fmt::format("Compute coord/gpu {}: function {} or its derivative is not a finite number "
-                     "at s = {:.10g}{} - use a function that is finite and smooth at all "
-                     "coordination numbers",
-                     id, function->description(), s, of_atom(row));
+  return fmt::format("{}: function {} or its derivative is not a finite number at {} = {:.10g}{} - "
+                     "use a function that is finite and smooth at all {}",
+                     name, function->description(), words.symbol, s, of_atom(row), words.numbers);
 }
 
 std::string ComputeCoordGPU::of_atom(int row) const
@@ -134,7 +155,6 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_function(Share &share, bool ref
   return mine;
 }
 
-// Collective. The share of this rank by plain loops.
 gpucoord::Contribution ComputeCoordGPU::evaluate_reference(const Share &share, double *peratom)
 {
   if (!function) return evaluate_path(share.path, share.want, peratom, true, nullptr);

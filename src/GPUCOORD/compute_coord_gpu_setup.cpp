@@ -39,7 +39,7 @@ void ComputeCoordGPU::print_setup(Path path)
   static const char *const engines[] = {"cells", "list", "allpairs", "pairs"};
   static const char *const precisions[] = {"double", "mixed", "single"};
   std::string mesg = fmt::format(
-      "Compute coord/gpu {}: {}, precision {}, engine {}, {}\n", id, backend->description(),
+      "{}: {}, precision {}, engine {}, {}\n", name, device_choice().description(),
       precisions[static_cast<int>(args->precision)], engines[static_cast<int>(path)],
       data_path(path) +
           (comm->nprocs > 1 ? fmt::format(", S of {} ranks added up by MPI", comm->nprocs) : ""));
@@ -49,16 +49,22 @@ void ComputeCoordGPU::print_setup(Path path)
     if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
     mesg += "\n";
   }
-  if (function) mesg += fmt::format("  function {}\n", function->description());
+  const std::string text = description();
+  if (!text.empty()) mesg += fmt::format("  {}\n", text);
   if (mesg != printed) utils::logmesg(lmp, mesg);
   printed = mesg;
+}
+
+std::string ComputeCoordGPU::description() const
+{
+  return function ? "function " + function->description() : "";
 }
 
 std::string ComputeCoordGPU::data_path(Path path) const
 {
   const bool ghosts = path == Path::CELLS || path == Path::LIST;
   std::string data = ghosts ? "owned and ghost atoms" : "atoms gathered over ranks";
-  if (backend->is_cuda())
+  if (device_choice().is_cuda())
     data += fmt::format("{} copied to the GPU at every evaluation", ghosts ? "" : " and");
   return data;
 }
@@ -79,7 +85,8 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
   if (warned_empty || (natoms_a > 0 && natoms_b > 0)) return;
   warned_empty = true;
   if (comm->me == 0)
-    error->warning(FLERR, "Compute coord/gpu {}: group {} is empty, {}", id,
+    error->warning(FLERR, "{}: group {} is empty, {}", name,
                    natoms_a > 0 ? args->group2 : std::string(group->names[igroup]),
-                   natoms_a > 0 && function ? "all coordination numbers are 0" : "S is 0");
+                   natoms_a > 0 && function ? fmt::format("all {} are 0", words.numbers)
+                                            : "S is 0");
 }

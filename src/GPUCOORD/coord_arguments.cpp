@@ -37,20 +37,44 @@ static const std::vector<std::string> KEYWORDS = {"group2", "pairs",     "pairs/
 
 /* ---------------------------------------------------------------------- */
 
-CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp)
+CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) :
+    CoordArguments(lmp, "coord/gpu", KEYWORDS, "switch rational 1.5")
+{
+  read(narg, arg);
+  check_engine(arg);
+}
+
+CoordArguments::CoordArguments(LAMMPS *lmp, std::string style_in,
+                               std::vector<std::string> keywords_in, std::string example_in) :
+    Pointers(lmp),
+    style(std::move(style_in)), keywords(std::move(keywords_in)), example(std::move(example_in))
+{
+}
+
+bool CoordArguments::takes(const std::string &keyword) const
+{
+  return std::find(keywords.begin(), keywords.end(), keyword) != keywords.end();
+}
+
+/* ---------------------------------------------------------------------- */
+
+void CoordArguments::read(int narg, char **arg)
 {
   bool have_switch = false;
   functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
-  int engine_position = 0, image_position = 0, norm_position = 0, function_position = 0;
+  const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
   while (iarg < narg) {
     const std::string keyword = arg[iarg];
+    if (!takes(keyword)) unknown_keyword(iarg, arg[iarg]);
     if (keyword == "group2" || keyword == "pairs" || keyword == "pairs/file") {
-      if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu " + keyword, error);
+      if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, command + " " + keyword, error);
+      if (groups != Groups::SELF && takes("pairs"))
+        error->all(FLERR, iarg, "{} takes one of group2, pairs and pairs/file, not {} as well",
+                   owner, keyword);
       if (groups != Groups::SELF)
-        error->all(FLERR, iarg,
-                   "Compute coord/gpu takes one of group2, pairs and pairs/file, not {} as well",
-                   keyword);
+        error->all(FLERR, iarg, "{} takes one group2, but a second one is given", owner);
+      group2_position = iarg;
       if (keyword == "pairs/file") {
         groups = Groups::PAIRS_FILE;
         read_pairs_file(iarg + 1, arg[iarg + 1]);
@@ -59,37 +83,36 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
         group2 = arg[iarg + 1];
         if (group->find(group2) < 0)
           error->all(FLERR, iarg + 1,
-                     "Compute coord/gpu {}: group {} does not exist - define it before the compute",
+                     "{} {}: group {} does not exist - define it before the compute", owner,
                      keyword, group2);
       }
       iarg += 2;
     } else if (keyword == "switch") {
       if (have_switch)
-        error->all(FLERR, iarg, "Compute coord/gpu takes one switch, but a second one is given");
+        error->all(FLERR, iarg, "{} takes one switch, but a second one is given", owner);
       have_switch = true;
       functions[0].position = iarg + 1;
-      functions[0].options =
-          CoordSwitch(lmp, "Compute coord/gpu switch", "Unknown compute coord/gpu keyword")
-              .parse(iarg, narg, arg, KEYWORDS);
+      functions[0].options = CoordSwitch(lmp, owner + " switch", "Unknown " + command + " keyword")
+                                 .parse(iarg, narg, arg, keywords);
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "function") {
       if (function)
-        error->all(FLERR, iarg, "Compute coord/gpu takes one function, but a second one is given");
+        error->all(FLERR, iarg, "{} takes one function, but a second one is given", owner);
       function_position = iarg + 1;
-      function = CoordFunction(lmp, "Compute coord/gpu").parse(iarg, narg, arg, KEYWORDS);
+      function = CoordFunction(lmp, owner).parse(iarg, narg, arg, keywords);
     } else if (keyword == "norm") {
       norm_position = iarg;
-      norm = choose<Norm>("compute coord/gpu norm", iarg, narg, arg,
+      norm = choose<Norm>(command + " norm", iarg, narg, arg,
                           {{"sum", Norm::SUM}, {"mean", Norm::MEAN}}, input, error);
       iarg += 2;
     } else if (keyword == "image") {
-      image = choose<Image>("compute coord/gpu image", iarg, narg, arg,
+      image = choose<Image>(command + " image", iarg, narg, arg,
                             {{"all", Image::ALL}, {"minimum", Image::MINIMUM}}, input, error);
       image_position = iarg;
       iarg += 2;
     } else if (keyword == "engine") {
-      engine = choose<Engine>("compute coord/gpu engine", iarg, narg, arg,
+      engine = choose<Engine>(command + " engine", iarg, narg, arg,
                               {{"auto", Engine::AUTO},
                                {"cells", Engine::CELLS},
                                {"list", Engine::LIST},
@@ -98,47 +121,50 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
       engine_position = iarg;
       iarg += 2;
     } else if (keyword == "precision") {
-      precision =
-          choose("compute coord/gpu precision", iarg, narg, arg, Words::PRECISIONS, input, error);
+      precision = choose(command + " precision", iarg, narg, arg, Words::PRECISIONS, input, error);
       iarg += 2;
     } else if (keyword == "device") {
-      device = choose("compute coord/gpu device", iarg, narg, arg, Words::DEVICES, input, error);
+      device = choose(command + " device", iarg, narg, arg, Words::DEVICES, input, error);
       device_position = iarg + 1;
       iarg += 2;
     } else if (keyword == "check") {
-      if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu check", error);
+      if (iarg + 3 > narg) utils::missing_cmd_args(FLERR, command + " check", error);
       if (!utils::is_integer(arg[iarg + 1]) ||
           (check_every = utils::inumeric(FLERR, arg[iarg + 1], false, lmp)) <= 0)
         error->all(FLERR, iarg + 1,
-                   "Compute coord/gpu check interval is {} but must be a number of evaluations > 0",
+                   "{} check interval is {} but must be a number of evaluations > 0", owner,
                    arg[iarg + 1]);
       check_tolerance = number(iarg + 2, arg[iarg + 2], "check tolerance");
       if (!(check_tolerance > 0.0))
-        error->all(FLERR, iarg + 2, "Compute coord/gpu check tolerance is {} but must be > 0",
+        error->all(FLERR, iarg + 2, "{} check tolerance is {} but must be > 0", owner,
                    check_tolerance);
       iarg += 3;
     } else
-      unknown_keyword(iarg, arg[iarg]);
+      read_own(iarg, narg, arg);
   }
 
   if (!have_switch)
-    error->all(FLERR, Error::COMMAND,
-               "Compute coord/gpu needs a switching function, for example: switch rational 1.5");
+    error->all(FLERR, Error::COMMAND, "{} needs a switching function, for example: {}", owner,
+               example);
 
   for (const Function &f : functions) {
     const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);
     if (!why.empty())
-      error->all(FLERR, f.position, "Compute coord/gpu {} {}: {}", f.words, arg[f.position], why);
+      error->all(FLERR, f.position, "{} {} {}: {}", owner, f.words, arg[f.position], why);
   }
 
   // Contradicting options are errors.
 
   if (function && norm_position && !gpucoord::AtomFunction(*function).is_sum())
     error->all(FLERR, norm_position,
-               "Compute coord/gpu function {} is not a sum over atoms and takes no norm - leave "
+               "{} function {} is not a sum over atoms and takes no norm - leave "
                "norm out",
-               arg[function_position]);
+               owner, arg[function_position]);
+}
 
+// Raises an error if options of compute coord/gpu contradict each other.
+void CoordArguments::check_engine(char **arg) const
+{
   const bool has_end = table().has_end();
   const bool pair_mode = groups == Groups::PAIRS || groups == Groups::PAIRS_FILE;
 
@@ -187,12 +213,13 @@ CoordArguments::CoordArguments(LAMMPS *lmp, int narg, char **arg) : Pointers(lmp
 // Reads two ranges of atom types, as in pair_coeff, and a switching function.
 void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
 {
-  if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute coord/gpu coeff", error);
+  if (iarg + 4 > narg) utils::missing_cmd_args(FLERR, "compute " + style + " coeff", error);
   if (!domain->box_exist)
-    error->all(FLERR, iarg,
-               "Compute coord/gpu coeff names atom types, which there are none of before the "
-               "simulation box is "
-               "defined - define the compute after the box");
+    error->all(
+        FLERR, iarg,
+        "Compute {} coeff names atom types, which there are none of before the simulation box is "
+        "defined - define the compute after the box",
+        style);
   const auto range = [this, arg](int k, int &lo, int &hi) {
     // Like utils::bounds_typelabel(), but its error points at the argument.
     const std::unique_ptr<char[]> number(utils::expand_type(FLERR, arg[k], Atom::ATOM, lmp));
@@ -204,8 +231,9 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
   coeff.words = fmt::format("coeff {} {}", arg[iarg + 1], arg[iarg + 2]);
   iarg += 2;
   coeff.position = iarg + 1;
-  coeff.options = CoordSwitch(lmp, "Compute coord/gpu coeff", "Unknown compute coord/gpu keyword")
-                      .parse(iarg, narg, arg, KEYWORDS);
+  coeff.options =
+      CoordSwitch(lmp, "Compute " + style + " coeff", "Unknown compute " + style + " keyword")
+          .parse(iarg, narg, arg, keywords);
   functions.push_back(coeff);
 }
 
@@ -239,18 +267,18 @@ std::string CoordArguments::of_longest() const
 void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {
   if (CoordSwitch::is_name(text))
-    error->all(FLERR, iarg, "Unknown compute coord/gpu keyword: {0} - did you mean switch {0}?",
-               text);
-  error->all(FLERR, iarg,
-             "Unknown compute coord/gpu keyword: {} - known are {}; those of a switching function "
-             "follow it",
-             text, utils::join(KEYWORDS, ", "));
+    error->all(FLERR, iarg, "Unknown compute {1} keyword: {0} - did you mean switch {0}?", text,
+               style);
+  error->all(
+      FLERR, iarg,
+      "Unknown compute {} keyword: {} - known are {}; those of a switching function follow it",
+      style, text, utils::join(keywords, ", "));
 }
 
 double CoordArguments::number(int iarg, const char *text, const std::string &what) const
 {
   if (!utils::is_double(text))
-    error->all(FLERR, iarg, "Compute coord/gpu {} must be a number, not '{}'", what, text);
+    error->all(FLERR, iarg, "Compute {} {} must be a number, not '{}'", style, what, text);
   return utils::numeric(FLERR, text, false, lmp);
 }
 

@@ -24,8 +24,8 @@
 
 namespace LAMMPS_NS {
 
-// Arguments of "compute ID group coord/gpu". They are checked as far as this is possible before
-// atoms exist.
+// Arguments of "compute ID group coord/gpu", and those that other styles take, too. They are
+// checked as far as this is possible before atoms exist.
 
 class CoordArguments : protected Pointers {
  public:
@@ -34,7 +34,12 @@ class CoordArguments : protected Pointers {
   enum class Image { UNNAMED, ALL, MINIMUM };
   enum class Engine { AUTO, CELLS, LIST, ALLPAIRS };
 
+  // Reads the arguments of compute coord/gpu.
   CoordArguments(LAMMPS *, int narg, char **arg);
+  virtual ~CoordArguments() = default;
+
+  const std::string style;    // 'coord/gpu'
+  bool takes(const std::string &keyword) const;
 
   Groups groups = Groups::SELF;
   std::string group2;                                 // for TWO and PAIRS: name of the second group
@@ -62,11 +67,27 @@ class CoordArguments : protected Pointers {
   const Function &longest() const;        // function with the largest dmax
   std::string of_longest() const;    // ' of coeff I J' for errors; empty if there is one function
 
+ protected:
+  // A style that takes these keywords. example: of a switching function.
+  CoordArguments(LAMMPS *, std::string style_in, std::vector<std::string> keywords_in,
+                 std::string example_in);
+  void read(int narg, char **arg);
+  // Reads a keyword that compute coord/gpu lacks, and sets iarg to the first argument after it.
+  virtual void read_own(int & /*iarg*/, int /*narg*/, char ** /*arg*/) {}
+
+  const std::vector<std::string> keywords;
+  // Arguments to point at in errors; 0: not given.
+  int group2_position = 0, function_position = 0, norm_position = 0;
+
  private:
+  void check_engine(char **arg) const;
   void read_coeff(int &iarg, int narg, char **arg);
   double number(int iarg, const char *text, const std::string &what) const;
   [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
   void read_pairs_file(int iarg, const char *name);
+
+  const std::string example;
+  int engine_position = 0, image_position = 0;
 };
 
 }    // namespace LAMMPS_NS

@@ -153,6 +153,15 @@ void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Pre
   });
 }
 
+void OrientOrderBackend::init(const gpucoord::SwitchTable &table,
+                              const gpucoord::OrientOrderOptions &options,
+                              gpucoord::Precision precision, const std::string &owner)
+{
+  init_by(owner, [&](int) {
+    return gpucoord::make_host_orient_order(table, options, precision, comm->nthreads);
+  });
+}
+
 void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision,
                       const gpucoord::MapBins &bins, const std::string &owner)
 {

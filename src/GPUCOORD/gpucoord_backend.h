@@ -17,6 +17,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/orient_order.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord_words.h"
 
@@ -39,11 +40,15 @@ class DeviceChoice : protected Pointers {
   // cuda can be read on machines without a GPU: rank 0 then prints that the style runs on the host.
   static Words::Device restarted(LAMMPS *, Words::Device stored, const std::string &style);
 
+  virtual ~DeviceChoice() = default;
+
   bool is_cuda() const { return cuda; }
   // GPU of this rank, in the library's numbering.
   int device_number() const { return device; }
   // Backend and device of this rank; for device auto on the host, also why no GPU is used.
   std::string description() const;
+  // Collective. Raises an error on all ranks, with the message of the lowest rank that has one.
+  [[noreturn]] virtual void stop(std::string failure) { stop_all(std::move(failure)); }
 
  protected:
   // Collective. Calls 'make' for this rank's device, unless the backend exists for the current
@@ -81,9 +86,8 @@ template <class Computer> class BackendOf : public DeviceChoice {
     return computer.get();
   }
 
-  // Collective. Raises an error on all ranks, with the message of the lowest rank that has one. The
-  // next init() makes a new backend.
-  [[noreturn]] void stop(std::string failure)
+  // The next init() makes a new backend.
+  [[noreturn]] void stop(std::string failure) override
   {
     reset();
     computer.reset();    // frees its memory, too
@@ -121,6 +125,15 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
 
   // Collective. Makes the backend, unless it exists for the current number of threads.
   void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
+};
+
+class OrientOrderBackend : public BackendOf<gpucoord::OrientOrder> {
+ public:
+  using BackendOf::BackendOf;
+
+  // Makes the backend, unless it exists for the current number of threads. Only on the host.
+  void init(const gpucoord::SwitchTable &, const gpucoord::OrientOrderOptions &,
+            gpucoord::Precision, const std::string &owner);
 };
 
 class MapBackend : public BackendOf<gpucoord::PotentialMap> {

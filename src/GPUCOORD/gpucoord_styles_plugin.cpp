@@ -15,6 +15,7 @@
 
 #include "compute_coord_custom.h"
 #include "compute_coord_gpu.h"
+#include "compute_coord_orientorder.h"
 #include "compute_potential_grid.h"
 #include "fix_ave_potential_grid.h"
 #include "fix_coord_bias.h"
@@ -89,6 +90,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add("compute", "coord/gpu", "GPUCOORD coordination number v0.1");
   plugin.creator.v2 = &create<Compute, ComputeCoordCustom>;
   add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1");
+  plugin.creator.v2 = &create<Compute, ComputeCoordOrientOrder>;
+  add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1");
   plugin.creator.v2 = &create<Compute, ComputePotentialGrid>;
   add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1");
   plugin.creator.v2 = &create<Fix, FixAvePotentialGrid>;

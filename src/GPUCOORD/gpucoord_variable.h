@@ -30,7 +30,7 @@ class CollectiveVariable {
   // Added to gpucoord::Want: a style without KOKKOS reads and changes atom data on the host.
   static constexpr unsigned ON_HOST = 1u << 16;
   // Numbers of one rank that are summed over ranks.
-  static constexpr int NSHARED = 12;
+  static constexpr int NSHARED = 13;
 
   CollectiveVariable(const CollectiveVariable &) = delete;
   CollectiveVariable &operator=(const CollectiveVariable &) = delete;

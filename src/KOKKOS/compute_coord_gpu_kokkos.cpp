@@ -267,10 +267,10 @@ template <class DeviceType> double ComputeCoordGPUKokkos<DeviceType>::bytes_copi
 template <class DeviceType>
 std::string ComputeCoordGPUKokkos<DeviceType>::gpu_failure(const char *what) const
 {
-  return fmt::format("Compute coord/gpu {}: rank {} failed with {} owned and {} ghost atoms: {} - "
+  return fmt::format("{}: rank {} failed with {} owned and {} ghost atoms: {} - "
                      "use device host, more GPUs "
                      "or fewer ranks per GPU",
-                     id, comm->me, atom->nlocal, atom->nghost, what);
+                     name, comm->me, atom->nlocal, atom->nghost, what);
 }
 
 // the pairs, unless they are those of the present neighbor lists; returns the atoms
@@ -488,10 +488,10 @@ template <class DeviceType>
 std::string ComputeCoordGPUKokkos<DeviceType>::too_steep(int row, double s, double slope) const
 {
   return fmt::format(
-      "Compute coord/gpu {}: the derivative of function {} is {:.3g} at s = {:.10g}{}, "
+      "{}: the derivative of function {} is {:.3g} at s = {:.10g}{}, "
       "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
       "double or device host",
-      id, function->description(), slope, s, of_atom(row),
+      name, function->description(), slope, s, of_atom(row),
       gpucoord::largest_slope(args->precision));
 }
 
@@ -532,7 +532,7 @@ template <class DeviceType> bigint ComputeCoordGPUKokkos<DeviceType>::id_of_bad_
 
 template <class DeviceType> void ComputeCoordGPUKokkos<DeviceType>::warn_of_moved_atoms()
 {
-  if (!warned_moved) device->warn_of_moved_atoms(fmt::format("Compute coord/gpu {}", id));
+  if (!warned_moved) device->warn_of_moved_atoms(name);
   warned_moved = true;
 }
 

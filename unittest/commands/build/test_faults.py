@@ -67,6 +67,15 @@ class Memory(unittest.TestCase):
                 self.check(SYSTEM + VARIABLE.format(words) + "thermo_style custom step c_c\nrun 2\n", "CoordGather::",
                            self.VARIABLE_MESSAGE, call=call)
 
+    def test_order_parameters(self):
+        """Sums over ranks and communication with ghost atoms take place within the evaluation."""
+        message = (r"Compute coord/orientorder c: (?:out of memory on rank {0} with \d+ atoms of the groups|rank {0} failed with \d+ "
+                   r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller dmax")
+        for order, function, rank in (("local function max 0.1", "evaluate_share", 0), ("dot", "evaluate_share", 1),
+                                      ("average", "begin_share", 1)):
+            self.check(SYSTEM + VARIABLE.format(f"all coord/orientorder order {order}") +
+                       "thermo_style custom step c_c c_c[1]\nrun 2\n", f"ComputeCoordOrientOrder::{function}", message, ranks=(rank,))
+
     def test_gathered_atoms_in_a_bias(self):
         """The bias sums two variables, and gathers for the second one."""
         self.check(SYSTEM + VARIABLE.format("all coord/gpu").replace(" c ", " d ") +

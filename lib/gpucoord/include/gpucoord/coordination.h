@@ -11,19 +11,13 @@
 #ifndef GPUCOORD_COORDINATION_H
 #define GPUCOORD_COORDINATION_H
 
+#include "gpucoord/contribution.h"
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
 
 #include <memory>
 
 namespace gpucoord {
-
-// The contribution of one rank. S and W of the whole system are the sums over ranks.
-struct Contribution {
-  double value = 0.0;       // S
-  double virial[6] = {};    // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
-  Timings timings;
-};
 
 // One coordination number on one rank. Not thread-safe. Uses OpenMP internally.
 //

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Bond-orientational order parameters of Steinhardt, with derivatives and
-// virial.
+// Part of GPUCOORD, GPL-2.0. Bond-orientational order parameters of Steinhardt, with derivatives
+// and virial.
 //
 // q_lm(i) = sum of s(r_ij) Y_lm(d_ij) over the partners j of atom i, divided by N_i, the sum of
 // s(r_ij). The norm of q_lm is sqrt(4 pi/(2 l + 1) sum of |q_lm|^2 over m). Steinhardt, Nelson and
@@ -9,7 +9,7 @@
 #define GPUCOORD_ORIENT_ORDER_H
 
 #include "gpucoord/atom_function.h"
-#include "gpucoord/coordination.h"
+#include "gpucoord/contribution.h"
 #include "gpucoord/export.h"
 #include "gpucoord/pairs.h"
 #include "gpucoord/switch_table.h"
@@ -100,8 +100,8 @@ struct OrientOrderResult : Contribution {
 // [nlocal][peratom_columns(want)], which may be null if want lacks DERIVATIVES:
 // - column 0: v_i of the atoms of a;
 // - columns 1 to 3: dS/dx, dS/dy, dS/dz of the atom, 1/distance;
-// - columns 4 to 9, with ATOM_VIRIAL: virials xx yy zz xy xz yz of the terms of S whose pair contains
-//   the atom. Over the atoms of all ranks, they add up to 2 W.
+// - columns 4 to 9, with ATOM_VIRIAL: virials xx yy zz xy xz yz of the terms of S whose pair
+//   contains the atom. Over the atoms of all ranks, they add up to 2 W.
 //
 // The value is the share of the rank in S, which is S itself on all ranks where S is not a sum over
 // atoms (GLOBAL; AtomFunction::is_sum()). Positions must be finite. Results do not depend on the
@@ -118,8 +118,8 @@ class GPUCOORD_API OrientOrder {
   virtual int exchange_columns() const = 0;
 };
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r); it must have an
-// end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
+// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r), which must have
+// an end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrientOrder>
 make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
 

@@ -1,0 +1,19 @@
+// Part of GPUCOORD, GPL-2.0. The contribution of one rank to a collective variable.
+
+#ifndef GPUCOORD_CONTRIBUTION_H
+#define GPUCOORD_CONTRIBUTION_H
+
+#include "gpucoord/types.h"
+
+namespace gpucoord {
+
+// S and W of the whole system are the sums over ranks.
+struct Contribution {
+  double value = 0.0;       // S
+  double virial[6] = {};    // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
+  Timings timings;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,199 @@
+// Part of GPUCOORD, GPL-2.0. Sums of spherical harmonics over the partners of an atom, and their
+// gradients, on the host. Compiled once per instruction set, like ../pairs/pair_kernels_host.cpp.
+//
+// LANES partners are evaluated together, each in an element of vectors. Their sums are added in
+// double.
+
+#include "order_kernels_host.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#ifndef GPUCOORD_ISA
+#error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
+#endif
+
+namespace gpucoord {
+
+namespace {
+
+  template <class Real> constexpr int LANES = 64 / static_cast<int>(sizeof(Real));
+
+  template <class Real> struct alignas(64) Lanes {
+    Real v[LANES<Real>];
+  };
+
+  // Calls f(w) for each lane.
+#define FOR_EACH_LANE(W) _Pragma("omp simd") for (int W = 0; W < LANES<Real>; ++W)
+
+  // Loads the next partners. Lanes beyond the last one have s = ds = 0.
+  template <class Real> struct Loaded {
+    Lanes<Real> x, y, z, s;
+    int n;
+    Loaded(const Partners<Real> &all, int first)
+    {
+      n = std::min(LANES<Real>, all.n - first);
+      load(all.x + first, x);
+      load(all.y + first, y);
+      load(all.z + first, z);
+      load(all.s + first, s);
+    }
+    void load(const Real *from, Lanes<Real> &to) const
+    {
+      for (int w = 0; w < LANES<Real>; ++w) to.v[w] = w < n ? from[w] : Real(0);
+    }
+  };
+
+  // Sets p[m] for m = 0 to L; p[L + 1] is 0.
+  template <int L, class Real>
+  inline __attribute__((always_inline)) void
+  set_legendre(const HarmonicTable<Real> &table, const Lanes<Real> &z, Lanes<Real> (&p)[L + 2])
+  {
+    FOR_EACH_LANE(w)
+    {
+      p[L + 1].v[w] = 0;
+      p[L].v[w] = table.last;
+    }
+#pragma GCC unroll 16
+    for (int m = L - 1; m >= 0; --m) FOR_EACH_LANE(w)
+    p[m].v[w] = table.of_next[m] * z.v[w] * p[m + 1].v[w] -
+        table.of_second[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
+  }
+
+  template <class Real> double sum_of(const Lanes<Real> &lanes)
+  {
+    Real sum = 0;
+    for (int w = 0; w < LANES<Real>; ++w) sum += lanes.v[w];
+    return sum;
+  }
+
+  template <int L, class Real>
+  void sum_harmonics(const HarmonicTable<Real> &table, const Partners<Real> &partners, double *q)
+  {
+    for (int first = 0; first < partners.n; first += LANES<Real>) {
+      const Loaded<Real> at(partners, first);
+      Lanes<Real> p[L + 2], term, c, s;
+      set_legendre<L>(table, at.z, p);
+      FOR_EACH_LANE(w)
+      {
+        term.v[w] = at.s.v[w] * p[0].v[w];
+        c.v[w] = at.s.v[w];    // s (x + iy)^m
+        s.v[w] = 0;
+      }
+      q[0] += sum_of(term);
+#pragma GCC unroll 16
+      for (int m = 1; m <= L; ++m) {
+        Lanes<Real> of_sine;
+        FOR_EACH_LANE(w)
+        {
+          const Real next = c.v[w] * at.x.v[w] - s.v[w] * at.y.v[w];
+          s.v[w] = c.v[w] * at.y.v[w] + s.v[w] * at.x.v[w];
+          c.v[w] = next;
+          term.v[w] = c.v[w] * p[m].v[w];
+          of_sine.v[w] = s.v[w] * p[m].v[w];
+        }
+        q[2 * m - 1] += sum_of(term);
+        q[2 * m] += sum_of(of_sine);
+      }
+    }
+  }
+
+  template <int L, class Real>
+  void sum_forces(const HarmonicTable<Real> &table, const Partners<Real> &partners, const Real *own,
+                  const Real *of_rows, double *sums)
+  {
+    constexpr int COLUMNS = 2 * L + 2;
+    constexpr Real PARITY = L % 2 ? -1 : 1;
+    for (int first = 0; first < partners.n; first += LANES<Real>) {
+      const Loaded<Real> at(partners, first);
+      Lanes<Real> a[COLUMNS], r, ds;
+      at.load(partners.r + first, r);
+      at.load(partners.ds + first, ds);
+      for (int k = 0; k < COLUMNS; ++k) FOR_EACH_LANE(w)
+      a[k].v[w] = own[k];
+      if (of_rows)
+        for (int w = 0; w < at.n; ++w) {
+          const Real *const of =
+              of_rows + COLUMNS * static_cast<std::size_t>(partners.row[first + w]);
+          for (int k = 0; k < COLUMNS - 1; ++k) a[k].v[w] += PARITY * of[k];
+          a[COLUMNS - 1].v[w] += of[COLUMNS - 1];
+        }
+
+      Lanes<Real> p[L + 2], sum, gx, gy, gz, c, s;
+      set_legendre<L>(table, at.z, p);
+      FOR_EACH_LANE(w)
+      {
+        sum.v[w] = a[0].v[w] * p[0].v[w];
+        gx.v[w] = gy.v[w] = 0;
+        gz.v[w] = a[0].v[w] * table.slope[0] * p[1].v[w];
+        c.v[w] = 1;    // (x + iy)^(m-1)
+        s.v[w] = 0;
+      }
+#pragma GCC unroll 16
+      for (int m = 1; m <= L; ++m) FOR_EACH_LANE(w)
+        {
+          const Real ac = a[2 * m - 1].v[w], as = a[2 * m].v[w], mp = m * p[m].v[w];
+          gx.v[w] += mp * (ac * c.v[w] + as * s.v[w]);
+          gy.v[w] += mp * (as * c.v[w] - ac * s.v[w]);
+          const Real next = c.v[w] * at.x.v[w] - s.v[w] * at.y.v[w];
+          s.v[w] = c.v[w] * at.y.v[w] + s.v[w] * at.x.v[w];
+          c.v[w] = next;
+          const Real both = ac * c.v[w] + as * s.v[w];
+          sum.v[w] += p[m].v[w] * both;
+          if (m < L) gz.v[w] += table.slope[m] * p[m + 1].v[w] * both;
+        }
+      // s/r times the part of the gradient across d, and ds/dr along it
+      Lanes<Real> terms[NFORCE_SUMS];
+      FOR_EACH_LANE(w)
+      {
+        const Real x = at.x.v[w], y = at.y.v[w], z = at.z.v[w];
+        const Real s_over_r = r.v[w] > 0 ? at.s.v[w] / r.v[w] : Real(0);
+        const Real along = x * gx.v[w] + y * gy.v[w] + z * gz.v[w];
+        const Real radial = ds.v[w] * (sum.v[w] - a[COLUMNS - 1].v[w]) - s_over_r * along;
+        const Real hx = s_over_r * gx.v[w] + radial * x, hy = s_over_r * gy.v[w] + radial * y,
+                   hz = s_over_r * gz.v[w] + radial * z;
+        const Real dx = r.v[w] * x, dy = r.v[w] * y, dz = r.v[w] * z;
+        terms[0].v[w] = hx;
+        terms[1].v[w] = hy;
+        terms[2].v[w] = hz;
+        terms[3].v[w] = dx * hx;
+        terms[4].v[w] = dy * hy;
+        terms[5].v[w] = dz * hz;
+        terms[6].v[w] = Real(0.5) * (dx * hy + dy * hx);
+        terms[7].v[w] = Real(0.5) * (dx * hz + dz * hx);
+        terms[8].v[w] = Real(0.5) * (dy * hz + dz * hy);
+      }
+      for (int k = 0; k < NFORCE_SUMS; ++k) sums[k] += sum_of(terms[k]);
+    }
+  }
+
+  template <class Real, int... INDICES>
+  OrderKernels<Real> kernels_of(int l, std::integer_sequence<int, INDICES...>)
+  {
+    static const OrderKernels<Real> all[] = {
+        {sum_harmonics<MIN_L + INDICES, Real>, sum_forces<MIN_L + INDICES, Real>}...};
+    return all[l - MIN_L];
+  }
+
+  template <class Real> OrderKernels<Real> kernels_of(int l)
+  {
+    return kernels_of<Real>(l, std::make_integer_sequence<int, MAX_L - MIN_L + 1>());
+  }
+
+}    // namespace
+
+namespace GPUCOORD_ISA {
+
+  void get_order_kernels(int l, OrderKernels<float> &kernels)
+  {
+    kernels = kernels_of<float>(l);
+  }
+  void get_order_kernels(int l, OrderKernels<double> &kernels)
+  {
+    kernels = kernels_of<double>(l);
+  }
+
+}    // namespace GPUCOORD_ISA
+
+}    // namespace gpucoord

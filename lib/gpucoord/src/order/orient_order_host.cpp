@@ -1,0 +1,483 @@
+// Part of GPUCOORD, GPL-2.0. The host backend of order parameters: OpenMP over blocks of atoms,
+// SIMD over partners.
+//
+// Vectors of 2 l + 1 real numbers take the place of q_lm (harmonics.h). Passes over partners:
+// 1. q of each atom;
+// 2. AVERAGE, DOT, CONNECTIONS: v of each atom, from q of its partners;
+// 3. the same: lambda = dS/dq of each atom, and the forces that act through s_ij alone;
+// 4. forces that act through q, from lambda of the atom and of its partners.
+// Numbers of ghost atoms are exchanged before each of passes 2 to 4. Every owned atom sums over all
+// its partners in a fixed order, and blocks of atoms are added in order.
+
+#include "gpucoord/orient_order.h"
+
+#include "atom_formulas.h"
+#include "orient_order_options.h"
+#include "partners_host.h"
+#include "wigner.h"
+
+#include "../core/clock.h"
+#include "../pairs/cell_bins_host.h"
+#include "../pairs/weights_host.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  double dot(const double *a, const double *b, int n)
+  {
+    double sum = 0.0;
+    for (int k = 0; k < n; ++k) sum += a[k] * b[k];
+    return sum;
+  }
+
+  void add(double factor, const double *a, int n, double *to)
+  {
+    for (int k = 0; k < n; ++k) to[k] += factor * a[k];
+  }
+
+  // Numbers of all rows, [nall][columns].
+  struct RowNumbers {
+    int columns = 0;
+    std::vector<double> all;
+    void clear(int nall, int columns_in)
+    {
+      columns = columns_in;
+      all.assign(static_cast<std::size_t>(nall) * columns, 0.0);
+    }
+    double *operator[](int row) { return all.data() + static_cast<std::size_t>(row) * columns; }
+    const double *operator[](int row) const
+    {
+      return all.data() + static_cast<std::size_t>(row) * columns;
+    }
+  };
+
+  template <class Real> class HostOrientOrder : public OrientOrder {
+   public:
+    HostOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options_in,
+                    int nthreads_in) :
+        table(table_in),
+        options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),
+        size(2 * options.l + 1), function(options.function),
+        kernels(select_order_kernels<Real>(options.l)),
+        harmonics(make_harmonic_table<Real>(options.l)), wigner(options.l),
+        partners_of_a(table, nthreads), partners_of_b(table, nthreads)
+    {
+      if (order != OrderKind::CONNECTIONS) return;
+      const Switch sigma = make_endless_switch(options.connection);
+      for (int thread = 0; thread < nthreads; ++thread)
+        connections.push_back(std::make_unique<SwitchEvaluator>(sigma));
+      connection_d0 = sigma.options().d0;
+    }
+
+    int exchange_columns() const override { return size + 1; }
+
+    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
+                               const OrderNumbers &numbers) override
+    {
+      check_groups(options, in);
+      if (!(want & DERIVATIVES)) peratom = nullptr;
+      OrientOrderResult result;
+      const double start = seconds();
+      find_partners(in.cells);
+      const double found = seconds();
+      sum_harmonics(in);
+      if (uses_q_of_partners()) {
+        forward(in, order == OrderKind::AVERAGE ? q : u);
+        sum_over_partners();
+      }
+      if (order == OrderKind::GLOBAL)
+        set_global(in, result);
+      else
+        evaluate_function(in, result);
+      write(in, numbers, want, peratom);
+      if (want & (DERIVATIVES | VIRIAL)) {
+        set_lambda(in, want, peratom, result);
+        add_forces(in, want, peratom, result);
+      }
+      result.timings.bins = found - start;
+      result.timings.pairs = seconds() - found;
+      nmade = 0;
+      return result;
+    }
+
+    void take_part(const OrientOrderInput &in, unsigned want) override
+    {
+      RowNumbers zeros;
+      int number = 0;
+      const auto forward_zeros = [&](int columns) {
+        if (number++ < nmade) return;
+        zeros.clear(in.nall, columns);
+        in.exchange.forward(zeros.all.data(), columns);
+      };
+      const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
+        if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+      };
+      if (uses_q_of_partners()) forward_zeros(size);
+      if (order == OrderKind::GLOBAL) {
+        std::vector<double> total(size + 1, 0.0);
+        reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
+      } else {
+        function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
+        if (want & (DERIVATIVES | VIRIAL)) {
+          if (uses_q_of_partners()) forward_zeros(columns_of_back());
+          forward_zeros(size + 1);
+        }
+      }
+      nmade = 0;
+    }
+
+   private:
+    using Block = PartnerBlock<Real>;
+
+    bool uses_q_of_partners() const
+    {
+      return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
+    }
+
+    int columns_of_back() const { return order == OrderKind::AVERAGE ? size + 1 : 2; }
+
+    void forward(const OrientOrderInput &in, RowNumbers &numbers)
+    {
+      in.exchange.forward(numbers.all.data(), numbers.columns);
+      ++nmade;
+    }
+
+    void find_partners(const CellsInput &in)
+    {
+      const bool two = in.b.index != nullptr;
+      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax(), nthreads);
+      bins_a.build(grid, in.x, in.a, nthreads);
+      if (two) bins_b.build(grid, in.x, in.b, nthreads);
+      partners_of_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
+      if (two) partners_of_b.find(grid, bins_b, bins_a, in.types);
+    }
+
+    // Runs work(block, number of the block) in parallel.
+    template <class Work> void for_each_block(const PartnersHost<Real> &partners, const Work &work)
+    {
+      run_in_parallel(static_cast<std::int64_t>(partners.nblocks()), nthreads, [&](std::int64_t b) {
+        work(partners.block(b), static_cast<std::size_t>(b));
+      });
+    }
+
+    // Runs work(row, partners) for each owned atom of a in parallel.
+    template <class Work> void for_each_atom(const Work &work)
+    {
+      for_each_block(partners_of_a, [&](const Block &block, std::size_t) {
+        for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.of(k));
+      });
+    }
+
+    // Pass 1.
+    void sum_harmonics(const OrientOrderInput &in)
+    {
+      q.clear(in.nall, size);
+      weight.assign(in.nall, 0.0);
+      value.assign(in.nall, 0.0);
+      if (order == OrderKind::DOT || order == OrderKind::CONNECTIONS) u.clear(in.nall, size);
+      for_each_atom([&](int row, const Partners<Real> &partners) {
+        double *const q_i = q[row], sum = 0.0;
+        kernels.sum_harmonics(harmonics, partners, q_i);
+        for (int k = 0; k < partners.n; ++k) sum += partners.s[k];
+        weight[row] = sum;
+        if (order == OrderKind::GLOBAL) return;
+        if (sum != 0.0)
+          for (int k = 0; k < size; ++k) q_i[k] /= sum;
+        const double norm = std::sqrt(dot(q_i, q_i, size));
+        if (order == OrderKind::LOCAL) value[row] = norm;
+        if (u.columns > 0 && norm > 0.0) add(1.0 / norm, q_i, size, u[row]);
+      });
+    }
+
+    // 1 - sigma of CONNECTIONS, or the product of two u itself.
+    double connect(double product, double &slope)
+    {
+      double h = product;
+      slope = 1.0;
+      if (order == OrderKind::CONNECTIONS)
+        threshold(true, connection_d0, product, h, slope,
+                  [&](double x, double &sigma, double &derivative) {
+                    sigma = (*connections[omp_get_thread_num()])(x, &derivative);
+                  });
+      return h;
+    }
+
+    // Pass 2.
+    void sum_over_partners()
+    {
+      if (order == OrderKind::AVERAGE) average.clear(static_cast<int>(value.size()), size);
+      for_each_atom([&](int row, const Partners<Real> &partners) {
+        const double n = weight[row];
+        if (order == OrderKind::AVERAGE) {
+          double *const mean = average[row];
+          std::copy_n(q[row], size, mean);
+          for (int k = 0; k < partners.n; ++k) add(partners.s[k], q[partners.row[k]], size, mean);
+          for (int k = 0; k < size; ++k) mean[k] /= 1.0 + n;
+          value[row] = std::sqrt(dot(mean, mean, size));
+          return;
+        }
+        double sum = 0.0, slope;
+        for (int k = 0; k < partners.n; ++k)
+          sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), slope);
+        value[row] = order == OrderKind::DOT && n != 0.0 ? sum / n : sum;
+      });
+    }
+
+    // S, and lambda/N and its product with q of all atoms of a.
+    void set_global(const OrientOrderInput &in, OrientOrderResult &result)
+    {
+      std::vector<double> total(size + 1, 0.0);
+      const auto &a = in.cells.a;
+      for (int k = 0; k < a.nowned; ++k) {
+        const int row = a.index[k];
+        add(1.0, q[row], size, total.data());
+        total[size] += weight[row];
+        if (weight[row] != 0.0)
+          for (int c = 0; c < size; ++c) q[row][c] /= weight[row];
+        value[row] = std::sqrt(dot(q[row], q[row], size));
+      }
+      in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
+      ++nmade;
+      const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
+      f = value;
+      lambda.clear(in.nall, size + 1);
+      if (n == 0.0 || norm == 0.0) return;
+      result.value = norm / std::fabs(n);
+      for (int k = 0; k < a.n; ++k) {
+        double *const of_atom = lambda[a.index[k]];
+        add(1.0 / (norm * std::fabs(n)), total.data(), size, of_atom);
+        of_atom[size] = result.value / n;
+      }
+    }
+
+    void evaluate_function(const OrientOrderInput &in, OrientOrderResult &result)
+    {
+      const auto &a = in.cells.a;
+      std::vector<double> v(a.nowned), f_of_a(a.nowned), slope_of_a(a.nowned);
+      f.assign(in.nall, 0.0);
+      slope.assign(in.nall, 0.0);
+      for (int k = 0; k < a.nowned; ++k) v[k] = value[a.index[k]];
+      const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
+        in.exchange.reduce(numbers, n, by);
+        ++nmade;
+      };
+      const auto found =
+          function.evaluate(a.nowned, v.data(), f_of_a.data(), slope_of_a.data(), reduce, nthreads);
+      result.value = found.value;
+      for (int k = 0; k < a.nowned; ++k) {
+        const int row = a.index[k];
+        f[row] = f_of_a[k];
+        slope[row] = slope_of_a[k];
+        const bool is_bad = !std::isfinite(f[row]) || !std::isfinite(slope[row]);
+        if (!is_bad || (result.bad >= 0 && result.bad < row)) continue;
+        result.bad = row;
+        result.order_of_bad = v[k];
+      }
+    }
+
+    void write(const OrientOrderInput &in, const OrderNumbers &numbers, unsigned want,
+               double *peratom)
+    {
+      const auto &a = in.cells.a;
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
+      for (int k = 0; k < a.nowned; ++k) {
+        const int row = a.index[k];
+        if (peratom) peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += value[row];
+        if (numbers.order) numbers.order[row] = value[row];
+        if (numbers.f) numbers.f[row] = f[row];
+        if (numbers.w_hat) numbers.w_hat[row] = wigner.w_hat(q[row]);
+      }
+    }
+
+    // Forces and virial of an atom: H and d (x) H (NFORCE_SUMS). W counts each pair from both ends.
+    void add_sums(const double *sums, double unit, unsigned want, int row, double *peratom,
+                  double *virial) const
+    {
+      if (want & VIRIAL)
+        for (int c = 0; c < 6; ++c) virial[c] -= unit * sums[3 + c];
+      if (!peratom) return;
+      double *const out = peratom + peratom_columns(want) * static_cast<std::size_t>(row);
+      for (int c = 1; c < peratom_columns(want); ++c) out[c] -= unit * sums[c - 1];
+    }
+
+    struct Virial {
+      double w[6] = {};
+    };
+    // Adds the virials of blocks in order.
+    static void add_virials(const std::vector<Virial> &of_blocks, double share,
+                            OrientOrderResult &result)
+    {
+      for (const Virial &block : of_blocks)
+        for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
+    }
+
+    // Sets lambda/N and its product with q of owned atoms of a, and makes pass 3.
+    void set_lambda(const OrientOrderInput &in, unsigned want, double *peratom,
+                    OrientOrderResult &result)
+    {
+      if (order == OrderKind::GLOBAL) return;
+      lambda.clear(in.nall, size + 1);
+      if (uses_q_of_partners()) {
+        set_back(in);
+        forward(in, back);
+        std::vector<Virial> virials(partners_of_a.nblocks());
+        for_each_block(partners_of_a, [&](const Block &block, std::size_t b) {
+          for (std::size_t k = 0; k < block.atom.size(); ++k) {
+            const int row = block.atom[k];
+            double sums[NFORCE_SUMS] = {};
+            sum_back(row, block.of(k), lambda[row], sums);
+            add_sums(sums, 1.0, want, row, peratom, virials[b].w);
+          }
+        });
+        add_virials(virials, 0.5, result);
+      } else
+        for_each_atom([&](int row, const Partners<Real> &) {
+          if (value[row] > 0.0) add(slope[row] / value[row], q[row], size, lambda[row]);
+        });
+      for_each_atom([&](int row, const Partners<Real> &) {
+        double *const of_atom = lambda[row];
+        for (int k = 0; k < size; ++k)
+          of_atom[k] = weight[row] != 0.0 ? of_atom[k] / weight[row] : 0.0;
+        of_atom[size] = dot(of_atom, q[row], size);
+      });
+      forward(in, lambda);
+    }
+
+    // What pass 3 needs of the partners. AVERAGE: dS/dq of the mean over 1 + N, and its product
+    // with the mean. DOT: dS/dv over N, and that times v. CONNECTIONS: dS/dv.
+    void set_back(const OrientOrderInput &in)
+    {
+      back.clear(in.nall, columns_of_back());
+      for_each_atom([&](int row, const Partners<Real> &) {
+        double *const of_atom = back[row];
+        const double n = weight[row];
+        if (order == OrderKind::AVERAGE) {
+          if (value[row] > 0.0)
+            add(slope[row] / (value[row] * (1.0 + n)), average[row], size, of_atom);
+          of_atom[size] = dot(of_atom, average[row], size);
+        } else if (order == OrderKind::CONNECTIONS)
+          of_atom[0] = slope[row];
+        else if (n != 0.0) {
+          of_atom[0] = slope[row] / n;
+          of_atom[1] = of_atom[0] * value[row];
+        }
+      });
+    }
+
+    // Pass 3 of an atom: adds dS/dq to lambda_i, and the forces that act through s_ij to sums.
+    void sum_back(int row, const Partners<Real> &partners, double *lambda_i, double *sums)
+    {
+      const double *const of_atom = back[row];
+      const bool is_average = order == OrderKind::AVERAGE;
+      if (is_average) std::copy_n(of_atom, size, lambda_i);
+      for (int k = 0; k < partners.n; ++k) {
+        const int other = partners.row[k];
+        const double *const of_other = back[other];
+        const double s = partners.s[k];
+        double of_s;    // dS/ds_ij, from both ends
+        if (is_average) {
+          add(s, of_other, size, lambda_i);
+          of_s = dot(of_atom, q[other], size) - of_atom[size] + dot(of_other, q[row], size) -
+              of_other[size];
+        } else {
+          double slope_of_h;
+          const double h = connect(dot(u[row], u[other], size), slope_of_h),
+                       both = of_atom[0] + of_other[0];
+          add(both * s * slope_of_h, u[other], size, lambda_i);
+          of_s = both * h - of_atom[1] - of_other[1];
+        }
+        const double force = of_s * partners.ds[k];
+        const double n[3] = {partners.x[k], partners.y[k], partners.z[k]};
+        const double virial = force * partners.r[k];
+        for (int c = 0; c < 3; ++c) {
+          sums[c] += force * n[c];
+          sums[3 + c] += virial * n[c] * n[c];
+        }
+        sums[6] += virial * n[0] * n[1];
+        sums[7] += virial * n[0] * n[2];
+        sums[8] += virial * n[1] * n[2];
+      }
+      if (is_average) return;
+      // from u to q: u is normalized
+      const double norm = std::sqrt(dot(q[row], q[row], size)), along = dot(lambda_i, u[row], size);
+      for (int k = 0; k < size; ++k)
+        lambda_i[k] = norm > 0.0 ? (lambda_i[k] - along * u[row][k]) / norm : 0.0;
+    }
+
+    // Pass 4.
+    void add_forces(const OrientOrderInput &in, unsigned want, double *peratom,
+                    OrientOrderResult &result)
+    {
+      const double unit =
+          unit_of(lambda.all.data(), static_cast<std::int64_t>(lambda.all.size()), nthreads);
+      if (unit == 0.0) return;
+      rounded.resize(lambda.all.size());
+#pragma omp parallel for schedule(static) num_threads(nthreads)
+      for (std::size_t k = 0; k < rounded.size(); ++k)
+        rounded[k] = static_cast<Real>(lambda.all[k] / unit);
+      const bool two = in.cells.b.index != nullptr;
+      const std::vector<Real> nothing(lambda.columns, Real(0));
+      const auto pass = [&](const PartnersHost<Real> &partners, bool with_own, bool with_others,
+                            double share) {
+        std::vector<Virial> virials(partners.nblocks());
+        for_each_block(partners, [&](const Block &block, std::size_t b) {
+          for (std::size_t k = 0; k < block.atom.size(); ++k) {
+            const int row = block.atom[k];
+            const Real *const own = rounded.data() + static_cast<std::size_t>(row) * lambda.columns;
+            double sums[NFORCE_SUMS] = {};
+            kernels.sum_forces(harmonics, block.of(k), with_own ? own : nothing.data(),
+                               with_others ? rounded.data() : nullptr, sums);
+            add_sums(sums, unit, want, row, peratom, virials[b].w);
+          }
+        });
+        add_virials(virials, share, result);
+      };
+      pass(partners_of_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(partners_of_b, false, true, 0.0);
+    }
+
+    const SwitchTable table;
+    const OrientOrderOptions options;
+    const OrderKind order;
+    const int nthreads, size;    // size: 2 l + 1
+    AtomFunction function;
+    const OrderKernels<Real> kernels;
+    const HarmonicTable<Real> harmonics;
+    const Wigner wigner;
+    std::vector<std::unique_ptr<SwitchEvaluator>> connections;    // [threads] sigma of CONNECTIONS
+    double connection_d0 = 0.0;
+
+    int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
+    CellBins bins_a, bins_b;
+    PartnersHost<Real> partners_of_a, partners_of_b;
+    // By row: q (GLOBAL, at first: the sum), u of DOT and CONNECTIONS, and the mean of AVERAGE;
+    // what pass 3 needs of partners; lambda/N, and its product with q.
+    RowNumbers q, u, average, back, lambda;
+    std::vector<Real> rounded;                      // lambda over a unit
+    std::vector<double> weight, value, f, slope;    // by row: N, v, f(v), f'(v)
+  };
+
+}    // namespace
+
+std::unique_ptr<OrientOrder> make_host_orient_order(const SwitchTable &table,
+                                                    const OrientOrderOptions &options,
+                                                    Precision precision, int nthreads)
+{
+  check_options(options);
+  if (!table.has_end()) throw std::invalid_argument("order parameters need a finite dmax");
+  if (precision == Precision::DOUBLE)
+    return std::make_unique<HostOrientOrder<double>>(table, options, nthreads);
+  return std::make_unique<HostOrientOrder<float>>(table, options, nthreads);
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,134 @@
+// Part of GPUCOORD, GPL-2.0. The partners of atoms within range on the host.
+
+#include "partners_host.h"
+
+#include "../switching/switch_dispatch.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpucoord {
+
+namespace {
+
+  constexpr std::int64_t TASKS_OF_A_BLOCK = 16;
+
+}    // namespace
+
+template <class Real>
+PartnersHost<Real>::PartnersHost(const SwitchTable &table_in, int nthreads_in) :
+    table(table_in), nthreads(nthreads_in), keep_near_box(select_keep_near_box<Real>()),
+    scratch(nthreads)
+{
+  for (const Switch &function : table.functions()) {
+    constants.push_back(make_constants<Real>(function));
+    for (Scratch &s : scratch) s.custom.push_back(function.make_custom());
+  }
+}
+
+template <class Real>
+void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const CellBins &j,
+                              const PairTypes &types)
+{
+  tasks.make(grid, i, nthreads);
+  const auto n = static_cast<std::int64_t>(tasks.all().size());
+  used = static_cast<std::size_t>((n + TASKS_OF_A_BLOCK - 1) / TASKS_OF_A_BLOCK);
+  if (found.size() < used) found.resize(used);
+  run_in_parallel(static_cast<std::int64_t>(used), nthreads, [&](std::int64_t b) {
+    PartnerBlock<Real> &block = found[b];
+    Scratch &s = scratch[omp_get_thread_num()];
+    s.forget(grid);
+    block.atom.clear();
+    block.first.assign(1, 0);
+    for (auto *numbers : {&block.x, &block.y, &block.z, &block.r}) numbers->clear();
+    block.row.clear();
+    block.function.clear();
+    const std::int64_t end = std::min(n, (b + 1) * TASKS_OF_A_BLOCK);
+    for (std::int64_t t = b * TASKS_OF_A_BLOCK; t < end; ++t)
+      find_in_task(grid, i, j, types, tasks.all()[t], s, block);
+    evaluate(s, block);
+  });
+}
+
+template <class Real>
+void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, const CellBins &bj,
+                                      const PairTypes &types, const CellTask &task, Scratch &s,
+                                      PartnerBlock<Real> &block) const
+{
+  const CellCandidates candidates =
+      collect_candidates(keep_near_box, table.dmax(), grid, bi, bj, task, s);
+  const bool has_types = table.ntypes() > 0;
+  for (int p = task.begin; p < task.end; ++p) {
+    if (!bi.owned[p]) continue;
+    const int row = bi.row[p];
+    const Real xi = static_cast<Real>(bi.x[p] - candidates.origin[0]),
+               yi = static_cast<Real>(bi.y[p] - candidates.origin[1]),
+               zi = static_cast<Real>(bi.z[p] - candidates.origin[2]);
+    for (int k = 0; k < candidates.count; ++k) {
+      const Real dx = s.x[k] - xi, dy = s.y[k] - yi, dz = s.z[k] - zi;
+      const Real r_sq = dx * dx + dy * dy + dz * dz;
+      const int other = bj.row[s.index[k]];
+      int function = 0;
+      if (has_types) {
+        function = table.number(types.type[row], types.type[other]);
+        if (function == SwitchTable::NONE) continue;
+      }
+      if (!(r_sq <= constants[function].dmax_sq) || other == row) continue;
+      block.x.push_back(dx);
+      block.y.push_back(dy);
+      block.z.push_back(dz);
+      block.r.push_back(r_sq);    // evaluate() takes the root
+      block.row.push_back(other);
+      if (has_types) block.function.push_back(function);
+    }
+    block.atom.push_back(row);
+    block.first.push_back(block.row.size());
+  }
+}
+
+// Sets s and ds/dr, and turns displacements into unit vectors.
+template <class Real>
+void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real> &block) const
+{
+  const std::size_t n = block.row.size();
+  block.s.assign(n, Real(0));
+  block.ds.assign(n, Real(0));    // (ds/dr)/r at first
+  const auto for_each = [&](int number, const auto &work) {
+    for (std::size_t k = 0; k < n; ++k)
+      if (block.function.empty() || block.function[k] == number) work(k);
+  };
+  for (int number = 0; number < static_cast<int>(constants.size()); ++number) {
+    const SwitchConstants<Real> &c = constants[number];
+    if (CustomFunction *const custom = scratch_of_thread.custom[number].get()) {
+      for_each(number, [&](std::size_t k) {
+        const double r = std::sqrt(static_cast<double>(block.r[k]));
+        block.s[k] = c.top;
+        if (!(r > c.d0)) return;
+        double value, derivative;
+        custom->evaluate((r - c.d0) * c.inv_r0, value, derivative);
+        block.s[k] = static_cast<Real>(value * c.stretch + c.shift);
+        block.ds[k] = static_cast<Real>(derivative * c.stretch * c.inv_r0 / r);
+      });
+    } else
+      visit_formula(table.functions()[number], [&](auto formula) {
+        for_each(number, [&](std::size_t k) {
+          formula.eval(c, block.r[k], block.s[k], block.ds[k]);
+        });
+      });
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    const Real r = std::sqrt(block.r[k]), inverse = r > 0 ? 1 / r : Real(0);
+    block.r[k] = r;
+    block.ds[k] *= r;
+    block.x[k] *= inverse;
+    block.y[k] *= inverse;
+    block.z[k] *= inverse;
+  }
+}
+
+template class PartnersHost<float>;
+template class PartnersHost<double>;
+
+}    // namespace gpucoord

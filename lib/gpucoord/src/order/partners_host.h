@@ -1,0 +1,75 @@
+// Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with s(r) and ds/dr, found once
+// and read by several passes on the host.
+
+#ifndef GPUCOORD_PARTNERS_HOST_H
+#define GPUCOORD_PARTNERS_HOST_H
+
+#include "order_kernels_host.h"
+
+#include "../pairs/cell_bins_host.h"
+#include "../pairs/cell_tasks_host.h"
+#include "../switching/custom_function_host.h"
+#include "../switching/formula.h"
+
+#include "gpucoord/pairs.h"
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+// Atoms with their partners. Blocks are the same for any number of threads.
+template <class Real> struct PartnerBlock {
+  std::vector<int> atom;             // [atoms] row of the atom
+  std::vector<std::size_t> first;    // [atoms + 1] its first partner
+  std::vector<Real> x, y, z, r, s, ds;
+  std::vector<int> row;
+  std::vector<int> function;    // number in the table; empty: there is one function
+
+  Partners<Real> of(std::size_t k) const
+  {
+    const std::size_t begin = first[k];
+    return {static_cast<int>(first[k + 1] - begin),
+            x.data() + begin,
+            y.data() + begin,
+            z.data() + begin,
+            r.data() + begin,
+            s.data() + begin,
+            ds.data() + begin,
+            row.data() + begin};
+  }
+};
+
+template <class Real> class PartnersHost {
+ public:
+  PartnersHost(const SwitchTable &, int nthreads);
+
+  // Finds the partners among the atoms of j of the owned atoms of i.
+  void find(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &);
+
+  // The blocks of the last find().
+  std::size_t nblocks() const { return used; }
+  const PartnerBlock<Real> &block(std::size_t b) const { return found[b]; }
+
+ private:
+  struct Scratch : CandidateMemory<Real> {
+    std::vector<std::unique_ptr<CustomFunction>> custom;    // [functions] null: a formula
+  };
+  void find_in_task(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &,
+                    const CellTask &, Scratch &, PartnerBlock<Real> &) const;
+  void evaluate(Scratch &, PartnerBlock<Real> &) const;
+
+  const SwitchTable table;
+  const int nthreads;
+  std::vector<SwitchConstants<Real>> constants;
+  KeepNearBoxFunction<Real> keep_near_box;
+  std::vector<Scratch> scratch;
+  CellTasks tasks;
+  std::vector<PartnerBlock<Real>> found;
+  std::size_t used = 0;
+};
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,206 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_orientorder.h"
+
+#include "gpucoord_backend.h"
+#include "orient_order_arguments.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+
+#include <algorithm>
+#include <new>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+ComputeCoordOrientOrder::ComputeCoordOrientOrder(LAMMPS *lmp, int narg, char **arg) :
+    ComputeCoordGPU(lmp, narg, arg,
+                    [&] {
+                      return std::make_unique<OrientOrderArguments>(lmp, narg, arg);
+                    }),
+    options(static_cast<const OrientOrderArguments &>(*args).options),
+    is_global(options.order == gpucoord::OrderKind::GLOBAL), warned_alone(false), ncolumns(0)
+{
+  order_backend = std::make_unique<OrientOrderBackend>(
+      lmp, args->device, "Compute coord/orientorder", args->device_position);
+  words = {"order parameter", "the order parameter", "order parameters"};
+  if (is_global) extscalar = extvector = 0;
+}
+
+ComputeCoordOrientOrder::~ComputeCoordOrientOrder() = default;
+
+/* ---------------------------------------------------------------------- */
+
+void ComputeCoordOrientOrder::init()
+{
+  ComputeCoordGPU::init();
+  warned_alone = false;
+}
+
+// Comm allocates its buffers after init() of computes.
+void ComputeCoordOrientOrder::init_backend()
+{
+  order_backend->init(*table, options, args->precision, name);
+  comm_forward = (*order_backend)->exchange_columns();
+  if (!args->check_every) return;
+  if (!reference) reference = gpucoord::make_reference_orient_order(*table, options);
+  comm_forward = MAX(comm_forward, reference->exchange_columns());
+}
+
+DeviceChoice &ComputeCoordOrientOrder::device_choice() const
+{
+  return *order_backend;
+}
+
+std::string ComputeCoordOrientOrder::description() const
+{
+  const std::string text = gpucoord::description(options);
+  return is_global ? text : text + ", function " + function->description();
+}
+
+/* ----------------------------------------------------------------------
+   The evaluation of one rank.
+------------------------------------------------------------------------- */
+
+gpucoord::OrientOrderInput ComputeCoordOrientOrder::input()
+{
+  gpucoord::OrientOrderInput in;
+  in.cells = cells_input();
+  in.nall = atom->nlocal + atom->nghost;
+  in.exchange.forward = [this](double *numbers, int columns) {
+    forward(numbers, columns);
+  };
+  in.exchange.reduce = reduction();
+  return in;
+}
+
+// Returns the share of this rank in S.
+double ComputeCoordOrientOrder::share_in_s(double value) const
+{
+  const bool is_sum = !is_global && function->is_sum();
+  return is_sum || comm->me == 0 ? value : 0.0;    // S itself is known to all ranks
+}
+
+void ComputeCoordOrientOrder::begin_share(const Share & /*share*/)
+{
+  list_rows();
+  f_of_atoms.assign(atom->nlocal, 0.0);
+  // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+  const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
+  if (exchanged.size() < size) exchanged.resize(size);
+}
+
+void ComputeCoordOrientOrder::evaluate_share(Share &share)
+{
+  gpucoord::OrderNumbers numbers;
+  numbers.order = of.s_of_atoms.data();
+  numbers.f = f_of_atoms.data();
+  const auto result = (*order_backend)->evaluate(input(), share.want, share.peratom, numbers);
+  of.is_reduced = true;
+  share.mine = result;
+  share.value = share_in_s(result.value);
+  for (std::size_t k = 0; k < of.rows.size(); ++k) {
+    of.s[k] = of.s_of_atoms[of.rows[k]];
+    of.f[k] = f_of_atoms[of.rows[k]];
+  }
+  if (result.bad >= 0) share.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
+}
+
+void ComputeCoordOrientOrder::take_part(Share &share)
+{
+  if (of.is_reduced) return;
+  auto in = input();
+  if (share.bad_atom) {    // nothing has been evaluated: an evaluation without atoms communicates
+    for (auto *group : {&in.cells.a, &in.cells.b}) group->n = group->nowned = 0;
+    in.cells.version = 0;
+    try {
+      (*order_backend)->evaluate(in, share.want, share.peratom, {});
+      return;
+    } catch (const std::bad_alloc &) {    // take_part() makes the rest
+    }
+  }
+  (*order_backend)->take_part(in, share.want);
+}
+
+gpucoord::Contribution ComputeCoordOrientOrder::evaluate_reference(const Share &share,
+                                                                   double *peratom)
+{
+  gpucoord::Contribution result = reference->evaluate(input(), share.want, peratom, {});
+  result.value = share_in_s(result.value);
+  return result;
+}
+
+/* ----------------------------------------------------------------------
+   Sends numbers of owned atoms to their ghosts.
+------------------------------------------------------------------------- */
+
+void ComputeCoordOrientOrder::forward(double *numbers, int columns)
+{
+  ncolumns = columns;
+  const std::size_t nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  std::copy_n(numbers, columns * nlocal, exchanged.data());
+  comm->forward_comm(this);
+  std::copy(exchanged.data() + columns * nlocal, exchanged.data() + columns * nall,
+            numbers + columns * nlocal);
+}
+
+int ComputeCoordOrientOrder::pack_forward_comm(int n, int *atoms, double *buf, int /*pbc_flag*/,
+                                               int * /*pbc*/)
+{
+  const std::size_t columns = ncolumns;
+  for (int k = 0; k < n; ++k)
+    std::copy_n(exchanged.data() + columns * atoms[k], columns, buf + columns * k);
+  return n * ncolumns;
+}
+
+void ComputeCoordOrientOrder::unpack_forward_comm(int n, int first, double *buf)
+{
+  const std::size_t columns = ncolumns;
+  std::copy_n(buf, columns * n, exchanged.data() + columns * first);
+}
+
+/* ----------------------------------------------------------------------
+   A warning, once in a run, if no atom has a partner.
+------------------------------------------------------------------------- */
+
+void ComputeCoordOrientOrder::share(double *numbers)
+{
+  ComputeCoordGPU::share(numbers);
+  numbers[12] = static_cast<double>(std::count_if(of.s.begin(), of.s.end(), [](double order) {
+    return order != 0.0;
+  }));
+}
+
+double ComputeCoordOrientOrder::finish_evaluation(const double *sum)
+{
+  const double value = ComputeCoordGPU::finish_evaluation(sum);
+  const bool has_atoms = sum[7] > 0.0 && sum[8] > 0.0;
+  if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
+  warned_alone = true;
+  if (comm->me == 0)
+    error->warning(FLERR,
+                   "{}: no atom of group {} has a partner within dmax{} {:.10g}, all order "
+                   "parameters are 0",
+                   name, group->names[igroup], args->of_longest(), table->dmax());
+  return value;
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordOrientOrder::memory_usage()
+{
+  return ComputeCoordGPU::memory_usage() +
+      static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
+}

@@ -1,0 +1,74 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifdef COMPUTE_CLASS
+// clang-format off
+ComputeStyle(coord/orientorder,ComputeCoordOrientOrder);
+// clang-format on
+#else
+
+#ifndef LMP_COMPUTE_COORD_ORIENTORDER_H
+#define LMP_COMPUTE_COORD_ORIENTORDER_H
+
+#include "compute_coord_gpu.h"
+
+#include "gpucoord/orient_order.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class OrientOrderBackend;
+
+// Bond-orientational order parameters of atoms. The library evaluates them and their function, and
+// calls for the communication with other ranks.
+
+class ComputeCoordOrientOrder : public ComputeCoordGPU {
+ public:
+  ComputeCoordOrientOrder(class LAMMPS *, int, char **);
+  ~ComputeCoordOrientOrder() override;
+  void init() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
+  double memory_usage() override;
+
+  void share(double *numbers) override;
+
+ private:
+  void begin_share(const Share &) override;
+  void evaluate_share(Share &) override;
+  void take_part(Share &) override;
+  gpucoord::Contribution evaluate_reference(const Share &, double *peratom) override;
+  double finish_evaluation(const double *sums) override;
+  void init_backend() override;
+  DeviceChoice &device_choice() const override;
+  std::string description() const override;
+
+  gpucoord::OrientOrderInput input();
+  void forward(double *numbers, int columns);
+  double share_in_s(double value) const;
+
+  const gpucoord::OrientOrderOptions options;
+  std::unique_ptr<OrientOrderBackend> order_backend;
+  std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
+  bool is_global;    // S is one number of all atoms, not a sum over atoms
+  bool warned_alone;
+
+  std::vector<double> f_of_atoms;    // [nlocal]
+  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
+  std::vector<double> exchanged;
+  int ncolumns;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
+#endif

@@ -1,0 +1,411 @@
+"""Order parameters: values of lattices and those of LAMMPS, derivatives against differences, the same
+numbers for any number of ranks, biases, and output."""
+
+import re
+import unittest
+
+import numpy as np
+from lammps import lammps
+
+import coordtest
+import dumptest
+from brutetest import Box
+
+ORTHOGONAL = Box((4.4, 4.9, 5.3))
+TILTED = Box((4.6, 4.9, 5.3), tilt=(1.2, -0.9, 0.8))
+SWITCH = "switch cubic d0 0.9 dmax 1.8"
+GHOSTS = 2.2
+EXACT = coordtest.rounded(1e-10)
+
+# ID: group, arguments
+COMPUTES = {
+    "local": ("all", "l 6 function sum norm mean"),
+    "odd": ("all", "l 3 function custom s^2"),
+    "average": ("all", "l 6 order average function more_than rational 0.3 nn 6 mm 12"),
+    "odd_average": ("all", "l 3 order average"),
+    "dot": ("all", "l 4 order dot function more_than rational 0.3 nn 6 mm 12"),
+    "odd_dot": ("all", "l 5 order dot function less_than exp 0.5"),
+    "connections": ("all", "l 6 order connections rational 0.3 nn 6 mm 12 function between 1 4 smear 0.3"),
+    "global": ("all", "l 6 order global"),
+    "two": ("left", "l 6 group2 right function moment 2"),
+    "two_global": ("left", "l 4 group2 late order global"),
+    "least": ("late", "l 6 function min 0.3"),
+    "most": ("late", "l 2 order dot function max 0.2"),
+}
+GROUPS = {"left": range(0, 40), "right": range(40, 80), "late": range(20, 80)}
+
+
+def positions(box, seed):
+    return coordtest.random_positions(np.random.default_rng(seed), box, 80, closest=0.7)
+
+
+def commands(computes, more=""):
+    return [f"compute {name} {group} coord/orientorder {words} {SWITCH} precision double {more}"
+            for name, (group, words) in computes.items()]
+
+
+def start(test, box, x, computes=COMPUTES, more=""):
+    lmp = coordtest.start()
+    test.addCleanup(lmp.close)
+    coordtest.make_system(lmp, box, x, ghosts=GHOSTS)
+    for name, members in GROUPS.items():
+        coordtest.define_group(lmp, name, [k for k in members if k < len(x)])
+    for line in commands(computes, more):
+        lmp.command(line)
+    lmp.command("run 0")
+    return lmp
+
+
+class Lattices(unittest.TestCase):
+    """q4 and q6 of the nearest shell; of bcc also of two shells."""
+
+    VALUES = {
+        "fcc 1.0": (0.8, 0.190940654, 0.574524260),
+        "hcp 1.0": (1.2, 0.097222222, 0.484761685),
+        "bcc 1.0": (0.92, 0.509175077, 0.628539361),
+        "bcc 1.0 two shells": (1.2, 0.036369648, 0.510688231),
+        "sc 1.0": (1.2, 0.763762616, 0.353553391),
+    }
+
+    def start(self, lattice, dmax):
+        lmp = coordtest.start()
+        self.addCleanup(lmp.close)
+        lattice = re.sub(" two shells", "", lattice)
+        for line in ("units metal", f"lattice {lattice}", "region box block 0 4 0 4 0 4", "create_box 1 box",
+                     "create_atoms 1 box", "mass * 1.0", "pair_style zero 1.5", "pair_coeff * *", "neighbor 0.3 bin"):
+            lmp.command(line)
+        return lmp, f"switch cubic d0 {dmax - 0.02!r} dmax {dmax!r} precision double"
+
+    def test_values(self):
+        for lattice, (dmax, *values) in self.VALUES.items():
+            lmp, switch = self.start(lattice, dmax)
+            orders = {"local": "", "average": "order average", "whole": "order global"}
+            for l in (4, 6):
+                for name, words in orders.items():
+                    lmp.command(f"compute {name}{l} all coord/orientorder l {l} {words} {switch}")
+            lmp.command(f"compute dot all coord/orientorder order dot {switch}")
+            lmp.command(f"compute bonds all coord/orientorder order connections rational 0.5 nn 12 mm 24 {switch} norm mean")
+            lmp.command("run 0")
+            for l, value in zip((4, 6), values):
+                for name in orders:
+                    q = coordtest.atoms_of(lmp, f"{name}{l}")
+                    np.testing.assert_allclose(q[:, 0], value, atol=coordtest.rounded(5e-9), err_msg=f"{lattice} {name} {l}")
+                    np.testing.assert_array_equal(q[:, 4], q[:, 0])
+                    self.assertLess(np.abs(q[:, 1:4]).max(), coordtest.rounded(1e-12), (lattice, name, l))
+                self.assertAlmostEqual(coordtest.scalar_of(lmp, f"whole{l}"), value, delta=coordtest.rounded(5e-9))
+                self.assertAlmostEqual(coordtest.scalar_of(lmp, f"local{l}") / (lmp.get_natoms() * value), 1,
+                                       delta=coordtest.rounded(1e-7))
+            np.testing.assert_allclose(coordtest.atoms_of(lmp, "dot")[:, 0], 1, rtol=EXACT, err_msg=lattice)
+            partners = {"fcc": 12, "hcp": 12, "sc": 6}.get(lattice[:3].strip(), 14 if "two" in lattice else 8)
+            self.assertAlmostEqual(coordtest.scalar_of(lmp, "bonds"), partners * (1 - 1 / (1 + 2**12)), delta=partners * EXACT)
+
+    def test_lammps(self):
+        """compute orientorder/atom of LAMMPS has a sharp cutoff, between two shells here."""
+        for lattice, (dmax, *_) in self.VALUES.items():
+            lmp, switch = self.start(lattice, dmax)
+            lmp.command("displace_atoms all random 0.01 0.01 0.01 4711")
+            degrees = range(2, 13)
+            lmp.command(f"compute peer all orientorder/atom cutoff {dmax - 0.02!r} nnn NULL degrees 11 "
+                        + " ".join(map(str, degrees)))
+            for l in degrees:
+                lmp.command(f"compute q{l} all coord/orientorder l {l} {switch}")
+            lmp.command("run 0")
+            expected = coordtest.atoms_of(lmp, "peer")
+            for l in degrees:
+                found = coordtest.atoms_of(lmp, f"q{l}")[:, 0]
+                self.assertLess(np.abs(found - expected[:, l - 2]).max(), EXACT, f"{lattice} q{l}")
+
+
+class Derivatives(unittest.TestCase):
+    # The second derivative of cubic jumps at d0 and dmax: a longer step counts more of these jumps.
+    STEP = 2e-5
+
+    def test_differences(self):
+        for seed, box in enumerate((ORTHOGONAL, TILTED)):
+            lmp = start(self, box, positions(box, seed))
+            if not box.tilted:
+                lmp.command("change_box all triclinic")
+                lmp.command("run 0")
+            slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in COMPUTES}
+            virials = {name: coordtest.virial_of(lmp, name) for name in COMPUTES}
+
+            def value():
+                lmp.command("run 0 post no")
+                return np.array([coordtest.scalar_of(lmp, name) for name in COMPUTES])
+
+            atoms = [3, 25, 41, 70]
+            position, strain = coordtest.differences(lmp, box, atoms, value, self.STEP)
+            for k, name in enumerate(COMPUTES):
+                largest = np.abs(slopes[name]).max()
+                self.assertGreater(largest, 1e-4, name)
+                spread = coordtest.rounding_of_difference(box, slopes[name], self.STEP)
+                self.assertLess(np.abs(position[:, :, k] - slopes[name][atoms]).max(), 1e-6 * largest + spread, name)
+                largest = np.abs(virials[name]).max()
+                self.assertLess(np.abs(strain[:, k] + virials[name]).max(), 1e-6 * largest + 3 * spread, name)
+
+    def test_momentum(self):
+        for box in ORTHOGONAL, TILTED:
+            lmp = start(self, box, positions(box, 5))
+            for name in COMPUTES:
+                slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
+                self.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), name)
+
+    def test_torque_in_an_open_box(self):
+        box = Box((5.0, 5.0, 5.0), periodic=(False, False, False))
+        lmp = start(self, box, positions(box, 6))
+        x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
+        for name in COMPUTES:
+            slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
+            torque = np.abs(np.cross(x, slopes).sum(axis=0)).max()
+            self.assertLess(torque, coordtest.rounded(1e-11) * max(1, np.abs(slopes).max()), name)
+
+
+class Ranks(unittest.TestCase):
+    """Ghost atoms have the numbers of their owners, also with odd l, where q of an image of a pair has
+    the opposite sign."""
+
+    def run_on(self, box, ranks, newton="on", computes=COMPUTES, steps=6, more=""):
+        data = f"{coordtest.folder()}/data{int(box.tilted)}"
+        x = positions(box, 11)
+        coordtest.write_data(data, x, box)
+        columns = " ".join(f"c_{name} c_{name}[*]" for name in computes)
+        script = ["units lj", f"newton {newton}", "atom_modify map array", "box tilt large", f"read_data {data}", "mass * 1.0",
+                  "pair_style zero 1.0 nocoeff", "pair_coeff * *", "neighbor 0.3 bin", "neigh_modify every 1 delay 0 check yes",
+                  f"comm_modify cutoff {GHOSTS}", "timestep 0.02",
+                  *(f"group {name} id {members[0] + 1}:{members[-1] + 1}" for name, members in GROUPS.items()),
+                  *commands(computes, more), "velocity all create 4.0 4711 loop all", "fix move all nve",
+                  f"thermo_style custom step {columns}", "thermo_modify format float %.17g norm no", "thermo 1",
+                  "dump d all custom 1 dump id x y z " + " ".join(f"c_{name}[*]" for name in computes),
+                  "dump_modify d format float %.17g sort id", f"run {steps}"]
+        run = coordtest.run_lammps(script, ranks)
+        frames = dumptest.read_dump(run.path("dump"))
+        return run.tables[0], [{name: np.column_stack([frame.columns[f"c_{name}[{k}]"] for k in range(1, 6)])
+                                for name in computes} for frame in frames]
+
+    def test_ranks_and_newton(self):
+        for box in ORTHOGONAL, TILTED:
+            expected = self.run_on(box, 1)
+            for ranks, newton in ((1, "off"), (2, "on"), (2, "off"), (4, "on"), (4, "off")):
+                found = self.run_on(box, ranks, newton)
+                for row in (0, 6):
+                    # Later steps are at positions that each run adds up in its own order.
+                    limit = coordtest.rounded(1e-12 if row == 0 else 1e-9)
+                    for name in COMPUTES:
+                        what = f"{name}, {ranks} ranks, newton {newton}, step {row}, tilted {box.tilted}"
+                        for column in [f"c_{name}"] + [f"c_{name}[{k}]" for k in range(1, 7)]:
+                            virial = max(abs(expected[0][f"c_{name}[{k}]"][row]) for k in range(1, 7))
+                            scale = virial if "[" in column else abs(expected[0][column][row])
+                            difference = abs(found[0][column][row] - expected[0][column][row])
+                            self.assertLessEqual(difference, 10 * limit * max(1, scale), f"{what}, {column}")
+                        error = coordtest.error_of(found[1][row][name], expected[1][row][name])
+                        self.assertLessEqual(error, 10 * limit, what)
+
+    def test_check(self):
+        """Keyword check compares with plain loops on all ranks."""
+        self.run_on(TILTED, 1, steps=2, more=" check 1 1e-8")
+        self.run_on(ORTHOGONAL, 4, steps=2, more=" check 1 1e-8")
+
+    def test_mixed_precision(self):
+        expected = self.run_on(TILTED, 1, steps=0)
+        found = self.run_on(TILTED, 2, steps=0, more=" precision mixed")
+        for name in COMPUTES:
+            value = expected[0][f"c_{name}"][0]
+            self.assertAlmostEqual(found[0][f"c_{name}"][0], value, delta=1e-4 * max(1, abs(value)))
+            self.assertLess(coordtest.error_of(found[1][0][name][:, 1:4], expected[1][0][name][:, 1:4]), 1e-2, name)
+
+    def test_after_atoms_are_deleted(self):
+        """Between delete_atoms and a run, communication is that of more atoms than there are."""
+        lmp = start(self, ORTHOGONAL, positions(ORTHOGONAL, 3))
+        lmp.command("group gone id 60:80")
+        lmp.command("delete_atoms group gone compress no")
+        lmp.command("run 0")
+        values = [coordtest.scalar_of(lmp, name) for name in COMPUTES]
+        other = start(self, ORTHOGONAL, positions(ORTHOGONAL, 3)[:59])
+        expected = [coordtest.scalar_of(other, name) for name in COMPUTES]
+        np.testing.assert_allclose(values, expected, rtol=EXACT, atol=EXACT)
+
+
+class Alone(unittest.TestCase):
+    WARNING = (r"WARNING: Compute coord/orientorder c: no atom of group (\w+) has a partner within dmax ([\d.]+), all order "
+               "parameters are 0 ")
+
+    def script(self, words, group="all"):
+        return ["region box block 0 8 0 8 0 8", "create_box 1 box", "create_atoms 1 single 1 1 1", "create_atoms 1 single 4 4 4",
+                "mass * 1.0", "pair_style zero 2.0 nocoeff", "pair_coeff * *", "group one id 1", "group two id 2",
+                f"compute c {group} coord/orientorder {words}", "thermo 1",
+                "thermo_style custom step c_c c_c[1]", "run 3", "run 1"]
+
+    def test_warning(self):
+        """Once in a run."""
+        for ranks in 1, 2:
+            for order in "local", "average", "dot", "connections rational 0.5", "global":
+                run = coordtest.run_lammps(self.script(f"order {order} switch cubic d0 1.2 dmax 1.5"), ranks)
+                self.assertEqual(re.findall(self.WARNING, run.text), [("all", "1.5")] * 2, order)
+                for table in run.tables:
+                    self.assertEqual(np.abs(table["c_c"]).max(), 0)
+        run = coordtest.run_lammps(self.script("group2 two switch cubic d0 1.2 dmax 1.5", "one"))
+        self.assertEqual(re.findall(self.WARNING, run.text), [("one", "1.5")] * 2)
+
+    def test_no_warning_with_partners(self):
+        for order in "local", "average", "dot", "connections rational 0.5", "global":
+            script = self.script(f"order {order} switch cubic d0 1.2 dmax 1.5")
+            script.insert(4, "create_atoms 1 single 4 4 5")
+            run = coordtest.run_lammps(script, 2)
+            self.assertNotIn("has a partner", run.text)
+
+    def test_empty_group(self):
+        script = self.script("switch cubic d0 1.2 dmax 1.5", "none")
+        script.insert(8, "group none empty")
+        run = coordtest.run_lammps(script)
+        self.assertEqual(run.text.count("Compute coord/orientorder c: group none is empty, S is 0"), 2)
+        self.assertNotIn("has a partner", run.text)
+
+    def test_isolated_atoms(self):
+        """They have 0 and no derivatives. An atom with one partner has q = 1."""
+        x = np.array([[1, 1, 1], [1, 1, 2], [3.5, 3.5, 3.5], [1, 2.9, 4.5]], float)
+        box = Box((8.0, 8.0, 8.0), periodic=(False, False, False))
+        lmp = start(self, box, x, {name: ("all", words) for name, (_, words) in COMPUTES.items() if "two" not in name})
+        for name in ("local", "odd", "global"):
+            array = coordtest.atoms_of(lmp, name)
+            np.testing.assert_allclose(array[:, 0], [1, 1, 0, 0], atol=1e-14, err_msg=name)
+            self.assertLess(np.abs(array[:, 1:4]).max(), 1e-12)
+        for name in "average", "dot", "connections", "odd_dot":
+            array = coordtest.atoms_of(lmp, name)
+            self.assertTrue(np.isfinite(array).all(), name)
+            np.testing.assert_array_equal(array[2:, :4], 0, name)
+        self.assertAlmostEqual(coordtest.atoms_of(lmp, "dot")[0, 0], 1, 13)
+
+
+class Output(unittest.TestCase):
+    def test_columns(self):
+        x = positions(TILTED, 2)
+        computes = {"sum": ("left", "l 6"), "mean": ("left", "l 6 norm mean"), "square": ("left", "l 6 function custom s^2"),
+                    "bins": ("left", "l 6 function histogram 0 1 4"), "whole": ("left", "l 6 order global")}
+        lmp = start(self, TILTED, x, computes)
+        left = np.array(GROUPS["left"])
+        others = np.setdiff1d(np.arange(len(x)), left)
+        arrays = {name: coordtest.atoms_of(lmp, name) for name in computes}
+        q = arrays["sum"][left, 0]
+        for name, array in arrays.items():
+            self.assertEqual(array.shape[1], 5)
+            np.testing.assert_array_equal(array[:, 0], arrays["sum"][:, 0], name)
+            np.testing.assert_array_equal(array[others], 0, name)
+            f = array[left, 0]**2 if name == "square" else array[left, 0]
+            np.testing.assert_allclose(array[left, 4], f, rtol=1e-14, err_msg=name)
+        self.assertAlmostEqual(coordtest.scalar_of(lmp, "sum"), q.sum(), 11)
+        self.assertAlmostEqual(coordtest.scalar_of(lmp, "mean"), q.mean(), 13)
+        self.assertAlmostEqual(coordtest.scalar_of(lmp, "square"), (q**2).sum(), 11)
+        np.testing.assert_allclose(arrays["mean"][:, 1:4], arrays["sum"][:, 1:4] / len(left), atol=1e-15)
+        np.testing.assert_allclose(coordtest.virial_of(lmp, "mean"), coordtest.virial_of(lmp, "sum") / len(left), atol=1e-14)
+        bins = np.ctypeslib.as_array(lmp.extract_compute("bins", 0, 1), (10,))[6:]
+        self.assertAlmostEqual(bins.sum(), len(left), delta=0.01 * len(left))
+
+    def test_setup_line(self):
+        script = Alone.script(None, "order connections rational 0.5 nn 12 mm 24 switch cubic d0 1.2 dmax 1.5 device host")
+        run = coordtest.run_lammps(script)
+        self.assertRegex(run.text, r"Compute coord/orientorder c: host \(.*\), precision mixed, engine cells, owned and ghost atoms"
+                         r"\n  switch cubic .*\n  at dmax = 1.5: .*\n  q6 connections rational .*, function sum\n")
+
+    def test_extensive(self):
+        """LAMMPS divides extensive output by the number of atoms."""
+        computes = {"sum": ("all", "l 6"), "mean": ("all", "l 6 norm mean"), "whole": ("all", "l 6 order global"),
+                    "least": ("all", "l 6 function min 0.1")}
+        lmp = start(self, ORTHOGONAL, positions(ORTHOGONAL, 4), computes)
+        lmp.command("thermo_style custom step " + " ".join(f"c_{name}" for name in computes))
+        lmp.command("run 0")
+        thermo = dict(zip(lmp.last_thermo(), lmp.last_thermo().values()))
+        for name in computes:
+            factor = 80 if name == "sum" else 1
+            self.assertAlmostEqual(factor * thermo[f"c_{name}"] / coordtest.scalar_of(lmp, name), 1, 6)
+
+    def test_several_types(self):
+        """coeff: the pairs of types that have no partners in reach count for nothing."""
+        x = positions(ORTHOGONAL, 9)
+        types = [1 + (k % 2) for k in range(len(x))]
+        data = f"{coordtest.folder()}/types"
+        coordtest.write_data(data, x, ORTHOGONAL, types)
+        script = ["units lj", f"read_data {data}", "mass * 1.0", "pair_style zero 1.0 nocoeff", "pair_coeff * *",
+                  "comm_modify cutoff 2.2", "group first type 1", "group second type 2",
+                  f"compute a all coord/orientorder switch cubic d0 0.1 dmax 0.2 coeff 1 2 {SWITCH[7:]} precision double check 1 1e-8",
+                  f"compute b first coord/orientorder group2 second {SWITCH} precision double",
+                  f"compute c second coord/orientorder group2 first {SWITCH} precision double",
+                  "thermo_style custom step c_a c_b c_c c_a[1] c_b[1] c_c[1]", "thermo_modify norm no format float %.17g", "run 0"]
+        table = coordtest.run_lammps(script, 2).tables[0]
+        for column in "", "[1]":
+            self.assertAlmostEqual(table[f"c_a{column}"][0], table[f"c_b{column}"][0] + table[f"c_c{column}"][0], delta=1e-10)
+
+
+class Biased(unittest.TestCase):
+    SOLID = ["units lj", "atom_modify map array", "lattice fcc 1.0", "region box block 0 3 0 3 0 3", "create_box 1 box",
+             "create_atoms 1 box", "mass * 1.0", "displace_atoms all random 0.05 0.05 0.05 4711",
+             "pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
+             "neigh_modify every 1 delay 0 check yes", "velocity all create 1.2 4711 loop geom"]
+    VARIABLES = ["compute q all coord/orientorder l 6 switch cubic d0 1.2 dmax 1.6 order average norm mean precision double",
+                 "compute n all coord/orientorder l 6 switch cubic d0 1.2 dmax 1.6 order dot norm mean precision double"]
+    BIAS = ["fix b all coord/bias c_q c_n harmonic k 2000 1000 s0 0.35 0.6", "fix_modify b energy yes virial yes"]
+    OUTPUT = ["thermo_style custom step etotal press c_q c_n f_b", "thermo_modify norm no format float %.17g", "thermo 5"]
+
+    def test_energy(self):
+        """The drift of the energy of NVE goes down as the square of the timestep."""
+        drift = []
+        for dt, steps in ((0.002, 60), (0.001, 120)):
+            run = coordtest.run_lammps([*self.SOLID, *self.VARIABLES, *self.BIAS, *self.OUTPUT, f"timestep {dt}", "fix move all nve",
+                                        f"run {steps}"], 2)
+            table = run.tables[0]
+            drift.append(np.std(table["TotEng"]))
+            self.assertGreater(np.ptp(table["f_b"]), 100 * np.ptp(table["TotEng"]))
+        if not coordtest.POSITION_ROUNDOFF:
+            self.assertGreater(drift[0] / drift[1], 3, drift)
+
+    def test_forces_and_virial(self):
+        """The bias of an expression of the variables has the force -k (S - s0) dS/dx and the virial
+        k (S - s0) W, and virials of atoms add up to it."""
+        for name in "q", "n", "both":
+            lmp = coordtest.start()
+            self.addCleanup(lmp.close)
+            for line in [line for line in self.SOLID if "pair_" not in line] + ["pair_style zero 2.3", "pair_coeff * *"]:
+                lmp.command(line)
+            for line in self.VARIABLES + ["compute both all coord/custom a*b^2 a c_q b c_n", "run 0"]:
+                lmp.command(line)
+            s = coordtest.scalar_of(lmp, name)
+            pressures = {}
+            lmp.command(f"fix b all coord/bias c_{name} harmonic k 300.0 s0 {s - 0.4!r}")
+            for line in ("compute stress all stress/atom NULL fix", "compute sums all reduce sum c_stress[*]",
+                         "thermo_style custom step c_sums[1] press"):
+                lmp.command(line)
+            for virial in "yes", "no":
+                lmp.command(f"fix_modify b virial {virial}")
+                lmp.command("run 0")
+                pressures[virial] = lmp.get_thermo("press") * lmp.get_thermo("vol") * 3
+                if virial == "yes":
+                    found = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,)).copy()
+            slopes = coordtest.atoms_of(lmp, name)
+            slopes = slopes if name == "both" else slopes[:, 1:4]
+            self.assertGreater(np.abs(slopes).max(), 1e-4, name)
+            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -300 * 0.4 * slopes), coordtest.rounded(1e-10), name)
+            w = coordtest.virial_of(lmp, name)
+            self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (300 * 0.4 * w[:3].sum()), 1.0, 8, name)
+            self.assertLess(coordtest.error_of(found, 300 * 0.4 * w), coordtest.rounded(1e-9), name)
+
+    def test_restart_and_rerun(self):
+        atoms = ["dump d all custom 5 dump id x y z", "dump_modify d format float %.17g sort id"]
+        whole = coordtest.run_lammps([*self.SOLID, *self.VARIABLES, *self.BIAS, *self.OUTPUT, *atoms, "timestep 0.002",
+                                      "fix move all nve", "run 10", "write_restart half", "run 10"])
+        tail = coordtest.run_lammps([f"read_restart {whole.path('half')}", "neighbor 0.3 bin",
+                                     "neigh_modify every 1 delay 0 check yes", *self.VARIABLES, *self.BIAS, *self.OUTPUT,
+                                     "timestep 0.002", "fix move all nve", "run 10"])
+        for name, column in whole.tables[1].items():
+            coordtest.assert_same_bits(tail.tables[0][name], column, name, in_pieces=True)
+        again = coordtest.run_lammps([*self.SOLID[:-1], *self.VARIABLES, *self.BIAS, *self.OUTPUT,
+                                      f"rerun {whole.path('dump')} dump x y z"])
+        for name in "c_q", "c_n", "f_b":
+            expected = np.concatenate([whole.tables[0][name], whole.tables[1][name][1:]])
+            np.testing.assert_allclose(again.tables[0][name], expected, rtol=coordtest.rounded(1e-10), err_msg=name)
+
+
+def tearDownModule():
+    lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite"]).finalize()
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,174 @@
+"""Bad input of compute coord/orientorder stops LAMMPS on all ranks with a message that names the
+value, the limit and the way out."""
+
+import re
+import unittest
+
+import errortest
+from errortest import PRINT_S, SYSTEM, commands, error_of, errors_in, run_script, start, start_all
+
+STYLE = "compute coord/orientorder"
+COMPUTE = "compute c a coord/orientorder "
+KEYWORDS = "l, order, group2, switch, coeff, function, norm, precision, device, check"
+RATIONAL = "nn, mm, d0, dmax, nostretch"
+SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
+GOOD = "switch cubic dmax 3.0"
+NEEDS_END = "dmax missing: partners need a range with an end - give a finite dmax"
+NO_GROUP2 = ("Compute coord/orientorder order {} compares atoms with partners of the same group and takes no group2 - leave "
+             "group2 out, or use order local or global")
+ONE_NUMBER = "Compute coord/orientorder order global is one number of all atoms and takes no "
+NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
+
+# Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
+ARGUMENTS = [
+    # Keywords of this style alone.
+    (f"{GOOD} l [1]", "Compute coord/orientorder: l is 1 but must be 2 to 12"),
+    (f"l [13] {GOOD}", "Compute coord/orientorder: l is 13 but must be 2 to 12"),
+    (f"l [6.5] {GOOD}", "Compute coord/orientorder l must be an integer, not '6.5'"),
+    (f"{GOOD} order [q6]", "Unknown compute coord/orientorder order option: q6 - known are local, average, dot, connections, "
+     "global"),
+    (f"{GOOD} order dot [order] dot", "Compute coord/orientorder takes one order, but a second one is given"),
+    (f"{GOOD} order connections [step] 1", f"Unknown {STYLE} order connections option: step - known are {SWITCHES}"),
+    (f"{GOOD} order connections [rational]", "Compute coord/orientorder order connections rational needs r0, for example: "
+     "rational 1.5"),
+    (f"{GOOD} order connections rational [-1]", "Compute coord/orientorder order connections rational: r0 is -1 but must be > 0 "
+     "and finite"),
+    (f"{GOOD} order connections rational 0.5 [bogus]", f"Unknown {STYLE} order keyword: bogus - connections rational takes "
+     f"{RATIONAL}, and then may come {KEYWORDS}"),
+
+    # Orders that contradict other keywords.
+    (f"{GOOD} order global function [sum]", ONE_NUMBER + "function sum - leave function out, or use another order"),
+    (f"function [more_than] rational 0.5 {GOOD} order global",
+     ONE_NUMBER + "function more_than - leave function out, or use another order"),
+    (f"{GOOD} order global [norm] mean", ONE_NUMBER + "norm - leave norm out, or use another order"),
+    (f"{GOOD} order global l [3]", "Compute coord/orientorder order global is 0 for l = 3 and all odd l, because both atoms of "
+     "a pair cancel - use an even l, group2, or another order"),
+    (f"{GOOD} order average [group2] b", NO_GROUP2.format("average")),
+    (f"[group2] b {GOOD} order dot", NO_GROUP2.format("dot")),
+    (f"[group2] b order connections rational 0.5 {GOOD}", NO_GROUP2.format("connections")),
+    (f"{GOOD} function moment 2 [norm] mean", "Compute coord/orientorder function moment is not a sum over atoms and takes no norm "
+     "- leave norm out"),
+
+    # The range.
+    ("switch [exp] 1.0", f"Compute coord/orientorder switch exp: {NEEDS_END}"),
+    ("switch [rational] 1.0 dmax INF", f"Compute coord/orientorder switch rational: {NEEDS_END}"),
+    (f"{GOOD} coeff 1 1 [gaussian] 1.0", f"Compute coord/orientorder coeff 1 1 gaussian: {NEEDS_END}"),
+
+    # Keywords of compute coord/gpu: those that this style shares, and those that it lacks.
+    ("[compute] c a coord/orientorder l 6",
+     "Compute coord/orientorder needs a switching function, for example: switch cubic d0 1.2 dmax 1.5"),
+    (f"{GOOD} [switch] exp 1.0", "Compute coord/orientorder takes one switch, but a second one is given"),
+    ("switch [step] 1.0", f"Unknown {STYLE} switch option: step - known are {SWITCHES}"),
+    ("switch rational 1.0 d0 [-0.5]", "Compute coord/orientorder switch rational: d0 is -0.5 but must be >= 0 and finite"),
+    ("switch rational 1.0 [bogus] 3", f"Unknown {STYLE} keyword: bogus - switch rational takes {RATIONAL}, and then may come "
+     f"{KEYWORDS}"),
+    (f"[nn] 6 {GOOD}", f"Unknown {STYLE} keyword: nn - known are {KEYWORDS}; those of a switching function follow it"),
+    (f"[cubic] {GOOD}", f"Unknown {STYLE} keyword: cubic - did you mean switch cubic?"),
+    *((f"[{keyword}] b {GOOD}", f"Unknown {STYLE} keyword: {keyword} - known are {KEYWORDS}; those of a switching function "
+       "follow it") for keyword in ("pairs", "pairs/file", "image", "engine")),
+    ("group2 [nix] switch exp 1.0",
+     "Compute coord/orientorder group2: group nix does not exist - define it before the compute"),
+    (f"group2 b [group2] b {GOOD}", "Compute coord/orientorder takes one group2, but a second one is given"),
+    (f"{GOOD} function sum [function] sum", "Compute coord/orientorder takes one function, but a second one is given"),
+    (f"{GOOD} function min [0]", "Compute coord/orientorder function min: beta is 0 but must be > 0 and finite"),
+    (f"{GOOD} norm [max]", "Unknown compute coord/orientorder norm option: max - known are sum, mean"),
+    (f"{GOOD} precision [half]", "Unknown compute coord/orientorder precision option: half - known are mixed, double, single"),
+    (f"{GOOD} device [gpu]", "Unknown compute coord/orientorder device option: gpu - known are auto, cuda, host"),
+    (f"{GOOD} device [cuda]", "Compute coord/orientorder device cuda is not supported yet - use device host"),
+    (f"{GOOD} check [0] 1e-8", "Compute coord/orientorder check interval is 0 but must be a number of evaluations > 0"),
+    (f"{GOOD} check 1 [0]", "Compute coord/orientorder check tolerance is 0 but must be > 0"),
+    (f"{GOOD} check 1 [x]", "Compute coord/orientorder check tolerance must be a number, not 'x'"),
+    *((f"{words}", f"Illegal {STYLE} {missing} command: missing argument(s)") for words, missing in (
+        ("l", "l"), ("order", "order"), ("order connections", "order connections"), ("switch", "switch"), ("group2", "group2"),
+        ("coeff 1", "coeff"), ("function", "function"), ("norm", "norm"), ("precision", "precision"), ("device", "device"),
+        ("check 1", "check"))),
+]
+
+NAN = "variable bad atom exp(1000)-exp(1000)\n"
+# Scripts whose last line must fail.
+RUNS = {
+    "group2 deleted": (f"compute c a coord/orientorder group2 short {GOOD}\ngroup short delete\nrun 0",
+                       "Compute coord/orientorder c: group short no longer exists - keep it while the compute uses it"),
+    "too few ghost atoms": (
+        "compute c all coord/orientorder switch cubic dmax 3.5\nrun 0",
+        "Compute coord/orientorder c: dmax plus skin 3.8 exceeds the ghost atom range 3.3 - use comm_modify cutoff 3.8 or more"),
+    "comm_modify group": (
+        f"atom_modify first a\ncomm_modify group a\ncompute c all coord/orientorder {GOOD}\nrun 0",
+        "Compute coord/orientorder c: cannot use the ghost atoms of comm_modify group - remove it"),
+    "comm_modify mode multi": (
+        f"neighbor 0.3 multi\ncomm_modify mode multi\ncompute c all coord/orientorder {GOOD}\nrun 0",
+        "Compute coord/orientorder c: cannot use the ghost atoms of comm_modify mode multi - use mode single"),
+    "a function without a value": (
+        f"group one id 5\ncompute c one coord/orientorder group2 empty {GOOD} function custom log(s)\nrun 0",
+        "Compute coord/orientorder c: function custom log(s) or its derivative is not a finite number at order parameter = 0 of "
+        "atom ID 5 - use a function that is finite and smooth at all order parameters"),
+    "NaN": (f"{NAN}compute c all coord/orientorder {GOOD}\nrun 0\nset atom 12 y v_bad\nrun 1 pre no",
+            f"Compute coord/orientorder c: the position of atom ID 12 {NOT_FINITE}"),
+    "NaN with average": (
+        f"{NAN}compute c all coord/orientorder {GOOD} order average function max 1\nrun 0\nset atom 12 y v_bad\nrun 1 pre no",
+        f"Compute coord/orientorder c: the position of atom ID 12 {NOT_FINITE}"),
+    "NaN in the second group": (
+        f"{NAN}compute c a coord/orientorder group2 b {GOOD}\nrun 0\nset atom 12 y v_bad\nrun 1 pre no",
+        f"Compute coord/orientorder c: the position of atom ID 12 {NOT_FINITE}"),
+    "a bias of a histogram": (
+        f"compute c all coord/orientorder {GOOD} function histogram 0 1 4\nfix b all coord/bias c_c harmonic k 1 s0 0",
+        "Fix coord/bias cannot take compute c: its function histogram is for output only - bias a function such as between"),
+}
+
+
+def with_output(script):
+    """Return the script with S in the thermodynamic output after the definition of compute c."""
+    return re.sub(r"^(compute c .*)\n", rf"\1\n{PRINT_S}", script, flags=re.MULTILINE)
+
+
+def tearDownModule():
+    start().finalize()    # mpirun reports an error for a rank that ends without this call
+
+
+class Errors(errortest.InProcess):
+    def test_arguments(self):
+        for words, message in ARGUMENTS:
+            marked = words if words.startswith("[compute]") else COMPUTE + words
+            with self.subTest(words):
+                found = error_of(self.lmp, re.sub(r"[][]", "", marked))
+                found = (found[0].split("\nFor more information")[0], found[1] if "[" in marked else None)
+                self.assertEqual(found, (message, marked if "[" in marked else None))
+                self.assertFalse(self.lmp.has_id("compute", "c"))
+
+    def test_runs(self):
+        for name, (script, message) in RUNS.items():
+            if name == "comm_modify mode multi" and errortest.KOKKOS:
+                continue
+            *before, last = with_output(script).split("\n")
+            with self.subTest(name):
+                self.setUp()
+                commands(self.lmp, "\n".join(before))
+                self.assertEqual(error_of(self.lmp, last)[0], message)
+
+    def test_on_ranks(self):
+        """One message and no hang, also where one rank alone fails."""
+        names = ["NaN", "NaN with average", "NaN in the second group", "a function without a value", "group2 deleted"]
+        scripts = [(SYSTEM + with_output(RUNS[name][0]) + "\n", ranks) for name in names for ranks in (2, 4)]
+        for (script, ranks), future in zip(scripts, start_all(run_script, scripts)):
+            code, output = future.result()
+            name, = (name for name in names if with_output(RUNS[name][0]) in script)
+            with self.subTest(name, ranks=ranks):
+                self.assertNotEqual(code, 0)
+                self.assertEqual(errors_in(output), [RUNS[name][1]], output)
+
+    def test_check_fails(self):
+        commands(self.lmp, f"compute c all coord/orientorder l 6 {GOOD} precision single check 1 1e-14\n{PRINT_S}")
+        self.assertRegex(error_of(self.lmp, "run 0")[0], r"^Compute coord/orientorder c: check: S \(before norm\) differs by \S+ from "
+                         r"the reference of magnitude \S+, more than \S+ - use a higher precision, or report a bug$")
+        commands(self.lmp, "thermo_style one\nuncompute c\n"
+                 f"compute c all coord/orientorder l 6 {GOOD} precision double check 1 1e-9\n{PRINT_S}run 0")
+
+    def test_no_variable(self):
+        self.lmp.command("compute ke all ke")
+        self.assertEqual(error_of(self.lmp, "fix b all coord/bias c_ke harmonic k 1 s0 2")[0],
+                         "Fix coord/bias biases collective variables (computes of style coord/gpu, coord/orientorder or "
+                         "coord/custom), but compute ke is of style ke")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)

@@ -1,0 +1,97 @@
+"""Steinhardt order parameters compared with PLUMED's Q3, Q4, Q6, LOCAL_AVERAGE and LOCAL_Q4, LOCAL_Q6: values,
+derivatives and virial in orthogonal and triclinic boxes. All atoms have partners, since PLUMED divides by their
+number."""
+
+import math
+import unittest
+
+import numpy as np
+
+import coordtest
+import plumedtest
+from brutetest import Box
+from plumedtest import Input, run_plumed
+
+TOLERANCE = 1e-8    # relative to the largest component
+N = 60
+BOXES = {"orthogonal": Box((5.0, 5.4, 5.6)), "triclinic": Box((5.2, 5.0, 5.6), tilt=(1.4, -1.3, 1.2))}
+# Switching functions of both programs, up to less than half of the boxes.
+SWITCHES = {"rational 0.9 nn 6 mm 12 dmax 2.3": "RATIONAL R_0=0.9 NN=6 MM=12 D_MAX=2.3",
+            "cubic d0 0.9 dmax 2.1": "CUBIC D_0=0.9 D_MAX=2.1"}
+MORE = "more_than rational {} nn 6 mm 12", "MORE_THAN={{RATIONAL R_0={} NN=6 MM=12}}"
+
+
+def factor(degree):
+    """Return PLUMED's Q over q: it leaves out sqrt(4 pi/(2l + 1))."""
+    return math.sqrt((2 * degree + 1) / (4 * math.pi))
+
+
+# Words of compute coord/orientorder; PLUMED's lines, where SWITCH is the switching function, and its value over ours.
+CASES = []
+for l in (3, 4, 6):
+    q = f"q: Q{l} SPECIES=1-{N} SWITCH={{SWITCH}} "
+    CASES += [
+        (f"l {l} norm mean", q + "MEAN\n", "q", "mean", factor(l)),
+        (f"l {l} function " + MORE[0].format(0.4), q + MORE[1].format(0.4 * factor(l)) + "\n", "q", "morethan", 1.0),
+        (f"l {l} order average norm mean", q + "\na: LOCAL_AVERAGE SPECIES=q SWITCH={SWITCH} MEAN\n", "a", "mean",
+         factor(l)),
+    ]
+for l in (4, 6):
+    q = f"q: Q{l} SPECIES=1-{N} SWITCH={{SWITCH}}\n"
+    CASES.append((f"l {l} order dot norm mean", q + f"d: LOCAL_Q{l} SPECIES=q SWITCH={{SWITCH}} MEAN\n", "d", "mean", 1.0))
+plumedtest.require()
+
+
+class Steinhardt(unittest.TestCase):
+    def of_plumed(self, x, box, switch, lines, label, name):
+        """Return S, dS/dx and W."""
+        separator = "_" if plumedtest.version() >= (2, 10) else "."
+        value = f"{label}{separator}{name}"
+        text = "UNITS NATURAL\n" + lines.replace("SWITCH={SWITCH}", f"SWITCH={{{switch}}}")
+        given = Input(text + f"PRINT ARG={value} FILE=colvar FMT=%.17g\nRESTRAINT ARG={value} AT=0 KAPPA=0 SLOPE=1\n")
+        with open(given.at("x.xyz"), "w") as file:
+            file.write(f"{len(x)}\n" + " ".join(map(repr, box.edges.ravel().tolist())) + "\n")
+            for p in x.tolist():
+                file.write(f"X {p[0]!r} {p[1]!r} {p[2]!r}\n")
+        run_plumed("driver", "--plumed", given.path, "--ixyz", "x.xyz", "--length-units", "1", "--dump-forces", "forces",
+                   "--dump-forces-fmt", "%.17g", "--dump-full-virial", folder=given.folder)
+        rows = given.read("forces").splitlines()
+        forces = np.array([[float(word) for word in row.split()[1:]] for row in rows[2:]])
+        virial = np.array([float(word) for word in rows[1].split()]).reshape(3, 3)
+        self.assertEqual(forces.shape, x.shape)
+        columns = given.columns("colvar")
+        (column,) = set(columns) - {"time"}
+        # The driver writes dS/d(strain), which is -W.
+        return columns[column][0], -forces, -virial
+
+    def test_equal(self):
+        for seed, (title, box) in enumerate(BOXES.items()):
+            lmp = coordtest.start()
+            self.addCleanup(lmp.close)
+            rng = np.random.default_rng(seed)
+            coordtest.make_system(lmp, box, coordtest.random_positions(rng, box, N, closest=0.6), ghosts=2.7)
+            computes = {}
+            for switch, of_plumed in SWITCHES.items():
+                for words, *case in CASES:
+                    ident = f"c{len(computes)}"
+                    lmp.command(f"compute {ident} all coord/orientorder switch {switch} precision double {words}")
+                    computes[ident] = (words, of_plumed, *case)
+            lmp.command("run 0")
+            x = coordtest.in_order_of_id(lmp, lmp.numpy.extract_atom("x"))
+            worst = 0.0
+            for ident, (words, switch, lines, label, name, ratio) in computes.items():
+                with self.subTest(box=title, switch=switch, words=words):
+                    value, slopes, virial = self.of_plumed(x, box, switch, lines, label, name)
+                    self.assertGreater(abs(value), 1e-3)
+                    self.assertGreater(np.abs(slopes).max(), 1e-5)
+                    w_of_plumed = np.array([virial[a, b] for a, b in coordtest.COMPONENTS])
+                    errors = (abs(ratio * coordtest.scalar_of(lmp, ident) / value - 1),
+                              coordtest.error_of(ratio * coordtest.atoms_of(lmp, ident)[:, 1:4], slopes),
+                              coordtest.error_of(ratio * coordtest.virial_of(lmp, ident), w_of_plumed))
+                    worst = max(worst, *errors)
+                    self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx, W: {errors}")
+            print(f"{title}: largest difference {worst:.1e}")
+
+
+if __name__ == "__main__":
+    unittest.main(verbosity=2)
