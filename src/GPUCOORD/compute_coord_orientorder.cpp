@@ -31,8 +31,10 @@ ComputeCoordOrientOrder::ComputeCoordOrientOrder(LAMMPS *lmp, int narg, char **a
                       return std::make_unique<OrientOrderArguments>(lmp, narg, arg);
                     }),
     options(static_cast<const OrientOrderArguments &>(*args).options),
-    is_global(options.order == gpucoord::OrderKind::GLOBAL), warned_alone(false), ncolumns(0)
+    is_global(options.order == gpucoord::OrderKind::GLOBAL), warned_alone(false),
+    has_w_hat(static_cast<const OrientOrderArguments &>(*args).has_w_hat), ncolumns(0)
 {
+  if (has_w_hat) size_peratom_cols = 6;
   order_backend = std::make_unique<OrientOrderBackend>(
       lmp, args->device, "Compute coord/orientorder", args->device_position);
   words = {"order parameter", "the order parameter", "order parameters"};
@@ -93,10 +95,11 @@ double ComputeCoordOrientOrder::share_in_s(double value) const
   return is_sum || comm->me == 0 ? value : 0.0;    // S itself is known to all ranks
 }
 
-void ComputeCoordOrientOrder::begin_share(const Share & /*share*/)
+void ComputeCoordOrientOrder::begin_share(const Share &share)
 {
   list_rows();
   f_of_atoms.assign(atom->nlocal, 0.0);
+  if (has_w_hat && share.peratom) w_of_atoms.assign(atom->nlocal, 0.0);
   // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
   const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
   if (exchanged.size() < size) exchanged.resize(size);
@@ -107,6 +110,7 @@ void ComputeCoordOrientOrder::evaluate_share(Share &share)
   gpucoord::OrderNumbers numbers;
   numbers.order = of.s_of_atoms.data();
   numbers.f = f_of_atoms.data();
+  if (has_w_hat && share.peratom) numbers.w_hat = w_of_atoms.data();
   const auto result = (*order_backend)->evaluate(input(), share.want, share.peratom, numbers);
   of.is_reduced = true;
   share.mine = result;
@@ -185,7 +189,10 @@ void ComputeCoordOrientOrder::share(double *numbers)
 
 double ComputeCoordOrientOrder::finish_evaluation(const double *sum)
 {
+  const bool has_columns = running.peratom;
   const double value = ComputeCoordGPU::finish_evaluation(sum);
+  if (has_w_hat && has_columns)
+    for (int i = 0; i < atom->nlocal; ++i) array_atom[i][5] = w_of_atoms[i];
   const bool has_atoms = sum[7] > 0.0 && sum[8] > 0.0;
   if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
   warned_alone = true;
@@ -202,5 +209,6 @@ double ComputeCoordOrientOrder::finish_evaluation(const double *sum)
 double ComputeCoordOrientOrder::memory_usage()
 {
   return ComputeCoordGPU::memory_usage() +
-      static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
+      static_cast<double>(f_of_atoms.capacity() + w_of_atoms.capacity() + exchanged.capacity()) *
+      sizeof(double);
 }

@@ -62,7 +62,9 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
   bool is_global;    // S is one number of all atoms, not a sum over atoms
   bool warned_alone;
 
+  const bool has_w_hat;              // column 6
   std::vector<double> f_of_atoms;    // [nlocal]
+  std::vector<double> w_of_atoms;    // [nlocal]; empty: not wanted
   // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
   std::vector<double> exchanged;
   int ncolumns;

@@ -19,8 +19,9 @@ using namespace LAMMPS_NS;
 using gpucoord::OrderKind;
 using Words::choose;
 
-static const std::vector<std::string> KEYWORDS = {
-    "l", "order", "group2", "switch", "coeff", "function", "norm", "precision", "device", "check"};
+static const std::vector<std::string> KEYWORDS = {"l",         "order",    "group2", "switch",
+                                                  "coeff",     "function", "norm",   "wl/hat",
+                                                  "precision", "device",   "check"};
 
 static const std::vector<Words::Choice<OrderKind>> ORDERS = {
     {"local", OrderKind::LOCAL},
@@ -59,6 +60,12 @@ void OrientOrderArguments::read_own(int &iarg, int narg, char **arg)
 {
   if (std::string(arg[iarg]) == "order") {
     read_order(iarg, narg, arg);
+    return;
+  }
+  if (std::string(arg[iarg]) == "wl/hat") {
+    if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/orientorder wl/hat", error);
+    has_w_hat = utils::logical(FLERR, arg[iarg + 1], false, lmp) == 1;
+    iarg += 2;
     return;
   }
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/orientorder l", error);

@@ -24,6 +24,7 @@ class OrientOrderArguments : public CoordArguments {
   OrientOrderArguments(LAMMPS *, int narg, char **arg);
 
   gpucoord::OrientOrderOptions options;
+  bool has_w_hat = false;    // column 6 of the per-atom output
 
  private:
   void read_own(int &iarg, int narg, char **arg) override;

@@ -106,14 +106,18 @@ class Lattices(unittest.TestCase):
             lmp.command("displace_atoms all random 0.01 0.01 0.01 4711")
             degrees = range(2, 13)
             lmp.command(f"compute peer all orientorder/atom cutoff {dmax - 0.02!r} nnn NULL degrees 11 "
-                        + " ".join(map(str, degrees)))
+                        + " ".join(map(str, degrees)) + " wl/hat yes")
             for l in degrees:
-                lmp.command(f"compute q{l} all coord/orientorder l {l} {switch}")
+                lmp.command(f"compute q{l} all coord/orientorder l {l} {switch} wl/hat yes")
             lmp.command("run 0")
             expected = coordtest.atoms_of(lmp, "peer")
             for l in degrees:
-                found = coordtest.atoms_of(lmp, f"q{l}")[:, 0]
-                self.assertLess(np.abs(found - expected[:, l - 2]).max(), EXACT, f"{lattice} q{l}")
+                found = coordtest.atoms_of(lmp, f"q{l}")
+                self.assertEqual(found.shape[1], 6)
+                self.assertLess(np.abs(found[:, 0] - expected[:, l - 2]).max(), EXACT, f"{lattice} q{l}")
+                # w of odd l is 0, since its 3j symbols change sign with two of their m. LAMMPS has other numbers there.
+                w = expected[:, len(degrees) + l - 2] if l % 2 == 0 else 0.0
+                self.assertLess(np.abs(found[:, 5] - w).max(), EXACT, f"{lattice} w{l}")
 
 
 class Derivatives(unittest.TestCase):

@@ -9,7 +9,7 @@ from errortest import PRINT_S, SYSTEM, commands, error_of, errors_in, run_script
 
 STYLE = "compute coord/orientorder"
 COMPUTE = "compute c a coord/orientorder "
-KEYWORDS = "l, order, group2, switch, coeff, function, norm, precision, device, check"
+KEYWORDS = "l, order, group2, switch, coeff, function, norm, wl/hat, precision, device, check"
 RATIONAL = "nn, mm, d0, dmax, nostretch"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 GOOD = "switch cubic dmax 3.0"
