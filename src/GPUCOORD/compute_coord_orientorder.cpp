@@ -32,7 +32,8 @@ ComputeCoordOrientOrder::ComputeCoordOrientOrder(LAMMPS *lmp, int narg, char **a
                     }),
     options(static_cast<const OrientOrderArguments &>(*args).options),
     is_global(options.order == gpucoord::OrderKind::GLOBAL), warned_alone(false),
-    has_w_hat(static_cast<const OrientOrderArguments &>(*args).has_w_hat), ncolumns(0)
+    natoms_with_partners(0), has_w_hat(static_cast<const OrientOrderArguments &>(*args).has_w_hat),
+    ncolumns(0)
 {
   if (has_w_hat) size_peratom_cols = 6;
   order_backend = std::make_unique<OrientOrderBackend>(
@@ -95,11 +96,18 @@ double ComputeCoordOrientOrder::share_in_s(double value) const
   return is_sum || comm->me == 0 ? value : 0.0;    // S itself is known to all ranks
 }
 
+// Biases read gradients alone.
+bool ComputeCoordOrientOrder::wants_w_hat(const Share &share) const
+{
+  return has_w_hat && share.peratom && !share.is_for_forces;
+}
+
 void ComputeCoordOrientOrder::begin_share(const Share &share)
 {
   list_rows();
+  natoms_with_partners = 0;
   f_of_atoms.assign(atom->nlocal, 0.0);
-  if (has_w_hat && share.peratom) w_of_atoms.assign(atom->nlocal, 0.0);
+  if (wants_w_hat(share)) w_of_atoms.assign(atom->nlocal, 0.0);
   // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
   const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
   if (exchanged.size() < size) exchanged.resize(size);
@@ -110,8 +118,9 @@ void ComputeCoordOrientOrder::evaluate_share(Share &share)
   gpucoord::OrderNumbers numbers;
   numbers.order = of.s_of_atoms.data();
   numbers.f = f_of_atoms.data();
-  if (has_w_hat && share.peratom) numbers.w_hat = w_of_atoms.data();
+  if (wants_w_hat(share)) numbers.w_hat = w_of_atoms.data();
   const auto result = (*order_backend)->evaluate(input(), share.want, share.peratom, numbers);
+  natoms_with_partners = result.natoms_with_partners;
   of.is_reduced = true;
   share.mine = result;
   share.value = share_in_s(result.value);
@@ -182,16 +191,14 @@ void ComputeCoordOrientOrder::unpack_forward_comm(int n, int first, double *buf)
 void ComputeCoordOrientOrder::share(double *numbers)
 {
   ComputeCoordGPU::share(numbers);
-  numbers[12] = static_cast<double>(std::count_if(of.s.begin(), of.s.end(), [](double order) {
-    return order != 0.0;
-  }));
+  numbers[12] = static_cast<double>(natoms_with_partners);
 }
 
 double ComputeCoordOrientOrder::finish_evaluation(const double *sum)
 {
-  const bool has_columns = running.peratom;
+  const bool has_w_of_atoms = wants_w_hat(running);
   const double value = ComputeCoordGPU::finish_evaluation(sum);
-  if (has_w_hat && has_columns)
+  if (has_w_of_atoms)
     for (int i = 0; i < atom->nlocal; ++i) array_atom[i][5] = w_of_atoms[i];
   const bool has_atoms = sum[7] > 0.0 && sum[8] > 0.0;
   if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
@@ -208,7 +215,8 @@ double ComputeCoordOrientOrder::finish_evaluation(const double *sum)
 
 double ComputeCoordOrientOrder::memory_usage()
 {
-  return ComputeCoordGPU::memory_usage() +
+  const double of_library = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
+  return ComputeCoordGPU::memory_usage() + of_library +
       static_cast<double>(f_of_atoms.capacity() + w_of_atoms.capacity() + exchanged.capacity()) *
       sizeof(double);
 }

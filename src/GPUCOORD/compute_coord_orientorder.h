@@ -21,6 +21,7 @@ ComputeStyle(coord/orientorder,ComputeCoordOrientOrder);
 
 #include "gpucoord/orient_order.h"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,12 +56,14 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
   gpucoord::OrientOrderInput input();
   void forward(double *numbers, int columns);
   double share_in_s(double value) const;
+  bool wants_w_hat(const Share &) const;
 
   const gpucoord::OrientOrderOptions options;
   std::unique_ptr<OrientOrderBackend> order_backend;
   std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
   bool is_global;    // S is one number of all atoms, not a sum over atoms
   bool warned_alone;
+  std::int64_t natoms_with_partners;    // of this rank, in this evaluation
 
   const bool has_w_hat;              // column 6
   std::vector<double> f_of_atoms;    // [nlocal]

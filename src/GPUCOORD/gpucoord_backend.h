@@ -77,6 +77,7 @@ template <class Computer> class BackendOf : public DeviceChoice {
  public:
   using DeviceChoice::DeviceChoice;
 
+  bool exists() const { return computer != nullptr; }
   // Collective. The next init() makes a new backend, for example for other functions.
   void reset() { nthreads = 0; }
 

@@ -15,6 +15,8 @@
 #include "error.h"
 #include "input.h"
 
+#include <cmath>
+
 using namespace LAMMPS_NS;
 using gpucoord::OrderKind;
 using Words::choose;
@@ -63,11 +65,14 @@ void OrientOrderArguments::read_own(int &iarg, int narg, char **arg)
     return;
   }
   if (std::string(arg[iarg]) == "wl/hat") {
-    if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/orientorder wl/hat", error);
-    has_w_hat = utils::logical(FLERR, arg[iarg + 1], false, lmp) == 1;
+    need_first(w_hat_position, "wl/hat", iarg);
+    w_hat_position = iarg;
+    has_w_hat = choose<bool>("compute coord/orientorder wl/hat", iarg, narg, arg,
+                             {{"yes", true}, {"no", false}}, input, error);
     iarg += 2;
     return;
   }
+  need_first(l_position, "l", iarg);
   if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/orientorder l", error);
   if (!utils::is_integer(arg[iarg + 1]))
     error->all(FLERR, iarg + 1, "Compute coord/orientorder l must be an integer, not '{}'",
@@ -77,11 +82,18 @@ void OrientOrderArguments::read_own(int &iarg, int narg, char **arg)
   iarg += 2;
 }
 
+// position: argument of an earlier keyword of this name; 0: none.
+void OrientOrderArguments::need_first(int position, const char *keyword, int iarg) const
+{
+  if (position)
+    error->all(FLERR, iarg, "Compute coord/orientorder takes one {}, but a second one is given",
+               keyword);
+}
+
 // Reads the kind of order parameter; of connections also the function that counts them.
 void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 {
-  if (order_position)
-    error->all(FLERR, iarg, "Compute coord/orientorder takes one order, but a second one is given");
+  need_first(order_position, "order", iarg);
   options.order =
       choose<OrderKind>("compute coord/orientorder order", iarg, narg, arg, ORDERS, input, error);
   order_position = iarg + 1;
@@ -96,7 +108,7 @@ void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Raise errors if options contradict each other, or if the switching function has no end.
+   Raise errors if options contradict each other, or if a switching function has no end.
 ------------------------------------------------------------------------- */
 
 void OrientOrderArguments::check_order(char **arg) const
@@ -125,10 +137,15 @@ void OrientOrderArguments::check_order(char **arg) const
 
 void OrientOrderArguments::check_range(char **arg) const
 {
-  if (table().has_end()) return;
-  const Function &endless = longest();
-  error->all(FLERR, endless.position,
-             "Compute coord/orientorder {} {}: dmax missing: partners need a range with an end - "
-             "give a finite dmax",
-             endless.words, arg[endless.position]);
+  for (const Function &f : functions) {
+    std::string why;
+    if (std::isnan(f.options.dmax))
+      why = "dmax missing: the range must end near the first minimum of the radial distribution "
+            "function - give dmax";
+    else if (std::isinf(f.options.dmax))
+      why = "dmax is infinite: partners need a range with an end - give a finite dmax";
+    if (!why.empty())
+      error->all(FLERR, f.position, "Compute coord/orientorder {} {}: {}", f.words, arg[f.position],
+                 why);
+  }
 }

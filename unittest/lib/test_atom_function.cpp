@@ -460,7 +460,7 @@ TEST(AtomFunction, errors_name_the_value_and_the_limit)
   expect_error(custom_of("s+t"), "expression",
                "the expression 's+t' has the unknown name t at character 3 - known are s");
   expect_error(custom_of("3"), "expression",
-               "the expression '3' does not depend on s, the coordination number - write it in s");
+               "the expression '3' does not depend on s - write it in s");
 }
 
 // Not silently without an end: this function has none without dmax.

@@ -7,10 +7,10 @@
 
 namespace gpucoord {
 
-// S and W of the whole system are the sums over ranks.
+// S and W of the whole system are the sums over ranks, unless stated otherwise.
 struct Contribution {
   double value = 0.0;       // S
-  double virial[6] = {};    // W = -sum (ds/dr)/r d (x) d over pairs: xx yy zz xy xz yz
+  double virial[6] = {};    // W, minus the derivative of S by strain: xx yy zz xy xz yz
   Timings timings;
 };
 

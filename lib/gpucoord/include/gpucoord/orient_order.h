@@ -15,6 +15,7 @@
 #include "gpucoord/switch_table.h"
 #include "gpucoord/types.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -23,7 +24,8 @@
 
 namespace gpucoord {
 
-// The order parameter v_i of an atom. An atom without partners has 0 and no derivatives.
+// The order parameter v_i of an atom. An atom without partners has 0 and no derivatives. Norms of
+// q_lm below smallest_norm() count as 0: in perfect lattices some are 0 but for rounding.
 enum class OrderKind {
   LOCAL,    // q_l(i), the norm of q_lm(i)
   // The norm of (q_lm(i) + sum of s_ij q_lm(j))/(1 + N_i). Lechner and Dellago, J. Chem. Phys. 129,
@@ -39,6 +41,11 @@ enum class OrderKind {
 };
 
 constexpr int MIN_L = 2, MAX_L = 12;
+
+constexpr double smallest_norm(Precision precision)
+{
+  return precision == Precision::DOUBLE ? 1e-12 : 1e-6;
+}
 
 struct OrientOrderOptions {
   int l = 6;    // MIN_L to MAX_L
@@ -90,8 +97,9 @@ struct OrderNumbers {
 };
 
 struct OrientOrderResult : Contribution {
-  std::int64_t bad = -1;        // smallest row whose f or f' is not finite; -1: none
-  double order_of_bad = 0.0;    // v_i of that row
+  std::int64_t natoms_with_partners = 0;    // owned atoms of a
+  std::int64_t bad = -1;                    // smallest row whose f or f' is not finite; -1: none
+  double order_of_bad = 0.0;                // v_i of that row
 };
 
 // One order parameter on one rank. Not thread-safe. Uses OpenMP internally.
@@ -116,10 +124,11 @@ class GPUCOORD_API OrientOrder {
   virtual void take_part(const OrientOrderInput &, unsigned want) = 0;
   // The largest number of columns of an exchange.
   virtual int exchange_columns() const = 0;
+  virtual std::size_t bytes() const = 0;    // memory of the last evaluation
 };
 
-// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r), which must have
-// an end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
+// Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r) >= 0, with an
+// end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrientOrder>
 make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
 

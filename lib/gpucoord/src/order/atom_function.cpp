@@ -160,8 +160,7 @@ AtomFunction::AtomFunction(const AtomFunctionOptions &options) :
       } catch (const ExpressionError &e) {
         if (e.name == NAMES[0])    // not used
           fail("expression",
-               "the expression '" + opt.expression +
-                   "' does not depend on s, the coordination number - write it in s");
+               "the expression '" + opt.expression + "' does not depend on s - write it in s");
         fail("expression", e.what());
       }
   }

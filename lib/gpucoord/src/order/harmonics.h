@@ -23,8 +23,8 @@ namespace gpucoord {
 
 template <class Real> struct HarmonicTable {
   Real last;    // p_l
-  // p_m = of_next[m] z p_(m+1) - of_second[m] (1-z^2) p_(m+2), dp_m/dz = slope[m] p_(m+1)
-  Real of_next[MAX_L], of_second[MAX_L], slope[MAX_L];
+  // p_m = of_next[m] z p_(m+1) - of_second[m] (1-z^2) p_(m+2), dp_m/dz = of_derivative[m] p_(m+1)
+  Real of_next[MAX_L], of_second[MAX_L], of_derivative[MAX_L];
 };
 
 template <class Real> HarmonicTable<Real> make_harmonic_table(int l)
@@ -40,7 +40,7 @@ template <class Real> HarmonicTable<Real> make_harmonic_table(int l)
     const double factor = m == 0 ? std::sqrt(0.5) : 1.0;
     table.of_next[m] = static_cast<Real>(factor * 2.0 * (m + 1) / n(m));
     table.of_second[m] = static_cast<Real>(factor * n(m + 1) / n(m));
-    table.slope[m] = static_cast<Real>(factor * n(m));
+    table.of_derivative[m] = static_cast<Real>(factor * n(m));
   }
   return table;
 }

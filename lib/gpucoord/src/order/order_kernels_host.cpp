@@ -126,7 +126,7 @@ namespace {
       {
         sum.v[w] = a[0].v[w] * p[0].v[w];
         gx.v[w] = gy.v[w] = 0;
-        gz.v[w] = a[0].v[w] * table.slope[0] * p[1].v[w];
+        gz.v[w] = a[0].v[w] * table.of_derivative[0] * p[1].v[w];
         c.v[w] = 1;    // (x + iy)^(m-1)
         s.v[w] = 0;
       }
@@ -141,7 +141,7 @@ namespace {
           c.v[w] = next;
           const Real both = ac * c.v[w] + as * s.v[w];
           sum.v[w] += p[m].v[w] * both;
-          if (m < L) gz.v[w] += table.slope[m] * p[m + 1].v[w] * both;
+          if (m < L) gz.v[w] += table.of_derivative[m] * p[m + 1].v[w] * both;
         }
       // s/r times the part of the gradient across d, and ds/dr along it
       Lanes<Real> terms[NFORCE_SUMS];

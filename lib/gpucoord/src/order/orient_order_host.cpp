@@ -64,10 +64,10 @@ namespace {
   template <class Real> class HostOrientOrder : public OrientOrder {
    public:
     HostOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options_in,
-                    int nthreads_in) :
+                    Precision precision, int nthreads_in) :
         table(table_in),
         options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),
-        size(2 * options.l + 1), function(options.function),
+        size(2 * options.l + 1), floor(smallest_norm(precision)), function(options.function),
         kernels(select_order_kernels<Real>(options.l)),
         harmonics(make_harmonic_table<Real>(options.l)), wigner(options.l),
         partners_of_a(table, nthreads), partners_of_b(table, nthreads)
@@ -80,6 +80,14 @@ namespace {
     }
 
     int exchange_columns() const override { return size + 1; }
+    std::size_t bytes() const override
+    {
+      std::size_t numbers = weight.capacity() + value.capacity() + f.capacity() + slope.capacity();
+      for (const RowNumbers *rows : {&q, &u, &average, &back, &lambda})
+        numbers += rows->all.capacity();
+      return sizeof(double) * numbers + sizeof(Real) * rounded.capacity() + partners_of_a.bytes() +
+          partners_of_b.bytes();
+    }
 
     OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
                                const OrderNumbers &numbers) override
@@ -91,6 +99,8 @@ namespace {
       find_partners(in.cells);
       const double found = seconds();
       sum_harmonics(in);
+      for (int k = 0; k < in.cells.a.nowned; ++k)
+        if (weight[in.cells.a.index[k]] != 0.0) ++result.natoms_with_partners;
       if (uses_q_of_partners()) {
         forward(in, order == OrderKind::AVERAGE ? q : u);
         sum_over_partners();
@@ -195,7 +205,7 @@ namespace {
           for (int k = 0; k < size; ++k) q_i[k] /= sum;
         const double norm = std::sqrt(dot(q_i, q_i, size));
         if (order == OrderKind::LOCAL) value[row] = norm;
-        if (u.columns > 0 && norm > 0.0) add(1.0 / norm, q_i, size, u[row]);
+        if (u.columns > 0 && norm > floor) add(1.0 / norm, q_i, size, u[row]);
       });
     }
 
@@ -251,8 +261,9 @@ namespace {
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
       f = value;
       lambda.clear(in.nall, size + 1);
-      if (n == 0.0 || norm == 0.0) return;
+      if (n == 0.0) return;
       result.value = norm / std::fabs(n);
+      if (result.value <= floor) return;
       for (int k = 0; k < a.n; ++k) {
         double *const of_atom = lambda[a.index[k]];
         add(1.0 / (norm * std::fabs(n)), total.data(), size, of_atom);
@@ -295,7 +306,7 @@ namespace {
         if (peratom) peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += value[row];
         if (numbers.order) numbers.order[row] = value[row];
         if (numbers.f) numbers.f[row] = f[row];
-        if (numbers.w_hat) numbers.w_hat[row] = wigner.w_hat(q[row]);
+        if (numbers.w_hat) numbers.w_hat[row] = wigner.w_hat(q[row], floor);
       }
     }
 
@@ -342,7 +353,7 @@ namespace {
         add_virials(virials, 0.5, result);
       } else
         for_each_atom([&](int row, const Partners<Real> &) {
-          if (value[row] > 0.0) add(slope[row] / value[row], q[row], size, lambda[row]);
+          if (value[row] > floor) add(slope[row] / value[row], q[row], size, lambda[row]);
         });
       for_each_atom([&](int row, const Partners<Real> &) {
         double *const of_atom = lambda[row];
@@ -353,8 +364,8 @@ namespace {
       forward(in, lambda);
     }
 
-    // What pass 3 needs of the partners. AVERAGE: dS/dq of the mean over 1 + N, and its product
-    // with the mean. DOT: dS/dv over N, and that times v. CONNECTIONS: dS/dv.
+    // Sets the numbers of partners for pass 3. AVERAGE: dS/dq of the mean over 1 + N, and its
+    // product with the mean. DOT: dS/dv over N, and that times v. CONNECTIONS: dS/dv.
     void set_back(const OrientOrderInput &in)
     {
       back.clear(in.nall, columns_of_back());
@@ -362,7 +373,7 @@ namespace {
         double *const of_atom = back[row];
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
-          if (value[row] > 0.0)
+          if (value[row] > floor)
             add(slope[row] / (value[row] * (1.0 + n)), average[row], size, of_atom);
           of_atom[size] = dot(of_atom, average[row], size);
         } else if (order == OrderKind::CONNECTIONS)
@@ -411,7 +422,7 @@ namespace {
       // from u to q: u is normalized
       const double norm = std::sqrt(dot(q[row], q[row], size)), along = dot(lambda_i, u[row], size);
       for (int k = 0; k < size; ++k)
-        lambda_i[k] = norm > 0.0 ? (lambda_i[k] - along * u[row][k]) / norm : 0.0;
+        lambda_i[k] = norm > floor ? (lambda_i[k] - along * u[row][k]) / norm : 0.0;
     }
 
     // Pass 4.
@@ -450,6 +461,7 @@ namespace {
     const OrientOrderOptions options;
     const OrderKind order;
     const int nthreads, size;    // size: 2 l + 1
+    const double floor;          // norms below it count as 0
     AtomFunction function;
     const OrderKernels<Real> kernels;
     const HarmonicTable<Real> harmonics;
@@ -461,7 +473,7 @@ namespace {
     CellBins bins_a, bins_b;
     PartnersHost<Real> partners_of_a, partners_of_b;
     // By row: q (GLOBAL, at first: the sum), u of DOT and CONNECTIONS, and the mean of AVERAGE;
-    // what pass 3 needs of partners; lambda/N, and its product with q.
+    // the numbers of partners for pass 3; lambda/N, and its product with q.
     RowNumbers q, u, average, back, lambda;
     std::vector<Real> rounded;                      // lambda over a unit
     std::vector<double> weight, value, f, slope;    // by row: N, v, f(v), f'(v)
@@ -476,8 +488,8 @@ std::unique_ptr<OrientOrder> make_host_orient_order(const SwitchTable &table,
   check_options(options);
   if (!table.has_end()) throw std::invalid_argument("order parameters need a finite dmax");
   if (precision == Precision::DOUBLE)
-    return std::make_unique<HostOrientOrder<double>>(table, options, nthreads);
-  return std::make_unique<HostOrientOrder<float>>(table, options, nthreads);
+    return std::make_unique<HostOrientOrder<double>>(table, options, precision, nthreads);
+  return std::make_unique<HostOrientOrder<float>>(table, options, precision, nthreads);
 }
 
 }    // namespace gpucoord

@@ -56,13 +56,6 @@ namespace {
     return c;
   }
 
-  // Returns a/|a|; 0 if |a| is 0.
-  Components unit(const Components &a)
-  {
-    const double norm = std::sqrt(dot(a, a));
-    return norm > 0.0 ? scaled(1.0 / norm, a) : Components{};
-  }
-
   long double factorial(int n)
   {
     return n > 1 ? n * factorial(n - 1) : 1.0L;
@@ -183,6 +176,8 @@ namespace {
       total = Atom();
       find_orders(in);
       OrientOrderResult result;
+      for (int k = 0; k < in.cells.a.nowned; ++k)
+        if (atoms[in.cells.a.index[k]].n != 0.0) ++result.natoms_with_partners;
       evaluate_function(in, numbers, result);
       if (numbers.w_hat)
         for (int k = 0; k < in.cells.a.nowned; ++k)
@@ -220,6 +215,7 @@ namespace {
     }
 
     int exchange_columns() const override { return COLUMNS; }
+    std::size_t bytes() const override { return sizeof(Atom) * atoms.capacity(); }
 
    private:
     // v_i depends on q_lm of the partners.
@@ -307,6 +303,15 @@ namespace {
 
     double norm_factor() const { return std::sqrt(4.0 * std::acos(-1.0) / (2 * opt.l + 1)); }
     double norm(const Components &a) const { return norm_factor() * std::sqrt(dot(a, a)); }
+    bool is_zero(const Components &a) const
+    {
+      return !(norm(a) > smallest_norm(Precision::DOUBLE));
+    }
+    // Returns a/|a|; 0 if |a| is 0.
+    Components direction(const Components &a) const
+    {
+      return is_zero(a) ? Components{} : scaled(1.0 / std::sqrt(dot(a, a)), a);
+    }
 
     // 1 - sigma, and its derivative.
     double connection(double product, double &derivative)
@@ -331,14 +336,14 @@ namespace {
         total.n += atom.n;
         add(1.0, atom.q, total.q);
         atom.q = atom.n != 0.0 ? scaled(1.0 / atom.n, atom.q) : Components{};
-        atom.u = unit(atom.q);
+        atom.u = direction(atom.q);
         atom.order = norm(atom.q);
       }
       if (opt.order == OrderKind::GLOBAL) {
         reduce_total(in);
         total.q = total.n != 0.0 ? scaled(1.0 / total.n, total.q) : Components{};
         total.order = norm(total.q);
-        total.lambda = scaled(norm_factor(), unit(total.q));
+        total.lambda = scaled(norm_factor(), direction(total.q));
       }
       if (!reads_partners()) return;
       forward(in);
@@ -387,8 +392,8 @@ namespace {
 
     double w_hat(const Components &q) const
     {
+      if (is_zero(q)) return 0.0;
       const double size = std::sqrt(dot(q, q));
-      if (!(size > 0.0)) return 0.0;
       const auto component = [&](int m) {
         return (m >= 0 ? q[m] : sign_of_power(-m) * std::conj(q[-m])) / size;
       };
@@ -411,7 +416,7 @@ namespace {
         if (opt.order == OrderKind::LOCAL)
           atom.lambda = scaled(atom.weight * norm_factor(), atom.u);
         else if (opt.order == OrderKind::AVERAGE)
-          atom.mu = scaled(atom.weight * norm_factor(), unit(atom.average));
+          atom.mu = scaled(atom.weight * norm_factor(), direction(atom.average));
       }
       forward(in);
       if (!reads_partners()) return;
@@ -436,8 +441,8 @@ namespace {
           }
           add(pair.s * factor, atoms[j].u, by_u);
         });
+        if (is_zero(atom.q)) continue;
         const double size = std::sqrt(dot(atom.q, atom.q));
-        if (!(size > 0.0)) continue;
         add(1.0 / size, by_u, atom.lambda);
         add(-dot(atom.u, by_u) / size, atom.u, atom.lambda);
       }

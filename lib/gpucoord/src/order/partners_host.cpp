@@ -128,6 +128,19 @@ void PartnersHost<Real>::evaluate(Scratch &scratch_of_thread, PartnerBlock<Real>
   }
 }
 
+template <class Real> std::size_t PartnersHost<Real>::bytes() const
+{
+  std::size_t total = 0;
+  for (const auto &block : found) {
+    for (const auto *reals : {&block.x, &block.y, &block.z, &block.r, &block.s, &block.ds})
+      total += sizeof(Real) * reals->capacity();
+    for (const auto *integers : {&block.atom, &block.row, &block.function})
+      total += sizeof(int) * integers->capacity();
+    total += sizeof(std::size_t) * block.first.capacity();
+  }
+  return total;
+}
+
 template class PartnersHost<float>;
 template class PartnersHost<double>;
 

@@ -50,6 +50,7 @@ template <class Real> class PartnersHost {
 
   // The blocks of the last find().
   std::size_t nblocks() const { return used; }
+  std::size_t bytes() const;
   const PartnerBlock<Real> &block(std::size_t b) const { return found[b]; }
 
  private:

@@ -3,6 +3,9 @@
 #ifndef GPUCOORD_WIGNER_H
 #define GPUCOORD_WIGNER_H
 
+#include "gpucoord/orient_order.h"
+
+#include <array>
 #include <cmath>
 #include <complex>
 #include <vector>
@@ -19,11 +22,11 @@ class Wigner {
         if (std::abs(m1 + m2) <= l) terms.push_back({m1, m2, symbol(m1, m2)});
   }
 
-  // Returns w_l/|q|^3. q: [2 l + 1] real harmonics (harmonics.h).
-  double w_hat(const double *q) const
+  // Returns w_l/|q|^3; 0 if |q| is not above smallest. q: [2 l + 1] real harmonics (harmonics.h).
+  double w_hat(const double *q, double smallest) const
   {
     // q_lm without the Condon-Shortley phase, whose signs cancel: q_-m = (-1)^m conj(q_m).
-    std::vector<std::complex<double>> of_m(2 * l + 1);
+    std::array<std::complex<double>, 2 * MAX_L + 1> of_m;
     double norm_sq = q[0] * q[0];
     of_m[l] = q[0];
     for (int m = 1; m <= l; ++m) {
@@ -32,7 +35,7 @@ class Wigner {
       of_m[l - m] = std::conj(of_m[l + m]) * (m % 2 ? -1.0 : 1.0);
       norm_sq += re * re + im * im;
     }
-    if (norm_sq == 0.0) return 0.0;
+    if (!(norm_sq > smallest * smallest)) return 0.0;
     double w = 0.0;
     for (const Term &t : terms)
       w += t.symbol * (of_m[l + t.m1] * of_m[l + t.m2] * of_m[l - t.m1 - t.m2]).real();
