@@ -1,6 +1,7 @@
 """Order parameters: values of lattices and those of LAMMPS, derivatives against differences, the same
-numbers for any number of ranks, biases, and output."""
+numbers for any number of ranks and threads, and output."""
 
+import math
 import re
 import unittest
 
@@ -120,6 +121,45 @@ class Lattices(unittest.TestCase):
                 self.assertLess(np.abs(found[:, 5] - w).max(), EXACT, f"{lattice} w{l}")
 
 
+    # Hexagonal ice: hcp with a second atom at 3/8 c above each.
+    HEXAGONAL = ("custom 1.0 a1 1 0 0 a2 0 1.7320508075688772 0 a3 0 0 1.632993161855452 "
+                 + " ".join(f"basis {x!r} {y!r} {z + up!r}" for up in (0, 0.375) for x, y, z in (
+                     (0, 0, 0), (0.5, 0.5, 0), (0.5, 5 / 6, 0.5), (0, 1 / 3, 0.5))))
+
+    def test_ice(self):
+        """Products are -1 of staggered and -1/9 of eclipsed bonds, which are one of four in hexagonal ice."""
+        for lattice, distance, product, counted in (("diamond 1.0", math.sqrt(3) / 4, -1, 1.0),
+                                                    (self.HEXAGONAL, 0.375 * math.sqrt(8 / 3), -7 / 9, 0.976)):
+            lmp, _ = self.start(lattice, 1.2)
+            switch = f"switch cubic d0 {1.16 * distance!r} dmax {1.31 * distance!r} precision double"
+            lmp.command(f"compute bonds all coord/gpu {switch} norm mean")
+            lmp.command(f"compute dot all coord/orientorder l 3 order dot {switch} function between -1.5 -0.6 smear 0.1 norm mean")
+            lmp.command("run 0")
+            self.assertAlmostEqual(2 * coordtest.scalar_of(lmp, "bonds"), 4, delta=4 * EXACT)    # it counts pairs once
+            np.testing.assert_allclose(coordtest.atoms_of(lmp, "dot")[:, 0], product, atol=EXACT, err_msg=lattice)
+            self.assertAlmostEqual(coordtest.scalar_of(lmp, "dot"), counted, 3, lattice)
+
+    def test_norms_that_round_to_0(self):
+        """q of odd l is 0 at inversion centers except for rounding. It has no direction and no derivatives."""
+        orders = {"local": "", "average": "order average", "dot": "order dot", "bonds": "order connections rational 0.5",
+                  "two": "group2 all order global"}
+        for lattice, dmax in (("fcc 1.0", 0.8), ("sc 1.0", 1.2), ("bcc 1.0", 1.2)):
+            lmp, switch = self.start(lattice, dmax)
+            computes = {f"{name}{l}{precision}": (name, precision) for name in orders for l in (3, 5)
+                        for precision in ("double", "mixed", "single")}
+            for ident, (name, precision) in computes.items():
+                words = switch.replace("double", precision) + (" check 1 1e-9" if precision == "double" else "")
+                l = ident[len(name)]
+                lmp.command(f"compute {ident} all coord/orientorder l {l} {orders[name]} {words}")
+            lmp.command("run 0")
+            for ident, (name, precision) in computes.items():
+                array = coordtest.atoms_of(lmp, ident)
+                floor = 0 if name in ("dot", "bonds") else 1e-12 if precision == "double" else 1e-6
+                self.assertLessEqual(np.abs(array[:, [0, 4]]).max(), floor, f"{lattice} {ident}")
+                self.assertEqual(np.abs(array[:, 1:4]).max(), 0, f"{lattice} {ident}")
+                self.assertEqual(np.abs(coordtest.virial_of(lmp, ident)).max(), 0, f"{lattice} {ident}")
+
+
 class Derivatives(unittest.TestCase):
     # The second derivative of cubic jumps at d0 and dmax: a longer step counts more of these jumps.
     STEP = 2e-5
@@ -168,12 +208,12 @@ class Ranks(unittest.TestCase):
     """Ghost atoms have the numbers of their owners, also with odd l, where q of an image of a pair has
     the opposite sign."""
 
-    def run_on(self, box, ranks, newton="on", computes=COMPUTES, steps=6, more=""):
+    def run_on(self, box, ranks, newton="on", computes=COMPUTES, steps=6, more="", threads=1, first=()):
         data = f"{coordtest.folder()}/data{int(box.tilted)}"
         x = positions(box, 11)
         coordtest.write_data(data, x, box)
         columns = " ".join(f"c_{name} c_{name}[*]" for name in computes)
-        script = ["units lj", f"newton {newton}", "atom_modify map array", "box tilt large", f"read_data {data}", "mass * 1.0",
+        script = [*first, "units lj", f"newton {newton}", "atom_modify map array", "box tilt large", f"read_data {data}", "mass * 1.0",
                   "pair_style zero 1.0 nocoeff", "pair_coeff * *", "neighbor 0.3 bin", "neigh_modify every 1 delay 0 check yes",
                   f"comm_modify cutoff {GHOSTS}", "timestep 0.02",
                   *(f"group {name} id {members[0] + 1}:{members[-1] + 1}" for name, members in GROUPS.items()),
@@ -181,7 +221,8 @@ class Ranks(unittest.TestCase):
                   f"thermo_style custom step {columns}", "thermo_modify format float %.17g norm no", "thermo 1",
                   "dump d all custom 1 dump id x y z " + " ".join(f"c_{name}[*]" for name in computes),
                   "dump_modify d format float %.17g sort id", f"run {steps}"]
-        run = coordtest.run_lammps(script, ranks)
+        run = coordtest.run_lammps(script, ranks, threads)
+        self.threads = int(re.search(r"(\d+) threads? per rank", run.text).group(1))
         frames = dumptest.read_dump(run.path("dump"))
         return run.tables[0], [{name: np.column_stack([frame.columns[f"c_{name}[{k}]"] for k in range(1, 6)])
                                 for name in computes} for frame in frames]
@@ -209,13 +250,35 @@ class Ranks(unittest.TestCase):
         self.run_on(TILTED, 1, steps=2, more=" check 1 1e-8")
         self.run_on(ORTHOGONAL, 4, steps=2, more=" check 1 1e-8")
 
+    # Ten times the largest error of float, relative to the largest value.
+    S_OF_FLOAT, COLUMNS_OF_FLOAT = 5e-6, 5e-5
+
     def test_mixed_precision(self):
         expected = self.run_on(TILTED, 1, steps=0)
-        found = self.run_on(TILTED, 2, steps=0, more=" precision mixed")
-        for name in COMPUTES:
-            value = expected[0][f"c_{name}"][0]
-            self.assertAlmostEqual(found[0][f"c_{name}"][0], value, delta=1e-4 * max(1, abs(value)))
-            self.assertLess(coordtest.error_of(found[1][0][name][:, 1:4], expected[1][0][name][:, 1:4]), 1e-2, name)
+        for precision in "mixed", "single":
+            found = self.run_on(TILTED, 2, steps=0, more=f" precision {precision}")
+            for name in COMPUTES:
+                value = expected[0][f"c_{name}"][0]
+                self.assertAlmostEqual(found[0][f"c_{name}"][0], value, delta=self.S_OF_FLOAT * max(1, abs(value)), msg=name)
+                for columns in [0], [1, 2, 3], [4]:
+                    error = coordtest.error_of(found[1][0][name][:, columns], expected[1][0][name][:, columns])
+                    self.assertLess(error, self.COLUMNS_OF_FLOAT, f"{name} {columns}")
+
+    def test_threads(self):
+        """Any number of threads gives the same bits."""
+        package = [] if coordtest.lacks_package("OPENMP") else ["package omp 3"]
+        for precision in "double", "mixed":
+            runs = []
+            for threads, first in ((1, []), (3, []), *((1, [line]) for line in package)):
+                runs.append(self.run_on(TILTED, 1, more=f" precision {precision}", threads=threads, first=first))
+                self.assertEqual(self.threads, 3 if first else threads)
+            (table, frames), *others = runs
+            for other_table, other_frames in others:
+                for name, column in table.items():
+                    coordtest.assert_same_bits(other_table[name], column, f"{precision} {name}")
+                for frame, other in zip(frames, other_frames):
+                    for name, columns in frame.items():
+                        coordtest.assert_same_bits(other[name], columns, f"{precision} {name}")
 
     def test_after_atoms_are_deleted(self):
         """Between delete_atoms and a run, communication is that of more atoms than there are."""
@@ -256,6 +319,20 @@ class Alone(unittest.TestCase):
             script.insert(4, "create_atoms 1 single 4 4 5")
             run = coordtest.run_lammps(script, 2)
             self.assertNotIn("has a partner", run.text)
+
+    def test_no_warning_where_order_parameters_are_0(self):
+        """A liquid whose products are all below d0, and crystals whose q is 0."""
+        liquid = ["units lj", "lattice fcc 1.0", "region box block 0 3 0 3 0 3", "create_box 1 box", "create_atoms 1 box",
+                  "mass * 1.0", "displace_atoms all random 0.3 0.3 0.3 4711", "pair_style zero 2.3 nocoeff", "pair_coeff * *",
+                  "compute c all coord/orientorder order connections cubic d0 0.95 dmax 1.1 switch cubic d0 1.2 dmax 1.6"]
+        crystal = ["lattice sc 1.0", "region box block 0 4 0 4 0 4", "create_box 1 box", "create_atoms 1 box", "mass * 1.0",
+                   "pair_style zero 1.5 nocoeff", "pair_coeff * *"]
+        crystals = [[*crystal, f"compute c all coord/orientorder {words} switch cubic d0 1.0 dmax 1.3"]
+                    for words in ("l 3", "l 5 order dot", "l 5 order average")]
+        for script in liquid, *crystals:
+            run = coordtest.run_lammps([*script, "thermo_style custom step c_c c_c[1]", "run 0"], 2)
+            self.assertEqual(run.tables[0]["c_c"][0], 0, script[-1])
+            self.assertNotIn("has a partner", run.text, script[-1])
 
     def test_empty_group(self):
         script = self.script("switch cubic d0 1.2 dmax 1.5", "none")
@@ -337,74 +414,6 @@ class Output(unittest.TestCase):
         table = coordtest.run_lammps(script, 2).tables[0]
         for column in "", "[1]":
             self.assertAlmostEqual(table[f"c_a{column}"][0], table[f"c_b{column}"][0] + table[f"c_c{column}"][0], delta=1e-10)
-
-
-class Biased(unittest.TestCase):
-    SOLID = ["units lj", "atom_modify map array", "lattice fcc 1.0", "region box block 0 3 0 3 0 3", "create_box 1 box",
-             "create_atoms 1 box", "mass * 1.0", "displace_atoms all random 0.05 0.05 0.05 4711",
-             "pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
-             "neigh_modify every 1 delay 0 check yes", "velocity all create 1.2 4711 loop geom"]
-    VARIABLES = ["compute q all coord/orientorder l 6 switch cubic d0 1.2 dmax 1.6 order average norm mean precision double",
-                 "compute n all coord/orientorder l 6 switch cubic d0 1.2 dmax 1.6 order dot norm mean precision double"]
-    BIAS = ["fix b all coord/bias c_q c_n harmonic k 2000 1000 s0 0.35 0.6", "fix_modify b energy yes virial yes"]
-    OUTPUT = ["thermo_style custom step etotal press c_q c_n f_b", "thermo_modify norm no format float %.17g", "thermo 5"]
-
-    def test_energy(self):
-        """The drift of the energy of NVE goes down as the square of the timestep."""
-        drift = []
-        for dt, steps in ((0.002, 60), (0.001, 120)):
-            run = coordtest.run_lammps([*self.SOLID, *self.VARIABLES, *self.BIAS, *self.OUTPUT, f"timestep {dt}", "fix move all nve",
-                                        f"run {steps}"], 2)
-            table = run.tables[0]
-            drift.append(np.std(table["TotEng"]))
-            self.assertGreater(np.ptp(table["f_b"]), 100 * np.ptp(table["TotEng"]))
-        if not coordtest.POSITION_ROUNDOFF:
-            self.assertGreater(drift[0] / drift[1], 3, drift)
-
-    def test_forces_and_virial(self):
-        """The bias of an expression of the variables has the force -k (S - s0) dS/dx and the virial
-        k (S - s0) W, and virials of atoms add up to it."""
-        for name in "q", "n", "both":
-            lmp = coordtest.start()
-            self.addCleanup(lmp.close)
-            for line in [line for line in self.SOLID if "pair_" not in line] + ["pair_style zero 2.3", "pair_coeff * *"]:
-                lmp.command(line)
-            for line in self.VARIABLES + ["compute both all coord/custom a*b^2 a c_q b c_n", "run 0"]:
-                lmp.command(line)
-            s = coordtest.scalar_of(lmp, name)
-            pressures = {}
-            lmp.command(f"fix b all coord/bias c_{name} harmonic k 300.0 s0 {s - 0.4!r}")
-            for line in ("compute stress all stress/atom NULL fix", "compute sums all reduce sum c_stress[*]",
-                         "thermo_style custom step c_sums[1] press"):
-                lmp.command(line)
-            for virial in "yes", "no":
-                lmp.command(f"fix_modify b virial {virial}")
-                lmp.command("run 0")
-                pressures[virial] = lmp.get_thermo("press") * lmp.get_thermo("vol") * 3
-                if virial == "yes":
-                    found = -np.ctypeslib.as_array(lmp.extract_compute("sums", 0, 1), (6,)).copy()
-            slopes = coordtest.atoms_of(lmp, name)
-            slopes = slopes if name == "both" else slopes[:, 1:4]
-            self.assertGreater(np.abs(slopes).max(), 1e-4, name)
-            self.assertLess(coordtest.error_of(coordtest.forces_of(lmp), -300 * 0.4 * slopes), coordtest.rounded(1e-10), name)
-            w = coordtest.virial_of(lmp, name)
-            self.assertAlmostEqual((pressures["yes"] - pressures["no"]) / (300 * 0.4 * w[:3].sum()), 1.0, 8, name)
-            self.assertLess(coordtest.error_of(found, 300 * 0.4 * w), coordtest.rounded(1e-9), name)
-
-    def test_restart_and_rerun(self):
-        atoms = ["dump d all custom 5 dump id x y z", "dump_modify d format float %.17g sort id"]
-        whole = coordtest.run_lammps([*self.SOLID, *self.VARIABLES, *self.BIAS, *self.OUTPUT, *atoms, "timestep 0.002",
-                                      "fix move all nve", "run 10", "write_restart half", "run 10"])
-        tail = coordtest.run_lammps([f"read_restart {whole.path('half')}", "neighbor 0.3 bin",
-                                     "neigh_modify every 1 delay 0 check yes", *self.VARIABLES, *self.BIAS, *self.OUTPUT,
-                                     "timestep 0.002", "fix move all nve", "run 10"])
-        for name, column in whole.tables[1].items():
-            coordtest.assert_same_bits(tail.tables[0][name], column, name, in_pieces=True)
-        again = coordtest.run_lammps([*self.SOLID[:-1], *self.VARIABLES, *self.BIAS, *self.OUTPUT,
-                                      f"rerun {whole.path('dump')} dump x y z"])
-        for name in "c_q", "c_n", "f_b":
-            expected = np.concatenate([whole.tables[0][name], whole.tables[1][name][1:]])
-            np.testing.assert_allclose(again.tables[0][name], expected, rtol=coordtest.rounded(1e-10), err_msg=name)
 
 
 def tearDownModule():

@@ -13,7 +13,8 @@ KEYWORDS = "l, order, group2, switch, coeff, function, norm, wl/hat, precision, 
 RATIONAL = "nn, mm, d0, dmax, nostretch"
 SWITCHES = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 GOOD = "switch cubic dmax 3.0"
-NEEDS_END = "dmax missing: partners need a range with an end - give a finite dmax"
+NO_DMAX = "dmax missing: the range must end near the first minimum of the radial distribution function - give dmax"
+ENDLESS = "dmax is infinite: partners need a range with an end - give a finite dmax"
 NO_GROUP2 = ("Compute coord/orientorder order {} compares atoms with partners of the same group and takes no group2 - leave "
              "group2 out, or use order local or global")
 ONE_NUMBER = "Compute coord/orientorder order global is one number of all atoms and takes no "
@@ -25,6 +26,9 @@ ARGUMENTS = [
     (f"{GOOD} l [1]", "Compute coord/orientorder: l is 1 but must be 2 to 12"),
     (f"l [13] {GOOD}", "Compute coord/orientorder: l is 13 but must be 2 to 12"),
     (f"l [6.5] {GOOD}", "Compute coord/orientorder l must be an integer, not '6.5'"),
+    (f"l 6 {GOOD} [l] 4", "Compute coord/orientorder takes one l, but a second one is given"),
+    (f"wl/hat no {GOOD} [wl/hat] yes", "Compute coord/orientorder takes one wl/hat, but a second one is given"),
+    (f"{GOOD} wl/hat [maybe]", "Unknown compute coord/orientorder wl/hat option: maybe - known are yes, no"),
     (f"{GOOD} order [q6]", "Unknown compute coord/orientorder order option: q6 - known are local, average, dot, connections, "
      "global"),
     (f"{GOOD} order dot [order] dot", "Compute coord/orientorder takes one order, but a second one is given"),
@@ -50,9 +54,16 @@ ARGUMENTS = [
      "- leave norm out"),
 
     # The range.
-    ("switch [exp] 1.0", f"Compute coord/orientorder switch exp: {NEEDS_END}"),
-    ("switch [rational] 1.0 dmax INF", f"Compute coord/orientorder switch rational: {NEEDS_END}"),
-    (f"{GOOD} coeff 1 1 [gaussian] 1.0", f"Compute coord/orientorder coeff 1 1 gaussian: {NEEDS_END}"),
+    *((f"switch [{kind}] 1.0", f"Compute coord/orientorder switch {kind}: {NO_DMAX}") for kind in (
+        "rational", "exp", "gaussian", "tanh")),
+    ("switch [rational] 1.0 nn 6 mm 12 d0 0.5 order connections rational 0.5 dmax 2",
+     f"Compute coord/orientorder switch rational: {NO_DMAX}"),
+    *((f"{GOOD} coeff 1 1 [{kind}] 1.0", f"Compute coord/orientorder coeff 1 1 {kind}: {NO_DMAX}") for kind in (
+        "rational", "exp", "gaussian")),
+    ("switch [rational] 1.0 coeff 1 1 cubic d0 1.2 dmax 1.5", f"Compute coord/orientorder switch rational: {NO_DMAX}"),
+    *((f"switch [{kind}] 1.0 dmax INF", f"Compute coord/orientorder switch {kind}: {ENDLESS}") for kind in (
+        "rational", "exp")),
+    (f"{GOOD} coeff 1 1 [gaussian] 1.0 dmax INF", f"Compute coord/orientorder coeff 1 1 gaussian: {ENDLESS}"),
 
     # Keywords of compute coord/gpu: those that this style shares, and those that it lacks.
     ("[compute] c a coord/orientorder l 6",
@@ -71,6 +82,8 @@ ARGUMENTS = [
     (f"group2 b [group2] b {GOOD}", "Compute coord/orientorder takes one group2, but a second one is given"),
     (f"{GOOD} function sum [function] sum", "Compute coord/orientorder takes one function, but a second one is given"),
     (f"{GOOD} function min [0]", "Compute coord/orientorder function min: beta is 0 but must be > 0 and finite"),
+    (f"{GOOD} function custom [2]", "Compute coord/orientorder function custom: the expression '2' does not depend on s - write "
+     "it in s"),
     (f"{GOOD} norm [max]", "Unknown compute coord/orientorder norm option: max - known are sum, mean"),
     (f"{GOOD} precision [half]", "Unknown compute coord/orientorder precision option: half - known are mixed, double, single"),
     (f"{GOOD} device [gpu]", "Unknown compute coord/orientorder device option: gpu - known are auto, cuda, host"),
@@ -81,7 +94,7 @@ ARGUMENTS = [
     *((f"{words}", f"Illegal {STYLE} {missing} command: missing argument(s)") for words, missing in (
         ("l", "l"), ("order", "order"), ("order connections", "order connections"), ("switch", "switch"), ("group2", "group2"),
         ("coeff 1", "coeff"), ("function", "function"), ("norm", "norm"), ("precision", "precision"), ("device", "device"),
-        ("check 1", "check"))),
+        ("wl/hat", "wl/hat"), ("check 1", "check"))),
 ]
 
 NAN = "variable bad atom exp(1000)-exp(1000)\n"

@@ -1,6 +1,6 @@
-"""Steinhardt order parameters compared with PLUMED's Q3, Q4, Q6, LOCAL_AVERAGE and LOCAL_Q4, LOCAL_Q6: values,
-derivatives and virial in orthogonal and triclinic boxes. All atoms have partners, since PLUMED divides by their
-number."""
+"""Steinhardt order parameters compared with PLUMED's Q3, Q4, Q6, LOCAL_AVERAGE and LOCAL_Q3, LOCAL_Q4,
+LOCAL_Q6: values, derivatives and virial in orthogonal and triclinic boxes; and biases of PLUMED. All atoms have
+partners, since PLUMED divides by their number."""
 
 import math
 import unittest
@@ -10,7 +10,7 @@ import numpy as np
 import coordtest
 import plumedtest
 from brutetest import Box
-from plumedtest import Input, run_plumed
+from plumedtest import Input, extracv, run_plumed
 
 TOLERANCE = 1e-8    # relative to the largest component
 N = 60
@@ -36,7 +36,7 @@ for l in (3, 4, 6):
         (f"l {l} order average norm mean", q + "\na: LOCAL_AVERAGE SPECIES=q SWITCH={SWITCH} MEAN\n", "a", "mean",
          factor(l)),
     ]
-for l in (4, 6):
+for l in (3, 4, 6):
     q = f"q: Q{l} SPECIES=1-{N} SWITCH={{SWITCH}}\n"
     CASES.append((f"l {l} order dot norm mean", q + f"d: LOCAL_Q{l} SPECIES=q SWITCH={{SWITCH}} MEAN\n", "d", "mean", 1.0))
 plumedtest.require()
@@ -91,6 +91,34 @@ class Steinhardt(unittest.TestCase):
                     worst = max(worst, *errors)
                     self.assertLessEqual(max(errors), TOLERANCE, f"S, dS/dx, W: {errors}")
             print(f"{title}: largest difference {worst:.1e}")
+
+
+class Biased(unittest.TestCase):
+    def test_restraint_of_plumed(self):
+        """A RESTRAINT of fix coord/plumed on order parameters has the energy, the forces and the virial of k (S - s0)^2/2."""
+        for seed, (title, box) in enumerate(BOXES.items()):
+            lmp = coordtest.start()
+            self.addCleanup(lmp.close)
+            coordtest.make_system(lmp, box, coordtest.random_positions(np.random.default_rng(seed), box, N, closest=0.6), ghosts=2.7)
+            switch = f"switch {list(SWITCHES)[1]} precision double"
+            for line in (f"compute q all coord/orientorder {switch} order average norm mean",
+                         f"compute n all coord/orientorder l 4 {switch} order dot function {MORE[0].format(0.3)}",
+                         "compute p all pressure NULL fix", "thermo_style custom step vol c_q c_n c_p[*]", "run 0"):
+                lmp.command(line)
+            s = {name: coordtest.scalar_of(lmp, name) for name in "qn"}
+            given = Input("UNITS NATURAL\n" + extracv(s) +
+                          f"RESTRAINT ARG=q,n AT={s['q'] - 0.04!r},{s['n'] + 0.2!r} KAPPA=3000,50\n")
+            lmp.command(f"fix p all coord/plumed c_q c_n {given.words}")
+            lmp.command("run 0")
+            self.assertAlmostEqual(lmp.extract_fix("p", 0, 0), 0.5 * 3000 * 0.04**2 + 0.5 * 50 * 0.2**2, 10)
+            parts = [3000 * 0.04 * np.vstack([coordtest.atoms_of(lmp, "q")[:, 1:4], -coordtest.virial_of(lmp, "q").reshape(2, 3)]),
+                     -50 * 0.2 * np.vstack([coordtest.atoms_of(lmp, "n")[:, 1:4], -coordtest.virial_of(lmp, "n").reshape(2, 3)])]
+            for part in parts:
+                self.assertGreater(np.abs(part).max(), 1e-2, title)
+            expected = -sum(parts)
+            self.assertLessEqual(coordtest.error_of(coordtest.forces_of(lmp), expected[:N]), TOLERANCE, title)
+            pressure = expected[N:].ravel() / np.linalg.det(box.edges)
+            self.assertLessEqual(coordtest.error_of(coordtest.virial_of(lmp, "p"), pressure), TOLERANCE, title)
 
 
 if __name__ == "__main__":
