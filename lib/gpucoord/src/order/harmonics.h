@@ -22,14 +22,16 @@
 namespace gpucoord {
 
 template <class Real> struct HarmonicTable {
+  int l;
   Real last;    // p_l
   // p_m = of_next[m] z p_(m+1) - of_second[m] (1-z^2) p_(m+2), dp_m/dz = of_derivative[m] p_(m+1)
-  Real of_next[MAX_L], of_second[MAX_L], of_derivative[MAX_L];
+  Real of_next[MAX_L + 1], of_second[MAX_L + 1], of_derivative[MAX_L + 1];
 };
 
 template <class Real> HarmonicTable<Real> make_harmonic_table(int l)
 {
   HarmonicTable<Real> table = {};
+  table.l = l;
   double last = std::sqrt(2.0);    // sqrt(2/(2l)!) (2l-1)!!
   for (int k = 1; k <= l; ++k) last *= std::sqrt((2.0 * k - 1.0) / (2.0 * k));
   table.last = static_cast<Real>(last);

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <utility>
 
 #ifndef GPUCOORD_ISA
 #error "compile with -DGPUCOORD_ISA=name_of_the_instruction_set"
@@ -45,20 +44,23 @@ namespace {
     }
   };
 
-  // Sets p[m] for m = 0 to L; p[L + 1] is 0.
-  template <int L, class Real>
-  inline __attribute__((always_inline)) void
-  set_legendre(const HarmonicTable<Real> &table, const Lanes<Real> &z, Lanes<Real> (&p)[L + 2])
+  // Sets p[m] for m = 0 to l; p[l + 1] is 0.
+  template <class Real>
+  inline __attribute__((always_inline)) void set_legendre(const HarmonicTable<Real> &table,
+                                                          const Lanes<Real> &z, Lanes<Real> *p)
   {
     FOR_EACH_LANE(w)
     {
-      p[L + 1].v[w] = 0;
-      p[L].v[w] = table.last;
+      p[table.l + 1].v[w] = 0;
+      p[table.l].v[w] = table.last;
     }
-#pragma GCC unroll 16
-    for (int m = L - 1; m >= 0; --m) FOR_EACH_LANE(w)
-    p[m].v[w] = table.of_next[m] * z.v[w] * p[m + 1].v[w] -
-        table.of_second[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
+    for (int m = table.l - 1; m >= 0; --m) {
+      FOR_EACH_LANE(w)
+      {
+        p[m].v[w] = table.of_next[m] * z.v[w] * p[m + 1].v[w] -
+            table.of_second[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
+      }
+    }
   }
 
   template <class Real> double sum_of(const Lanes<Real> &lanes)
@@ -68,13 +70,13 @@ namespace {
     return sum;
   }
 
-  template <int L, class Real>
+  template <class Real>
   void sum_harmonics(const HarmonicTable<Real> &table, const Partners<Real> &partners, double *q)
   {
     for (int first = 0; first < partners.n; first += LANES<Real>) {
       const Loaded<Real> at(partners, first);
-      Lanes<Real> p[L + 2], term, c, s;
-      set_legendre<L>(table, at.z, p);
+      Lanes<Real> p[MAX_L + 2], term, c, s;
+      set_legendre(table, at.z, p);
       FOR_EACH_LANE(w)
       {
         term.v[w] = at.s.v[w] * p[0].v[w];
@@ -82,8 +84,7 @@ namespace {
         s.v[w] = 0;
       }
       q[0] += sum_of(term);
-#pragma GCC unroll 16
-      for (int m = 1; m <= L; ++m) {
+      for (int m = 1; m <= table.l; ++m) {
         Lanes<Real> of_sine;
         FOR_EACH_LANE(w)
         {
@@ -99,29 +100,33 @@ namespace {
     }
   }
 
-  template <int L, class Real>
+  template <class Real>
   void sum_forces(const HarmonicTable<Real> &table, const Partners<Real> &partners, const Real *own,
                   const Real *of_rows, double *sums)
   {
-    constexpr int COLUMNS = 2 * L + 2;
-    constexpr Real PARITY = L % 2 ? -1 : 1;
+    const int columns = 2 * table.l + 2;
+    const Real parity = table.l % 2 ? -1 : 1;
     for (int first = 0; first < partners.n; first += LANES<Real>) {
       const Loaded<Real> at(partners, first);
-      Lanes<Real> a[COLUMNS], r, ds;
+      Lanes<Real> a[2 * MAX_L + 2], r, ds;
       at.load(partners.r + first, r);
       at.load(partners.ds + first, ds);
-      for (int k = 0; k < COLUMNS; ++k) FOR_EACH_LANE(w)
-      a[k].v[w] = own[k];
+      for (int k = 0; k < columns; ++k) {
+        FOR_EACH_LANE(w)
+        {
+          a[k].v[w] = own[k];
+        }
+      }
       if (of_rows)
         for (int w = 0; w < at.n; ++w) {
           const Real *const of =
-              of_rows + COLUMNS * static_cast<std::size_t>(partners.row[first + w]);
-          for (int k = 0; k < COLUMNS - 1; ++k) a[k].v[w] += PARITY * of[k];
-          a[COLUMNS - 1].v[w] += of[COLUMNS - 1];
+              of_rows + columns * static_cast<std::size_t>(partners.row[first + w]);
+          for (int k = 0; k < columns - 1; ++k) a[k].v[w] += parity * of[k];
+          a[columns - 1].v[w] += of[columns - 1];
         }
 
-      Lanes<Real> p[L + 2], sum, gx, gy, gz, c, s;
-      set_legendre<L>(table, at.z, p);
+      Lanes<Real> p[MAX_L + 2], sum, gx, gy, gz, c, s;
+      set_legendre(table, at.z, p);
       FOR_EACH_LANE(w)
       {
         sum.v[w] = a[0].v[w] * p[0].v[w];
@@ -130,8 +135,8 @@ namespace {
         c.v[w] = 1;    // (x + iy)^(m-1)
         s.v[w] = 0;
       }
-#pragma GCC unroll 16
-      for (int m = 1; m <= L; ++m) FOR_EACH_LANE(w)
+      for (int m = 1; m <= table.l; ++m) {
+        FOR_EACH_LANE(w)
         {
           const Real ac = a[2 * m - 1].v[w], as = a[2 * m].v[w], mp = m * p[m].v[w];
           gx.v[w] += mp * (ac * c.v[w] + as * s.v[w]);
@@ -141,8 +146,9 @@ namespace {
           c.v[w] = next;
           const Real both = ac * c.v[w] + as * s.v[w];
           sum.v[w] += p[m].v[w] * both;
-          if (m < L) gz.v[w] += table.of_derivative[m] * p[m + 1].v[w] * both;
+          gz.v[w] += table.of_derivative[m] * p[m + 1].v[w] * both;
         }
+      }
       // s/r times the part of the gradient across d, and ds/dr along it
       Lanes<Real> terms[NFORCE_SUMS];
       FOR_EACH_LANE(w)
@@ -150,7 +156,7 @@ namespace {
         const Real x = at.x.v[w], y = at.y.v[w], z = at.z.v[w];
         const Real s_over_r = r.v[w] > 0 ? at.s.v[w] / r.v[w] : Real(0);
         const Real along = x * gx.v[w] + y * gy.v[w] + z * gz.v[w];
-        const Real radial = ds.v[w] * (sum.v[w] - a[COLUMNS - 1].v[w]) - s_over_r * along;
+        const Real radial = ds.v[w] * (sum.v[w] - a[columns - 1].v[w]) - s_over_r * along;
         const Real hx = s_over_r * gx.v[w] + radial * x, hy = s_over_r * gy.v[w] + radial * y,
                    hz = s_over_r * gz.v[w] + radial * z;
         const Real dx = r.v[w] * x, dy = r.v[w] * y, dz = r.v[w] * z;
@@ -168,30 +174,17 @@ namespace {
     }
   }
 
-  template <class Real, int... INDICES>
-  OrderKernels<Real> kernels_of(int l, std::integer_sequence<int, INDICES...>)
-  {
-    static const OrderKernels<Real> all[] = {
-        {sum_harmonics<MIN_L + INDICES, Real>, sum_forces<MIN_L + INDICES, Real>}...};
-    return all[l - MIN_L];
-  }
-
-  template <class Real> OrderKernels<Real> kernels_of(int l)
-  {
-    return kernels_of<Real>(l, std::make_integer_sequence<int, MAX_L - MIN_L + 1>());
-  }
-
 }    // namespace
 
 namespace GPUCOORD_ISA {
 
-  void get_order_kernels(int l, OrderKernels<float> &kernels)
+  void get_order_kernels(OrderKernels<float> &kernels)
   {
-    kernels = kernels_of<float>(l);
+    kernels = {sum_harmonics<float>, sum_forces<float>};
   }
-  void get_order_kernels(int l, OrderKernels<double> &kernels)
+  void get_order_kernels(OrderKernels<double> &kernels)
   {
-    kernels = kernels_of<double>(l);
+    kernels = {sum_harmonics<double>, sum_forces<double>};
   }
 
 }    // namespace GPUCOORD_ISA

@@ -40,7 +40,7 @@ template <class Real> struct OrderKernels {
 };
 
 // Real is float for SINGLE and MIXED, and double for DOUBLE.
-template <class Real> OrderKernels<Real> select_order_kernels(int l);
+template <class Real> OrderKernels<Real> select_order_kernels();
 
 }    // namespace gpucoord
 

@@ -68,9 +68,8 @@ namespace {
         table(table_in),
         options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),
         size(2 * options.l + 1), floor(smallest_norm(precision)), function(options.function),
-        kernels(select_order_kernels<Real>(options.l)),
-        harmonics(make_harmonic_table<Real>(options.l)), wigner(options.l),
-        partners_of_a(table, nthreads), partners_of_b(table, nthreads)
+        kernels(select_order_kernels<Real>()), harmonics(make_harmonic_table<Real>(options.l)),
+        wigner(options.l), partners_of_a(table, nthreads), partners_of_b(table, nthreads)
     {
       if (order != OrderKind::CONNECTIONS) return;
       const Switch sigma = make_endless_switch(options.connection);

@@ -6,16 +6,16 @@
 
 namespace gpucoord {
 
-GPUCOORD_FOR_EACH_ISA(void get_order_kernels(int l, OrderKernels<float> &);
-                      void get_order_kernels(int l, OrderKernels<double> &);)
+GPUCOORD_FOR_EACH_ISA(void get_order_kernels(OrderKernels<float> &);
+                      void get_order_kernels(OrderKernels<double> &);)
 
-template <class Real> OrderKernels<Real> select_order_kernels(int l)
+template <class Real> OrderKernels<Real> select_order_kernels()
 {
   OrderKernels<Real> kernels;
-  GPUCOORD_CALL_BEST(get_order_kernels(l, kernels))
+  GPUCOORD_CALL_BEST(get_order_kernels(kernels))
   return kernels;
 }
-template OrderKernels<float> select_order_kernels<float>(int l);
-template OrderKernels<double> select_order_kernels<double>(int l);
+template OrderKernels<float> select_order_kernels<float>();
+template OrderKernels<double> select_order_kernels<double>();
 
 }    // namespace gpucoord
