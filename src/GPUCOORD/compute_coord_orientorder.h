@@ -63,7 +63,7 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
   std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
   bool is_global;    // S is one number of all atoms, not a sum over atoms
   bool warned_alone;
-  std::int64_t natoms_with_partners;    // of this rank, in this evaluation
+  std::int64_t natoms_with_partners;    // on this rank in the last evaluation
 
   const bool has_w_hat;              // column 6
   std::vector<double> f_of_atoms;    // [nlocal]

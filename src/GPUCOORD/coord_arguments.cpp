@@ -60,7 +60,6 @@ bool CoordArguments::takes(const std::string &keyword) const
 
 void CoordArguments::read(int narg, char **arg)
 {
-  bool have_switch = false;
   functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
   const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
@@ -72,8 +71,7 @@ void CoordArguments::read(int narg, char **arg)
       if (groups != Groups::SELF && takes("pairs"))
         error->all(FLERR, iarg, "{} takes one of group2, pairs and pairs/file, not {} as well",
                    owner, keyword);
-      if (groups != Groups::SELF)
-        error->all(FLERR, iarg, "{} takes one group2, but a second one is given", owner);
+      need_first(group2_position, "group2", iarg);
       group2_position = iarg;
       if (keyword == "pairs/file") {
         groups = Groups::PAIRS_FILE;
@@ -88,17 +86,14 @@ void CoordArguments::read(int narg, char **arg)
       }
       iarg += 2;
     } else if (keyword == "switch") {
-      if (have_switch)
-        error->all(FLERR, iarg, "{} takes one switch, but a second one is given", owner);
-      have_switch = true;
+      need_first(functions[0].position, "switch", iarg);
       functions[0].position = iarg + 1;
       functions[0].options = CoordSwitch(lmp, owner + " switch", "Unknown " + command + " keyword")
                                  .parse(iarg, narg, arg, keywords);
     } else if (keyword == "coeff") {
       read_coeff(iarg, narg, arg);
     } else if (keyword == "function") {
-      if (function)
-        error->all(FLERR, iarg, "{} takes one function, but a second one is given", owner);
+      need_first(function_position, "function", iarg);
       function_position = iarg + 1;
       function = CoordFunction(lmp, owner).parse(iarg, narg, arg, keywords);
     } else if (keyword == "norm") {
@@ -143,7 +138,7 @@ void CoordArguments::read(int narg, char **arg)
       read_own(iarg, narg, arg);
   }
 
-  if (!have_switch)
+  if (!functions[0].position)
     error->all(FLERR, Error::COMMAND, "{} needs a switching function, for example: {}", owner,
                example);
 
@@ -263,6 +258,12 @@ std::string CoordArguments::of_longest() const
 }
 
 /* ---------------------------------------------------------------------- */
+
+void CoordArguments::need_first(int position, const char *keyword, int iarg) const
+{
+  if (position)
+    error->all(FLERR, iarg, "Compute {} takes one {}, but a second one is given", style, keyword);
+}
 
 void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {

@@ -74,6 +74,8 @@ class CoordArguments : protected Pointers {
   void read(int narg, char **arg);
   // Reads a keyword that compute coord/gpu lacks, and sets iarg to the first argument after it.
   virtual void read_own(int & /*iarg*/, int /*narg*/, char ** /*arg*/) {}
+  // Raises an error at iarg if the keyword has been given. position: where, 0: not.
+  void need_first(int position, const char *keyword, int iarg) const;
 
   const std::vector<std::string> keywords;
   // Arguments to point at in errors; 0: not given.

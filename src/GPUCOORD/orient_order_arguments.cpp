@@ -82,14 +82,6 @@ void OrientOrderArguments::read_own(int &iarg, int narg, char **arg)
   iarg += 2;
 }
 
-// position: argument of an earlier keyword of this name; 0: none.
-void OrientOrderArguments::need_first(int position, const char *keyword, int iarg) const
-{
-  if (position)
-    error->all(FLERR, iarg, "Compute coord/orientorder takes one {}, but a second one is given",
-               keyword);
-}
-
 // Reads the kind of order parameter; of connections also the function that counts them.
 void OrientOrderArguments::read_order(int &iarg, int narg, char **arg)
 {

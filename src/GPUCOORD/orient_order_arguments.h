@@ -32,8 +32,6 @@ class OrientOrderArguments : public CoordArguments {
   void check_order(char **arg) const;
   void check_range(char **arg) const;
 
-  void need_first(int position, const char *keyword, int iarg) const;
-
   // Arguments to point at in errors; 0: not given.
   int l_position = 0, order_position = 0, w_hat_position = 0;
 };

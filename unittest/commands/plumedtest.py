@@ -189,3 +189,24 @@ def compare_with_differences(test, title, system, atoms, axes=range(3), toleranc
         errors.append(coordtest.error_of(forces[np.ix_(atoms, axes)], by_positions, rounding))
     print(f"{title}: virial and force", *("%.1e" % error for error in errors))
     test.assertLessEqual(max(errors), tolerance + coordtest.FORCES, title)
+
+
+def derivatives_by_driver(text, value, x, box):
+    """Return the value that PLUMED's driver prints, S, for atoms at x in units of the input, with dS/dx and W.
+    text: the input without PRINT."""
+    given = Input(f"UNITS NATURAL\n{text}PRINT ARG={value} FILE=colvar FMT=%.17g\n"
+                  f"RESTRAINT ARG={value} AT=0 KAPPA=0 SLOPE=1\n")
+    with open(given.at("x.xyz"), "w") as file:
+        file.write(f"{len(x)}\n" + " ".join(map(repr, box.edges.ravel().tolist())) + "\n")
+        for p in x.tolist():
+            file.write(f"X {p[0]!r} {p[1]!r} {p[2]!r}\n")
+    run_plumed("driver", "--plumed", given.path, "--ixyz", "x.xyz", "--length-units", "1", "--dump-forces", "forces",
+               "--dump-forces-fmt", "%.17g", "--dump-full-virial", folder=given.folder)
+    lines = given.read("forces").splitlines()
+    forces = np.array([[float(word) for word in line.split()[1:]] for line in lines[2:]])
+    virial = np.array([float(word) for word in lines[1].split()]).reshape(3, 3)
+    assert forces.shape == x.shape, f"{forces.shape} forces for {x.shape} positions"
+    columns = given.columns("colvar")
+    (column,) = set(columns) - {"time"}    # c.min or c_min, depending on the version
+    # The driver writes dS/d(strain), which is -W.
+    return columns[column][0], -forces, -virial

@@ -111,7 +111,7 @@ class FunctionOnDevice : public testing::Test {
   struct Found {
     Result sums;
     std::vector<double> s, f;
-    int ncalls = 0;    // of weights()
+    int ncalls = 0;    // number of calls of weights()
   };
   Found evaluate(Coordination &backend, CellsInput in, unsigned want,
                  const AtomFunctionOptions &options, DeviceFunction *on_device)
@@ -222,7 +222,7 @@ class FunctionOnDevice : public testing::Test {
   std::mt19937_64 random{71};
   int nlocal = 0;
   std::vector<double> positions, x;
-  std::vector<std::array<double, 3>> shifts;    // of images
+  std::vector<std::array<double, 3>> shifts;    // from the owner to its image
   std::vector<int> owner, type, a, b;
   SwitchTable table{NTYPES};    // types 2 and 2 do not interact
   const SwitchTable plain = SwitchTable(Switch(rational(6, 12, 0.6, 0.0, RANGE)));

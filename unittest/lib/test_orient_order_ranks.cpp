@@ -32,7 +32,7 @@ struct Part {
 // the whole system, including images of its own atoms.
 std::vector<Part> split(const OrderSystem &whole, const std::vector<int> &rank_of, int nranks)
 {
-  std::vector<int> row(whole.nlocal);    // of an atom on the rank that owns it
+  std::vector<int> row(whole.nlocal);    // row of each atom on the rank that owns it
   std::vector<Part> parts(nranks);
   const auto append = [&](Part &part, int k) {
     OrderSystem &s = part.system;

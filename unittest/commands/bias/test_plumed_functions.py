@@ -8,7 +8,7 @@ import numpy as np
 import coordtest
 import plumedtest
 from brutetest import Box
-from plumedtest import Input, run_plumed
+from plumedtest import Input
 
 TOLERANCE = 1e-9    # relative to the largest component
 N = 60
@@ -44,24 +44,10 @@ def atoms(indices):
 class COORDINATIONNUMBER(unittest.TestCase):
     def of_plumed(self, x, box, species, switch, keyword, name):
         """Return S, dS/dx and W."""
-        text = f"UNITS NATURAL\nc: COORDINATIONNUMBER {species} SWITCH={{{switch}}} {keyword or ''}\n"
-        value = "s" if not keyword else f"c.{name}"
-        text += (name if not keyword else "") + f"PRINT ARG={value} FILE=colvar FMT=%.17g\n"
-        given = Input(text + f"RESTRAINT ARG={value} AT=0 KAPPA=0 SLOPE=1\n")
-        with open(given.at("x.xyz"), "w") as file:
-            file.write(f"{len(x)}\n" + " ".join(map(repr, box.edges.ravel().tolist())) + "\n")
-            for p in x.tolist():
-                file.write(f"X {p[0]!r} {p[1]!r} {p[2]!r}\n")
-        run_plumed("driver", "--plumed", given.path, "--ixyz", "x.xyz", "--length-units", "1", "--dump-forces", "forces",
-                   "--dump-forces-fmt", "%.17g", "--dump-full-virial", folder=given.folder)
-        lines = given.read("forces").splitlines()
-        forces = np.array([[float(word) for word in line.split()[1:]] for line in lines[2:]])
-        virial = np.array([float(word) for word in lines[1].split()]).reshape(3, 3)
-        self.assertEqual(forces.shape, x.shape)
-        columns = given.columns("colvar")
-        (column,) = set(columns) - {"time"}    # c.min or c_min, depending on the version
-        # The driver writes dS/d(strain), which is -W.
-        return columns[column][0], -forces, -virial
+        text = f"c: COORDINATIONNUMBER {species} SWITCH={{{switch}}} {keyword or ''}\n"
+        if not keyword:
+            text += name
+        return plumedtest.derivatives_by_driver(text, "s" if not keyword else f"c.{name}", x, box)
 
     def test_equal(self):
         for seed, (title, box) in enumerate(BOXES.items()):

@@ -10,7 +10,7 @@ import numpy as np
 import coordtest
 import plumedtest
 from brutetest import Box
-from plumedtest import Input, extracv, run_plumed
+from plumedtest import Input, extracv
 
 TOLERANCE = 1e-8    # relative to the largest component
 N = 60
@@ -46,23 +46,8 @@ class Steinhardt(unittest.TestCase):
     def of_plumed(self, x, box, switch, lines, label, name):
         """Return S, dS/dx and W."""
         separator = "_" if plumedtest.version() >= (2, 10) else "."
-        value = f"{label}{separator}{name}"
-        text = "UNITS NATURAL\n" + lines.replace("SWITCH={SWITCH}", f"SWITCH={{{switch}}}")
-        given = Input(text + f"PRINT ARG={value} FILE=colvar FMT=%.17g\nRESTRAINT ARG={value} AT=0 KAPPA=0 SLOPE=1\n")
-        with open(given.at("x.xyz"), "w") as file:
-            file.write(f"{len(x)}\n" + " ".join(map(repr, box.edges.ravel().tolist())) + "\n")
-            for p in x.tolist():
-                file.write(f"X {p[0]!r} {p[1]!r} {p[2]!r}\n")
-        run_plumed("driver", "--plumed", given.path, "--ixyz", "x.xyz", "--length-units", "1", "--dump-forces", "forces",
-                   "--dump-forces-fmt", "%.17g", "--dump-full-virial", folder=given.folder)
-        rows = given.read("forces").splitlines()
-        forces = np.array([[float(word) for word in row.split()[1:]] for row in rows[2:]])
-        virial = np.array([float(word) for word in rows[1].split()]).reshape(3, 3)
-        self.assertEqual(forces.shape, x.shape)
-        columns = given.columns("colvar")
-        (column,) = set(columns) - {"time"}
-        # The driver writes dS/d(strain), which is -W.
-        return columns[column][0], -forces, -virial
+        text = lines.replace("SWITCH={SWITCH}", f"SWITCH={{{switch}}}")
+        return plumedtest.derivatives_by_driver(text, f"{label}{separator}{name}", x, box)
 
     def test_equal(self):
         for seed, (title, box) in enumerate(BOXES.items()):

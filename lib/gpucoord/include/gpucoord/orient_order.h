@@ -25,7 +25,7 @@
 namespace gpucoord {
 
 // The order parameter v_i of an atom. An atom without partners has 0 and no derivatives. Norms of
-// q_lm below smallest_norm() count as 0: in perfect lattices some are 0 but for rounding.
+// q_lm below smallest_norm() count as 0: rounding leaves such norms in perfect lattices.
 enum class OrderKind {
   LOCAL,    // q_l(i), the norm of q_lm(i)
   // The norm of (q_lm(i) + sum of s_ij q_lm(j))/(1 + N_i). Lechner and Dellago, J. Chem. Phys. 129,

@@ -191,7 +191,7 @@ namespace {
     }
     bool set_first_column(const double *s, DeviceStream stream) override
     {
-      std::vector<int> parts;    // of the rows of group a
+      std::vector<int> parts;    // part_i of all rows in group a
       for (const ResidentPairs::Rows &rows : pairs->rows())
         if (rows.view.nvalue > 0) parts.push_back(rows.part_i);
       std::sort(parts.begin(), parts.end());

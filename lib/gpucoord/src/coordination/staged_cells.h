@@ -74,7 +74,7 @@ class StagedCells {
   Event numbers_copied;
   // The function on the GPU, with these atoms; null: none.
   std::shared_ptr<ResidentFunction> selected_function;
-  // Of each copied atom, the copied atom whose image it is.
+  // [copied atoms] index of the copied atom whose image each is.
   Staged<int> owners;
   enum class Owners { UNKNOWN, SELECTED, MISSING } known_owners = Owners::UNKNOWN;
   std::vector<int> index_of_row;

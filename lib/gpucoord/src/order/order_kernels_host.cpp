@@ -23,7 +23,7 @@ namespace {
     Real v[LANES<Real>];
   };
 
-  // Calls f(w) for each lane.
+  // A loop over the lanes, whose body follows in braces.
 #define FOR_EACH_LANE(W) _Pragma("omp simd") for (int W = 0; W < LANES<Real>; ++W)
 
   // Loads the next partners. Lanes beyond the last one have s = ds = 0.
