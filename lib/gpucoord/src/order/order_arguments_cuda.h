@@ -53,6 +53,7 @@ template <class Real> struct OrderArguments {
   const OrderFunction<Real> *by_class;    // [classes][classes]; null: one class
   int nclasses;
   OrderKind order;
+  double floor;                        // norms of q that are not above it count as 0
   OrderFunction<double> connection;    // sigma of CONNECTIONS
 
   // Rows of atoms: read or written.

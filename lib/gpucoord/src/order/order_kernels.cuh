@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         if (arg.order == OrderKind::GLOBAL) factor = 1;
         if (arg.norm) {
           arg.norm[atom] = static_cast<Real>(norm);
-          factor = of_sum > 0.0 ? static_cast<Real>(1.0 / of_sum) : Real(0);
+          factor = norm > arg.floor ? static_cast<Real>(1.0 / of_sum) : Real(0);
         }
         Real *const to = arg.numbers + static_cast<std::size_t>(STRIDE) * atom;
         for (int k = 0; k < SIZE; ++k) to[k] = factor * q[k];
@@ -347,7 +347,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) {
           const Real whole = is_average ? back[k] + lambda[k]
-              : norm > 0                ? (lambda[k] - along * own[k]) / norm
+              : norm > arg.floor        ? (lambda[k] - along * own[k]) / norm
                                         : Real(0);
           to[k] = over_n * whole;
           product += to[k] * own[k];
@@ -398,7 +398,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
           Real p[L + 1];
           set_legendre<L>(order.harmonics, j.z, p);
           const Real a_0 = own[0] + PARITY * share * of_j[0];
-          Real sum = a_0 * p[0], gx = 0, gy = 0, gz = a_0 * order.harmonics.slope[0] * p[1];
+          Real sum = a_0 * p[0], gx = 0, gy = 0, gz = a_0 * order.harmonics.of_derivative[0] * p[1];
           Real c = 1, s = 0;    // (x + iy)^(m-1)
 #pragma unroll
           for (int m = 1; m <= L; ++m) {
@@ -411,7 +411,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
             c = next;
             const Real both = ac * c + as * s;
             sum += p[m] * both;
-            if (m < L) gz += order.harmonics.slope[m] * p[m + 1] * both;
+            if (m < L) gz += order.harmonics.of_derivative[m] * p[m + 1] * both;
           }
           const Real s_over_r = j.r > 0 ? j.s / j.r : Real(0);
           const Real along = j.x * gx + j.y * gy + j.z * gz;

@@ -38,14 +38,14 @@ namespace {
 
   // LOCAL: from q to lambda/N, and its product with q. numbers: q, then N.
   template <class Real>
-  __global__ void make_lambda(Real *numbers, int n, int size, int stride, const double *value,
-                              const double *slope)
+  __global__ void make_lambda(Real *numbers, int n, int size, int stride, double floor,
+                              const double *value, const double *slope)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     Real *const row = numbers + static_cast<std::size_t>(stride) * i;
     const double v = value[i], weight = row[size];
-    const double factor = v > 0.0 && weight != 0.0 ? slope[i] / (v * weight) : 0.0;
+    const double factor = v > floor && weight != 0.0 ? slope[i] / (v * weight) : 0.0;
     for (int k = 0; k < size; ++k) row[k] = static_cast<Real>(factor * row[k]);
     row[size] = static_cast<Real>(factor * v * v);
   }
@@ -54,14 +54,14 @@ namespace {
   // the mean, in place of the mean. DOT and CONNECTIONS: two numbers behind u.
   template <class Real>
   __global__ void make_back(OrderKind order, Real *numbers, int n, int size, int stride,
-                            const double *value, const double *slope)
+                            double floor, const double *value, const double *slope)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     Real *const row = numbers + static_cast<std::size_t>(stride) * i;
     const double v = value[i], weight = row[size];
     if (order == OrderKind::AVERAGE) {
-      const double factor = v > 0.0 ? slope[i] / (v * (1.0 + weight)) : 0.0;
+      const double factor = v > floor ? slope[i] / (v * (1.0 + weight)) : 0.0;
       for (int k = 0; k < size; ++k) row[k] = static_cast<Real>(factor * row[k]);
       row[size] = static_cast<Real>(factor * v * v);
       return;
@@ -91,13 +91,14 @@ namespace {
 
   // GLOBAL: S, and lambda/N with its product with q, from the sums of s Y and of s.
   template <class Real>
-  __global__ void finish_global(const double *total, int size, Real *uniform, double *value)
+  __global__ void finish_global(const double *total, int size, double floor, Real *uniform,
+                                double *value)
   {
     double norm_sq = 0.0;
     for (int k = 0; k < size; ++k) norm_sq += total[k] * total[k];
     const double n = total[size], norm = sqrt(norm_sq);
-    const bool is_zero = n == 0.0 || norm == 0.0;
-    *value = is_zero ? 0.0 : norm / fabs(n);
+    *value = n == 0.0 ? 0.0 : norm / fabs(n);
+    const bool is_zero = !(*value > floor);
     for (int k = 0; k < size; ++k)
       uniform[k] = is_zero ? Real(0) : static_cast<Real>(total[k] / (norm * fabs(n)));
     uniform[size] = is_zero ? Real(0) : static_cast<Real>(*value / n);
@@ -164,6 +165,7 @@ namespace {
       make_table(table);
       arg.harmonics = make_harmonic_table<Real>(options.l);
       arg.order = order;
+      arg.floor = smallest_norm(precision);
       total.reserve(1);
       sums_of_rows.reserve(size + 1);
       sums_host.reserve(size + 1);
@@ -232,7 +234,7 @@ namespace {
           find_lambda(exchange, stream);
         else if (order == OrderKind::LOCAL)
           launch_of_atoms("launching make_lambda", make_lambda<Real>, stream, numbers.data(),
-                          nlocal, size, stride, function->s(), function->dSds());
+                          nlocal, size, stride, arg.floor, function->s(), function->dSds());
         if (order != OrderKind::GLOBAL) send(numbers, exchange, of_points, stream);
         sum_forces(request, stream);
       } else
@@ -376,7 +378,7 @@ namespace {
       const bool is_average = order == OrderKind::AVERAGE;
       DeviceBuffer<Real> &back = is_average ? means : numbers;
       launch_of_atoms("launching make_back", make_back<Real>, stream, order, back.data(), nlocal,
-                      size, stride, function->s(), function->dSds());
+                      size, stride, arg.floor, function->s(), function->dSds());
       send(back, exchange, is_average ? back_of_points : of_points, stream);
       arg.back = back_of_points.data();
       if (!has_rows) return;
@@ -400,7 +402,7 @@ namespace {
                               cudaMemcpyHostToDevice, stream),
               "copying to it");
       }
-      finish_global<<<1, 1, 0, stream>>>(sums_of_rows.data(), size, uniform.data(),
+      finish_global<<<1, 1, 0, stream>>>(sums_of_rows.data(), size, arg.floor, uniform.data(),
                                          value_of_all.data());
       check(cudaGetLastError(), "launching finish_global");
     }
