@@ -11,6 +11,7 @@
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
+#include "gpucoord/resident_orient_order.h"
 
 namespace gpucoord {
 
@@ -79,6 +80,12 @@ bool can_be_resident(const AtomFunctionOptions &)
 }
 
 std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptions &, Precision)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentOrientOrder>
+make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -144,12 +144,15 @@ namespace {
 // The kernels of each formula read all partners of a group of classes; separate rows of n classes
 // take n^2 kernels. In groups, 1,000,000 atoms of 16 types take 1/8 of the time with one formula.
 ResidentPairs::ResidentPairs(const SwitchTable &table, Precision precision, const double *weight,
-                             bool always_in_bins_in) :
+                             Listing listing_in) :
     precise(precision == Precision::DOUBLE),
-    always_in_bins(always_in_bins_in), type_classes(table, weight), groups_of_classes(type_classes),
+    listing(listing_in), type_classes(table, weight),
+    groups_of_classes(listing == Listing::ALWAYS ? ClassGroups::all_together(type_classes)
+                                                 : ClassGroups(type_classes)),
     single_classes(ClassGroups::one_each(type_classes)),
-    groups_are_worthwhile(number_of_formulas(table) <=
-                          std::max(2, static_cast<int>(type_classes.size()) / 2)),
+    groups_are_worthwhile(listing == Listing::ALWAYS ||
+                          number_of_formulas(table) <=
+                              std::max(2, static_cast<int>(type_classes.size()) / 2)),
     all_points(table.dmax())
 {
   for (const Switch &function : table.functions()) ranges.push_back(function.dmax());
@@ -324,27 +327,34 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
       if (two) npairs += static_cast<double>(nowned_of[b]) * n_of[a];
     }
   // Bins take a kernel for each ordered pair of classes.
-  const bool avoids_lists = always_in_bins ||
+  const bool avoids_lists = listing == Listing::NEVER ||
       (selection.is_evaluated_once && type_classes.size() == 1);
-  const bool needs_bins = !ranges.empty() && (avoids_lists || !can_list(bounds));
+  const bool needs_bins = listing != Listing::ALWAYS && !ranges.empty() &&
+      (avoids_lists || !can_search(bounds) || !can_resolve(bounds));
   few = !needs_bins && npairs <= tuning::FEW_PAIRS_OF_LISTS;
-  uses_bins = needs_bins || (!few && mean_partners(bounds) >= MANY_PARTNERS);
+  uses_bins = needs_bins ||
+      (listing == Listing::AUTO && !few && mean_partners(bounds) >= MANY_PARTNERS);
+  if (listing == Listing::ALWAYS && !few && !ranges.empty() && !can_search(bounds))
+    throw DeviceError("the atoms are too far apart for a search within dmax on a GPU");
   return bounds;
 }
 
-// Returns whether points and search points resolve these bounds: they have a fixed number of bits.
-bool ResidentPairs::can_list(const Bounds &bounds) const
+// Returns whether search points resolve these bounds: they have a fixed number of bits.
+bool ResidentPairs::can_search(const Bounds &bounds) const
 {
-  const double range = longest_range();
   const BinGrid wide = grid_of_lists(bounds);
+  for (int c = 0; c < 3; ++c)    // search points would wrap around within a cell
+    if (wide.size[c] > 4.0 * (longest_range() + skin)) return false;
+  return true;
+}
+
+// Returns whether points resolve these bounds: their unit is a fraction of the range, but all atoms
+// may be much closer.
+bool ResidentPairs::can_resolve(const Bounds &bounds) const
+{
   double extent = 0.0;
-  for (int c = 0; c < 3; ++c) {
-    extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
-    // search points would wrap around within a cell
-    if (wide.size[c] > 4.0 * (range + skin)) return false;
-  }
-  // The unit of the points is a fraction of the range, but all atoms may be much closer.
-  return extent > 0.125 * range || n_points < 2;
+  for (int c = 0; c < 3; ++c) extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
+  return extent > 0.125 * longest_range() || n_points < 2;
 }
 
 // Returns the mean number of partners of the rows if all atoms were spread evenly.
@@ -497,8 +507,9 @@ std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Pre
 {
   check_kernels();
   need_end(table, "cells");
+  const bool is_auto = tuning.processor == CudaTuning::Processor::AUTO;
   return std::make_shared<ResidentPairs>(table, precision, weight,
-                                         tuning.processor != CudaTuning::Processor::AUTO);
+                                         is_auto ? Listing::AUTO : Listing::NEVER);
 }
 
 std::shared_ptr<ResidentPairs> make_resident_pairs(const SwitchTable &table, Precision precision,

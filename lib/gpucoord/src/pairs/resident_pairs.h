@@ -6,7 +6,7 @@
 // become points.
 //
 // Partners are not listed if atoms have very many of them, if the pairs are evaluated once, or if
-// integers cannot resolve the positions (can_list()). The points, in double, are sorted
+// integers cannot resolve the positions (can_resolve()). The points, in double, are sorted
 // into bins for the cell processor, which extends its search by the possible moves since the
 // rebuild. A row is then only an owned atom, and its view has only n, nvalue and atom.
 //
@@ -41,10 +41,13 @@ struct MasksOfGroups;
 struct Reach;
 struct Search;
 
+// Whether partners are listed. ALWAYS: and all classes are one part, so that an atom has one row in
+// each group.
+enum class Listing { AUTO, NEVER, ALWAYS };
+
 class ResidentPairs {
  public:
-  // always_in_bins: partners are never listed.
-  ResidentPairs(const SwitchTable &, Precision, const double *weight, bool always_in_bins);
+  ResidentPairs(const SwitchTable &, Precision, const double *weight, Listing);
 
   void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version, cudaStream_t);
   // Reads the points at these positions. Returns at once if 'positions' is the same nonzero number
@@ -96,7 +99,8 @@ class ResidentPairs {
   void choose_parts(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   Bounds select(const DeviceAtoms &, const DeviceSelection &, cudaStream_t);
   void gather(const DeviceAtoms &, const Bounds &, cudaStream_t);
-  bool can_list(const Bounds &) const;
+  bool can_search(const Bounds &) const;
+  bool can_resolve(const Bounds &) const;
   double mean_partners(const Bounds &) const;
   void sort(const Bounds &, cudaStream_t);
   void list_rows_in_bins();
@@ -113,7 +117,8 @@ class ResidentPairs {
   void wait_for_numbers(int n, cudaStream_t);
   double search_unit() const;
 
-  const bool precise, always_in_bins;
+  const bool precise;
+  const Listing listing;
   const TypeClasses type_classes;
   const ClassGroups groups_of_classes, single_classes;
   const bool groups_are_worthwhile;

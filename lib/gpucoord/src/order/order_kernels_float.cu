@@ -1,0 +1,13 @@
+// Part of GPUCOORD, GPL-2.0. The kernels of order parameters in float.
+
+#include "order_kernels.cuh"
+
+namespace gpucoord {
+
+void get_order_launchers(int l, OrderLaunchers<float> &launchers)
+{
+  launchers =
+      order_launch::launchers_of<float>(l, std::make_integer_sequence<int, MAX_L - MIN_L + 1>());
+}
+
+}    // namespace gpucoord
