@@ -153,7 +153,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::unique_ptr<Backend> backend;    // null: the style has its own
   // Words for the numbers of atoms in messages.
   struct NumberWords {
-    const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers";
+    const char *symbol = "s", *number = "s_i", *numbers = "coordination numbers",
+               *of_ghosts = "weights";    // what is sent to ghost atoms
   } words;
   std::unique_ptr<CoordGather> gather;
   class NeighList *list;

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <new>
+#include <numeric>
 
 using namespace LAMMPS_NS;
 
@@ -31,14 +32,13 @@ ComputeCoordOrientOrder::ComputeCoordOrientOrder(LAMMPS *lmp, int narg, char **a
                       return std::make_unique<OrientOrderArguments>(lmp, narg, arg);
                     }),
     options(static_cast<const OrientOrderArguments &>(*args).options),
-    is_global(options.order == gpucoord::OrderKind::GLOBAL), warned_alone(false),
-    natoms_with_partners(0), has_w_hat(static_cast<const OrientOrderArguments &>(*args).has_w_hat),
-    ncolumns(0)
+    is_global(options.order == gpucoord::OrderKind::GLOBAL), natoms_with_partners(0), ncolumns(0),
+    warned_alone(false), has_w_hat(static_cast<const OrientOrderArguments &>(*args).has_w_hat)
 {
   if (has_w_hat) size_peratom_cols = 6;
   order_backend = std::make_unique<OrientOrderBackend>(
       lmp, args->device, "Compute coord/orientorder", args->device_position);
-  words = {"order parameter", "the order parameter", "order parameters"};
+  words = {"order parameter", "the order parameter", "order parameters", "numbers"};
   if (is_global) extscalar = extvector = 0;
 }
 
@@ -86,7 +86,21 @@ gpucoord::OrientOrderInput ComputeCoordOrientOrder::input()
     forward(numbers, columns);
   };
   in.exchange.reduce = reduction();
+  if (order_backend->is_cuda() && comm->nprocs == 1) {
+    if (version_of_owners != cells_version) find_owners();
+    in.exchange.owner = owner_of_atom.data();
+  }
   return in;
+}
+
+// Finds the owned atom whose image each atom is.
+void ComputeCoordOrientOrder::find_owners()
+{
+  std::vector<double> index(atom->nlocal + atom->nghost);
+  std::iota(index.begin(), index.end(), 0.0);
+  forward(index.data(), 1);
+  owner_of_atom.assign(index.begin(), index.end());
+  version_of_owners = cells_version;
 }
 
 // Returns the share of this rank in S.
@@ -105,6 +119,11 @@ bool ComputeCoordOrientOrder::wants_w_hat(const Share &share) const
 void ComputeCoordOrientOrder::begin_share(const Share &share)
 {
   list_rows();
+  prepare_numbers(share);
+}
+
+void ComputeCoordOrientOrder::prepare_numbers(const Share &share)
+{
   natoms_with_partners = 0;
   f_of_atoms.assign(atom->nlocal, 0.0);
   if (wants_w_hat(share)) w_of_atoms.assign(atom->nlocal, 0.0);

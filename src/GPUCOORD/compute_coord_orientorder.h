@@ -43,6 +43,21 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
 
   void share(double *numbers) override;
 
+ protected:
+  DeviceChoice &device_choice() const override;
+  // Prepares the numbers of atoms of an evaluation.
+  void prepare_numbers(const Share &);
+  double share_in_s(double value) const;
+  bool wants_w_hat(const Share &) const;
+
+  const gpucoord::OrientOrderOptions options;
+  const bool is_global;                 // S is one number of all atoms, not a sum over atoms
+  std::int64_t natoms_with_partners;    // on this rank in the last evaluation; a GPU: 1 for any
+  std::vector<double> w_of_atoms;       // [nlocal]; empty: not wanted
+  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
+  std::vector<double> exchanged;
+  int ncolumns;
+
  private:
   void begin_share(const Share &) override;
   void evaluate_share(Share &) override;
@@ -50,27 +65,17 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
   gpucoord::Contribution evaluate_reference(const Share &, double *peratom) override;
   double finish_evaluation(const double *sums) override;
   void init_backend() override;
-  DeviceChoice &device_choice() const override;
   std::string description() const override;
 
   gpucoord::OrientOrderInput input();
   void forward(double *numbers, int columns);
-  double share_in_s(double value) const;
-  bool wants_w_hat(const Share &) const;
+  void find_owners();
 
-  const gpucoord::OrientOrderOptions options;
   std::unique_ptr<OrientOrderBackend> order_backend;
   std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
-  bool is_global;    // S is one number of all atoms, not a sum over atoms
   bool warned_alone;
-  std::int64_t natoms_with_partners;    // on this rank in the last evaluation
-
   const bool has_w_hat;              // column 6
   std::vector<double> f_of_atoms;    // [nlocal]
-  std::vector<double> w_of_atoms;    // [nlocal]; empty: not wanted
-  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
-  std::vector<double> exchanged;
-  int ncolumns;
 };
 
 }    // namespace LAMMPS_NS

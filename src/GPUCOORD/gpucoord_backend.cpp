@@ -157,8 +157,10 @@ void OrientOrderBackend::init(const gpucoord::SwitchTable &table,
                               const gpucoord::OrientOrderOptions &options,
                               gpucoord::Precision precision, const std::string &owner)
 {
-  init_by(owner, [&](int) {
-    return gpucoord::make_host_orient_order(table, options, precision, comm->nthreads);
+  init_by(owner, [&](int device) {
+    return is_cuda()
+        ? gpucoord::make_cuda_orient_order(table, options, precision, device, comm->nthreads)
+        : gpucoord::make_host_orient_order(table, options, precision, comm->nthreads);
   });
 }
 

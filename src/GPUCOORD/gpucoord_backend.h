@@ -132,7 +132,7 @@ class OrientOrderBackend : public BackendOf<gpucoord::OrientOrder> {
  public:
   using BackendOf::BackendOf;
 
-  // Makes the backend, unless it exists for the current number of threads. Only on the host.
+  // Collective. Makes the backend, unless it exists for the current number of threads.
   void init(const gpucoord::SwitchTable &, const gpucoord::OrientOrderOptions &,
             gpucoord::Precision, const std::string &owner);
 };

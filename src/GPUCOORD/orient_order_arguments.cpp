@@ -40,10 +40,6 @@ OrientOrderArguments::OrientOrderArguments(LAMMPS *lmp, int narg, char **arg) :
   read(narg, arg);
   check_order(arg);
   check_range(arg);
-  if (device == Words::Device::CUDA)
-    error->all(FLERR, device_position,
-               "Compute coord/orientorder device cuda is not supported yet - use device host");
-  device = Words::Device::HOST;
   image = Image::ALL;
 
   if (!function) function.emplace();    // sum

@@ -73,10 +73,18 @@ GPUCOORD_API void check_options(const OrientOrderOptions &);
 // One line: 'q6 average'.
 GPUCOORD_API std::string description(const OrientOrderOptions &);
 
+// Number of exchanges of an evaluation without those of the function: the order parameters of atoms
+// need forward(), GLOBAL a sum over ranks.
+GPUCOORD_API int number_of_exchanges(const OrientOrderOptions &, unsigned want);
+
 // Communication with other ranks. All ranks make the same calls.
 struct OrderExchange {
   // Copies numbers of owned atoms to their ghosts, [nall][columns], owned first.
   std::function<void(double *numbers, int columns)> forward;
+  // [nall] the owned atom whose image each atom is, equal for inputs of the same version; null:
+  // there are several ranks. The CUDA backend then calls forward() only if an owner is not in the
+  // group of its image.
+  const int *owner = nullptr;
   AtomFunction::Reduce reduce;
 };
 
@@ -131,6 +139,19 @@ class GPUCOORD_API OrientOrder {
 // end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrientOrder>
 make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
+
+// Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare copies
+// and evaluate the function. Throws DeviceError, OrientOrderError, AtomFunctionError and
+// std::invalid_argument.
+GPUCOORD_API std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &,
+                                                                 const OrientOrderOptions &,
+                                                                 Precision, int device,
+                                                                 int nthreads);
+
+// Sets w_l/|q|^3 of n atoms from q, [n][2 l + 1] real harmonics in the order m = 0, then re and im
+// of each m > 0, sqrt(2) times those of q_lm; 0 where |q| is not above smallest.
+GPUCOORD_API void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat,
+                            int nthreads);
 
 // Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
 GPUCOORD_API std::unique_ptr<OrientOrder> make_reference_orient_order(const SwitchTable &,

@@ -22,9 +22,8 @@ namespace gpucoord {
 
 class GPUCOORD_API ResidentCoordination : public Variable {
  public:
-  // Return the number of owned atoms of group a and b at the last rebuild.
-  virtual std::int64_t natoms_a() const = 0;
-  virtual std::int64_t natoms_b() const = 0;
+  // Enqueues S and the requested outputs. Throws DeviceError.
+  virtual void evaluate(const DeviceAtoms &, const Request &, DeviceStream) = 0;
 
   // A function of coordination numbers takes two evaluations. The first one enqueues s, [nlocal] in
   // device memory: s_i of the atoms of a, and 0 for others. The value is the sum of s_i. Throws

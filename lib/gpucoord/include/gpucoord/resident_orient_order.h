@@ -20,53 +20,55 @@
 
 namespace gpucoord {
 
-// Communication of numbers in device memory.
+// Communication of numbers of atoms that are in device memory.
 struct DeviceExchange {
   // [nall] the owned atom whose image each atom is, in device memory, on one rank; null: forward()
   // is called.
   const int *owner = nullptr;
-  // Collective. Enqueues copies of the numbers of owned atoms to their ghosts, [nall][columns].
-  std::function<void(void *numbers, int columns, bool is_float)> forward;
-  // GLOBAL on several ranks: sums over ranks, on the host; it is called after a wait. Else null.
+  // Collective. Copies the numbers of owned atoms to their ghosts, on all ranks, by pack() and
+  // unpack(), or get_numbers() and set_numbers().
+  std::function<void()> forward;
+  // GLOBAL: sums over ranks, on the host; it is called after a wait. Null: there is one rank.
   AtomFunction::Reduce reduce;
 };
 
-class GPUCOORD_API ResidentOrientOrder {
+// S is a function of the v_i that the caller evaluates (atom_function.h, resident_function.h), or
+// with order GLOBAL the value itself.
+class GPUCOORD_API ResidentOrientOrder : public Variable {
  public:
-  virtual ~ResidentOrientOrder() = default;
+  // Enqueues the read of positions, so that result() tells whether the pairs are still valid. The
+  // evaluations below read them if they are not known. Throws DeviceError.
+  virtual void read_positions(const DeviceAtoms &, std::int64_t positions, DeviceStream) = 0;
 
-  // As Variable::rebuild(). selection: neighbors and is_evaluated_once are not used.
-  virtual void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version,
-                       DeviceStream) = 0;
-  virtual std::int64_t natoms_a() const = 0;
-  virtual std::int64_t natoms_b() const = 0;
+  // Enqueues v, [nlocal] in device memory: v_i of the atoms of a, and 0 for others. It must stay
+  // unchanged until evaluate_second(). Throws DeviceError.
+  virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, const DeviceExchange &,
+                              double *v, DeviceStream) = 0;
+  // Enqueues the derivatives and the virial of the sum of unit w_i v_i with constant weights w,
+  // [nlocal] in device memory; GLOBAL: of S, and w is not read. Kernels in float do not scale w.
+  // Column 0 of the per-atom output is 0. Throws DeviceError.
+  virtual void evaluate_second(const Request &, const double *w, double unit,
+                               const DeviceExchange &, DeviceStream) = 0;
 
-  // Enqueues S and the requested outputs. Throws DeviceError.
-  virtual void evaluate(const DeviceAtoms &, const Request &, const DeviceExchange &,
-                        DeviceStream) = 0;
-  virtual DeviceValue device_value() const = 0;
-  virtual void forget_errors(DeviceStream) = 0;
+  // After evaluate_first(): waits, and copies q_lm to the host, [nlocal][2 l + 1] real harmonics
+  // (set_w_hat()), for DOT and CONNECTIONS divided by their norm.
+  virtual void copy_harmonics(double *q, DeviceStream) = 0;
+  // After result(): whether an owned atom of a had a partner in range.
+  virtual bool any_partners() const = 0;
 
-  struct Result : Totals {
-    int bad =
-        -1;    // smallest index of an atom whose f or f' is bad (resident_function.h); -1: none
-    double order_of_bad = 0.0, slope_of_bad = 0.0;
-  };
-  // Waits. Errors are cleared after being reported. Throws DeviceError.
-  virtual Result result(DeviceStream) = 0;
-  // As those of Variable. Column 0 of the per-atom output is v_i.
-  virtual void add_forces(const DeviceForces &, Factor, DeviceStream) = 0;
-  virtual void peratom(double *peratom, DeviceStream) = 0;
-  // Waits, and copies f(v_i) to the host, [nlocal]; GLOBAL: v_i. Throws DeviceError.
-  virtual void copy_f(double *f, DeviceStream) = 0;
-
-  virtual std::size_t bytes() const = 0;            // device memory
-  virtual std::int64_t bytes_copied() const = 0;    // between host and device, since construction
+  // For DeviceExchange::forward. pack() enqueues the numbers of n atoms, [n][exchange_columns()],
+  // and unpack() those of the atoms from 'first' on; pointers are to device memory. get_numbers()
+  // and set_numbers() wait, and copy the numbers of all atoms, [nall][exchange_columns()], to and
+  // from the host. Throw DeviceError.
+  virtual int exchange_columns() const = 0;
+  virtual void pack(const int *list, int n, double *to, DeviceStream) = 0;
+  virtual void unpack(const double *from, int n, int first, DeviceStream) = 0;
+  virtual void get_numbers(double *to, DeviceStream) = 0;
+  virtual void set_numbers(const double *from, DeviceStream) = 0;
 };
 
-// Makes an order parameter on the current GPU. Throws DeviceError, OrientOrderError,
-// AtomFunctionError, and std::invalid_argument if the table has no end or the function is not
-// can_be_resident().
+// Makes an order parameter on the current GPU. Its function is not used. Throws DeviceError,
+// OrientOrderError, and std::invalid_argument if the table has no end.
 GPUCOORD_API std::unique_ptr<ResidentOrientOrder>
 make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision);
 

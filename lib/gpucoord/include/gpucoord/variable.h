@@ -50,8 +50,9 @@ class GPUCOORD_API Variable {
   // (see DeviceSelection::neighbors).
   virtual void rebuild(const DeviceAtoms &, const DeviceSelection &, std::int64_t version,
                        DeviceStream) = 0;
-  // Enqueues S and the requested outputs. Throws DeviceError.
-  virtual void evaluate(const DeviceAtoms &, const Request &, DeviceStream) = 0;
+  // Return the number of owned atoms of group a and b at the last rebuild.
+  virtual std::int64_t natoms_a() const = 0;
+  virtual std::int64_t natoms_b() const = 0;
 
   // The value of the last enqueued evaluation.
   virtual DeviceValue device_value() const = 0;

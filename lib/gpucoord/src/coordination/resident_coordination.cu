@@ -4,9 +4,7 @@
 // An evaluation has one launch that reads positions into points, and one launch over the rows for
 // each formula, which also sums S. In the second evaluation of a function of coordination numbers,
 // the first launch writes the weights of the points instead. Without lists of partners, the cell
-// processor runs for each pair of classes, and reductions follow. add_forces() launches one thread
-// per row, or one thread per four components if forces and derivatives are packed: 256 threads per
-// block, no shared memory.
+// processor runs for each pair of classes, and reductions follow.
 
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
@@ -15,12 +13,12 @@
 #include "coordination_cuda.h"
 
 #include "../gpu/early_launch.cuh"
-#include "../gpu/forces.cuh"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"
+#include "../pairs/row_outputs.cuh"
 #include "../switching/formula_numbers.h"
 
 #include "../pairs/passes.h"
@@ -35,68 +33,11 @@ namespace {
 
   constexpr int THREADS = 256;
 
-  // dS/dx of the rows, with the strides of the kernels' output.
-  template <class T> struct Gradients {
-    const T *x;
-    std::int64_t row_stride, axis_stride;
-  };
-
-  // atom: [n] row of the forces; null: the row's index.
-  template <class T>
-  __global__ void subtract_gradient(const __grid_constant__ Gradients<T> gradients, const int *atom,
-                                    int n, const __grid_constant__ DeviceForces forces,
-                                    double factor, const double *device_factor)
-  {
-    const int r = blockIdx.x * THREADS + threadIdx.x;
-    if (r >= n) return;
-    const T *const derivative = gradients.x + gradients.row_stride * r;
-    const double x = derivative[0], y = derivative[gradients.axis_stride],
-                 z = derivative[2 * gradients.axis_stride];
-    const int row = atom ? atom[r] : r;
-    wait_for_kernel_before();
-    const double strength = device_factor ? factor * *device_factor : factor;
-    subtract(forces, row, strength * x, strength * y, strength * z);
-  }
-
-  constexpr int COMPONENTS = 4;    // number of components per thread of subtract_packed()
-
-  // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
-  // takes several components, a block's width apart, so that adjacent threads access adjacent
-  // memory and several loads are under way.
-  template <class F>
-  __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
-                                  const double *device_factor)
-  {
-    // No overflow: GPU memory cannot hold 2^32 components.
-    const unsigned first = blockIdx.x * (COMPONENTS * THREADS) + threadIdx.x, end = 3u * n;
-    float derivative[COMPONENTS];
-    F force[COMPONENTS];
-    for (int k = 0; k < COMPONENTS; ++k) {
-      const unsigned t = first + k * THREADS;
-      if (t < end) derivative[k] = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
-    }
-    wait_for_kernel_before();
-    for (int k = 0; k < COMPONENTS; ++k)
-      if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
-    const double strength = device_factor ? factor * *device_factor : factor;
-    for (int k = 0; k < COMPONENTS; ++k)
-      if (first + k * THREADS < end)
-        f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
-  }
-
   // Adds sums of rows to those of their atoms.
   __global__ void add_to_atoms(const double *sums, const int *atom, int n, double *s)
   {
     const int r = blockIdx.x * THREADS + threadIdx.x;
     if (r < n) s[atom[r]] += sums[r];
-  }
-
-  // sums: [n][columns]
-  __global__ void write_first_column(const double *s, const int *atom, int n, int columns,
-                                     double *sums)
-  {
-    const int r = blockIdx.x * THREADS + threadIdx.x;
-    if (r < n) sums[static_cast<std::size_t>(columns) * r] = s[atom ? atom[r] : r];
   }
 
   __global__ void scale_total(WarpSums *total, double factor)
@@ -200,12 +141,8 @@ namespace {
       const ResidentPairs::Rows *before = nullptr;
       std::size_t first = 0;
       const auto write = [&](const ResidentPairs::Rows &rows) {
-        const int n = rows.view.nvalue;
-        if (n > 0 && &rows != before) {    // the passes of further formulas leave 0
-          write_first_column<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
-              s, rows.view.atom, n, columns, sums.data() + first * columns);
-          check(cudaGetLastError(), "launching write_first_column");
-        }
+        if (&rows != before)    // the passes of further formulas leave 0
+          write_first_column(s, rows.view, columns, sums.data() + first * columns, stream);
         before = &rows;
         first += rows.view.n;
       };
@@ -229,14 +166,15 @@ namespace {
     void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
     {
       std::size_t first = 0;
+      const int columns = peratom_columns(wanted);
       for_each_pass(false, [&](const ResidentPairs::Rows &rows, const auto &) {
-        // An atom in both groups has two rows: subtract them one after the other.
-        if (pairs->groups_overlap()) {
-          subtract(rows, 0, rows.view.nvalue, first, forces, factor.host, factor.device, stream);
-          subtract(rows, rows.view.nvalue, rows.view.n, first, forces, factor.host, factor.device,
-                   stream);
-        } else
-          subtract(rows, 0, rows.view.n, first, forces, factor.host, factor.device, stream);
+        RowGradients of = {rows.view};
+        if (gradients_in_float)
+          of.gradients = gradients.data() + 3 * first;
+        else
+          of.sums = sums.data() + first * columns;
+        of.columns = columns;
+        subtract_rows(of, pairs->groups_overlap(), forces, factor, stream);
         first += rows.view.n;
       });
     }
@@ -536,42 +474,6 @@ namespace {
       // Every pair occurred twice, once from each end.
       scale_total<<<1, 1, 0, stream>>>(total.data(), 0.5);
       check(cudaGetLastError(), "launching scale_total");
-    }
-
-    void subtract(const ResidentPairs::Rows &rows, int begin, int end, std::size_t first,
-                  const DeviceForces &forces, double factor, const double *device_factor,
-                  cudaStream_t stream)
-    {
-      if (begin == end) return;
-      const int columns = peratom_columns(wanted), n = end - begin;
-      const unsigned blocks = (n + THREADS - 1) / THREADS;
-      const int *const atom = rows.view.atom ? rows.view.atom + begin : nullptr;
-      // The preceding kernel may write the device_factor (a bias), or may be another subtraction.
-      const bool launch_early = device_factor;
-      if (gradients_in_float && !atom && n == rows.view.n && forces.atom_stride == 3 &&
-          forces.axis_stride == 1) {
-        constexpr unsigned COMPONENTS_PER_BLOCK = COMPONENTS * THREADS;
-        const unsigned packed = (3u * n + COMPONENTS_PER_BLOCK - 1) / COMPONENTS_PER_BLOCK;
-        const auto launch = [&](auto *f) {
-          launch_kernel("launching subtract_packed",
-                        subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,
-                        {packed, THREADS}, stream, gradients.data() + 3 * first, n, f, factor,
-                        device_factor);
-        };
-        if (forces.is_float)
-          launch(static_cast<float *>(forces.f));
-        else
-          launch(static_cast<double *>(forces.f));
-      } else if (gradients_in_float)
-        launch_kernel("launching subtract_gradient", subtract_gradient<float>, launch_early,
-                      {blocks, THREADS}, stream,
-                      Gradients<float>{gradients.data() + 3 * first + begin, 1, rows.view.n}, atom,
-                      n, forces, factor, device_factor);
-      else
-        launch_kernel("launching subtract_gradient", subtract_gradient<double>, launch_early,
-                      {blocks, THREADS}, stream,
-                      Gradients<double>{sums.data() + (first + begin) * columns + 1, columns, 1},
-                      atom, n, forces, factor, device_factor);
     }
 
     template <class T> void copy(T *to, const T *from, std::size_t n, cudaStream_t stream)

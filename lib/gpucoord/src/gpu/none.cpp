@@ -84,6 +84,12 @@ std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptio
   throw DeviceError(NOT_BUILT);
 }
 
+std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &, const OrientOrderOptions &,
+                                                    Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
 std::unique_ptr<ResidentOrientOrder>
 make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision)
 {

@@ -9,6 +9,7 @@
 
 #include "harmonics.h"
 
+#include "../gpu/four.cuh"
 #include "../pairs/pair_arguments_cuda.h"
 #include "../switching/formula_constants_cuda.h"
 #include "../switching/switch_dispatch.h"
@@ -44,10 +45,22 @@ template <class Real> struct OrderFunction {
   SwitchForm form;
 };
 
+// Partners in range, in the tiles of the rows (rows_cuda.h): a thread of a tile has its own, in
+// elements of four.
+template <class Real> struct PartnersInRange {
+  int *count;            // [32 tiles] of each thread
+  int4 *point;           // [elements] numbers of their points; valid beyond the count, too
+  Four<Real> *s, *ds;    // [elements] s(r) and ds/dr
+  // [elements] DOT and CONNECTIONS: u(i).u(j); CONNECTIONS: then 1 - sigma of it, and the slope of
+  // that. slope null: 1.
+  Four<Real> *product, *slope;
+};
+
 template <class Real> struct OrderArguments {
-  DeviceRows rows;       // in tiles
-  const void *points;    // int4 in units, or DeviceAtom
-  double unit;           // distance
+  DeviceRows rows;          // in tiles
+  const void *points;       // int4 in units, or DeviceAtom
+  double unit, per_unit;    // distance, 1/distance
+  PartnersInRange<Real> partners;
   HarmonicTable<Real> harmonics;
   OrderFunction<Real> function;           // if there is one class
   const OrderFunction<Real> *by_class;    // [classes][classes]; null: one class
@@ -60,9 +73,14 @@ template <class Real> struct OrderArguments {
   Real *numbers;
   // Rows of points: q or u, and what the partners give to pass 3.
   const Real *of_points, *back;
-  double *value;    // [nlocal] v
-  Real *norm;       // [nlocal] |q| of DOT and CONNECTIONS
-  Real *direct;     // [rows][10] forces that act through s_ij, columns as in the sums; null: none
+  double *value;        // [nlocal] v
+  Real *weight;         // [nlocal] N
+  Real *norm;           // [nlocal] |q| of DOT and CONNECTIONS
+  int *any_partners;    // set to 1 if a row of a has partners
+  // [10][rows] forces that act through s_ij, by columns of the sums; null: none. Only 4 of them if
+  // no virial is wanted.
+  Real *direct;
+  bool wants_virial;
 };
 
 // Pass 4. Coefficients of points: lambda/N, and its product with q. uniform: those of all atoms of
@@ -78,13 +96,22 @@ template <class Real> struct OrderForceArguments {
 // Each launcher enqueues one kernel. Throws DeviceError.
 template <class Real> struct OrderLaunchers {
   void (*sum_harmonics)(const OrderArguments<Real> &, cudaStream_t);
-  void (*sum_over_partners)(const OrderArguments<Real> &, cudaStream_t);
-  void (*sum_back)(const OrderArguments<Real> &, cudaStream_t);
+  void (*average)(const OrderArguments<Real> &, cudaStream_t);
+  void (*multiply)(const OrderArguments<Real> &, cudaStream_t);
+  void (*average_back)(const OrderArguments<Real> &, cudaStream_t);
+  void (*multiply_back)(const OrderArguments<Real> &, cudaStream_t);
   void (*sum_forces)(const OrderForceArguments<Real> &, unsigned want, cudaStream_t);
 };
 
 void get_order_launchers(int l, OrderLaunchers<float> &);
 void get_order_launchers(int l, OrderLaunchers<double> &);
+
+// Enqueue a kernel that lists the partners in range.
+void find_partners_in_range(const OrderArguments<float> &, cudaStream_t);
+void find_partners_in_range(const OrderArguments<double> &, cudaStream_t);
+// CONNECTIONS: enqueue a kernel that replaces products by 1 - sigma, and sums v.
+void connect_partners(const OrderArguments<float> &, cudaStream_t);
+void connect_partners(const OrderArguments<double> &, cudaStream_t);
 
 }    // namespace gpucoord
 

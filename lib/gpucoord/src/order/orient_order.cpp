@@ -3,8 +3,12 @@
 #include "gpucoord/orient_order.h"
 
 #include "orient_order_options.h"
+#include "wigner.h"
 
 #include "../switching/definition.h"
+
+#include <cstddef>
+#include <vector>
 
 namespace gpucoord {
 
@@ -42,6 +46,47 @@ void check_groups(const OrientOrderOptions &options, const OrientOrderInput &in)
   if (in.cells.b.index && options.order != OrderKind::LOCAL && options.order != OrderKind::GLOBAL)
     throw std::invalid_argument("order average, dot and connections need q of all partners: two "
                                 "groups are only supported by order local and global");
+}
+
+int number_of_exchanges(const OrientOrderOptions &options, unsigned want)
+{
+  const bool has_second = want & (DERIVATIVES | VIRIAL);
+  if (options.order == OrderKind::GLOBAL) return 1;
+  if (uses_q_of_partners(options.order)) return has_second ? 3 : 1;
+  return has_second ? 1 : 0;
+}
+
+void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
+                            const OrientOrderInput &in, unsigned want, const int (&columns)[3])
+{
+  std::vector<double> zeros;
+  int number = 0;
+  const auto forward = [&](int ncolumns) {
+    if (number++ < nmade) return;
+    zeros.assign(static_cast<std::size_t>(in.nall) * ncolumns, 0.0);
+    in.exchange.forward(zeros.data(), ncolumns);
+  };
+  const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
+    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+  };
+  const bool has_second = want & (DERIVATIVES | VIRIAL);
+  if (options.order == OrderKind::GLOBAL) {
+    zeros.assign(2 * options.l + 2, 0.0);
+    reduce(zeros.data(), 2 * options.l + 2, AtomFunction::Reduction::SUM);
+    return;
+  }
+  if (uses_q_of_partners(options.order)) forward(columns[0]);
+  function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
+  if (!has_second) return;
+  if (uses_q_of_partners(options.order)) forward(columns[1]);
+  forward(columns[2]);
+}
+
+void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat, int nthreads)
+{
+  const Wigner wigner(l);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
+  for (std::int64_t i = 0; i < n; ++i) w_hat[i] = wigner.w_hat(q + (2 * l + 1) * i, smallest);
 }
 
 }    // namespace gpucoord

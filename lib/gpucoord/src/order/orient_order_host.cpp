@@ -100,7 +100,7 @@ namespace {
       sum_harmonics(in);
       for (int k = 0; k < in.cells.a.nowned; ++k)
         if (weight[in.cells.a.index[k]] != 0.0) ++result.natoms_with_partners;
-      if (uses_q_of_partners()) {
+      if (uses_q_of_partners(order)) {
         forward(in, order == OrderKind::AVERAGE ? q : u);
         sum_over_partners();
       }
@@ -121,37 +121,13 @@ namespace {
 
     void take_part(const OrientOrderInput &in, unsigned want) override
     {
-      RowNumbers zeros;
-      int number = 0;
-      const auto forward_zeros = [&](int columns) {
-        if (number++ < nmade) return;
-        zeros.clear(in.nall, columns);
-        in.exchange.forward(zeros.all.data(), columns);
-      };
-      const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
-        if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
-      };
-      if (uses_q_of_partners()) forward_zeros(size);
-      if (order == OrderKind::GLOBAL) {
-        std::vector<double> total(size + 1, 0.0);
-        reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
-      } else {
-        function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
-        if (want & (DERIVATIVES | VIRIAL)) {
-          if (uses_q_of_partners()) forward_zeros(columns_of_back());
-          forward_zeros(size + 1);
-        }
-      }
+      make_missing_exchanges(nmade, options, function, in, want,
+                             {size, columns_of_back(), size + 1});
       nmade = 0;
     }
 
    private:
     using Block = PartnerBlock<Real>;
-
-    bool uses_q_of_partners() const
-    {
-      return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
-    }
 
     int columns_of_back() const { return order == OrderKind::AVERAGE ? size + 1 : 2; }
 
@@ -337,7 +313,7 @@ namespace {
     {
       if (order == OrderKind::GLOBAL) return;
       lambda.clear(in.nall, size + 1);
-      if (uses_q_of_partners()) {
+      if (uses_q_of_partners(order)) {
         set_back(in);
         forward(in, back);
         std::vector<Virial> virials(partners_of_a.nblocks());

@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Checks shared by the backends of order parameters.
+// Part of GPUCOORD, GPL-2.0. What the backends of order parameters share.
 
 #ifndef GPUCOORD_ORIENT_ORDER_OPTIONS_H
 #define GPUCOORD_ORIENT_ORDER_OPTIONS_H
@@ -9,6 +9,16 @@ namespace gpucoord {
 
 // Throws std::invalid_argument if the order parameter does not support two groups.
 void check_groups(const OrientOrderOptions &, const OrientOrderInput &);
+
+constexpr bool uses_q_of_partners(OrderKind order)
+{
+  return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
+}
+
+// Makes the exchanges of an evaluation after the first nmade ones, with zeros. columns: of those of
+// passes 2, 3 and 4.
+void make_missing_exchanges(int nmade, const OrientOrderOptions &, AtomFunction &,
+                            const OrientOrderInput &, unsigned want, const int (&columns)[3]);
 
 }    // namespace gpucoord
 

@@ -5,17 +5,17 @@
 // of a partner. Kernels of this file: one thread per atom or row, 256 threads per block, no shared
 // memory but that of sum_rows, one block per column.
 
-#include "gpucoord/resident_function.h"
 #include "gpucoord/resident_orient_order.h"
 
 #include "order_arguments_cuda.h"
+#include "orient_order_options.h"
 
-#include "../gpu/early_launch.cuh"
-#include "../gpu/forces.cuh"
+#include "../gpu/buffers.h"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/resident_pairs.h"
+#include "../pairs/row_outputs.cuh"
 #include "../switching/switch_dispatch.h"
 
 #include <algorithm>
@@ -36,41 +36,38 @@ namespace {
     return static_cast<unsigned>((n + THREADS - 1) / THREADS);
   }
 
-  // LOCAL: from q to lambda/N, and its product with q. numbers: q, then N.
+  // LOCAL: from q to lambda/N, and its product with q. AVERAGE: from the mean to dS/dq of it over
+  // 1 + N, and its product with the mean. fours: elements of a row; slope: dS/dv.
   template <class Real>
-  __global__ void make_lambda(Real *numbers, int n, int size, int stride, double floor,
-                              const double *value, const double *slope)
+  __global__ void scale_rows(OrderKind order, Four<Real> *rows, std::int64_t n, int fours, int size,
+                             double floor, const double *value, const double *slope,
+                             const Real *weight)
   {
-    const int i = blockIdx.x * THREADS + threadIdx.x;
-    if (i >= n) return;
-    Real *const row = numbers + static_cast<std::size_t>(stride) * i;
-    const double v = value[i], weight = row[size];
-    const double factor = v > floor && weight != 0.0 ? slope[i] / (v * weight) : 0.0;
-    for (int k = 0; k < size; ++k) row[k] = static_cast<Real>(factor * row[k]);
-    row[size] = static_cast<Real>(factor * v * v);
+    const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
+    if (t >= n * fours) return;
+    const std::int64_t i = t / fours;
+    const int first = 4 * static_cast<int>(t % fours);
+    const double v = value[i], over = order == OrderKind::AVERAGE ? 1.0 + weight[i] : weight[i];
+    const double factor = v > floor && over != 0.0 ? slope[i] / (v * over) : 0.0;
+    Four<Real> four = rows[t];
+    for (int k = 0; k < 4; ++k)
+      four.v[k] = static_cast<Real>(factor * (first + k == size ? v * v : four.v[k]));
+    rows[t] = four;
   }
 
-  // What pass 3 needs of the partners. AVERAGE: dS/dq of the mean over 1 + N, and its product with
-  // the mean, in place of the mean. DOT and CONNECTIONS: two numbers behind u.
+  // DOT and CONNECTIONS: what pass 3 needs of the partners, behind u. An atom without partners has
+  // no part in any v.
   template <class Real>
-  __global__ void make_back(OrderKind order, Real *numbers, int n, int size, int stride,
-                            double floor, const double *value, const double *slope)
+  __global__ void add_slopes(OrderKind order, Real *numbers, int n, int size, int stride,
+                             const double *value, const double *slope, const Real *weight)
   {
     const int i = blockIdx.x * THREADS + threadIdx.x;
     if (i >= n) return;
     Real *const row = numbers + static_cast<std::size_t>(stride) * i;
-    const double v = value[i], weight = row[size];
-    if (order == OrderKind::AVERAGE) {
-      const double factor = v > floor ? slope[i] / (v * (1.0 + weight)) : 0.0;
-      for (int k = 0; k < size; ++k) row[k] = static_cast<Real>(factor * row[k]);
-      row[size] = static_cast<Real>(factor * v * v);
-      return;
-    }
-    const double own = order == OrderKind::CONNECTIONS ? slope[i]
-        : weight != 0.0                                ? slope[i] / weight
-                                                       : 0.0;
+    double own = weight[i] != 0 ? slope[i] : 0.0;
+    if (order == OrderKind::DOT && own != 0.0) own /= weight[i];
     row[size] = static_cast<Real>(own);
-    row[size + 1] = order == OrderKind::DOT ? static_cast<Real>(own * v) : Real(0);
+    row[size + 1] = order == OrderKind::DOT ? static_cast<Real>(own * value[i]) : Real(0);
   }
 
   // Sums of the columns of all rows, in an order that depends on n alone. A block for each column.
@@ -104,27 +101,24 @@ namespace {
     uniform[size] = is_zero ? Real(0) : static_cast<Real>(*value / n);
   }
 
-  __global__ void write_first_column(const double *value, const int *atom, int n, int columns,
-                                     double *sums)
+  // Numbers of atoms as [n][columns] in double. list: null: of the first n atoms.
+  template <class Real>
+  __global__ void pack_rows(const Real *numbers, int stride, const int *list, std::int64_t n,
+                            int columns, double *to)
   {
-    const int r = blockIdx.x * THREADS + threadIdx.x;
-    if (r < n) sums[static_cast<std::size_t>(columns) * r] = value[atom ? atom[r] : r];
+    const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
+    if (t >= n * columns) return;
+    const std::int64_t k = t / columns, atom = list ? list[k] : k;
+    to[t] = numbers[stride * atom + t % columns];
   }
 
-  // strides: those of dS/dx in its array
-  template <class T>
-  __global__ void subtract_rows(const T *gradients, std::int64_t row_stride,
-                                std::int64_t axis_stride, const int *atom, int n,
-                                const __grid_constant__ DeviceForces forces, double factor,
-                                const double *device_factor)
+  template <class Real>
+  __global__ void unpack_rows(const double *from, std::int64_t n, int first, int columns,
+                              int stride, Real *numbers)
   {
-    const int r = blockIdx.x * THREADS + threadIdx.x;
-    if (r >= n) return;
-    const T *const derivative = gradients + row_stride * r;
-    const double x = derivative[0], y = derivative[axis_stride], z = derivative[2 * axis_stride];
-    wait_for_kernel_before();
-    const double strength = device_factor ? factor * *device_factor : factor;
-    subtract(forces, atom ? atom[r] : r, strength * x, strength * y, strength * z);
+    const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
+    if (t >= n * columns) return;
+    numbers[stride * (first + t / columns) + t % columns] = static_cast<Real>(from[t]);
   }
 
   // Results on the host after a wait.
@@ -132,24 +126,26 @@ namespace {
     WarpSums total;
     double value;
     DeviceStatus status;
+    int any_partners;
   };
 
   __global__ void write_report(const WarpSums *total, const double *value,
-                               const DeviceStatus *status, Report *report)
+                               const DeviceStatus *status, int *any_partners, Report *report)
   {
-    if (total) report->total = *total;
+    report->total = *total;
     report->value = *value;
     report->status = *status;
+    report->any_partners = *any_partners;
+    *any_partners = 0;
   }
 
   template <class Real> class CudaResidentOrientOrder : public ResidentOrientOrder {
    public:
-    CudaResidentOrientOrder(const SwitchTable &table, const OrientOrderOptions &options_in,
+    CudaResidentOrientOrder(const SwitchTable &table, const OrientOrderOptions &options,
                             Precision precision) :
-        options(options_in),
-        order(options.order), size(2 * options.l + 1), stride(order_stride(options.l)),
-        pairs(std::make_shared<ResidentPairs>(table, precision, nullptr, Listing::ALWAYS)),
-        function(make_resident_function(options.function, precision))
+        order(options.order),
+        size(2 * options.l + 1), stride(order_stride(options.l)),
+        pairs(std::make_shared<ResidentPairs>(table, precision, nullptr, Listing::ALWAYS))
     {
       get_order_launchers(options.l, launchers);
       make_functions(table, precision, functions);
@@ -170,13 +166,16 @@ namespace {
       sums_of_rows.reserve(size + 1);
       sums_host.reserve(size + 1);
       uniform.reserve(stride);
-      value_of_all.reserve(1);
       report.reserve(1);
-      ended.reserve(1);
       block_sums.reserve(7 * tuning::MAX_PARTNER_BLOCKS);
-      check(cudaMemset(ended.data(), 0, sizeof(unsigned)), "clearing a counter");
-      check(cudaDeviceSynchronize(), "clearing a counter");
+      send_table(std::vector<unsigned>{0}, ended);
+      send_table(std::vector<int>{0}, any);
+      send_table(std::vector<double>{0.0}, value_of_all);
+      arg.any_partners = any.data();
     }
+
+    // The GPU may still write the report.
+    ~CudaResidentOrientOrder() override { cudaEventSynchronize(reported); }
 
     void rebuild(const DeviceAtoms &atoms, const DeviceSelection &selection, std::int64_t version,
                  DeviceStream stream) override
@@ -189,94 +188,113 @@ namespace {
       known_version = 0;    // stays 0 if an exception is thrown
       nlocal = atoms.nlocal;
       nall = atoms.nall;
-      function->select(atoms, selection.bit_a, stream);
-      const std::size_t n = static_cast<std::size_t>(stride) * nall;
-      numbers.reserve(n);
-      if (order == OrderKind::AVERAGE) means.reserve(n);
-      norm.reserve(nlocal);
+      numbers.reserve(static_cast<std::size_t>(stride) * nall);
+      if (order == OrderKind::AVERAGE) means.reserve(static_cast<std::size_t>(stride) * nall);
+      weight.reserve(nlocal);
+      if (has_norm()) norm.reserve(nlocal);
       known_version = version;
     }
     std::int64_t natoms_a() const override { return pairs->natoms(0); }
     std::int64_t natoms_b() const override { return pairs->natoms(1); }
 
-    void evaluate(const DeviceAtoms &atoms, const Request &request, const DeviceExchange &exchange,
-                  DeviceStream stream) override
+    void read_positions(const DeviceAtoms &atoms, std::int64_t positions,
+                        DeviceStream stream) override
     {
       clear_errors();
-      wanted = request.want;
+      pairs->update(atoms, positions, stream);
+      is_reported = false;
+    }
+
+    void evaluate_first(const DeviceAtoms &atoms, std::int64_t positions,
+                        const DeviceExchange &exchange, double *v, DeviceStream stream) override
+    {
+      clear_errors();
+      wanted = VALUE;
+      is_reported = false;
       const std::size_t size_of_numbers = static_cast<std::size_t>(stride) * nlocal;
       clear(numbers.data(), size_of_numbers, stream);
-      clear(function->s(), nlocal, stream);
-      pairs->update(atoms, request.positions, stream);
+      clear(v, nlocal, stream);
+      clear(weight.data(), nlocal, stream);
+      clear(total.data(), 1, stream);
+      pairs->update(atoms, positions, stream);
       take_pairs();
-      const bool uses_partners = order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
-      const bool has_norm = uses_partners && order != OrderKind::AVERAGE;
-      arg.value = function->s();
-      arg.norm = has_norm ? norm.data() : nullptr;
+      arg.value = v;
+      arg.norm = has_norm() ? norm.data() : nullptr;
+      arg.weight = weight.data();
       arg.direct = nullptr;
       arg.numbers = numbers.data();
-      if (has_rows) launchers.sum_harmonics(arg, stream);
-      if (uses_partners) {
-        send(numbers, exchange, of_points, stream);
-        arg.of_points = of_points.data();
-        if (order == OrderKind::AVERAGE) {
-          clear(means.data(), size_of_numbers, stream);
-          arg.numbers = means.data();
-        }
-        if (has_rows) launchers.sum_over_partners(arg, stream);
+      if (has_rows) {
+        find_partners_in_range(arg, stream);
+        launchers.sum_harmonics(arg, stream);
       }
-      if (order == OrderKind::GLOBAL)
-        find_global(exchange, stream);
-      else
-        function->evaluate(stream);
-      if (wanted & (DERIVATIVES | VIRIAL)) {
-        if (uses_partners)
-          find_lambda(exchange, stream);
-        else if (order == OrderKind::LOCAL)
-          launch_of_atoms("launching make_lambda", make_lambda<Real>, stream, numbers.data(),
-                          nlocal, size, stride, arg.floor, function->s(), function->dSds());
-        if (order != OrderKind::GLOBAL) send(numbers, exchange, of_points, stream);
-        sum_forces(request, stream);
-      } else
-        check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
+      if (order == OrderKind::GLOBAL) return find_global(exchange, stream);
+      if (!uses_q_of_partners(order)) return;
+      send(numbers, exchange, of_points, stream);
+      arg.of_points = of_points.data();
+      if (order == OrderKind::AVERAGE) {
+        clear(means.data(), size_of_numbers, stream);
+        arg.numbers = means.data();
+        if (has_rows) launchers.average(arg, stream);
+        return;
+      }
+      if (has_rows) launchers.multiply(arg, stream);
+      if (has_rows && order == OrderKind::CONNECTIONS) connect_partners(arg, stream);
+    }
+
+    void evaluate_second(const Request &request, const double *w, double unit,
+                         const DeviceExchange &exchange, DeviceStream stream) override
+    {
+      wanted = request.want;
+      is_reported = false;
+      if (uses_q_of_partners(order))
+        find_lambda(w, exchange, stream);
+      else if (order == OrderKind::LOCAL)
+        scale(numbers, w, stream);
+      if (order != OrderKind::GLOBAL) send(numbers, exchange, of_points, stream);
+      if (has_rows) sum_forces(request, unit, stream);
     }
 
     DeviceValue device_value() const override
     {
-      return {order == OrderKind::GLOBAL ? value_of_all.data() : function->sum(), 1.0,
-              pairs->points().status()};
+      return {value_of_all.data(), 1.0, pairs->points().status()};
     }
     void forget_errors(DeviceStream stream) override { pairs->points().clear_status(stream); }
 
-    Result result(DeviceStream stream) override
+    void enqueue_result(DeviceStream stream) override
     {
-      write_report<<<1, 1, 0, stream>>>(total.data(), device_value().sum, pairs->points().status(),
-                                        report.data());
+      write_report<<<1, 1, 0, stream>>>(total.data(), value_of_all.data(), pairs->points().status(),
+                                        any.data(), report.data());
       check(cudaGetLastError(), "launching write_report");
+      reported.record(stream);
+      is_reported = true;
       copied += sizeof(Report);
-      check(cudaStreamSynchronize(stream), "computing order parameters");
-      Result result;
+    }
+    Totals result(DeviceStream stream) override
+    {
+      if (!is_reported) enqueue_result(stream);
+      reported.wait("computing order parameters");
+      is_reported = false;    // a further call reads the status again
+      Totals result;
       const Report &found = report[0];
       result.value = found.value;
       if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
       if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
       result.moved = found.status.moved;
       if (result.bad_atom >= 0 || result.moved) pairs->points().clear_status(stream);
-      if (order == OrderKind::GLOBAL) return result;
-      const auto of_atoms = function->result();
-      result.bad = of_atoms.bad;
-      result.order_of_bad = of_atoms.s_of_bad;
-      result.slope_of_bad = of_atoms.slope_of_bad;
       return result;
     }
+    bool any_partners() const override { return report[0].any_partners != 0; }
 
     void add_forces(const DeviceForces &forces, Factor factor, DeviceStream stream) override
     {
       if (!has_rows) return;
-      // An atom in both groups has two rows: subtract them one after the other.
-      const int n = arg.rows.n, nvalue = pairs->groups_overlap() ? arg.rows.nvalue : n;
-      subtract(0, nvalue, forces, factor, stream);
-      subtract(nvalue, n, forces, factor, stream);
+      RowGradients of = {arg.rows};
+      if (gradients_in_float)
+        of.gradients = gradients.data();
+      else
+        of.sums = sums.data();
+      of.columns = peratom_columns(wanted);
+      subtract_rows(of, pairs->groups_overlap(), forces, factor, stream);
     }
 
     void peratom(double *peratom, DeviceStream stream) override
@@ -291,32 +309,68 @@ namespace {
         copy(atoms_host.data(), arg.rows.atom, n, stream);
       else
         std::iota(atoms_host.data(), atoms_host.data() + n, 0);
-      check(cudaStreamSynchronize(stream), "computing order parameters");
+      wait(stream);
       for (std::size_t r = 0; r < n; ++r)
         for (int c = 0; c < columns; ++c)
           peratom[columns * static_cast<std::size_t>(atoms_host[r]) + c] +=
               rows_host[columns * r + c];
     }
 
-    void copy_f(double *f, DeviceStream stream) override
+    void copy_harmonics(double *q, DeviceStream stream) override
     {
-      if (order == OrderKind::GLOBAL)
-        copy(f, function->s(), nlocal, stream);
-      else
-        function->enqueue_numbers(nullptr, f, nlocal, stream);
-      check(cudaStreamSynchronize(stream), "computing order parameters");
+      rows_of_host.reserve(static_cast<std::size_t>(stride) * nlocal);
+      copy(rows_of_host.data(), numbers.data(), static_cast<std::size_t>(stride) * nlocal, stream);
+      wait(stream);
+      for (int i = 0; i < nlocal; ++i) {
+        const Real *const row = rows_of_host.data() + static_cast<std::size_t>(stride) * i;
+        const double n = order == OrderKind::GLOBAL && row[size] != 0 ? row[size] : 1.0;
+        for (int k = 0; k < size; ++k) q[static_cast<std::size_t>(size) * i + k] = row[k] / n;
+      }
+    }
+
+    int exchange_columns() const override { return size + 2; }
+    void pack(const int *list, int n, double *to, DeviceStream stream) override
+    {
+      pack(list, static_cast<std::int64_t>(n), to, stream);
+    }
+    void unpack(const double *from, int n, int first, DeviceStream stream) override
+    {
+      if (n == 0) return;
+      unpack_rows<<<blocks_of(static_cast<std::int64_t>(n) * exchange_columns()), THREADS, 0,
+                    stream>>>(from, n, first, exchange_columns(), stride, sent);
+      check(cudaGetLastError(), "launching unpack_rows");
+    }
+    void get_numbers(double *to, DeviceStream stream) override
+    {
+      const std::size_t n = static_cast<std::size_t>(exchange_columns()) * nlocal;
+      packed.reserve(static_cast<std::size_t>(exchange_columns()) * nall);
+      pack(nullptr, static_cast<std::int64_t>(nlocal), packed.data(), stream);
+      copy(to, packed.data(), n, stream);
+      wait(stream);
+    }
+    void set_numbers(const double *from, DeviceStream stream) override
+    {
+      const std::size_t first = static_cast<std::size_t>(exchange_columns()) * nlocal,
+                        n = static_cast<std::size_t>(exchange_columns()) * (nall - nlocal);
+      if (n == 0) return;
+      packed.reserve(n);
+      check(cudaMemcpyAsync(packed.data(), from + first, n * sizeof(double), cudaMemcpyHostToDevice,
+                            stream),
+            "copying to it");
+      copied += static_cast<std::int64_t>(n * sizeof(double));
+      unpack(packed.data(), nall - nlocal, nlocal, stream);
+      wait(stream);
     }
 
     std::size_t bytes() const override
     {
-      return pairs->bytes() + function->bytes() + numbers.bytes() + means.bytes() +
-          of_points.bytes() + back_of_points.bytes() + norm.bytes() + direct.bytes() +
-          sums.bytes() + gradients.bytes() + by_class.bytes() + block_sums.bytes();
+      return pairs->bytes() + number_in_range.bytes() + points_in_range.bytes() + of_s.bytes() +
+          of_ds.bytes() + of_product.bytes() + of_slope.bytes() + numbers.bytes() + means.bytes() +
+          of_points.bytes() + back_of_points.bytes() + weight.bytes() + norm.bytes() +
+          direct.bytes() + sums.bytes() + gradients.bytes() + by_class.bytes() +
+          block_sums.bytes() + packed.bytes();
     }
-    std::int64_t bytes_copied() const override
-    {
-      return copied + pairs->bytes_copied() + function->bytes_copied();
-    }
+    std::int64_t bytes_copied() const override { return copied + pairs->bytes_copied(); }
 
    private:
     // The functions between all pairs of classes.
@@ -342,6 +396,9 @@ namespace {
       arg.by_class = by_class.data();
     }
 
+    bool has_norm() const { return order == OrderKind::DOT || order == OrderKind::CONNECTIONS; }
+
+    // Partners in range take as much room as all that are listed.
     void take_pairs()
     {
       has_rows = !pairs->rows().empty();
@@ -349,43 +406,64 @@ namespace {
       arg.rows = pairs->rows().front().view;
       arg.points = pairs->points().data();
       arg.unit = pairs->points().unit();
+      arg.per_unit = 1.0 / arg.unit;
+      const std::size_t n = pairs->nelements(), rows_a_tile = 32 / arg.rows.lanes,
+                        ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
+      number_in_range.reserve(32 * ntiles);
+      points_in_range.reserve(n);
+      for (DeviceBuffer<Four<Real>> *fours : {&of_s, &of_ds}) fours->reserve(n);
+      if (has_norm()) of_product.reserve(n);
+      if (order == OrderKind::CONNECTIONS) of_slope.reserve(n);
+      arg.partners = {number_in_range.data(), points_in_range.data(), of_s.data(),
+                      of_ds.data(),           of_product.data(),      of_slope.data()};
     }
 
     // Brings the rows of atoms to all points.
     void send(DeviceBuffer<Real> &from, const DeviceExchange &exchange, DeviceBuffer<Real> &to,
               cudaStream_t stream)
     {
-      if (!exchange.owner && exchange.forward)
-        exchange.forward(from.data(), stride, std::is_same<Real, float>::value);
+      sent = from.data();
+      if (!exchange.owner) exchange.forward();
       const Points &points = pairs->points();
       to.reserve(static_cast<std::size_t>(stride) * points.size());
       points.get_rows(from.data(), stride, exchange.owner, pairs->npoints_of_a(), to.data(),
                       stream);
     }
 
-    template <class Kernel, class... Arguments>
-    void launch_of_atoms(const char *what, Kernel *kernel, cudaStream_t stream,
-                         const Arguments &...arguments)
+    // To lambda/N, or dS/dq of the mean over 1 + N.
+    void scale(DeviceBuffer<Real> &rows, const double *w, cudaStream_t stream)
     {
       if (nlocal == 0) return;
-      kernel<<<blocks_of(nlocal), THREADS, 0, stream>>>(arguments...);
-      check(cudaGetLastError(), what);
+      const int fours = stride / 4;
+      scale_rows<<<blocks_of(static_cast<std::int64_t>(nlocal) * fours), THREADS, 0, stream>>>(
+          order, reinterpret_cast<Four<Real> *>(rows.data()), nlocal, fours, size, arg.floor,
+          arg.value, w, weight.data());
+      check(cudaGetLastError(), "launching scale_rows");
     }
 
     // Pass 3.
-    void find_lambda(const DeviceExchange &exchange, cudaStream_t stream)
+    void find_lambda(const double *w, const DeviceExchange &exchange, cudaStream_t stream)
     {
-      const bool is_average = order == OrderKind::AVERAGE;
-      DeviceBuffer<Real> &back = is_average ? means : numbers;
-      launch_of_atoms("launching make_back", make_back<Real>, stream, order, back.data(), nlocal,
-                      size, stride, arg.floor, function->s(), function->dSds());
-      send(back, exchange, is_average ? back_of_points : of_points, stream);
-      arg.back = back_of_points.data();
+      if (order == OrderKind::AVERAGE) {
+        scale(means, w, stream);
+        send(means, exchange, back_of_points, stream);
+        arg.back = back_of_points.data();
+      } else {
+        if (nlocal > 0)
+          add_slopes<<<blocks_of(nlocal), THREADS, 0, stream>>>(
+              order, numbers.data(), nlocal, size, stride, arg.value, w, weight.data());
+        check(cudaGetLastError(), "launching add_slopes");
+        send(numbers, exchange, of_points, stream);
+      }
       if (!has_rows) return;
       direct.reserve(static_cast<std::size_t>(DIRECT_COLUMNS) * arg.rows.n);
       arg.direct = direct.data();
+      arg.wants_virial = wanted & (VIRIAL | ATOM_VIRIAL);
       arg.numbers = numbers.data();
-      launchers.sum_back(arg, stream);
+      if (order == OrderKind::AVERAGE)
+        launchers.average_back(arg, stream);
+      else
+        launchers.multiply_back(arg, stream);
     }
 
     void find_global(const DeviceExchange &exchange, cudaStream_t stream)
@@ -395,7 +473,7 @@ namespace {
       check(cudaGetLastError(), "launching sum_rows");
       if (exchange.reduce) {
         copy(sums_host.data(), sums_of_rows.data(), size + 1, stream);
-        check(cudaStreamSynchronize(stream), "computing order parameters");
+        wait(stream);
         exchange.reduce(sums_host.data(), size + 1, AtomFunction::Reduction::SUM);
         copied += (size + 1) * sizeof(double);
         check(cudaMemcpyAsync(sums_of_rows.data(), sums_host.data(), (size + 1) * sizeof(double),
@@ -407,15 +485,12 @@ namespace {
       check(cudaGetLastError(), "launching finish_global");
     }
 
-    void sum_forces(const Request &request, cudaStream_t stream)
+    void sum_forces(const Request &request, double unit, cudaStream_t stream)
     {
-      if (!has_rows) {
-        check(cudaMemsetAsync(total.data(), 0, sizeof(WarpSums), stream), "clearing the sum");
-        return;
-      }
       const int columns = peratom_columns(wanted), n = arg.rows.n;
-      gradients_in_float = request.for_forces_only && std::is_same<Real, float>::value &&
-          columns == peratom_columns(DERIVATIVES);
+      const bool fits_float = std::fabs(std::log2(unit)) < 60.0;    // gradients do, too
+      gradients_in_float = request.for_forces_only && fits_float &&
+          std::is_same<Real, float>::value && columns == peratom_columns(DERIVATIVES);
       OrderForceArguments<Real> forces = {};
       arg.of_points = of_points.data();
       forces.order = arg;
@@ -424,7 +499,7 @@ namespace {
       forces.columns = columns;
       PartnerArguments &out = forces.out;
       out.rows = arg.rows;
-      out.weight = 1.0;
+      out.weight = unit;
       out.value_scale = pairs->has_two_groups() ? 1.0 : 0.5;
       if (gradients_in_float) {
         gradients.reserve(3 * static_cast<std::size_t>(n));
@@ -438,29 +513,14 @@ namespace {
       out.total = total.data();
       out.is_first = true;
       launchers.sum_forces(forces, wanted & VIRIAL ? wanted | DERIVATIVES : wanted, stream);
-      if (!out.sums || arg.rows.nvalue == 0) return;
-      write_first_column<<<blocks_of(arg.rows.nvalue), THREADS, 0, stream>>>(
-          function->s(), arg.rows.atom, arg.rows.nvalue, columns, sums.data());
-      check(cudaGetLastError(), "launching write_first_column");
     }
 
-    void subtract(int begin, int end, const DeviceForces &forces, Factor factor,
-                  cudaStream_t stream)
+    void pack(const int *list, std::int64_t n, double *to, cudaStream_t stream)
     {
-      if (begin == end) return;
-      const int columns = peratom_columns(wanted), n = end - begin;
-      const int *const atom = arg.rows.atom ? arg.rows.atom + begin : nullptr;
-      const auto launch = [&](const auto *gradient, std::int64_t row_stride,
-                              std::int64_t axis_stride) {
-        using T = std::remove_cv_t<std::remove_pointer_t<decltype(gradient)>>;
-        launch_kernel("launching subtract_rows", subtract_rows<T>, factor.device != nullptr,
-                      {blocks_of(n), THREADS}, stream, gradient, row_stride, axis_stride, atom, n,
-                      forces, factor.host, factor.device);
-      };
-      if (gradients_in_float)
-        launch(gradients.data() + begin, 1, arg.rows.n);
-      else
-        launch(sums.data() + static_cast<std::size_t>(columns) * begin + 1, columns, 1);
+      if (n == 0) return;
+      pack_rows<<<blocks_of(n * exchange_columns()), THREADS, 0, stream>>>(sent, stride, list, n,
+                                                                           exchange_columns(), to);
+      check(cudaGetLastError(), "launching pack_rows");
     }
 
     template <class T> void clear(T *numbers_to_clear, std::size_t n, cudaStream_t stream)
@@ -470,16 +530,19 @@ namespace {
     }
     template <class T> void copy(T *to, const T *from, std::size_t n, cudaStream_t stream)
     {
+      if (n == 0) return;
       copied += static_cast<std::int64_t>(n * sizeof(T));
       check(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDeviceToHost, stream),
             "copying from it");
     }
+    static void wait(cudaStream_t stream)
+    {
+      check(cudaStreamSynchronize(stream), "computing order parameters");
+    }
 
-    const OrientOrderOptions options;
     const OrderKind order;
     const int size, stride;    // 2 l + 1; numbers of a row
     const std::shared_ptr<ResidentPairs> pairs;
-    const std::unique_ptr<ResidentFunction> function;
     OrderLaunchers<Real> launchers;
     std::deque<SwitchFunction<Real>> functions;
     SwitchFunction<double> connection;    // its program
@@ -489,16 +552,26 @@ namespace {
     bool has_rows = false, gradients_in_float = false;
     int nlocal = 0, nall = 0;
     std::int64_t known_version = 0, copied = 0;
+    // Partners in range.
+    DeviceBuffer<int> number_in_range;
+    DeviceBuffer<int4> points_in_range;
+    DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;
     // [nall][stride] of atoms: q, or u, or lambda/N; the mean of AVERAGE. [points][stride]
     DeviceBuffer<Real> numbers, means, of_points, back_of_points;
-    DeviceBuffer<Real> norm, direct, uniform;
+    Real *sent = nullptr;    // the numbers of atoms that are being exchanged
+    DeviceBuffer<Real> weight, norm, direct, uniform;
     DeviceBuffer<double> sums_of_rows, value_of_all, sums, block_sums;
+    DeviceBuffer<double> packed;      // numbers of ghosts from or for the host
     DeviceBuffer<float> gradients;    // [3][rows]
     DeviceBuffer<WarpSums> total;
     DeviceBuffer<unsigned> ended;
+    DeviceBuffer<int> any;    // whether an atom has partners, since the last report
+    PinnedBuffer<Real> rows_of_host;
     PinnedBuffer<double> sums_host, rows_host;
     PinnedBuffer<int> atoms_host;
     PinnedBuffer<Report> report;
+    Event reported;
+    bool is_reported = false;    // its copy has been enqueued for result()
   };
 
 }    // namespace

@@ -6,6 +6,7 @@
 #include "points.h"
 
 #include "../gpu/early_launch.cuh"
+#include "../gpu/four.cuh"
 #include "../gpu/positions.cuh"
 #include "class_functions_cuda.h"
 #include "partner_search.cuh"
@@ -119,25 +120,15 @@ namespace {
     check(cudaGetLastError(), "launching write_weights");
   }
 
-  struct alignas(32) FourDoubles {
-    double v[4];
-  };
-  template <class Real> struct FourOf {
-    using Type = float4;
-  };
-  template <> struct FourOf<double> {
-    using Type = FourDoubles;
-  };
-
   // fours: elements of four numbers in a row.
-  template <class Four>
-  __global__ void write_rows(const Four *from, int fours, const int *row_of, const int *owner,
-                             int n_of_a, std::int64_t n, Four *to)
+  template <class Real>
+  __global__ void write_rows(const Four<Real> *from, int fours, const int *row_of, const int *owner,
+                             int n_of_a, std::int64_t n, Four<Real> *to)
   {
     const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
     if (t >= n * fours) return;
     const auto k = static_cast<int>(t / fours), part = static_cast<int>(t % fours);
-    Four four = {};
+    Four<Real> four = {};
     if (k < n_of_a) {
       int row = row_of ? row_of[k] : k;
       if (owner) row = owner[row];
@@ -211,11 +202,10 @@ void Points::get_rows(const Real *from, int columns, const int *owner, int n_of_
                       cudaStream_t stream) const
 {
   if (n == 0) return;
-  using Four = typename FourOf<Real>::Type;
   const std::int64_t nthreads = static_cast<std::int64_t>(n) * (columns / 4);
   write_rows<<<static_cast<unsigned>((nthreads + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
-      reinterpret_cast<const Four *>(from), columns / 4, rows, owner, n_of_a, n,
-      reinterpret_cast<Four *>(to));
+      reinterpret_cast<const Four<Real> *>(from), columns / 4, rows, owner, n_of_a, n,
+      reinterpret_cast<Four<Real> *>(to));
   check(cudaGetLastError(), "launching write_rows");
 }
 template void Points::get_rows(const float *, int, const int *, int, float *, cudaStream_t) const;

@@ -61,6 +61,8 @@ class ResidentPairs {
     int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
+  // Number of elements of partners of the first rows, or more (rows_cuda.h).
+  std::size_t nelements() const { return row_buffers.front().partner.bytes() / sizeof(int4); }
   bool in_bins() const { return uses_bins; }
   const BinGrid &bins_grid() const { return grid; }
   // Sorted atoms of a list, in the order of the points.

@@ -1,0 +1,92 @@
+// Part of GPUCOORD, GPL-2.0. Loops of the kernels of order parameters over rows.
+//
+// Launch: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks, whose warps take
+// the tiles of rows in turn, as sum_partners does. Each thread takes one partner of its row at a
+// time. Shared memory: none but that of add_up().
+
+#ifndef GPUCOORD_ORDER_ROWS_CUH
+#define GPUCOORD_ORDER_ROWS_CUH
+
+#include "order_arguments_cuda.h"
+
+#include "../pairs/partner_kernels.cuh"
+
+#include <algorithm>
+
+namespace gpucoord {
+
+// The place of a thread in a row.
+struct RowPlace {
+  bool valid;    // the row exists
+  int row, point, lane;
+  std::int64_t element;    // the thread's first element of partners
+  int thread_of_tiles;     // place of its count
+};
+
+// Calls work(place), then end(place, lanes), for each row that this thread takes part in; 'lanes'
+// threads in a row share it. All threads of a warp make the same number of calls.
+template <class Work, class End>
+__device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
+{
+  const int lanes = rows.lanes, rows_a_tile = 32 / lanes;
+  const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
+  const int ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
+  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
+       tile += gridDim.x * PARTNER_WARPS) {
+    RowPlace place;
+    place.row = tile * rows_a_tile + thread / lanes;
+    place.valid = place.row < rows.n;
+    place.point = !place.valid ? 0 : rows.point ? rows.point[place.row] : place.row;
+    place.lane = thread % lanes;
+    place.element = (rows.tile ? rows.tile[tile] : tile * rows.stride) + thread;
+    place.thread_of_tiles = 32 * tile + thread;
+    work(place);
+    end(place, lanes);
+  }
+}
+
+// Calls f(k), k < 4, for the partners of an element; left: how many the thread still has.
+template <class F> __device__ void for_each_of_four(int left, const F &f)
+{
+#pragma unroll 1
+  for (int k = 0; k < FOUR && k < left; ++k) f(k);
+}
+
+__device__ inline int part(const int4 &four, int k)
+{
+  return k == 0 ? four.x : k == 1 ? four.y : k == 2 ? four.z : four.w;
+}
+template <class Real> __device__ Real part(const Four<Real> &four, int k)
+{
+  return k == 0 ? four.v[0] : k == 1 ? four.v[1] : k == 2 ? four.v[2] : four.v[3];
+}
+
+__device__ inline float inverse_sqrt(float x)
+{
+  return rsqrtf(x);
+}
+__device__ inline double inverse_sqrt(double x)
+{
+  return 1.0 / sqrt(x);
+}
+
+template <class Real> __device__ Real add_row_lanes(Real value, int lanes)
+{
+  for (int distance = lanes / 2; distance > 0; distance /= 2)
+    value += __shfl_xor_sync(ALL_LANES, value, distance);
+  return value;
+}
+
+template <class Kernel, class Arguments>
+void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,
+                      const DeviceRows &rows, cudaStream_t stream)
+{
+  const int rows_a_block = PARTNER_WARPS * (32 / rows.lanes);
+  const unsigned blocks =
+      std::min((rows.n + rows_a_block - 1) / rows_a_block, tuning::MAX_PARTNER_BLOCKS);
+  launch_kernel(what, kernel, true, {blocks, GATHER_THREADS}, stream, arg);
+}
+
+}    // namespace gpucoord
+
+#endif

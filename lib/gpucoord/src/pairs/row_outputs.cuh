@@ -1,0 +1,157 @@
+// Part of GPUCOORD, GPL-2.0. Outputs of kernels over rows: forces on atoms, and column 0 of sums.
+//
+// One thread per row, or one per four components if forces and derivatives are packed: 256 threads
+// per block, no shared memory.
+
+#ifndef GPUCOORD_ROW_OUTPUTS_CUH
+#define GPUCOORD_ROW_OUTPUTS_CUH
+
+#include "pair_arguments_cuda.h"
+
+#include "../gpu/early_launch.cuh"
+#include "../gpu/forces.cuh"
+
+#include "gpucoord/types.h"
+#include "gpucoord/variable.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace gpucoord {
+
+namespace row_outputs {
+
+  constexpr int THREADS = 256;
+  constexpr int COMPONENTS = 4;    // number of components per thread of subtract_packed()
+
+  inline unsigned blocks_of(int n)
+  {
+    return (n + THREADS - 1) / THREADS;
+  }
+
+  // dS/dx of the rows, with the strides of the kernels' output.
+  template <class T> struct Gradients {
+    const T *x;
+    std::int64_t row_stride, axis_stride;
+  };
+
+  // atom: [n] row of the forces; null: the row's index.
+  template <class T>
+  __global__ void subtract_gradient(const __grid_constant__ Gradients<T> gradients, const int *atom,
+                                    int n, const __grid_constant__ DeviceForces forces,
+                                    double factor, const double *device_factor)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r >= n) return;
+    const T *const derivative = gradients.x + gradients.row_stride * r;
+    const double x = derivative[0], y = derivative[gradients.axis_stride],
+                 z = derivative[2 * gradients.axis_stride];
+    const int row = atom ? atom[r] : r;
+    wait_for_kernel_before();
+    const double strength = device_factor ? factor * *device_factor : factor;
+    subtract(forces, row, strength * x, strength * y, strength * z);
+  }
+
+  // Like subtract_gradient(), for rows that are atoms with packed forces and derivatives. A thread
+  // takes several components, a block's width apart, so that adjacent threads access adjacent
+  // memory and several loads are under way.
+  template <class F>
+  __global__ void subtract_packed(const float *gradients, int n, F *f, double factor,
+                                  const double *device_factor)
+  {
+    // No overflow: GPU memory cannot hold 2^32 components.
+    const unsigned first = blockIdx.x * (COMPONENTS * THREADS) + threadIdx.x, end = 3u * n;
+    float derivative[COMPONENTS];
+    F force[COMPONENTS];
+    for (int k = 0; k < COMPONENTS; ++k) {
+      const unsigned t = first + k * THREADS;
+      if (t < end) derivative[k] = gradients[t % 3 * static_cast<std::size_t>(n) + t / 3];
+    }
+    wait_for_kernel_before();
+    for (int k = 0; k < COMPONENTS; ++k)
+      if (first + k * THREADS < end) force[k] = f[first + k * THREADS];
+    const double strength = device_factor ? factor * *device_factor : factor;
+    for (int k = 0; k < COMPONENTS; ++k)
+      if (first + k * THREADS < end)
+        f[first + k * THREADS] = force[k] - static_cast<F>(strength * derivative[k]);
+  }
+
+  // sums: [n][columns]
+  static __global__ void write_first_column(const double *s, const int *atom, int n, int columns,
+                                            double *sums)
+  {
+    const int r = blockIdx.x * THREADS + threadIdx.x;
+    if (r < n) sums[static_cast<std::size_t>(columns) * r] = s[atom ? atom[r] : r];
+  }
+
+}    // namespace row_outputs
+
+// dS/dx of the rows of a view: gradients, [3][n], or else columns 1 to 3 of sums, [n][columns].
+struct RowGradients {
+  DeviceRows rows;
+  const float *gradients;    // null: sums
+  const double *sums;
+  int columns;
+};
+
+// Enqueues forces -= factor dS/dx for the atoms of the rows from begin to end.
+inline void subtract_rows(const RowGradients &of, int begin, int end, const DeviceForces &forces,
+                          const Factor &factor, cudaStream_t stream)
+{
+  using namespace row_outputs;
+  if (begin == end) return;
+  const int n = end - begin;
+  const int *const atom = of.rows.atom ? of.rows.atom + begin : nullptr;
+  // The preceding kernel may write the device_factor (a bias), or may be another subtraction.
+  const bool launch_early = factor.device;
+  if (of.gradients && !atom && n == of.rows.n && forces.atom_stride == 3 &&
+      forces.axis_stride == 1) {
+    constexpr unsigned COMPONENTS_PER_BLOCK = COMPONENTS * THREADS;
+    const unsigned packed = (3u * n + COMPONENTS_PER_BLOCK - 1) / COMPONENTS_PER_BLOCK;
+    const auto launch = [&](auto *f) {
+      launch_kernel("launching subtract_packed",
+                    subtract_packed<std::remove_pointer_t<decltype(f)>>, launch_early,
+                    {packed, THREADS}, stream, of.gradients, n, f, factor.host, factor.device);
+    };
+    if (forces.is_float)
+      launch(static_cast<float *>(forces.f));
+    else
+      launch(static_cast<double *>(forces.f));
+  } else if (of.gradients)
+    launch_kernel("launching subtract_gradient", subtract_gradient<float>, launch_early,
+                  {blocks_of(n), THREADS}, stream,
+                  Gradients<float>{of.gradients + begin, 1, of.rows.n}, atom, n, forces,
+                  factor.host, factor.device);
+  else
+    launch_kernel("launching subtract_gradient", subtract_gradient<double>, launch_early,
+                  {blocks_of(n), THREADS}, stream,
+                  Gradients<double>{of.sums + static_cast<std::size_t>(begin) * of.columns + 1,
+                                    of.columns, 1},
+                  atom, n, forces, factor.host, factor.device);
+}
+
+// The same for all rows. overlap: an atom in both groups has two rows, which are subtracted one
+// after the other.
+inline void subtract_rows(const RowGradients &of, bool overlap, const DeviceForces &forces,
+                          const Factor &factor, cudaStream_t stream)
+{
+  const int between = overlap ? of.rows.nvalue : of.rows.n;
+  subtract_rows(of, 0, between, forces, factor, stream);
+  subtract_rows(of, between, of.rows.n, forces, factor, stream);
+}
+
+// Enqueues column 0 of the rows of group a = number of the atom.
+inline void write_first_column(const double *of_atoms, const DeviceRows &rows, int columns,
+                               double *sums, cudaStream_t stream)
+{
+  using namespace row_outputs;
+  if (rows.nvalue == 0) return;
+  row_outputs::write_first_column<<<blocks_of(rows.nvalue), THREADS, 0, stream>>>(
+      of_atoms, rows.atom, rows.nvalue, columns, sums);
+  check(cudaGetLastError(), "launching write_first_column");
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,446 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_kokkos.h"
+
+#include "compute_coord_orientorder.h"
+#include "coord_arguments.h"
+#include "gpucoord_backend.h"
+
+#include "atom_kokkos.h"
+#include "atom_masks.h"
+#include "comm.h"
+#include "error.h"
+#include "kokkos.h"
+#include "neighbor.h"
+
+#include <cmath>
+#include <numeric>
+
+using namespace LAMMPS_NS;
+using gpucoord::DERIVATIVES;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+ComputeCoordKokkos<DeviceType, Base>::ComputeCoordKokkos(LAMMPS *lmp, int narg, char **arg) :
+    Base(lmp, narg, arg), warned_moved(false), takes_neighbors(false), skin(0.0),
+    function_is_resident(false), function_version(0), owners_version(0), weights(Weights::HOST)
+{
+  this->kokkosable = 1;
+  atomKK = dynamic_cast<AtomKokkos *>(atom);
+  this->execution_space = ExecutionSpaceFromDevice<DeviceType>::space;
+  this->datamask_read = EMPTY_MASK;
+  this->datamask_modify = EMPTY_MASK;
+  uses_gpu = coord_is_cuda<DeviceType>() && device_choice().is_cuda();
+  if (uses_gpu) device = KokkosDevice::of(lmp);
+  function_is_resident = uses_gpu && function && gpucoord::can_be_resident(*args->function);
+}
+
+template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::init()
+{
+  if (uses_gpu) device->begin_run();
+  skin = neighbor->skin;
+  Base::init();
+  warned_moved = false;
+  if (!uses_gpu || !table->has_end()) return;
+  std::string failed;
+  try {
+    make_on_device();
+    on_device()->forget_errors(device->stream());    // pairs may be those of an earlier run
+    if (function_is_resident)
+      function_on_device = gpucoord::make_resident_function(*args->function, args->precision);
+    function_version = owners_version = 0;
+  } catch (const gpucoord::DeviceError &e) {
+    failed = gpu_failure(e.what());
+  }
+  const int mine = failed.empty() ? 0 : 1;
+  int any;
+  MPI_Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, this->world);
+  if (any) device_choice().stop(failed);
+}
+
+template <class DeviceType, class Base>
+std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
+{
+  if (is_resident(path)) {
+    std::string text = "atoms and derivatives stay on the GPU";
+    if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
+    const bool packs_on_host = comm->style != Comm::BRICK ||
+        lmp->kokkos->forward_compute_comm_legacy;
+    if (function && comm->nprocs > 1 && packs_on_host)
+      text += fmt::format(", {} of ghost atoms through the host", this->words.of_ghosts);
+    return text + device->ghosts_path();
+  }
+  return Base::data_path(path) + (coord_is_cuda<LMPDeviceType>() ? ", by way of the host" : "");
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::announce(unsigned want)
+{
+  Base::announce(want);
+  if (device) device->positions_change();
+}
+
+// Keyword check compares gradients on the host.
+template <class DeviceType, class Base>
+bool ComputeCoordKokkos<DeviceType, Base>::is_resident() const
+{
+  return uses_gpu && !checks_gradients() && is_resident(this->choose_path(this->current_box()));
+}
+
+template <class DeviceType, class Base>
+bool ComputeCoordKokkos<DeviceType, Base>::checks_gradients() const
+{
+  return args->check_every != 0;
+}
+
+/* ----------------------------------------------------------------------
+   The host must wait where it needs S or W: for the sum over ranks, and for the pressure.
+------------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+bool ComputeCoordKokkos<DeviceType, Base>::can_enqueue() const
+{
+  return comm->nprocs == 1 && wanted == DERIVATIVES && is_resident();
+}
+
+template <class DeviceType, class Base>
+gpucoord::DeviceValue ComputeCoordKokkos<DeviceType, Base>::enqueue()
+{
+  if (where != Where::ENQUEUED) {
+    this->begin_evaluation(true);
+    try {
+      enqueue_evaluation({DERIVATIVES, true, device->positions()});
+    } catch (const gpucoord::DeviceError &e) {
+      device_choice().stop(gpu_failure(e.what()));
+    } catch (const std::bad_alloc &) {
+      device_choice().stop(gpu_failure("out of memory"));
+    }
+    this->set_scale(static_cast<double>(on_device()->natoms_a()));
+    where = Where::ENQUEUED;
+  }
+  gpucoord::DeviceValue enqueued = on_device()->device_value();
+  if (is_sum_of_function()) enqueued.sum = function_on_device->sum();
+  enqueued.scale = scale;
+  return enqueued;
+}
+
+template <class DeviceType, class Base>
+gpucoord::DeviceStream ComputeCoordKokkos<DeviceType, Base>::stream() const
+{
+  return device->stream();
+}
+
+// If the box has moved the variable to the host, the host evaluation raises the error.
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::raise_device_errors(bool has_moved, bool is_not_finite)
+{
+  if (!is_resident()) return;
+  if (has_moved) warn_of_moved_atoms();
+  if (is_not_finite)
+    this->evaluate(gpucoord::VALUE, true);    // ends in an error with the atom or S
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::add_forces(gpucoord::Factor factor)
+{
+  if (factor.host == 0.0) return;
+  if (where == Where::HOST) {
+    atomKK->sync(Host, F_MASK);
+    Base::add_forces(factor);
+    atomKK->modified(Host, F_MASK);
+    return;
+  }
+  factor.host *= scale;
+  try {
+    on_device()->add_forces(device->begin_forces(), factor, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    error->one(FLERR, Error::NOLASTLINE, "{}", gpu_failure(e.what()));
+  }
+  device->end_forces();
+}
+
+template <class DeviceType, class Base>
+double ComputeCoordKokkos<DeviceType, Base>::bytes_copied() const
+{
+  // not in the present box, which may be refused after the last timestep
+  const bool was_resident = is_resident(this->last_path) && !checks_gradients();
+  if (!was_resident) return -1.0;
+  return static_cast<double>(on_device()->bytes_copied() +
+                             (function ? function_on_device->bytes_copied() : 0));
+}
+
+template <class DeviceType, class Base>
+std::string ComputeCoordKokkos<DeviceType, Base>::gpu_failure(const char *what) const
+{
+  return fmt::format("{}: rank {} failed with {} owned and {} ghost atoms: {} - "
+                     "use device host, more GPUs "
+                     "or fewer ranks per GPU",
+                     name, comm->me, atom->nlocal, atom->nghost, what);
+}
+
+// Runs work unless this rank has failed.
+template <class DeviceType, class Base>
+template <class Work>
+void ComputeCoordKokkos<DeviceType, Base>::attempt(Share &share, const Work &work) const
+{
+  if (!share.failed.empty()) return;
+  try {
+    work();
+  } catch (const gpucoord::DeviceError &e) {
+    share.failed = gpu_failure(e.what());
+  }
+}
+
+// Finds the pairs, unless they are those of the present neighbor lists; returns the atoms.
+template <class DeviceType, class Base>
+gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
+{
+  const bool is_dynamic = !this->dynamic_group().empty();
+  const bool needs_mask = igroup != 0 || groupbit2;
+  const auto atoms = device->atoms(needs_mask, table->ntypes() > 0);
+  gpucoord::DeviceSelection selection;
+  selection.bit_a = groupbit;
+  selection.bit_b = groupbit2;
+  selection.skin = skin;
+  selection.neighbors = neighbors();
+  const std::int64_t version = is_dynamic ? 0 : device->version();
+  on_device()->rebuild(atoms, selection, version, device->stream());
+  if (function && (version == 0 || version != function_version)) begin_function(atoms, version);
+  return atoms;
+}
+
+/* ----------------------------------------------------------------------
+   LAMMPS has waited for the GPU to build its lists: a search for pairs now waits for nothing else,
+   while after the pair style it would wait for its kernels. Where no evaluation is due in this
+   timestep, only if that costs no search, now or later.
+------------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::reneighbored(bool due)
+{
+  if (!is_resident() || !this->dynamic_group().empty() || (!due && !takes_neighbors)) return;
+  // after an error the evaluation comes here again, and tells all ranks
+  try {
+    rebuild();
+  } catch (const gpucoord::DeviceError &) {
+  } catch (const std::bad_alloc &) {
+  }
+}
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::start_share(Share &share)
+{
+  if (!is_resident(share.path)) return;
+  where = Where::UNKNOWN;     // it overwrites what was enqueued, and the gradients on the GPU
+  if (args->check_every) {    // the reference reads them
+    atoms_to_host();
+    this->select_atoms();
+  }
+  gpucoord::Request request;
+  request.want = share.want;
+  request.for_forces_only = keeps_gradients(share) && !share.peratom;
+  // positions outside of force evaluations have no number
+  request.positions = share.is_for_forces ? device->positions() : 0;
+  evaluate_on_device(share, request);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::compute_share(Share &share)
+{
+  if (!is_resident(share.path)) {
+    Base::compute_share(share);
+    return;
+  }
+  attempt(share, [&] {
+    const auto result = on_device()->result(device->stream());
+    share.mine.value = share.value = result.value;
+    std::copy_n(result.virial, 6, share.mine.virial);
+    if (result.bad_atom >= 0) share.bad_atom = id_of_bad_atom();
+    if (result.moved) warn_of_moved_atoms();
+    if (share.peratom && !share.bad_atom) on_device()->peratom(share.peratom, device->stream());
+    if (function && !share.bad_atom) take_function(share);
+  });
+  this->nlocal_selected = Base::NOT_SELECTED;    // these counts are not those of the lists
+  nowned_a = static_cast<int>(on_device()->natoms_a());
+  nowned_b = static_cast<int>(on_device()->natoms_b());
+}
+
+/* ----------------------------------------------------------------------
+   The function. Weights of ghost atoms are those of their owners: on one rank, kernels look them
+   up, on several ranks they are communicated in each evaluation.
+------------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::DeviceAtoms &atoms,
+                                                          std::int64_t version)
+{
+  function_version = 0;    // stays 0 if an exception is thrown
+  gpucoord::DeviceAtoms all = atoms;
+  all.nall = atom->nmax;    // see ComputeCoordGPU::begin_function()
+  function_on_device->select(all, groupbit, device->stream());
+  if (comm->nprocs == 1 && device->version() != owners_version) {
+    owners_version = 0;
+    function_on_device->find_owners(
+        [this] {
+          send_weights();
+        },
+        device->stream());
+    owners_version = device->version();
+  }
+  function_version = version;
+}
+
+// Collective. Sends weights to ghost atoms; throws DeviceError after the communication. LAMMPS
+// decides whether it calls for packing on the GPU or on the host.
+template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::send_weights()
+{
+  failed_to_send.clear();
+  weights = Weights::DEVICE;
+  this->forward_comm_device = 1;
+  comm->forward_comm(this);
+  this->forward_comm_device = 0;
+  if (weights == Weights::COPIED)
+    function_on_device->set_weights(of.weights.data(), device->stream());
+  weights = Weights::HOST;
+  if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
+}
+
+template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::weights_to_host()
+{
+  if (weights != Weights::DEVICE) return;
+  of.weights.assign(atom->nmax, 0.0);
+  weights = Weights::COPIED;
+  try {
+    function_on_device->get_weights(of.weights.data(), device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+template <class DeviceType, class Base>
+int ComputeCoordKokkos<DeviceType, Base>::pack_forward_comm(int n, int *atoms, double *buf,
+                                                            int pbc_flag, int *pbc)
+{
+  if (weights == Weights::HOST) return Base::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
+  weights_to_host();
+  return ComputeCoordGPU::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm(int n, int first, double *buf)
+{
+  if (weights == Weights::HOST) {
+    Base::unpack_forward_comm(n, first, buf);
+    return;
+  }
+  weights_to_host();
+  ComputeCoordGPU::unpack_forward_comm(n, first, buf);
+}
+
+template <class DeviceType, class Base>
+int ComputeCoordKokkos<DeviceType, Base>::pack_forward_comm_kokkos(int n, DAT::tdual_int_1d k_list,
+                                                                   DAT::tdual_double_1d &k_buf,
+                                                                   int /*pbc_flag*/, int * /*pbc*/)
+{
+  try {
+    function_on_device->pack(k_list.view_device().data(), n, k_buf.view_device().data(),
+                             device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+  return n;
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(int n, int first,
+                                                                      DAT::tdual_double_1d &k_buf)
+{
+  try {
+    function_on_device->unpack(k_buf.view_device().data(), n, first, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+template <class DeviceType, class Base>
+std::string ComputeCoordKokkos<DeviceType, Base>::too_steep(int row, double s, double slope) const
+{
+  return fmt::format(
+      "{}: the derivative of function {} is {:.3g} at {} = {:.10g}{}, "
+      "above {:.3g}, the limit of precision mixed and single with KOKKOS on a GPU - use precision "
+      "double or device host",
+      name, function->description(), slope, this->words.symbol, s, this->of_atom(row),
+      gpucoord::largest_slope(args->precision));
+}
+
+// Waits for S, and for the numbers of atoms and their f where they are wanted.
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::take_function(Share &share)
+{
+  const auto result = function_on_device->result();
+  if (is_sum_of_function()) share.value = result.value;
+  if (result.bad >= 0) {
+    atomKK->sync(Host, TAG_MASK);
+    const double slope = std::fabs(result.slope_of_bad);
+    share.failed = std::isfinite(slope) && slope > gpucoord::largest_slope(args->precision)
+        ? too_steep(result.bad, result.s_of_bad, result.slope_of_bad)
+        : this->not_finite(result.bad, result.s_of_bad);
+  }
+  if (!share.peratom) return;
+  const std::size_t nlocal = atom->nlocal, columns = gpucoord::peratom_columns(share.want);
+  of.s.resize(nlocal);
+  of.f.resize(nlocal);
+  of.rows.resize(nlocal);
+  std::iota(of.rows.begin(), of.rows.end(), 0);
+  function_on_device->copy_numbers(of.s.data(), of.f.data(), device->stream());
+  for (std::size_t i = 0; i < nlocal; ++i) share.peratom[columns * i] += of.s[i];
+}
+
+template <class DeviceType, class Base> void ComputeCoordKokkos<DeviceType, Base>::atoms_to_host()
+{
+  // engine list looks at bonds, too
+  const bool is_list = args->engine == CoordArguments::Engine::LIST;
+  atomKK->sync(Host, is_list ? ALL_MASK : X_MASK | TAG_MASK | TYPE_MASK | MASK_MASK);
+}
+
+template <class DeviceType, class Base>
+bigint ComputeCoordKokkos<DeviceType, Base>::id_of_bad_atom()
+{
+  atoms_to_host();
+  return this->select_atoms();
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordKokkos<DeviceType, Base>::warn_of_moved_atoms()
+{
+  if (!warned_moved) device->warn_of_moved_atoms(name);
+  warned_moved = true;
+}
+
+template <class DeviceType, class Base> double ComputeCoordKokkos<DeviceType, Base>::memory_usage()
+{
+  return Base::memory_usage() + (on_device() ? static_cast<double>(on_device()->bytes()) : 0.0) +
+      (function_on_device ? static_cast<double>(function_on_device->bytes()) : 0.0);
+}
+
+namespace LAMMPS_NS {
+template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordGPU>;
+template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
+#ifdef LMP_KOKKOS_GPU
+template class ComputeCoordKokkos<LMPHostType, ComputeCoordGPU>;
+template class ComputeCoordKokkos<LMPHostType, ComputeCoordOrientOrder>;
+#endif
+}    // namespace LAMMPS_NS

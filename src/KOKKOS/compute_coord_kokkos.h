@@ -1,0 +1,138 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COMPUTE_COORD_KOKKOS_H
+#define LMP_COMPUTE_COORD_KOKKOS_H
+
+#include "compute_coord_gpu.h"
+#include "gpucoord_device_kokkos.h"
+
+#include "gpucoord/resident_function.h"
+
+#include "kokkos_base.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace LAMMPS_NS {
+
+// The part of KOKKOS styles that does not depend on the numbers of atoms. Base: ComputeCoordGPU or a
+// style that derives from it.
+//
+// Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
+// resident on the GPU: only S and W come to the host, and on one rank not even these before someone
+// asks. LAMMPS may pack numbers of ghost atoms on the host.
+
+template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, public KokkosBase {
+ public:
+  ComputeCoordKokkos(class LAMMPS *, int, char **);
+  void init() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
+  int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
+  void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
+  double memory_usage() override;
+
+  void announce(unsigned want) override;
+  void reneighbored(bool due) override;
+  bool is_resident() const override;
+  bool can_enqueue() const override;
+  gpucoord::DeviceValue enqueue() override;
+  gpucoord::DeviceStream stream() const override;
+  void raise_device_errors(bool has_moved, bool is_not_finite) override;
+  void add_forces(gpucoord::Factor) override;
+  double bytes_copied() const override;
+
+ protected:
+  using Share = typename Base::Share;
+  using Path = typename Base::Path;
+  using Where = typename Base::Where;
+  using Base::args;
+  using Base::atom;
+  using Base::atomKK;
+  using Base::comm;
+  using Base::device_choice;
+  using Base::domain;
+  using Base::error;
+  using Base::force;
+  using Base::function;
+  using Base::groupbit;
+  using Base::groupbit2;
+  using Base::igroup;
+  using Base::lmp;
+  using Base::name;
+  using Base::neighbor;
+  using Base::nowned_a;
+  using Base::nowned_b;
+  using Base::of;
+  using Base::scale;
+  using Base::table;
+  using Base::wanted;
+  using Base::where;
+
+  // The variable on the GPU; null before init().
+  virtual gpucoord::Variable *on_device() const = 0;
+  // Makes it, in init(). May throw DeviceError.
+  virtual void make_on_device() = 0;
+  // Enqueues an evaluation on one rank. May throw DeviceError.
+  virtual void enqueue_evaluation(const gpucoord::Request &) = 0;
+  // Collective. Enqueues an evaluation and the copies of its results. Never throws DeviceError:
+  // share.failed tells.
+  virtual void evaluate_on_device(Share &, const gpucoord::Request &) = 0;
+  // Whether S is the sum of the function over atoms.
+  virtual bool is_sum_of_function() const { return function != nullptr; }
+  virtual gpucoord::DeviceNeighbors neighbors() const { return {}; }
+
+  void atoms_to_host() override;
+  void start_share(Share &) override;
+  void compute_share(Share &) override;
+  bool keeps_gradients(const Share &share) const override
+  {
+    return share.is_for_forces && !(wanted & Base::ON_HOST) && is_resident(share.path) &&
+        !checks_gradients();
+  }
+  std::string data_path(Path) const override;
+  bool is_resident(Path path) const
+  {
+    return uses_gpu && path == Path::CELLS && (!function || function_is_resident);
+  }
+  bool checks_gradients() const;
+  gpucoord::DeviceAtoms rebuild();
+  template <class Work> void attempt(Share &, const Work &) const;
+  void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
+  const int *owners() const { return comm->nprocs == 1 ? function_on_device->owners() : nullptr; }
+  void send_weights();
+  void weights_to_host();
+  void take_function(Share &);
+  std::string too_steep(int row, double s, double slope) const;
+  void warn_of_moved_atoms();
+  bigint id_of_bad_atom();
+  std::string gpu_failure(const char *what) const;
+
+  bool uses_gpu;    // where the engine allows
+  bool warned_moved;
+  bool takes_neighbors;    // those of LAMMPS' list, which is a copy of the pair style's
+  double skin;             // of the run's lists
+  std::shared_ptr<KokkosDevice> device;
+
+  // The function; null: there is none, or the host evaluates it.
+  std::unique_ptr<gpucoord::ResidentFunction> function_on_device;
+  bool function_is_resident;        // where atoms are
+  std::int64_t function_version;    // version of the selected atoms; 0: none are selected
+  std::int64_t owners_version;      // version of the owners of ghost atoms; 0: not found
+  // Location of the weights for pack and unpack: in 'of', on the GPU, or copied from there to 'of'.
+  enum class Weights { HOST, DEVICE, COPIED } weights;
+  std::string failed_to_send;    // why this rank has sent wrong numbers; "": all were right
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
