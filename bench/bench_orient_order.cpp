@@ -10,6 +10,7 @@
 #include "gpucoord/orient_order.h"
 
 #ifdef GPUCOORD_HAS_CUDA
+#include "gpucoord/resident_function.h"
 #include "gpucoord/resident_orient_order.h"
 
 #include <cuda_runtime.h>
@@ -153,6 +154,8 @@ Found time_resident(const gpucoord::SwitchTable &table, const gpucoord::OrientOr
   gpucoord::DeviceExchange exchange;
   exchange.owner = owner;
   const auto order = make_resident_orient_order(table, options, precision);
+  const auto function = make_resident_function(options.function, precision);
+  function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {
     const double found = milliseconds(1, [&] {
@@ -160,7 +163,9 @@ Found time_resident(const gpucoord::SwitchTable &table, const gpucoord::OrientOr
     });
     const auto evaluate = [&](unsigned want) {
       return milliseconds(IN_A_ROW, [&] {
-        order->evaluate(atoms, {want, true}, exchange, nullptr);
+        order->evaluate_first(atoms, 0, exchange, function->s(), nullptr);
+        function->evaluate(nullptr);
+        order->evaluate_second({want, true}, function->dSds(), 1.0, exchange, nullptr);
       });
     };
     const double forces = evaluate(gpucoord::DERIVATIVES),

@@ -24,8 +24,8 @@
 
 namespace LAMMPS_NS {
 
-// The part of KOKKOS styles that does not depend on the numbers of atoms. Base: ComputeCoordGPU or a
-// style that derives from it.
+// The part of KOKKOS styles that does not depend on the numbers of atoms. Base: ComputeCoordGPU or
+// a style that derives from it.
 //
 // Where the GPU computes and all partners are owned or ghost atoms, atoms and gradients are
 // resident on the GPU: only S and W come to the host, and on one rank not even these before someone

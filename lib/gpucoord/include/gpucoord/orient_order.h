@@ -140,8 +140,8 @@ class GPUCOORD_API OrientOrder {
 GPUCOORD_API std::unique_ptr<OrientOrder>
 make_host_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int nthreads);
 
-// Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare copies
-// and evaluate the function. Throws DeviceError, OrientOrderError, AtomFunctionError and
+// Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare
+// copies and evaluate the function. Throws DeviceError, OrientOrderError, AtomFunctionError and
 // std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &,
                                                                  const OrientOrderOptions &,

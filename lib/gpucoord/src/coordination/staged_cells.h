@@ -2,8 +2,8 @@
 // that are resident on the GPU.
 //
 // Pairs are kept as long as the caller's version is the same, types are the same, and no atom has
-// moved by half the skin. Otherwise they are found again before the evaluation, or the evaluation is
-// repeated.
+// moved by half the skin. Otherwise they are found again before the evaluation, or the evaluation
+// is repeated.
 
 #ifndef GPUCOORD_STAGED_CELLS_H
 #define GPUCOORD_STAGED_CELLS_H

@@ -91,8 +91,8 @@ namespace {
     }
 
    private:
-    // Copies positions, and finds pairs where those of the last evaluation are not valid. Waits: the
-    // evaluation cannot be repeated later, because other ranks take part in its exchanges.
+    // Copies positions, and finds pairs where those of the last evaluation are not valid. Waits:
+    // the evaluation cannot be repeated later, because other ranks take part in its exchanges.
     void find_pairs(const CellsInput &in)
     {
       const bool has_pairs = staged.update(in, stream);
