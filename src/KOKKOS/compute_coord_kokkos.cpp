@@ -189,19 +189,6 @@ std::string ComputeCoordKokkos<DeviceType, Base>::gpu_failure(const char *what) 
                      name, comm->me, atom->nlocal, atom->nghost, what);
 }
 
-// Runs work unless this rank has failed.
-template <class DeviceType, class Base>
-template <class Work>
-void ComputeCoordKokkos<DeviceType, Base>::attempt(Share &share, const Work &work) const
-{
-  if (!share.failed.empty()) return;
-  try {
-    work();
-  } catch (const gpucoord::DeviceError &e) {
-    share.failed = gpu_failure(e.what());
-  }
-}
-
 // Finds the pairs, unless they are those of the present neighbor lists; returns the atoms.
 template <class DeviceType, class Base>
 gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()

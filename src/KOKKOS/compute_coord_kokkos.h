@@ -106,7 +106,16 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   }
   bool checks_gradients() const;
   gpucoord::DeviceAtoms rebuild();
-  template <class Work> void attempt(Share &, const Work &) const;
+  // Runs work unless this rank has failed.
+  template <class Work> void attempt(Share &share, const Work &work) const
+  {
+    if (!share.failed.empty()) return;
+    try {
+      work();
+    } catch (const gpucoord::DeviceError &e) {
+      share.failed = gpu_failure(e.what());
+    }
+  }
   void begin_function(const gpucoord::DeviceAtoms &, std::int64_t version);
   const int *owners() const { return comm->nprocs == 1 ? function_on_device->owners() : nullptr; }
   void send_weights();

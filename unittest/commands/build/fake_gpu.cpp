@@ -12,6 +12,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/map_far.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/orient_order.h"
 #include "gpucoord/potential_map.h"
 
 #include <mpi.h>
@@ -137,6 +138,28 @@ namespace {
     Evaluations evaluations;
   };
 
+  class FakeOrientOrder : public OrientOrder {
+   public:
+    explicit FakeOrientOrder(std::unique_ptr<OrientOrder> host_in) : host(std::move(host_in)) {}
+
+    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
+                               const OrderNumbers &numbers) override
+    {
+      evaluations.count();
+      return host->evaluate(in, want, peratom, numbers);
+    }
+    void take_part(const OrientOrderInput &in, unsigned want) override
+    {
+      host->take_part(in, want);
+    }
+    int exchange_columns() const override { return host->exchange_columns(); }
+    std::size_t bytes() const override { return host->bytes(); }
+
+   private:
+    std::unique_ptr<OrientOrder> host;
+    Evaluations evaluations;
+  };
+
   class FakeMap : public PotentialMap {
    public:
     explicit FakeMap(std::unique_ptr<PotentialMap> host_in) : host(std::move(host_in)) {}
@@ -208,6 +231,15 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
 {
   start(device);
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
+}
+
+std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &table,
+                                                    const OrientOrderOptions &options,
+                                                    Precision precision, int device, int nthreads)
+{
+  start(device);
+  return std::make_unique<FakeOrientOrder>(
+      make_host_orient_order(table, options, precision, nthreads));
 }
 
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,

@@ -87,7 +87,6 @@ ARGUMENTS = [
     (f"{GOOD} norm [max]", "Unknown compute coord/orientorder norm option: max - known are sum, mean"),
     (f"{GOOD} precision [half]", "Unknown compute coord/orientorder precision option: half - known are mixed, double, single"),
     (f"{GOOD} device [gpu]", "Unknown compute coord/orientorder device option: gpu - known are auto, cuda, host"),
-    (f"{GOOD} device [cuda]", "Compute coord/orientorder device cuda is not supported yet - use device host"),
     (f"{GOOD} check [0] 1e-8", "Compute coord/orientorder check interval is 0 but must be a number of evaluations > 0"),
     (f"{GOOD} check 1 [0]", "Compute coord/orientorder check tolerance is 0 but must be > 0"),
     (f"{GOOD} check 1 [x]", "Compute coord/orientorder check tolerance must be a number, not 'x'"),

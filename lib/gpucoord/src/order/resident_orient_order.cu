@@ -2,8 +2,8 @@
 //
 // The passes are those of orient_order_host.cpp. Between them, rows of order numbers
 // (order_arguments_cuda.h) of atoms become those of points, so that kernels find them by the number
-// of a partner. Kernels of this file: one thread per atom or row, 256 threads per block, no shared
-// memory but that of sum_rows, one block per column.
+// of a partner. Kernels of this file: 256 threads per block, one thread per atom, row or number, no
+// shared memory but that of sum_rows.
 
 #include "gpucoord/resident_orient_order.h"
 
@@ -12,7 +12,6 @@
 
 #include "../gpu/buffers.h"
 #include "../gpu/staging.h"
-#include "../gpu/warp_reduction.cuh"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/resident_pairs.h"
 #include "../pairs/row_outputs.cuh"
@@ -70,20 +69,33 @@ namespace {
     row[size + 1] = order == OrderKind::DOT ? static_cast<Real>(own * value[i]) : Real(0);
   }
 
-  // Sums of the columns of all rows, in an order that depends on n alone. A block for each column.
+  constexpr int SUM_BLOCKS = 128;
+
+  // Sums of the columns of rows, [blocks][stride], in an order that depends on n alone. Adjacent
+  // threads take adjacent numbers.
   template <class Real>
-  __global__ void sum_rows(const Real *numbers, int n, int stride, double *total)
+  __global__ void sum_rows(const Real *numbers, int n, int stride, double *sums)
   {
-    __shared__ double of_warp[THREADS / 32];
+    __shared__ double of_threads[THREADS];
+    const int rows_at_once = THREADS / stride, first = threadIdx.x / stride,
+              column = threadIdx.x % stride;
     double sum = 0.0;
-    for (int i = threadIdx.x; i < n; i += THREADS)
-      sum += numbers[static_cast<std::size_t>(stride) * i + blockIdx.x];
-    sum = add_warp(sum);
-    if (threadIdx.x % 32 == 0) of_warp[threadIdx.x / 32] = sum;
+    if (first < rows_at_once)
+      for (int i = blockIdx.x * rows_at_once + first; i < n; i += gridDim.x * rows_at_once)
+        sum += numbers[static_cast<std::size_t>(stride) * i + column];
+    of_threads[threadIdx.x] = sum;
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    for (int w = 1; w < THREADS / 32; ++w) sum += of_warp[w];
-    total[blockIdx.x] = sum;
+    if (first != 0) return;
+    for (int k = 1; k < rows_at_once; ++k) sum += of_threads[k * stride + column];
+    sums[blockIdx.x * stride + column] = sum;
+  }
+
+  // One thread for each column.
+  __global__ void add_sums(const double *sums, int stride, double *total)
+  {
+    double sum = 0.0;
+    for (int k = 0; k < SUM_BLOCKS; ++k) sum += sums[k * stride + threadIdx.x];
+    total[threadIdx.x] = sum;
   }
 
   // GLOBAL: S, and lambda/N with its product with q, from the sums of s Y and of s.
@@ -163,6 +175,7 @@ namespace {
       arg.order = order;
       arg.floor = smallest_norm(precision);
       total.reserve(1);
+      sums_of_blocks.reserve(SUM_BLOCKS * stride);
       sums_of_rows.reserve(size + 1);
       sums_host.reserve(size + 1);
       uniform.reserve(stride);
@@ -188,8 +201,13 @@ namespace {
       known_version = 0;    // stays 0 if an exception is thrown
       nlocal = atoms.nlocal;
       nall = atoms.nall;
-      numbers.reserve(static_cast<std::size_t>(stride) * nall);
-      if (order == OrderKind::AVERAGE) means.reserve(static_cast<std::size_t>(stride) * nall);
+      const std::size_t n = static_cast<std::size_t>(stride) * nall;
+      numbers.reserve(n);
+      clear(numbers.data(), n, stream);    // of ghosts: also what no exchange sets
+      if (order == OrderKind::AVERAGE) {
+        means.reserve(n);
+        clear(means.data(), n, stream);
+      }
       weight.reserve(nlocal);
       if (has_norm()) norm.reserve(nlocal);
       known_version = version;
@@ -468,9 +486,11 @@ namespace {
 
     void find_global(const DeviceExchange &exchange, cudaStream_t stream)
     {
-      sum_rows<<<size + 1, THREADS, 0, stream>>>(numbers.data(), nlocal, stride,
-                                                 sums_of_rows.data());
+      sum_rows<<<SUM_BLOCKS, THREADS, 0, stream>>>(numbers.data(), nlocal, stride,
+                                                   sums_of_blocks.data());
       check(cudaGetLastError(), "launching sum_rows");
+      add_sums<<<1, size + 1, 0, stream>>>(sums_of_blocks.data(), stride, sums_of_rows.data());
+      check(cudaGetLastError(), "launching add_sums");
       if (exchange.reduce) {
         copy(sums_host.data(), sums_of_rows.data(), size + 1, stream);
         wait(stream);
@@ -560,7 +580,7 @@ namespace {
     DeviceBuffer<Real> numbers, means, of_points, back_of_points;
     Real *sent = nullptr;    // the numbers of atoms that are being exchanged
     DeviceBuffer<Real> weight, norm, direct, uniform;
-    DeviceBuffer<double> sums_of_rows, value_of_all, sums, block_sums;
+    DeviceBuffer<double> sums_of_blocks, sums_of_rows, value_of_all, sums, block_sums;
     DeviceBuffer<double> packed;      // numbers of ghosts from or for the host
     DeviceBuffer<float> gradients;    // [3][rows]
     DeviceBuffer<WarpSums> total;
