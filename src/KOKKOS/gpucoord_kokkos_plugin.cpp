@@ -18,6 +18,7 @@
 
 // clang-format off
 #include "compute_coord_gpu_kokkos.h"
+#include "compute_coord_orientorder_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_coord_plumed_kokkos.h"
@@ -67,6 +68,9 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
   plugin.style = "compute";
   plugin.info = "GPUCOORD coordination number, KOKKOS, v0.1";
 #include "compute_coord_gpu_kokkos.h"
+
+  plugin.info = "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1";
+#include "compute_coord_orientorder_kokkos.h"
 
   plugin.info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

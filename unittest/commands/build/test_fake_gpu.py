@@ -25,8 +25,9 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "potential/grid"), ("pair", "coord"),
-                                                   ("pair", "multisite"), ("fix", "coord/bias")) for name in coordtest.names_of(style)]
+        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "coord/orientorder"), ("compute", "potential/grid"),
+                                                   ("pair", "coord"), ("pair", "multisite"), ("fix", "coord/bias"))
+                  for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
     def check_stops(self, cases):
@@ -115,6 +116,25 @@ class FakeGPU(WithFakeGPUs):
         host = (r"Compute coord/gpu c: rank 1 failed with \d+ owned atoms of the groups and \d+ ghost atoms: out of "
                 "memory - use more ranks or a smaller dmax")
         cases.append((CUDA + "run 4\n", 2, {"FAKE_GPUS": "1", "FAKE_FAILS": "0,2", "FAKE_NO_MEMORY": "1"}, host))
+        self.check_stops(cases)
+
+    def test_order_parameters(self):
+        """Other ranks wait for the numbers of a rank that fails."""
+        script = "compute c all coord/orientorder order {} switch cubic d0 2.6 dmax 3.0 precision double device cuda\n" \
+                 "thermo_style custom step c_c c_c[1]\nrun 4\n"
+        name = "Compute coord/orientorder"
+        output = run(self.load + SYSTEM + script.format("dot"), 2, FAKE_GPUS="1")
+        self.assertRegex(output, rf"\n{name} c: cuda \(Fake, device 0, 2 ranks share it\), precision double, engine cells, {OWNED} copied "
+                                 "to the GPU at every evaluation, S of 2 ranks added up by MPI\n")
+        cases = [(script.format("local"), 2, {"FAKE_GPUS": "1,0"},
+                  f"{name} device cuda: rank 1 has no GPU: {{fake}} none - use device host or device auto"),
+                 (script.format("local"), 2, {"FAKE_GPUS": "1", "FAKE_INIT": "0,1"},
+                  f"{name} c: the GPU of rank 1 cannot be used: {{fake}} busy - use device host")]
+        message = rf"{name} c: rank {{}} failed with \d+ owned atoms of the groups and \d+ ghost atoms: {{{{fake}}}} out of memory: " \
+                  "3 GB asked, 1 GB free - use device host, more GPUs or fewer ranks per GPU"
+        for order in "local", "local function max 0.1", "average", "dot", "connections rational 0.5", "global":
+            for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
+                cases.append((script.format(order), ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
         self.check_stops(cases)
 
     def test_check_of_gradients(self):
