@@ -3,8 +3,8 @@
 on the GPU.
 
 The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, neighbor
-lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu
-with norm mean; the bias is weak and close to the current S. Runs without and with each bias take
+lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu or
+coord/orientorder with norm mean; the bias is weak and close to the current S. Runs without and with each bias take
 turns in one process, in alternating order, so that both meet the same clocks and the same drift.
 The numbers are medians of LAMMPS' own times. The numbers of the other program are constants,
 measured in the melt of 256,000 atoms on one H200.
@@ -140,8 +140,10 @@ Special Bonds
 3 1 2
 """
 
-RATIONAL = "switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
+RATIONAL = "coord/gpu switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
 FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # counts half of the atoms
+Q6 = "coord/orientorder l 6 switch cubic d0 1.2 dmax 1.5 norm mean order "
+ORDERS = "local", "average", "dot"
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
@@ -195,7 +197,8 @@ def systems(scale):
         melt(20, 2000,
              Case("harmonic", limit=added),
              Case("harmonic of an expression", (HARMONIC,), expression="s+1e-9*s^2", over=0.01),
-             Case("harmonic, function more_than", limit=added, variable=FUNCTION)),
+             Case("harmonic, function more_than", limit=added, variable=FUNCTION),
+             *(Case(f"harmonic, q6 {order}", limit=(None, 0.08), variable=Q6 + order) for order in ORDERS)),
         melt(40, 400,
              Case("harmonic", limit=times),
              Case("linear", (LINEAR,)),
@@ -205,19 +208,20 @@ def systems(scale):
              Case("harmonic", limit=added, group="cube", peer="271; 39 with a pair list")),
         melt(63, 200,
              Case("harmonic", limit=times),
-             Case("harmonic, function more_than", limit=(None, 0.5), variable=FUNCTION)),
+             Case("harmonic, function more_than", limit=(None, 0.5), variable=FUNCTION),
+             *(Case(f"harmonic, q6 {order}", limit=(2.0, None), variable=Q6 + order) for order in ORDERS)),
         # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU.
         # Its times scatter by more than the limit.
         System("SPC/Fw water", water, steps_of(200, scale), (
             Case("harmonic", ("harmonic k 10 s0 $(v_s+0.5)",), (None, 0.04), "na",
-                 "group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), turns=20))
+                 "coord/gpu group2 ow switch cubic d0 2.9 dmax 3.5 norm mean"),), turns=20))
 
 
 def script_of(system):
     def define(number, case):
         """Define $(v_n) and $(v_s): the number of atoms of the group, and S after the setup."""
         return [f"variable n equal count({case.group})", f"variable s equal v_s{number}",
-                f"compute cv {case.group} coord/gpu {case.variable} precision {case.precision}",
+                f"compute cv {case.group} {case.variable} precision {case.precision}",
                 *([f'compute e all coord/custom "{case.expression}" s c_cv'] if case.expression else []),
                 *(f"fix b{k} all coord/bias c_{'e' if case.expression else 'cv'} {words}"
                   for k, words in enumerate(case.fixes))]
@@ -227,7 +231,7 @@ def script_of(system):
 
     lines = [system.setup, f"thermo {system.steps}"]
     for number, case in enumerate(system.cases):
-        lines += [f"compute cv {case.group} coord/gpu {case.variable}", "thermo_style custom step c_cv", "run 0",
+        lines += [f"compute cv {case.group} {case.variable}", "thermo_style custom step c_cv", "run 0",
                   f"variable s{number} equal $(c_cv)", "thermo_style one", "uncompute cv"]
     for turn in range(system.turns + 1):
         for number, case in enumerate(system.cases):
