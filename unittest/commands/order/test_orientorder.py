@@ -222,7 +222,8 @@ class Ranks(unittest.TestCase):
                   "dump d all custom 1 dump id x y z " + " ".join(f"c_{name}[*]" for name in computes),
                   "dump_modify d format float %.17g sort id", f"run {steps}"]
         run = coordtest.run_lammps(script, ranks, threads)
-        self.threads = int(re.search(r"(\d+) threads? per rank", run.text).group(1))
+        said = re.search(r"(\d+) threads? per rank", run.text)    # a GPU does not say
+        self.threads = int(said.group(1)) if said else None
         frames = dumptest.read_dump(run.path("dump"))
         return run.tables[0], [{name: np.column_stack([frame.columns[f"c_{name}[{k}]"] for k in range(1, 6)])
                                 for name in computes} for frame in frames]
@@ -271,7 +272,8 @@ class Ranks(unittest.TestCase):
             runs = []
             for threads, first in ((1, []), (3, []), *((1, [line]) for line in package)):
                 runs.append(self.run_on(TILTED, 1, more=f" precision {precision}", threads=threads, first=first))
-                self.assertEqual(self.threads, 3 if first else threads)
+                if coordtest.DEVICE == "host":
+                    self.assertEqual(self.threads, 3 if first else threads)
             (table, frames), *others = runs
             for other_table, other_frames in others:
                 for name, column in table.items():
@@ -384,7 +386,7 @@ class Output(unittest.TestCase):
     def test_setup_line(self):
         script = Alone.script(None, "order connections rational 0.5 nn 12 mm 24 switch cubic d0 1.2 dmax 1.5 device host")
         run = coordtest.run_lammps(script)
-        self.assertRegex(run.text, r"Compute coord/orientorder c: host \(.*\), precision mixed, engine cells, owned and ghost atoms"
+        self.assertRegex(run.text, r"Compute coord/orientorder c: host \(.*\), precision mixed, engine cells, owned and ghost atoms.*"
                          r"\n  switch cubic .*\n  at dmax = 1.5: .*\n  q6 connections rational .*, function sum\n")
 
     def test_extensive(self):

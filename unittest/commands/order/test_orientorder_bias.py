@@ -170,7 +170,7 @@ class WHat(unittest.TestCase):
                     found, expected = (column for name, column in frame.columns.items() if name[:2] in ("c_", "f_"))
                     np.testing.assert_array_equal(found, expected)
                     self.assertEqual(np.count_nonzero(expected), len(expected))
-            np.testing.assert_array_equal(*forces)
+            coordtest.assert_same_bits(*map(np.array, forces), "forces")
 
 
 class Runs(unittest.TestCase):

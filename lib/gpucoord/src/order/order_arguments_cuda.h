@@ -1,8 +1,7 @@
 // Part of GPUCOORD, GPL-2.0. Arguments of the kernels of order parameters.
 //
 // A row of order numbers has 2 l + 1 real harmonics (harmonics.h), then further numbers, padded to
-// order_stride(l), a multiple of 4. Kernels write the rows of atoms, and read those of points:
-// Points::get_rows().
+// order_stride(l), a multiple of 4. Kernels write the rows of atoms, and read those of points.
 
 #ifndef GPUCOORD_ORDER_ARGUMENTS_CUDA_H
 #define GPUCOORD_ORDER_ARGUMENTS_CUDA_H

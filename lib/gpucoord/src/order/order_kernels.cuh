@@ -71,7 +71,7 @@ __device__ void for_each_bond(const OrderArguments<Real> &arg, const RowPlace &a
     Point next = points[number.x];
     for_each_of_four(left, [&](int k) {
       const Point partner = next;
-      next = points[part(number, min(k + 1, FOUR - 1))];
+      if (k + 1 < min(left, FOUR)) next = points[part(number, k + 1)];
       work(bond_to(atom, partner, unit, per_unit), part(number, k), element, k);
     });
   }

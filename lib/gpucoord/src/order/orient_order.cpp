@@ -57,7 +57,8 @@ int number_of_exchanges(const OrientOrderOptions &options, unsigned want)
 }
 
 void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
-                            const OrientOrderInput &in, unsigned want, const int (&columns)[3])
+                            const OrientOrderInput &in, unsigned want,
+                            const OrderExchanges &exchanges)
 {
   std::vector<double> zeros;
   int number = 0;
@@ -75,11 +76,13 @@ void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFu
     reduce(zeros.data(), 2 * options.l + 2, AtomFunction::Reduction::SUM);
     return;
   }
-  if (uses_q_of_partners(options.order)) forward(columns[0]);
+  if (uses_q_of_partners(options.order)) forward(exchanges.columns[0]);
   function.evaluate(0, nullptr, nullptr, nullptr, reduce, 1);
   if (!has_second) return;
-  if (uses_q_of_partners(options.order)) forward(columns[1]);
-  forward(columns[2]);
+  double largest = 0.0;
+  if (exchanges.shares_a_unit) reduce(&largest, 1, AtomFunction::Reduction::MAX);
+  if (uses_q_of_partners(options.order)) forward(exchanges.columns[1]);
+  forward(exchanges.columns[2]);
 }
 
 void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat, int nthreads)

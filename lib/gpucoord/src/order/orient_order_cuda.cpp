@@ -30,8 +30,8 @@ namespace {
     CudaOrientOrder(const SwitchTable &table, const OrientOrderOptions &options_in,
                     Precision precision, int nthreads_in) :
         options(options_in),
-        is_global(options.order == OrderKind::GLOBAL), nthreads(std::max(1, nthreads_in)),
-        floor(smallest_norm(precision)), function(options.function),
+        is_global(options.order == OrderKind::GLOBAL), has_unit(precision != Precision::DOUBLE),
+        nthreads(std::max(1, nthreads_in)), floor(smallest_norm(precision)), function(options.function),
         engine(make_resident_orient_order(table, options, precision)),
         staged(table.ntypes() > 0, nthreads)
     {
@@ -69,7 +69,7 @@ namespace {
       if (is_global)
         result.value = first.value;
       else
-        unit = evaluate_function(in, result);
+        unit = evaluate_function(in, want, result);
       write(in.cells.a, numbers, want, peratom);
       if (want & (DERIVATIVES | VIRIAL)) {
         engine->evaluate_second({want}, w.device.data(), unit, exchange, stream);
@@ -86,7 +86,8 @@ namespace {
     void take_part(const OrientOrderInput &in, unsigned want) override
     {
       const int columns = exchange_columns();
-      make_missing_exchanges(nmade, options, function, in, want, {columns, columns, columns});
+      make_missing_exchanges(nmade, options, function, in, want,
+                             {{columns, columns, columns}, has_unit});
       nmade = 0;
     }
 
@@ -144,25 +145,33 @@ namespace {
       ++nmade;
     }
 
-    // Evaluates f, and enqueues the copy of dS/dv. Returns the unit of these weights.
-    double evaluate_function(const OrientOrderInput &in, OrientOrderResult &result)
+    // Evaluates f, and enqueues the copy of dS/dv, if it is wanted. Returns the unit of these
+    // weights.
+    double evaluate_function(const OrientOrderInput &in, unsigned want, OrientOrderResult &result)
     {
       const int n = in.cells.a.nowned, nlocal = staged.atoms().nlocal;
       f.resize(n);
       slope.resize(n);
-      const auto sum = function.evaluate(
-          n, v.pinned.data(), f.data(), slope.data(),
-          [&](double *numbers, int count, AtomFunction::Reduction by) {
-            reduce(in, numbers, count, by);
-          },
-          nthreads);
+      const auto reduce_all = [&](double *numbers, int count, AtomFunction::Reduction by) {
+        reduce(in, numbers, count, by);
+      };
+      const auto sum =
+          function.evaluate(n, v.pinned.data(), f.data(), slope.data(), reduce_all, nthreads);
       result.value = sum.value;
-      if (sum.bad >= 0) {
-        result.bad = in.cells.a.index[sum.bad];
-        result.order_of_bad = v.pinned[sum.bad];
+      for (int k = 0; k < n && sum.bad >= 0; ++k) {
+        if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
+        const int row = in.cells.a.index[k];
+        if (result.bad >= 0 && result.bad < row) continue;
+        result.bad = row;
+        result.order_of_bad = v.pinned[k];
       }
-      double unit = unit_of(slope.data(), n, nthreads);
-      if (unit == 0.0 || !std::isfinite(unit)) unit = 1.0;
+      double unit = 1.0;
+      if (!(want & (DERIVATIVES | VIRIAL))) return unit;
+      if (has_unit) {    // the same on all ranks, which exchange numbers in it
+        double largest = unit_of(slope.data(), n, nthreads);
+        reduce_all(&largest, 1, AtomFunction::Reduction::MAX);
+        if (largest > 0.0 && std::isfinite(largest)) unit = largest;
+      }
       send(w, nlocal, stream, [&](std::size_t begin, std::size_t end) {
         for (std::size_t k = begin; k < end; ++k)
           w.pinned[k] = k < static_cast<std::size_t>(n) ? slope[k] / unit : 0.0;
@@ -206,6 +215,7 @@ namespace {
 
     const OrientOrderOptions options;
     const bool is_global;
+    const bool has_unit;    // weights are divided by a power of two near the largest, to fit a float
     const int nthreads;
     const double floor;
     AtomFunction function;

@@ -122,7 +122,7 @@ namespace {
     void take_part(const OrientOrderInput &in, unsigned want) override
     {
       make_missing_exchanges(nmade, options, function, in, want,
-                             {size, columns_of_back(), size + 1});
+                             {{size, columns_of_back(), size + 1}, false});
       nmade = 0;
     }
 

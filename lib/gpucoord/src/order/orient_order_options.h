@@ -15,10 +15,15 @@ constexpr bool uses_q_of_partners(OrderKind order)
   return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
 }
 
-// Makes the exchanges of an evaluation after the first nmade ones, with zeros. columns: of those of
-// passes 2, 3 and 4.
+// The exchanges of a backend.
+struct OrderExchanges {
+  int columns[3];        // before passes 2, 3 and 4
+  bool shares_a_unit;    // the largest weight over all ranks, after the function
+};
+
+// Makes the exchanges of an evaluation after the first nmade ones, with zeros.
 void make_missing_exchanges(int nmade, const OrientOrderOptions &, AtomFunction &,
-                            const OrientOrderInput &, unsigned want, const int (&columns)[3]);
+                            const OrientOrderInput &, unsigned want, const OrderExchanges &);
 
 }    // namespace gpucoord
 

@@ -35,23 +35,58 @@ namespace {
     return static_cast<unsigned>((n + THREADS - 1) / THREADS);
   }
 
-  // LOCAL: from q to lambda/N, and its product with q. AVERAGE: from the mean to dS/dq of it over
-  // 1 + N, and its product with the mean. fours: elements of a row; slope: dS/dv.
+  // LOCAL: from q to lambda/N, and its product with q in element 'size'. AVERAGE: from the mean to
+  // dS/dq of it over 1 + N, and its product with the mean.
+  template <class Real> struct RowScale {
+    OrderKind order;
+    int size;
+    double floor;
+    const double *value, *slope;    // v and dS/dv
+    const Real *weight;             // N
+
+    __device__ Four<Real> operator()(std::int64_t atom, int part, Four<Real> four) const
+    {
+      const double v = value[atom],
+                   over = order == OrderKind::AVERAGE ? 1.0 + weight[atom] : weight[atom];
+      const double factor = v > floor && over != 0.0 ? slope[atom] / (v * over) : 0.0;
+      for (int k = 0; k < 4; ++k)
+        four.v[k] = static_cast<Real>(factor * (4 * part + k == size ? v * v : four.v[k]));
+      return four;
+    }
+  };
+  struct NoScale {
+    template <class Real> __device__ Four<Real> operator()(std::int64_t, int, Four<Real> four) const
+    {
+      return four;
+    }
+  };
+
+  // fours: elements of a row.
   template <class Real>
-  __global__ void scale_rows(OrderKind order, Four<Real> *rows, std::int64_t n, int fours, int size,
-                             double floor, const double *value, const double *slope,
-                             const Real *weight)
+  __global__ void scale_rows(Four<Real> *rows, std::int64_t n, int fours,
+                             const __grid_constant__ RowScale<Real> scale)
+  {
+    const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
+    if (t < n * fours) rows[t] = scale(t / fours, static_cast<int>(t % fours), rows[t]);
+  }
+
+  // Rows of atoms to those of points: to[point] = scale(from[atom]), or 0 from point n_of_a on.
+  // row_of: null: the first rows; owner: as in DeviceExchange.
+  template <class Real, class Scale>
+  __global__ void copy_rows(const Four<Real> *from, int fours, const int *row_of, const int *owner,
+                            int n_of_a, std::int64_t n, const __grid_constant__ Scale scale,
+                            Four<Real> *to)
   {
     const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
     if (t >= n * fours) return;
-    const std::int64_t i = t / fours;
-    const int first = 4 * static_cast<int>(t % fours);
-    const double v = value[i], over = order == OrderKind::AVERAGE ? 1.0 + weight[i] : weight[i];
-    const double factor = v > floor && over != 0.0 ? slope[i] / (v * over) : 0.0;
-    Four<Real> four = rows[t];
-    for (int k = 0; k < 4; ++k)
-      four.v[k] = static_cast<Real>(factor * (first + k == size ? v * v : four.v[k]));
-    rows[t] = four;
+    const auto k = static_cast<int>(t / fours), part = static_cast<int>(t % fours);
+    Four<Real> four = {};
+    if (k < n_of_a) {
+      int row = row_of ? row_of[k] : k;
+      if (owner) row = owner[row];
+      four = scale(row, part, from[static_cast<std::int64_t>(row) * fours + part]);
+    }
+    to[t] = four;
   }
 
   // DOT and CONNECTIONS: what pass 3 needs of the partners, behind u. An atom without partners has
@@ -203,11 +238,7 @@ namespace {
       nall = atoms.nall;
       const std::size_t n = static_cast<std::size_t>(stride) * nall;
       numbers.reserve(n);
-      clear(numbers.data(), n, stream);    // of ghosts: also what no exchange sets
-      if (order == OrderKind::AVERAGE) {
-        means.reserve(n);
-        clear(means.data(), n, stream);
-      }
+      if (order == OrderKind::AVERAGE) means.reserve(n);
       weight.reserve(nlocal);
       if (has_norm()) norm.reserve(nlocal);
       known_version = version;
@@ -229,11 +260,7 @@ namespace {
       clear_errors();
       wanted = VALUE;
       is_reported = false;
-      const std::size_t size_of_numbers = static_cast<std::size_t>(stride) * nlocal;
-      clear(numbers.data(), size_of_numbers, stream);
-      clear(v, nlocal, stream);
-      clear(weight.data(), nlocal, stream);
-      clear(total.data(), 1, stream);
+      clear_others(v, stream);
       pairs->update(atoms, positions, stream);
       take_pairs();
       arg.value = v;
@@ -250,7 +277,6 @@ namespace {
       send(numbers, exchange, of_points, stream);
       arg.of_points = of_points.data();
       if (order == OrderKind::AVERAGE) {
-        clear(means.data(), size_of_numbers, stream);
         arg.numbers = means.data();
         if (has_rows) launchers.average(arg, stream);
         return;
@@ -267,9 +293,12 @@ namespace {
       if (uses_q_of_partners(order))
         find_lambda(w, exchange, stream);
       else if (order == OrderKind::LOCAL)
-        scale(numbers, w, stream);
-      if (order != OrderKind::GLOBAL) send(numbers, exchange, of_points, stream);
-      if (has_rows) sum_forces(request, unit, stream);
+        send_scaled(numbers, w, exchange, of_points, stream);
+      if (uses_q_of_partners(order)) send(numbers, exchange, of_points, stream);
+      if (has_rows)
+        sum_forces(request, unit, stream);
+      else
+        clear(total.data(), 1, stream);
     }
 
     DeviceValue device_value() const override
@@ -436,35 +465,57 @@ namespace {
                       of_ds.data(),           of_product.data(),      of_slope.data()};
     }
 
+    // Kernels write the numbers of atoms with rows. Those of other atoms stay 0 until the next
+    // rebuild.
+    void clear_others(double *v, cudaStream_t stream)
+    {
+      if (v == cleared_v && pairs->nrebuilds() == cleared_at) return;
+      const std::size_t n = static_cast<std::size_t>(stride) * nall;
+      clear(numbers.data(), n, stream);
+      if (order == OrderKind::AVERAGE) clear(means.data(), n, stream);
+      clear(v, nlocal, stream);
+      clear(weight.data(), nlocal, stream);
+      cleared_v = v;
+      cleared_at = pairs->nrebuilds();
+    }
+
     // Brings the rows of atoms to all points.
+    template <class Scale = NoScale>
     void send(DeviceBuffer<Real> &from, const DeviceExchange &exchange, DeviceBuffer<Real> &to,
-              cudaStream_t stream)
+              cudaStream_t stream, const Scale &scale = {})
     {
       sent = from.data();
       if (!exchange.owner) exchange.forward();
       const Points &points = pairs->points();
       to.reserve(static_cast<std::size_t>(stride) * points.size());
-      points.get_rows(from.data(), stride, exchange.owner, pairs->npoints_of_a(), to.data(),
-                      stream);
+      if (points.size() == 0) return;
+      const int fours = stride / 4;
+      copy_rows<<<blocks_of(static_cast<std::int64_t>(points.size()) * fours), THREADS, 0,
+                  stream>>>(reinterpret_cast<const Four<Real> *>(from.data()), fours,
+                            points.row_of(), exchange.owner, pairs->npoints_of_a(), points.size(),
+                            scale, reinterpret_cast<Four<Real> *>(to.data()));
+      check(cudaGetLastError(), "launching copy_rows");
     }
 
-    // To lambda/N, or dS/dq of the mean over 1 + N.
-    void scale(DeviceBuffer<Real> &rows, const double *w, cudaStream_t stream)
+    // The same, scaled. On one rank, only the rows of points are.
+    void send_scaled(DeviceBuffer<Real> &from, const double *w, const DeviceExchange &exchange,
+                     DeviceBuffer<Real> &to, cudaStream_t stream)
     {
-      if (nlocal == 0) return;
+      const RowScale<Real> scale = {order, size, arg.floor, arg.value, w, weight.data()};
+      if (exchange.owner) return send(from, exchange, to, stream, scale);
       const int fours = stride / 4;
-      scale_rows<<<blocks_of(static_cast<std::int64_t>(nlocal) * fours), THREADS, 0, stream>>>(
-          order, reinterpret_cast<Four<Real> *>(rows.data()), nlocal, fours, size, arg.floor,
-          arg.value, w, weight.data());
+      if (nlocal > 0)
+        scale_rows<<<blocks_of(static_cast<std::int64_t>(nlocal) * fours), THREADS, 0, stream>>>(
+            reinterpret_cast<Four<Real> *>(from.data()), nlocal, fours, scale);
       check(cudaGetLastError(), "launching scale_rows");
+      send(from, exchange, to, stream);
     }
 
     // Pass 3.
     void find_lambda(const double *w, const DeviceExchange &exchange, cudaStream_t stream)
     {
       if (order == OrderKind::AVERAGE) {
-        scale(means, w, stream);
-        send(means, exchange, back_of_points, stream);
+        send_scaled(means, w, exchange, back_of_points, stream);
         arg.back = back_of_points.data();
       } else {
         if (nlocal > 0)
@@ -579,6 +630,9 @@ namespace {
     // [nall][stride] of atoms: q, or u, or lambda/N; the mean of AVERAGE. [points][stride]
     DeviceBuffer<Real> numbers, means, of_points, back_of_points;
     Real *sent = nullptr;    // the numbers of atoms that are being exchanged
+    // clear_others()
+    double *cleared_v = nullptr;
+    std::int64_t cleared_at = 0;    // ResidentPairs::nrebuilds()
     DeviceBuffer<Real> weight, norm, direct, uniform;
     DeviceBuffer<double> sums_of_blocks, sums_of_rows, value_of_all, sums, block_sums;
     DeviceBuffer<double> packed;      // numbers of ghosts from or for the host

@@ -6,7 +6,6 @@
 #include "points.h"
 
 #include "../gpu/early_launch.cuh"
-#include "../gpu/four.cuh"
 #include "../gpu/positions.cuh"
 #include "class_functions_cuda.h"
 #include "partner_search.cuh"
@@ -120,23 +119,6 @@ namespace {
     check(cudaGetLastError(), "launching write_weights");
   }
 
-  // fours: elements of four numbers in a row.
-  template <class Real>
-  __global__ void write_rows(const Four<Real> *from, int fours, const int *row_of, const int *owner,
-                             int n_of_a, std::int64_t n, Four<Real> *to)
-  {
-    const std::int64_t t = blockIdx.x * static_cast<std::int64_t>(THREADS) + threadIdx.x;
-    if (t >= n * fours) return;
-    const auto k = static_cast<int>(t / fours), part = static_cast<int>(t % fours);
-    Four<Real> four = {};
-    if (k < n_of_a) {
-      int row = row_of ? row_of[k] : k;
-      if (owner) row = owner[row];
-      four = from[static_cast<std::int64_t>(row) * fours + part];
-    }
-    to[t] = four;
-  }
-
   __global__ void clear(DeviceStatus *status)
   {
     *status = {DeviceStatus::NONE, 0};
@@ -196,20 +178,6 @@ void Points::get_weights(const PointWeights &weights, Real *to, cudaStream_t str
 }
 template void Points::get_weights(const PointWeights &, float *, cudaStream_t) const;
 template void Points::get_weights(const PointWeights &, double *, cudaStream_t) const;
-
-template <class Real>
-void Points::get_rows(const Real *from, int columns, const int *owner, int n_of_a, Real *to,
-                      cudaStream_t stream) const
-{
-  if (n == 0) return;
-  const std::int64_t nthreads = static_cast<std::int64_t>(n) * (columns / 4);
-  write_rows<<<static_cast<unsigned>((nthreads + THREADS - 1) / THREADS), THREADS, 0, stream>>>(
-      reinterpret_cast<const Four<Real> *>(from), columns / 4, rows, owner, n_of_a, n,
-      reinterpret_cast<Four<Real> *>(to));
-  check(cudaGetLastError(), "launching write_rows");
-}
-template void Points::get_rows(const float *, int, const int *, int, float *, cudaStream_t) const;
-template void Points::get_rows(const double *, int, const int *, int, double *, cudaStream_t) const;
 
 void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_of_type,
                      cudaStream_t stream) const

@@ -45,13 +45,10 @@ class Points {
   void set_weights(const PointWeights &, cudaStream_t);
   // Writes the weights of all points. Enqueues a kernel.
   template <class Real> void get_weights(const PointWeights &, Real *to, cudaStream_t) const;
-  // Writes rows of 'columns' numbers, a multiple of 4, for all points: to[point] = from[atom], or 0
-  // from point n_of_a on. owner: as in DeviceWeights. Enqueues a kernel.
-  template <class Real>
-  void get_rows(const Real *from, int columns, const int *owner, int n_of_a, Real *to,
-                cudaStream_t) const;
   bool are_integers() const { return !are_doubles; }
   int size() const { return n; }
+  // [size()] rows of the atoms; null: the first ones
+  const int *row_of() const { return rows; }
 
   // Returns int4 in units, or DeviceAtom with the row in its id; both with the class
   // (class_functions_cuda.h).
