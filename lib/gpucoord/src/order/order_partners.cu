@@ -142,8 +142,7 @@ namespace {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) {
           const auto c = candidate_of<Form, Real>(arg, atom, other[u], unit_sq, u < left);
-          if (c.in_range)
-            found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
+          if (c.in_range) found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
         }
       }
     }

@@ -31,8 +31,8 @@ namespace {
                     Precision precision, int nthreads_in) :
         options(options_in),
         is_global(options.order == OrderKind::GLOBAL), has_unit(precision != Precision::DOUBLE),
-        nthreads(std::max(1, nthreads_in)), floor(smallest_norm(precision)), function(options.function),
-        engine(make_resident_orient_order(table, options, precision)),
+        nthreads(std::max(1, nthreads_in)), floor(smallest_norm(precision)),
+        function(options.function), engine(make_resident_orient_order(table, options, precision)),
         staged(table.ntypes() > 0, nthreads)
     {
     }
@@ -215,7 +215,8 @@ namespace {
 
     const OrientOrderOptions options;
     const bool is_global;
-    const bool has_unit;    // weights are divided by a power of two near the largest, to fit a float
+    const bool
+        has_unit;    // weights are divided by a power of two near the largest, to fit a float
     const int nthreads;
     const double floor;
     AtomFunction function;
