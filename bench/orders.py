@@ -1,0 +1,47 @@
+#!/usr/bin/env python3
+"""Prints the benchmark table of order parameters (compute coord/orientorder) in the library.
+
+The system is a crystal with 13 partners of each atom, in range of a cubic switching function. Times
+are those of value and derivatives, with the virial, and of finding the pairs again; on the GPU
+atoms and derivatives are resident, as with KOKKOS. PLUMED's times are constants, measured with 16
+threads for a crystal with 12 to 14 partners, value and forces.
+
+Usage: orders.py BUILD_DIR [THREADS]; by default all cores.
+"""
+
+import os
+import subprocess
+import sys
+
+from run import head, row, run_program
+
+EDGES = (20, 63)    # unit cells of 4 atoms
+ORDERS = ("local", "average", "dot", "connections", "global")
+# Milliseconds of PLUMED for 32,000 atoms.
+PEERS = {"local": 11913, "average": 14729}
+REPEATS = 15
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = os.path.abspath(sys.argv[1])
+    threads = int(sys.argv[2]) if len(sys.argv) > 2 else os.cpu_count()
+    program = os.path.join(build, "bench", "bench_orient_order")
+    gpu = subprocess.run([os.path.join(build, "bench", "bench_coordination"), "gpu"], stdout=subprocess.PIPE, text=True)
+    backends = ["host"] + (["resident"] if gpu.returncode == 0 else [])
+    print(f"q6 of a crystal with 13 partners, precision mixed, {threads} threads, GPU: {gpu.stdout.strip()}. PLUMED: 16 "
+          "threads, 32,000 atoms.\n")
+    head("atoms", "order", "on", "ms", "ms with the virial", "ms of new pairs", "bytes an atom", "PLUMED, ms")
+    for backend in backends:
+        for edge in EDGES:
+            for order in ORDERS:
+                words = run_program(program, backend, edge, order, 6, "mixed", threads, REPEATS)
+                atoms = int(words[0])
+                derivatives, virial, pairs, size = map(float, words[1:])
+                row(f"{atoms:,}", order, backend, derivatives, virial, pairs if backend == "resident" else "", f"{size:.0f}",
+                    f"{PEERS[order]:,}" if order in PEERS and edge == EDGES[0] else "")
+
+
+if __name__ == "__main__":
+    main()
