@@ -19,7 +19,6 @@
 #include "group.h"
 
 #include <algorithm>
-#include <new>
 #include <numeric>
 
 using namespace LAMMPS_NS;
@@ -119,15 +118,20 @@ bool ComputeCoordOrientOrder::wants_w_hat(const Share &share) const
 void ComputeCoordOrientOrder::begin_share(const Share &share)
 {
   list_rows();
-  prepare_numbers(share);
+  f_of_atoms.assign(atom->nlocal, 0.0);
+  begin_numbers(share);
+  reserve_exchange();
 }
 
-void ComputeCoordOrientOrder::prepare_numbers(const Share &share)
+void ComputeCoordOrientOrder::begin_numbers(const Share &share)
 {
   natoms_with_partners = 0;
-  f_of_atoms.assign(atom->nlocal, 0.0);
   if (wants_w_hat(share)) w_of_atoms.assign(atom->nlocal, 0.0);
-  // Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+}
+
+// Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+void ComputeCoordOrientOrder::reserve_exchange()
+{
   const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
   if (exchanged.size() < size) exchanged.resize(size);
 }
@@ -152,18 +156,7 @@ void ComputeCoordOrientOrder::evaluate_share(Share &share)
 
 void ComputeCoordOrientOrder::take_part(Share &share)
 {
-  if (of.is_reduced) return;
-  auto in = input();
-  if (share.bad_atom) {    // nothing has been evaluated: an evaluation without atoms communicates
-    for (auto *group : {&in.cells.a, &in.cells.b}) group->n = group->nowned = 0;
-    in.cells.version = 0;
-    try {
-      (*order_backend)->evaluate(in, share.want, share.peratom, {});
-      return;
-    } catch (const std::bad_alloc &) {    // take_part() makes the rest
-    }
-  }
-  (*order_backend)->take_part(in, share.want);
+  if (!of.is_reduced) (*order_backend)->take_part(input(), share.want);
 }
 
 gpucoord::Contribution ComputeCoordOrientOrder::evaluate_reference(const Share &share,

@@ -45,14 +45,15 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
 
  protected:
   DeviceChoice &device_choice() const override;
-  // Prepares the numbers of atoms of an evaluation.
-  void prepare_numbers(const Share &);
+  // Prepare the numbers of atoms of an evaluation, and memory for communication on the host.
+  void begin_numbers(const Share &);
+  void reserve_exchange();
   double share_in_s(double value) const;
   bool wants_w_hat(const Share &) const;
 
   const gpucoord::OrientOrderOptions options;
   const bool is_global;                 // S is one number of all atoms, not a sum over atoms
-  std::int64_t natoms_with_partners;    // on this rank in the last evaluation; a GPU: 1 for any
+  std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any
   std::vector<double> w_of_atoms;       // [nlocal]; empty: not wanted
   // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
   std::vector<double> exchanged;

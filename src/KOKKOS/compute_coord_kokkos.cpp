@@ -75,7 +75,7 @@ std::string ComputeCoordKokkos<DeviceType, Base>::data_path(Path path) const
     if (takes_neighbors) text += ", pairs of LAMMPS' neighbor list";
     const bool packs_on_host = comm->style != Comm::BRICK ||
         lmp->kokkos->forward_compute_comm_legacy;
-    if (function && comm->nprocs > 1 && packs_on_host)
+    if (sends_numbers() && comm->nprocs > 1 && packs_on_host)
       text += fmt::format(", {} of ghost atoms through the host", this->words.of_ghosts);
     return text + device->ghosts_path();
   }

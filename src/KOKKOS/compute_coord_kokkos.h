@@ -89,6 +89,8 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   virtual void evaluate_on_device(Share &, const gpucoord::Request &) = 0;
   // Whether S is the sum of the function over atoms.
   virtual bool is_sum_of_function() const { return function != nullptr; }
+  // Whether ghost atoms get numbers of their owners in an evaluation.
+  virtual bool sends_numbers() const { return function != nullptr; }
   virtual gpucoord::DeviceNeighbors neighbors() const { return {}; }
 
   void atoms_to_host() override;

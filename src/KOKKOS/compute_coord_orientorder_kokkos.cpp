@@ -65,7 +65,8 @@ template <class DeviceType>
 void ComputeCoordOrientOrderKokkos<DeviceType>::evaluate_on_device(Share &share,
                                                                    const gpucoord::Request &request)
 {
-  this->prepare_numbers(share);
+  this->begin_numbers(share);
+  if (comm->nprocs > 1) this->reserve_exchange();
   this->attempt(share, [&] {
     enqueue_first(request);
     if (this->wants_w_hat(share)) find_w_hat();

@@ -57,6 +57,7 @@ class ComputeCoordOrientOrderKokkos :
   void enqueue_evaluation(const gpucoord::Request &) override;
   void evaluate_on_device(Share &, const gpucoord::Request &) override;
   bool is_sum_of_function() const override { return !is_global; }
+  bool sends_numbers() const override { return !is_global; }
   void compute_share(Share &) override;
 
   void enqueue_first(const gpucoord::Request &);

@@ -53,7 +53,8 @@ class GPUCOORD_API ResidentOrientOrder : public Variable {
   // After evaluate_first(): waits, and copies q_lm to the host, [nlocal][2 l + 1] real harmonics
   // (set_w_hat()), for DOT and CONNECTIONS divided by their norm.
   virtual void copy_harmonics(double *q, DeviceStream) = 0;
-  // After result(): whether an owned atom of a had a partner in range.
+  // After result(): whether an owned atom of a had a partner in range in an evaluation since the
+  // result() before.
   virtual bool any_partners() const = 0;
 
   // For DeviceExchange::forward. pack() enqueues the numbers of n atoms, [n][exchange_columns()],

@@ -90,6 +90,10 @@ __device__ void set_legendre(const HarmonicTable<Real> &table, Real z, Real (&p)
   }
 }
 
+// A sum of weights below this is 0: its inverse is not a number of the type.
+template <class Real>
+constexpr Real SMALLEST_WEIGHT = std::is_same<Real, float>::value ? 1e-30 : 1e-290;
+
 template <int L, class Real>
 __global__ void __launch_bounds__(GATHER_THREADS)
     sum_order_harmonics(const __grid_constant__ OrderArguments<Real> arg)
@@ -121,6 +125,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       },
       [&](const RowPlace &at, int lanes) {
         n = add_row_lanes(n, lanes);
+        if (!(n > SMALLEST_WEIGHT<Real>) ) n = 0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) q[k] = add_row_lanes(q[k], lanes);
         if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
@@ -128,8 +133,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         double norm_sq = 0.0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) norm_sq += static_cast<double>(q[k]) * q[k];
-        const double of_sum = sqrt(norm_sq),
-                     norm = n != 0 ? of_sum / fabs(static_cast<double>(n)) : 0.0;
+        const double of_sum = sqrt(norm_sq), norm = n != 0 ? of_sum / n : 0.0;
         arg.value[atom] = norm;
         arg.weight[atom] = n;
         if (n != 0 && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
@@ -201,12 +205,12 @@ __global__ void __launch_bounds__(GATHER_THREADS)
     multiply_order(const __grid_constant__ OrderArguments<Real> arg)
 {
   constexpr int SIZE = 2 * L + 1, STRIDE = ORDER_STRIDE<L>;
-  Real own[STRIDE], n, sum;
+  Real own[STRIDE], sum;
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
       [&](const RowPlace &at) {
-        n = sum = 0;
+        sum = 0;
         load_row<L>(arg.of_points, at.point, at.valid, own);
         std::int64_t element = at.element;
         for (int left = arg.partners.count[at.thread_of_tiles]; left > 0;
@@ -218,7 +222,6 @@ __global__ void __launch_bounds__(GATHER_THREADS)
             Real u[STRIDE];
             load_row<L>(arg.of_points, part(number, k), true, u);
             const Real product = product_of<SIZE>(own, u);
-            n += part(s, k);
             sum += part(s, k) * product;
 #pragma unroll
             for (int c = 0; c < FOUR; ++c)
@@ -229,10 +232,11 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       },
       [&](const RowPlace &at, int lanes) {
         if (arg.order != OrderKind::DOT) return;
-        n = add_row_lanes(n, lanes);
         sum = add_row_lanes(sum, lanes);
         if (!at.valid || at.lane != 0) return;
-        arg.value[arg.rows.atom ? arg.rows.atom[at.row] : at.row] = n != 0 ? sum / n : Real(0);
+        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const Real n = arg.weight[atom];
+        arg.value[atom] = n != 0 ? sum / n : Real(0);
       });
 }
 

@@ -485,7 +485,7 @@ namespace {
               cudaStream_t stream, const Scale &scale = {})
     {
       sent = from.data();
-      if (!exchange.owner) exchange.forward();
+      if (!exchange.owner && exchange.forward) exchange.forward();
       const Points &points = pairs->points();
       to.reserve(static_cast<std::size_t>(stride) * points.size());
       if (points.size() == 0) return;

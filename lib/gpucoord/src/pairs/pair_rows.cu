@@ -300,6 +300,7 @@ void ResidentPairs::find_rows(int i, int j, cudaStream_t stream)
     buffers.partner.swap(found);
     view.stride = 32 * (buffers.capacity / FOUR);
     view.partner = buffers.partner.data();
+    buffers.nelements = static_cast<std::size_t>(view.stride) * rows.ntiles;
   } else
     fill_tiles(rows, buffers, view, stream);
   all_rows.push_back({i, j, view});
@@ -458,11 +459,12 @@ void ResidentPairs::fill_tiles(const FoundRows &rows, RowBuffers &buffers, Devic
     check(cudaStreamSynchronize(stream), "finding pairs of atoms");
     copied += sizeof(std::int64_t);
     view.tile = buffers.tile.data();
-    buffers.partner.reserve(numbers_host[0]);
+    buffers.nelements = numbers_host[0];
   } else {
     view.stride = rows.longest;
-    buffers.partner.reserve(rows.longest * ntiles);
+    buffers.nelements = rows.longest * ntiles;
   }
+  buffers.partner.reserve(buffers.nelements);
   view.partner = buffers.partner.data();
   enqueue_tiles(view, FoundPartners{active.data(), rows.room}, buffers.partner.data(), stream);
 }

@@ -61,8 +61,8 @@ class ResidentPairs {
     int i = 0, j = 0;    // lists of sorted atoms, if partners are found in bins
   };
   const std::deque<Rows> &rows() const { return all_rows; }
-  // Number of elements of partners of the first rows, or more (rows_cuda.h).
-  std::size_t nelements() const { return row_buffers.front().partner.bytes() / sizeof(int4); }
+  // Number of elements of partners of the first rows (rows_cuda.h).
+  std::size_t nelements() const { return row_buffers.front().nelements; }
   bool in_bins() const { return uses_bins; }
   const BinGrid &bins_grid() const { return grid; }
   // Sorted atoms of a list, in the order of the points.
@@ -88,6 +88,7 @@ class ResidentPairs {
     // Room for partners of an atom, a multiple of 4.
     int capacity = FIRST_CAPACITY;
     std::int64_t npartners = 0;    // partners of all atoms in the last rebuild
+    std::size_t nelements = 0;     // of partner
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;
