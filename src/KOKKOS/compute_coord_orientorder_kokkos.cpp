@@ -66,7 +66,7 @@ void ComputeCoordOrientOrderKokkos<DeviceType>::evaluate_on_device(Share &share,
                                                                    const gpucoord::Request &request)
 {
   this->begin_numbers(share);
-  if (comm->nprocs > 1) this->reserve_exchange();
+  if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
   this->attempt(share, [&] {
     enqueue_first(request);
     if (this->wants_w_hat(share)) find_w_hat();
