@@ -110,16 +110,28 @@ def line(points):
     return coexistence, (gradient @ covariance @ gradient)**0.5, slope, covariance[0, 0]**0.5, chi2
 
 
+def curvature(points, coexistence):
+    """Shift of the zero because dmu is no straight line: that of a line through the integral of the
+    difference of volumes, which is linear in p."""
+    p, error = (np.array([getattr(point, name) for point in points]) for name in ("p", "error"))
+    integral = np.polyint(np.polyfit(p, [point.v_liquid - point.v_crystal for point in points], 1))
+    dmu = np.polyval(integral, p) - np.polyval(integral, coexistence)
+    slope, zero = np.polyfit(p, dmu, 1, w=1 / error)
+    return -zero / slope - coexistence
+
+
 def draw(path, points, coexistence, error, slope, volume):
     plt.rcParams.update({"font.size": 11})
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.4), layout="constrained")
     for k, point in enumerate(points):
-        left.plot(point.time, point.q, color=f"C{k}", lw=0.6, label=f"p* = {point.p:g}")
+        time, q = ([part.mean() for part in np.array_split(series, 200)] for series in (point.time, point.q))
+        left.plot(time, q, color=f"C{k}", lw=0.8, label=f"p* = {point.p:g}")
         left.axhline(production(point.q).mean(), color=f"C{k}", lw=1.5)
+    left.axvspan(0, DISCARDED * points[0].time[-1], color="0.92", label="discarded")
     left.axhline(points[0].center, color="k", ls="--", lw=1.5, label="center of the bias")
-    width = 0.12 * points[0].q_crystal
+    width = 0.1 * points[0].q_crystal
     left.set(xlabel=r"time  ($\tau$)", ylabel="Q", ylim=(points[0].center - width, points[0].center + width))
-    left.legend(ncols=2, loc="upper center")
+    left.legend(ncols=2, loc="upper right", fontsize=10)
 
     p = np.array([points[0].p - 0.1, points[-1].p + 0.1])
     right.axhline(0, color="gray", lw=0.8)
@@ -132,7 +144,7 @@ def draw(path, points, coexistence, error, slope, volume):
     right.plot([PUBLISHED], [0], "x", color="C3", ms=10, mew=2, label=f"published: p* = {PUBLISHED}")
     right.set(xlabel=r"pressure p*  ($\epsilon/\sigma^3$)",
               ylabel=r"$\mu_\mathrm{liquid} - \mu_\mathrm{crystal}$  ($\epsilon$ per atom)")
-    right.legend(loc="upper left", fontsize=10)
+    right.legend(loc="lower right", fontsize=10)
     figure.savefig(path, dpi=110)
 
 
@@ -154,7 +166,8 @@ def main(folder):
           f"deviation {deviation:.4f}, allowed {allowed:.4f}")
     print(f"slope: {slope:.4f} +- {slope_error:.4f}, v liquid - v crystal {volume:.4f}; "
           f"relative deviation {mismatch:.3f}, allowed {mismatch_allowed:.3f}")
-    print(f"chi^2 of the line: {chi2:.2f} with {len(points) - 2} degrees of freedom")
+    print(f"chi^2 of the line: {chi2:.2f} with {len(points) - 2} degrees of freedom; its curvature by the volumes "
+          f"shifts the zero by {curvature(points, coexistence):+.4f}")
     draw(f"{folder}/interface_pinning.png", points, coexistence, error, slope, volume)
 
     def two_phases(s):
