@@ -97,7 +97,7 @@ def main(folder):
         (f"S and the count differ by more than {COUNTS}", abs(ratio - 1) <= COUNTS),
         (f"the vapor has condensed by itself: S above {VAPOR}", liquid[vapor].max() < VAPOR),
         (f"the droplet has evaporated: S below {DROPLET}", liquid[droplet].min() > DROPLET)) if not holds]
-    sys.exit("; ".join(failed))
+    sys.exit("; ".join(failed) or None)
 
 
 main(sys.argv[1])
