@@ -18,6 +18,8 @@
 // function. With several types, each pair of types has its own r0 and the same range.
 // 'gpu' prints the name of the GPU, or why there is none.
 
+#include "periodic_atoms.h"
+
 #include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
 #include "gpucoord/resident_function.h"
@@ -197,24 +199,15 @@ int main(int argc, char **argv)
   // Owned atoms, then the periodic images within range, as in LAMMPS.
   std::mt19937 random(20260704);
   std::uniform_real_distribution<double> jitter(-0.1, 0.1);
-  std::vector<double> x;
+  PeriodicAtoms lattice;
   for (int i = 0; i < edge * edge * edge; ++i) {
     const int site[3] = {i % edge, i / edge % edge, i / edge / edge};
-    for (int c = 0; c < 3; ++c) x.push_back(site[c] + 0.5 + jitter(random));
+    for (int c = 0; c < 3; ++c) lattice.x.push_back(site[c] + 0.5 + jitter(random));
   }
-  const int nowned = static_cast<int>(x.size() / 3);
-  std::vector<int> owner(nowned);
-  std::iota(owner.begin(), owner.end(), 0);
-  for (int c = 0; c < 3; ++c) {
-    const std::size_t n = x.size() / 3;
-    for (std::size_t i = 0; i < n; ++i)
-      for (int side = -1; side <= 1; side += 2) {
-        const double image = x[3 * i + c] + side * edge;
-        if (image < -range || image > edge + range) continue;
-        for (int k = 0; k < 3; ++k) x.push_back(k == c ? image : x[3 * i + k]);
-        owner.push_back(owner[i]);
-      }
-  }
+  lattice.add_images(edge, range);
+  const std::vector<double> &x = lattice.x;
+  const std::vector<int> &owner = lattice.owner;
+  const int nowned = lattice.nowned;
   std::vector<int> index(x.size() / 3);
   std::iota(index.begin(), index.end(), 0);
 

@@ -7,6 +7,8 @@
 // milliseconds of an evaluation, of one with the virial, and of finding the pairs again (host: 0),
 // medians over repeats, and bytes of an atom.
 
+#include "periodic_atoms.h"
+
 #include "gpucoord/orient_order.h"
 
 #ifdef GPUCOORD_HAS_CUDA
@@ -50,51 +52,35 @@ template <class Work> double milliseconds(int n, const Work &work)
       n;
 }
 
-// Owned atoms, then their periodic images within reach, as in LAMMPS.
-struct Crystal {
-  std::vector<double> x;
-  std::vector<int> owner;
-  int nowned;
-
-  explicit Crystal(int edge)
-  {
-    const double period = edge * std::cbrt(4.0);
-    const double basis[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
-    std::mt19937 random(20260704);
-    std::uniform_real_distribution<double> moved(-0.05, 0.05);
-    for (int i = 0; i < edge * edge * edge; ++i) {
-      const int cell[3] = {i % edge, i / edge % edge, i / edge / edge};
-      for (const auto &site : basis)
-        for (int c = 0; c < 3; ++c)
-          x.push_back((cell[c] + 0.25 + 0.5 * site[c]) * std::cbrt(4.0) + moved(random));
-    }
-    nowned = static_cast<int>(x.size() / 3);
-    owner.resize(nowned);
-    std::iota(owner.begin(), owner.end(), 0);
-    for (int c = 0; c < 3; ++c) {
-      const std::size_t n = owner.size();
-      for (std::size_t i = 0; i < n; ++i)
-        for (const int side : {-1, 1}) {
-          const double image = x[3 * i + c] + side * period;
-          if (image < -REACH || image > period + REACH) continue;
-          for (int k = 0; k < 3; ++k) x.push_back(k == c ? image : x[3 * i + k]);
-          owner.push_back(owner[i]);
-        }
-    }
+PeriodicAtoms make_crystal(int edge)
+{
+  const double cell = std::cbrt(4.0);
+  const double basis[4][3] = {{0, 0, 0}, {0, 1, 1}, {1, 0, 1}, {1, 1, 0}};
+  std::mt19937 random(20260704);
+  std::uniform_real_distribution<double> moved(-0.05, 0.05);
+  PeriodicAtoms crystal;
+  for (int i = 0; i < edge * edge * edge; ++i) {
+    const int place[3] = {i % edge, i / edge % edge, i / edge / edge};
+    for (const auto &site : basis)
+      for (int c = 0; c < 3; ++c)
+        crystal.x.push_back((place[c] + 0.25 + 0.5 * site[c]) * cell + moved(random));
   }
-};
+  crystal.add_images(edge * cell, REACH);
+  return crystal;
+}
 
 struct Found {
   double derivatives, virial, rebuild, bytes;
 };
 
 Found time_host(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderOptions &options,
-                gpucoord::Precision precision, const Crystal &crystal, int threads, int repeats)
+                gpucoord::Precision precision, const PeriodicAtoms &crystal, int threads,
+                int repeats)
 {
-  std::vector<int> index(crystal.owner.size());
+  std::vector<int> index(crystal.n());
   std::iota(index.begin(), index.end(), 0);
   gpucoord::OrientOrderInput in;
-  in.nall = static_cast<int>(index.size());
+  in.nall = crystal.n();
   in.cells.x = crystal.x.data();
   in.cells.a = {index.data(), in.nall, crystal.nowned};
   in.cells.version = 1;
@@ -141,14 +127,14 @@ template <class T> T *to_gpu(const std::vector<T> &from)
 }
 
 Found time_resident(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderOptions &options,
-                    gpucoord::Precision precision, const Crystal &crystal, int repeats)
+                    gpucoord::Precision precision, const PeriodicAtoms &crystal, int repeats)
 {
   double *const x = to_gpu(crystal.x);
   int *const owner = to_gpu(crystal.owner);
   gpucoord::DeviceAtoms atoms;
   atoms.x = x;
   atoms.nlocal = crystal.nowned;
-  atoms.nall = static_cast<int>(crystal.owner.size());
+  atoms.nall = crystal.n();
   gpucoord::DeviceSelection selection;
   selection.skin = SKIN;
   gpucoord::DeviceExchange exchange;
@@ -200,7 +186,7 @@ int main(int argc, char **argv)
                  argv[0]);
     return 1;
   }
-  const Crystal crystal(std::atoi(argv[2]));
+  const PeriodicAtoms crystal = make_crystal(std::atoi(argv[2]));
   gpucoord::OrientOrderOptions options;
   options.order = kind_of(argv[3]);
   options.l = std::atoi(argv[4]);
