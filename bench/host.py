@@ -4,9 +4,9 @@ for numbers of threads and of MPI ranks.
 
 The system is LAMMPS' melt of density 0.8442 as a crystal with displaced atoms that do not move,
 rational 6/12. For order parameters it is a crystal of 32,000 atoms of density 1 with 13 partners.
-PLUMED's times are constants, measured with 16 threads for a crystal with 12 to 14 partners. Each step computes the per-atom array, value and derivatives. Milliseconds are
-LAMMPS' own time of a step with the compute and the sum of one of its columns, minus the time
-without them; medians of turns.
+PLUMED's times are constants, measured with 16 threads for a crystal with 12 to 14 partners. Each
+step computes the per-atom array, value and derivatives. Milliseconds are LAMMPS' own time of a step
+with the compute and the sum of one of its columns, minus the time without them; medians of turns.
 
 Usage: host.py BUILD_DIR [CORES]; BUILD_DIR has the program lmp, CORES is the largest number of
 threads or ranks, by default all cores.

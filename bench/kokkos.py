@@ -6,8 +6,8 @@ The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5
 lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu
 or coord/orientorder with norm mean; the bias is weak and close to the current S. Runs without and
 with each bias take turns in one process, in alternating order, so that both meet the same clocks
-and the same drift. The numbers are medians of LAMMPS' own times. The numbers of the other program are constants,
-measured in the melt of 256,000 atoms on one H200.
+and the same drift. The numbers are medians of LAMMPS' own times. The numbers of the other program
+are constants, measured in the melt of 256,000 atoms on one H200.
 
 Usage: kokkos.py BUILD_DIR [KOKKOS [SCALE]]; BUILD_DIR has the program lmp. KOKKOS are the words
 after LAMMPS' option -k, by default "on g 1"; "on t 4" uses 4 threads of the host. SCALE below 1
