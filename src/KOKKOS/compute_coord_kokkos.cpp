@@ -200,6 +200,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
   selection.skin = skin;
+  selection.tests_ghosts = false;    // LAMMPS makes its lists in time if the box changes
   selection.neighbors = neighbors();
   const std::int64_t version = is_dynamic ? 0 : device->version();
   on_device()->rebuild(atoms, selection, version, device->stream());

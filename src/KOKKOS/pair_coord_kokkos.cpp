@@ -97,6 +97,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   const auto atoms = device->atoms(false, true);
   gpucoord::DeviceSelection selection;
   selection.skin = neighbor->skin;
+  selection.tests_ghosts = false;    // LAMMPS makes its lists in time if the box changes
   on_device->rebuild(atoms, selection, device->version(), stream);
 
   unsigned want = DERIVATIVES;

@@ -396,6 +396,29 @@ TEST(ResidentCoordination, MovedAtoms)
     }
 }
 
+// Ghost atoms are tested only if the selection says so.
+TEST(ResidentCoordination, MovedGhosts)
+{
+  const System s(4000, 1000, 10.0, 23);
+  for (const Precision precision : PRECISIONS)
+    for (const bool tests_ghosts : {true, false}) {
+      Loaded loaded(s, false);
+      const auto device = make(Switch(options(SwitchKind::CUBIC, 1.0)), precision);
+      DeviceSelection chosen = selection(false, 0.3);
+      chosen.tests_ghosts = tests_ghosts;
+      device->rebuild(loaded.atoms, chosen, 0, nullptr);
+      const auto moves = [&](int first, int end) {
+        System moved = s;
+        for (int row = first; row < end; ++row) moved.x[3 * row] += 0.16;
+        loaded.x.set(moved.x);
+        device->evaluate(loaded.atoms, {VALUE}, nullptr);
+        return device->result(nullptr).moved;
+      };
+      EXPECT_EQ(moves(s.nlocal, s.nall), tests_ghosts);
+      EXPECT_TRUE(moves(0, s.nlocal));
+    }
+}
+
 // Pairs of a version are searched once, and positions with a number are read once.
 TEST(ResidentCoordination, SharedPairs)
 {

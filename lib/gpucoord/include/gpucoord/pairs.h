@@ -127,6 +127,9 @@ struct DeviceNeighbors {
 struct DeviceSelection {
   int bit_a = ~0, bit_b = 0;    // group bits; bit_b 0: within group a
   double skin = 0.0;            // distance by which a pair may approach before the next rebuild
+  // Whether ghost atoms that have moved by half the skin are told, too (Totals::moved). If the box
+  // changes they move with it, and the caller may have made allowance for that.
+  bool tests_ghosts = true;
   // The pairs are evaluated once. If types do not differ, they are then not listed, because lists
   // take longer than one evaluation without.
   bool is_evaluated_once = false;

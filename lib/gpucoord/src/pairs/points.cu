@@ -44,10 +44,11 @@ namespace {
   }
 
   // row_of: [n] row of each point; null: the point's index. are_built: sets 'built' instead of
-  // testing it. type, class_of_type: for points that are built; null: class 0.
+  // testing it; atoms of rows from ntested on are not tested. type, class_of_type: for points that
+  // are built; null: class 0.
   template <class X, class Point>
   __global__ void convert_points(const X *x, const int *row_of, int n, double inverse_unit,
-                                 float limit_sq, bool are_built, const int *type,
+                                 float limit_sq, int ntested, bool are_built, const int *type,
                                  const int *class_of_type, Point *point, Point *built,
                                  DeviceStatus *status)
   {
@@ -78,7 +79,7 @@ namespace {
       point[k] = made;
       if (are_built)
         built[k] = made;
-      else if (has_moved(made, before[m], limit_sq))
+      else if (row[m] < ntested && has_moved(made, before[m], limit_sq))
         status->moved = 1;
     }
   }
@@ -145,12 +146,13 @@ DeviceAtom *Points::reserve_doubles(int n)
 }
 
 void Points::build(const DeviceAtoms &atoms, const int *row, int n_in, const int *class_of_type,
-                   bool in_doubles, double skin_in, cudaStream_t stream)
+                   bool in_doubles, const DeviceSelection &selection, cudaStream_t stream)
 {
   n = n_in;
   rows = row;
   are_doubles = in_doubles;
-  skin = skin_in;
+  skin = selection.skin;
+  tests_ghosts = selection.tests_ghosts;
   if (are_doubles) {
     doubles.reserve(n);
     doubles_built.reserve(n);
@@ -185,16 +187,17 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_
   if (n == 0) return;
   const double limit = 0.5 * skin * (1.0 + 1e-6) / (are_doubles ? 1.0 : length_unit);
   const auto limit_sq = static_cast<float>(limit * limit);
+  const int ntested = tests_ghosts ? atoms.nall : atoms.nlocal;
   constexpr unsigned POINTS_PER_BLOCK = POINTS * THREADS;
   const unsigned blocks = (n + POINTS_PER_BLOCK - 1u) / POINTS_PER_BLOCK;
   with_positions(atoms, [&](const auto *x) {
     if (are_doubles)
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, are_built,
+      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, ntested, are_built,
                                                      atoms.type, class_of_type, doubles.data(),
                                                      doubles_built.data(), device_status.data());
     else
       convert_points<<<blocks, THREADS, 0, stream>>>(
-          x, rows, n, 1.0 / length_unit, limit_sq, are_built, atoms.type, class_of_type,
+          x, rows, n, 1.0 / length_unit, limit_sq, ntested, are_built, atoms.type, class_of_type,
           integers.data(), integers_built.data(), device_status.data());
   });
   check(cudaGetLastError(), "launching convert_points");

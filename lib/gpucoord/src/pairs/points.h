@@ -35,9 +35,9 @@ class Points {
 
   // Converts n positions and stores them as the reference for the test of moves. row: [n] rows of
   // the atoms; null: the first n rows. class_of_type: by type; null: all atoms are of class 0.
-  // skin: distance. Throws DeviceError.
+  // Throws DeviceError.
   void build(const DeviceAtoms &, const int *row, int n, const int *class_of_type, bool in_doubles,
-             double skin, cudaStream_t);
+             const DeviceSelection &, cudaStream_t);
   void update(const DeviceAtoms &, cudaStream_t);
 
   // Sets the weights next to the positions, in place of the class, until the next update(). Only
@@ -73,7 +73,8 @@ class Points {
   int n = 0;
   const int *rows = nullptr;
   bool are_doubles = false;
-  double skin = 0.0;
+  double skin = 0.0;    // distance
+  bool tests_ghosts = true;
   DeviceBuffer<int4> integers, integers_built;
   DeviceBuffer<DeviceAtom> doubles, doubles_built;
   DeviceBuffer<DeviceStatus> device_status;

@@ -475,7 +475,7 @@ void ResidentPairs::rebuild(const DeviceAtoms &atoms, const DeviceSelection &sel
       for (int j = 0; j < parts->size(); ++j)
         if (range_between(i, j) >= 0.0) find_rows(i, j, stream);
   all_points.build(atoms, all_atoms ? nullptr : atom_of.data(), n_points, class_of_type.data(),
-                   precise || uses_bins, skin, stream);
+                   precise || uses_bins, selection, stream);
   known_version = version;
 }
 
