@@ -1,7 +1,9 @@
 """Runs LAMMPS commands that must fail, and reads the messages."""
 
+import faulthandler
 import os
 import re
+import signal
 import subprocess
 import tempfile
 import unittest
@@ -11,6 +13,9 @@ import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
 from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
+
+# A rank that run_program() ends says where it was.
+faulthandler.register(signal.SIGTERM, chain=True)
 
 # 64 atoms near the sites of a lattice, in a periodic box of edge 10; ghost atoms up to 3.3. Groups
 # a and b have 8 atoms, short has 4, empty has none.
@@ -129,7 +134,7 @@ def run_program(program, ranks, **environment):
                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:
         # with KOKKOS on a GPU, which other tests share, each of hundreds of runs takes longer
-        output, _ = process.communicate(timeout=600 if ON_KOKKOS_GPU else 60)
+        output, _ = process.communicate(timeout=300 if ON_KOKKOS_GPU else 60)
     except subprocess.TimeoutExpired:
         process.terminate()  # mpirun passes the signal on to the ranks
         output, _ = process.communicate()
