@@ -19,6 +19,7 @@
 // 'gpu' prints the name of the GPU, or why there is none.
 
 #include "periodic_atoms.h"
+#include "timing.h"
 
 #include "gpucoord/atom_function.h"
 #include "gpucoord/coordination.h"
@@ -27,12 +28,10 @@
 #ifdef GPUCOORD_HAS_CUDA
 #include "coordination/coordination_cuda.h"
 #include "gpucoord/resident_coordination.h"
-
-#include <cuda_runtime.h>
+#include "on_gpu.h"
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -42,12 +41,6 @@
 #include <vector>
 
 namespace {
-
-double median(std::vector<double> values)
-{
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 std::unique_ptr<gpucoord::Coordination> make_backend(const char *name,
                                                      const gpucoord::SwitchOptions &options,
@@ -78,20 +71,6 @@ gpucoord::AtomFunctionOptions function_options(double mean)
 }
 
 #ifdef GPUCOORD_HAS_CUDA
-constexpr int IN_A_ROW = 10;    // evaluations that are timed together, since none is waited for
-
-template <class T> T *to_gpu(const std::vector<T> &from)
-{
-  T *on_gpu = nullptr;
-  if (cudaMalloc(&on_gpu, from.size() * sizeof(T)) != cudaSuccess ||
-      cudaMemcpy(on_gpu, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice) !=
-          cudaSuccess) {
-    std::fprintf(stderr, "no room for the atoms on the GPU\n");
-    std::exit(1);
-  }
-  return on_gpu;
-}
-
 gpucoord::SwitchTable functions_of(gpucoord::SwitchOptions options, int ntypes)
 {
   if (ntypes == 1) return gpucoord::Switch(options);
@@ -124,31 +103,23 @@ void time_resident(const gpucoord::SwitchOptions &options, gpucoord::Precision p
   selection.skin = SKIN;
   const auto device = make_resident_coordination(
       table, precision, gpucoord::make_resident_pairs(table, precision, nullptr));
-  const auto milliseconds = [&](int n, auto &&work) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int k = 0; k < n; ++k) work();
-    cudaDeviceSynchronize();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-               .count() /
-        n;
-  };
   const auto function = make_resident_function(function_options(mean), precision);
   function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild, of_function;
   for (int k = 0; k <= repeats; ++k) {
-    const double found = milliseconds(1, [&] {
+    const double found = milliseconds_on_gpu(1, [&] {
       device->rebuild(atoms, selection, 0, nullptr);
     });
     const auto evaluate = [&](unsigned want) {
       device->evaluate(atoms, {want, true}, nullptr);
     };
-    const double forces = milliseconds(IN_A_ROW, [&] {
+    const double forces = milliseconds_on_gpu(IN_A_ROW, [&] {
       evaluate(gpucoord::DERIVATIVES);
     });
-    const double all = milliseconds(IN_A_ROW, [&] {
+    const double all = milliseconds_on_gpu(IN_A_ROW, [&] {
       evaluate(gpucoord::DERIVATIVES | gpucoord::VIRIAL);
     });
-    const double both = milliseconds(IN_A_ROW, [&] {
+    const double both = milliseconds_on_gpu(IN_A_ROW, [&] {
       device->evaluate_first(atoms, 0, function->s(), nullptr);
       function->evaluate(nullptr);
       device->evaluate_second({gpucoord::DERIVATIVES, true}, {function->dSds(), owner_on_gpu},
@@ -271,14 +242,13 @@ int main(int argc, char **argv)
   std::vector<double> total, copies, bins, pairs, reduction, pairs_only, of_function;
   for (int k = 0; k <= repeats; ++k) {
     std::fill(peratom.begin(), peratom.end(), 0.0);
-    const auto start = std::chrono::steady_clock::now();
-    const auto result =
-        backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
-    const std::chrono::duration<double, std::milli> elapsed =
-        std::chrono::steady_clock::now() - start;
+    gpucoord::Contribution result;
+    const double elapsed = milliseconds([&] {
+      result = backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
+    });
     if (k == 0) continue;    // warm-up of caches and buffers
     tested = result.timings.tested;
-    total.push_back(elapsed.count());
+    total.push_back(elapsed);
     copies.push_back(1e3 * result.timings.copies);
     if (!keeps_pairs) bins.push_back(1e3 * result.timings.bins);
     pairs.push_back(1e3 * result.timings.pairs);
@@ -290,11 +260,9 @@ int main(int argc, char **argv)
     if (keeps_pairs)    // finds the owners of ghosts, once for kept pairs
       backend->cells(in, gpucoord::VALUE, nullptr);
     std::fill(s.begin(), s.end(), 0.0);
-    const auto start_of_function = std::chrono::steady_clock::now();
-    backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
-    of_function.push_back(std::chrono::duration<double, std::milli>(
-                              std::chrono::steady_clock::now() - start_of_function)
-                              .count());
+    of_function.push_back(milliseconds([&] {
+      backend->cells(in, gpucoord::DERIVATIVES | gpucoord::VIRIAL, peratom.data());
+    }));
     in.second = nullptr;
     if (!keeps_pairs) continue;
     ++in.version;

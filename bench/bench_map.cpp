@@ -11,6 +11,8 @@
 // within the cutoff, computed distances, and the fraction of charges that overflow. Times are
 // medians over repeats. Pairs within the cutoff are estimated from the density.
 
+#include "timing.h"
+
 #include "gpucoord/potential_map.h"
 
 #ifdef GPUCOORD_HAS_CUDA
@@ -18,7 +20,6 @@
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -68,17 +69,6 @@ System make_system(int atoms, double cutoff)
   return s;
 }
 
-double median(std::vector<double> values)
-{
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-double milliseconds_now()
-{
-  return 1e-6 * static_cast<double>(std::chrono::steady_clock::now().time_since_epoch().count());
-}
-
 struct Times {
   std::vector<double> all, sort, with_copies;
 };
@@ -87,9 +77,10 @@ void time_host(PotentialMap &map, const MapGrid &grid, const System &s, const Ma
                int repeats, std::vector<double> &times)
 {
   for (int k = 0; k <= repeats; ++k) {
-    const double start = milliseconds_now();
-    map.on_grid(grid, s.charges(), out);
-    if (k > 0) times.push_back(milliseconds_now() - start);
+    const double took = milliseconds([&] {
+      map.on_grid(grid, s.charges(), out);
+    });
+    if (k > 0) times.push_back(took);
   }
 }
 

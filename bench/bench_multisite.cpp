@@ -14,6 +14,8 @@
 // milliseconds of forces and torques including the copies to and from a GPU, which the other times
 // exclude. Times are medians over repeats.
 
+#include "timing.h"
+
 #include "multisite/multisite_host.h"
 
 #ifdef GPUCOORD_HAS_CUDA
@@ -21,7 +23,6 @@
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -113,12 +114,6 @@ std::unique_ptr<gpucoord::Multisite> make_backend(const std::string &name,
   std::exit(1);
 }
 
-double median(std::vector<double> values)
-{
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
 }    // namespace
 
 int main(int argc, char **argv)
@@ -178,19 +173,19 @@ int main(int argc, char **argv)
   const gpucoord::Molecules molecules = {x.data(), q.data(), component.data(), nowned, nall};
   const bool is_cuda = !std::strncmp(argv[1], "cuda", 4);
   double whole;    // milliseconds of the last call
-  const auto milliseconds = [&](gpucoord::MultisiteWant want) {
+  const auto time = [&](gpucoord::MultisiteWant want) {
     const gpucoord::MultisiteResults results = {force.data(), torque.data(), energy.data(),
                                                 virial.data()};
-    const auto start = std::chrono::steady_clock::now();
-    const gpucoord::Timings of = backend->evaluate(molecules, want, results).timings;
-    whole =
-        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+    gpucoord::Timings of;
+    whole = milliseconds([&] {
+      of = backend->evaluate(molecules, want, results).timings;
+    });
     return is_cuda ? 1e3 * (of.bins + of.pairs + of.reduction) : whole;
   };
   std::vector<double> forces, all, with_copies;
   for (int k = 0; k <= repeats; ++k) {
-    const double of_forces = milliseconds(gpucoord::MultisiteWant::FORCES), of_call = whole;
-    const double of_all = milliseconds(gpucoord::MultisiteWant::ALL);
+    const double of_forces = time(gpucoord::MultisiteWant::FORCES), of_call = whole;
+    const double of_all = time(gpucoord::MultisiteWant::ALL);
     if (k == 0) continue;    // warm-up of caches and buffers
     forces.push_back(of_forces);
     all.push_back(of_all);

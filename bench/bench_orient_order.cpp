@@ -8,18 +8,17 @@
 // medians over repeats, and bytes of an atom.
 
 #include "periodic_atoms.h"
+#include "timing.h"
 
 #include "gpucoord/orient_order.h"
 
 #ifdef GPUCOORD_HAS_CUDA
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_orient_order.h"
-
-#include <cuda_runtime.h>
+#include "on_gpu.h"
 #endif
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -33,24 +32,6 @@ using gpucoord::OrderKind;
 
 constexpr double REACH = 1.8;    // dmax and LAMMPS' default skin
 constexpr double SKIN = 0.3;
-
-double median(std::vector<double> values)
-{
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-template <class Work> double milliseconds(int n, const Work &work)
-{
-  const auto start = std::chrono::steady_clock::now();
-  for (int k = 0; k < n; ++k) work();
-#ifdef GPUCOORD_HAS_CUDA
-  cudaDeviceSynchronize();
-#endif
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-             .count() /
-      n;
-}
 
 PeriodicAtoms make_crystal(int edge)
 {
@@ -98,7 +79,7 @@ Found time_host(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderO
   std::vector<double> derivatives, virial;
   for (int k = 0; k <= repeats; ++k) {
     const auto evaluate = [&](unsigned want) {
-      return milliseconds(1, [&] {
+      return milliseconds([&] {
         order->evaluate(in, want, peratom.data(), {});
       });
     };
@@ -112,20 +93,6 @@ Found time_host(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderO
 }
 
 #ifdef GPUCOORD_HAS_CUDA
-constexpr int IN_A_ROW = 10;    // evaluations that are timed together, since none is waited for
-
-template <class T> T *to_gpu(const std::vector<T> &from)
-{
-  T *on_gpu = nullptr;
-  if (cudaMalloc(&on_gpu, from.size() * sizeof(T)) != cudaSuccess ||
-      cudaMemcpy(on_gpu, from.data(), from.size() * sizeof(T), cudaMemcpyHostToDevice) !=
-          cudaSuccess) {
-    std::fprintf(stderr, "no room for the atoms on the GPU\n");
-    std::exit(1);
-  }
-  return on_gpu;
-}
-
 Found time_resident(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderOptions &options,
                     gpucoord::Precision precision, const PeriodicAtoms &crystal, int repeats)
 {
@@ -144,11 +111,11 @@ Found time_resident(const gpucoord::SwitchTable &table, const gpucoord::OrientOr
   function->select(atoms, 0, nullptr);
   std::vector<double> derivatives, virial, rebuild;
   for (int k = 0; k <= repeats; ++k) {
-    const double found = milliseconds(1, [&] {
+    const double found = milliseconds_on_gpu(1, [&] {
       order->rebuild(atoms, selection, 0, nullptr);
     });
     const auto evaluate = [&](unsigned want) {
-      return milliseconds(IN_A_ROW, [&] {
+      return milliseconds_on_gpu(IN_A_ROW, [&] {
         order->evaluate_first(atoms, 0, exchange, function->s(), nullptr);
         function->evaluate(nullptr);
         order->evaluate_second({want, true}, function->dSds(), 1.0, exchange, nullptr);
