@@ -5,6 +5,7 @@
 
 #include "resident_pairs.h"
 
+#include "../core/text_files.h"
 #include "../gpu/positions.cuh"
 #include "../gpu/staging.h"
 #include "../gpu/warp_reduction.cuh"
@@ -135,6 +136,13 @@ namespace {
   {
     const std::vector<int> numbers = formula_numbers(table);
     return numbers.empty() ? 0 : 1 + *std::max_element(numbers.begin(), numbers.end());
+  }
+
+  double extent_of(const Bounds &bounds)
+  {
+    double extent = 0.0;
+    for (int c = 0; c < 3; ++c) extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
+    return extent;
   }
 
 }    // namespace
@@ -335,7 +343,9 @@ Bounds ResidentPairs::select(const DeviceAtoms &atoms, const DeviceSelection &se
   uses_bins = needs_bins ||
       (listing == Listing::AUTO && !few && mean_partners(bounds) >= MANY_PARTNERS);
   if (listing == Listing::ALWAYS && !few && !ranges.empty() && !can_search(bounds))
-    throw DeviceError("the atoms are too far apart for a search within dmax on a GPU");
+    throw DeviceError("the atoms spread over " + short_text(extent_of(bounds)) +
+                      ", too far for a search within dmax plus skin " +
+                      short_text(longest_range() + skin));
   return bounds;
 }
 
@@ -352,9 +362,7 @@ bool ResidentPairs::can_search(const Bounds &bounds) const
 // may be much closer.
 bool ResidentPairs::can_resolve(const Bounds &bounds) const
 {
-  double extent = 0.0;
-  for (int c = 0; c < 3; ++c) extent = std::max(extent, bounds.hi[c] - bounds.lo[c]);
-  return extent > 0.125 * longest_range() || n_points < 2;
+  return extent_of(bounds) > 0.125 * longest_range() || n_points < 2;
 }
 
 // Returns the mean number of partners of the rows if all atoms were spread evenly.
