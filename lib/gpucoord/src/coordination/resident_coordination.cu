@@ -200,9 +200,7 @@ namespace {
         if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
         if (pairs->in_bins()) result.tested = found.total.tested;
       }
-      if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
-      result.moved = found.status.moved;
-      if (result.bad_atom >= 0 || result.moved) pairs->points().clear_status(stream);
+      pairs->points().report(found.status, result, stream);
       return result;
     }
 

@@ -17,11 +17,11 @@
 
 namespace gpucoord {
 
-template <int L> constexpr int ORDER_STRIDE = (2 * L + 3 + 3) / 4 * 4;    // two further numbers
-inline int order_stride(int l)
+constexpr int order_stride(int l)
 {
-  return (2 * l + 3 + 3) / 4 * 4;
+  return (2 * l + 1 + 2 + 3) / 4 * 4;    // with two further numbers
 }
+template <int L> constexpr int ORDER_STRIDE = order_stride(L);
 
 enum class SwitchForm {
 #define GPUCOORD_FORM(KIND, FORM, FORMULA) FORM,
@@ -48,7 +48,7 @@ template <class Real> struct OrderFunction {
 // elements of four.
 template <class Real> struct PartnersInRange {
   int *count;            // [32 tiles] of each thread
-  int4 *point;           // [elements] numbers of their points; valid beyond the count, too
+  int4 *point;           // [elements] numbers of their points
   Four<Real> *s, *ds;    // [elements] s(r) and ds/dr
   // [elements] DOT and CONNECTIONS: u(i).u(j); CONNECTIONS: then 1 - sigma of it, and the slope of
   // that. slope null: 1.
@@ -89,7 +89,7 @@ template <class Real> struct OrderForceArguments {
   PartnerArguments out;    // outputs
   const Real *uniform;
   bool has_two_groups;
-  int columns;    // of out.sums
+  int columns;    // number of columns of out.sums
 };
 
 // Each launcher enqueues one kernel. Throws DeviceError.

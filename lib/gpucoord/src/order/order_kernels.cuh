@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) q[k] = add_row_lanes(q[k], lanes);
         if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
-        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const int atom = atom_of(arg.rows, at);
         double norm_sq = 0.0;
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) norm_sq += static_cast<double>(q[k]) * q[k];
@@ -184,7 +184,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) sum[k] = add_row_lanes(sum[k], lanes);
         if (!at.valid || at.lane != 0) return;
-        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const int atom = atom_of(arg.rows, at);
         Real own[STRIDE];
         load_row<L>(arg.of_points, at.point, true, own);
         Real *const to = arg.numbers + static_cast<std::size_t>(STRIDE) * atom;
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         if (arg.order != OrderKind::DOT) return;
         sum = add_row_lanes(sum, lanes);
         if (!at.valid || at.lane != 0) return;
-        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const int atom = atom_of(arg.rows, at);
         const Real n = arg.weight[atom];
         arg.value[atom] = n != 0 ? sum / n : Real(0);
       });
@@ -311,7 +311,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
         if (!at.valid || at.lane != 0) return;
-        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const int atom = atom_of(arg.rows, at);
         const Real n = arg.weight[atom], over_n = n != 0 ? 1 / n : Real(0);
         Real product = 0;
         Real *const to = arg.numbers + static_cast<std::size_t>(STRIDE) * atom;
@@ -358,7 +358,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         for (int k = 0; k < SIZE; ++k) lambda[k] = add_row_lanes(lambda[k], lanes);
         direct.store(arg, at, lanes);
         if (!at.valid || at.lane != 0) return;
-        const int atom = arg.rows.atom ? arg.rows.atom[at.row] : at.row;
+        const int atom = atom_of(arg.rows, at);
         const Real n = arg.weight[atom], norm = arg.norm[atom];
         // From u to q: u is normalized.
         const Real along = product_of<SIZE>(lambda, own);
@@ -375,7 +375,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       });
 }
 
-// Sums of a row in the columns of the per-atom output, of which the first is 0.
+// Sums of a row by column of the per-atom output. Column 0 is 0.
 template <int N> struct OrderSums {
   int columns;    // that are stored
   double v[N];

@@ -274,7 +274,7 @@ namespace {
         [&](const RowPlace &at, int lanes) {
           sum = add_row_lanes(sum, lanes);
           if (!at.valid || at.lane != 0) return;
-          arg.value[arg.rows.atom ? arg.rows.atom[at.row] : at.row] = sum;
+          arg.value[atom_of(arg.rows, at)] = sum;
         });
   }
 

@@ -23,6 +23,12 @@ struct RowPlace {
   int thread_of_tiles;     // place of its count
 };
 
+// The atom of a row.
+__device__ inline int atom_of(const DeviceRows &rows, const RowPlace &place)
+{
+  return rows.atom ? rows.atom[place.row] : place.row;
+}
+
 // Calls work(place), then end(place, lanes), for each row that this thread takes part in; 'lanes'
 // threads in a row share it. All threads of a warp make the same number of calls.
 template <class Work, class End>

@@ -119,7 +119,7 @@ namespace {
       return exchange;
     }
 
-    // The caller's rows are those of x, of which some are copied.
+    // Rows of the caller are rows of x. Only some of them are copied.
     void forward(const OrientOrderInput &in)
     {
       const std::size_t columns = exchange_columns();
@@ -158,13 +158,7 @@ namespace {
       const auto sum =
           function.evaluate(n, v.pinned.data(), f.data(), slope.data(), reduce_all, nthreads);
       result.value = sum.value;
-      for (int k = 0; k < n && sum.bad >= 0; ++k) {
-        if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
-        const int row = in.cells.a.index[k];
-        if (result.bad >= 0 && result.bad < row) continue;
-        result.bad = row;
-        result.order_of_bad = v.pinned[k];
-      }
+      if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), slope.data(), result);
       double unit = 1.0;
       if (!(want & (DERIVATIVES | VIRIAL))) return unit;
       if (has_unit) {    // the same on all ranks, which exchange numbers in it
@@ -215,8 +209,7 @@ namespace {
 
     const OrientOrderOptions options;
     const bool is_global;
-    const bool
-        has_unit;    // weights are divided by a power of two near the largest, to fit a float
+    const bool has_unit;    // weights are divided by a power of two, so that they fit a float
     const int nthreads;
     const double floor;
     AtomFunction function;
@@ -227,7 +220,7 @@ namespace {
     Staged<double> v, w;
     PinnedBuffer<double> sent;           // [copied atoms][exchange_columns()]
     std::vector<double> exchanged;       // [nall][exchange_columns()]
-    std::vector<double> f, slope;        // of the owned atoms of a
+    std::vector<double> f, slope;        // [owned atoms of a]
     std::vector<double> harmonics;       // [copied owned atoms][2 l + 1]
     std::vector<double> rows_of_sums;    // [copied owned atoms][columns]
     int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made

@@ -264,11 +264,8 @@ namespace {
         const int row = a.index[k];
         f[row] = f_of_a[k];
         slope[row] = slope_of_a[k];
-        const bool is_bad = !std::isfinite(f[row]) || !std::isfinite(slope[row]);
-        if (!is_bad || (result.bad >= 0 && result.bad < row)) continue;
-        result.bad = row;
-        result.order_of_bad = v[k];
       }
+      if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), slope_of_a.data(), result);
     }
 
     void write(const OrientOrderInput &in, const OrderNumbers &numbers, unsigned want,

@@ -15,6 +15,11 @@ constexpr bool uses_q_of_partners(OrderKind order)
   return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
 }
 
+// Sets the smallest row of the owned atoms of a whose f or dS/dv is not finite. v, f, slope:
+// [a.nowned]
+void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
+             OrientOrderResult &);
+
 // The exchanges of a backend.
 struct OrderExchanges {
   int columns[3];        // before passes 2, 3 and 4

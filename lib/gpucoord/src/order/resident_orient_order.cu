@@ -325,9 +325,7 @@ namespace {
       const Report &found = report[0];
       result.value = found.value;
       if (wanted & VIRIAL) std::copy_n(found.total.virial, 6, result.virial);
-      if (found.status.bad_atom != DeviceStatus::NONE) result.bad_atom = found.status.bad_atom;
-      result.moved = found.status.moved;
-      if (result.bad_atom >= 0 || result.moved) pairs->points().clear_status(stream);
+      pairs->points().report(found.status, result, stream);
       return result;
     }
     bool any_partners() const override { return report[0].any_partners != 0; }

@@ -139,6 +139,13 @@ void Points::clear_status(cudaStream_t stream)
   check(cudaGetLastError(), "launching clear");
 }
 
+void Points::report(const DeviceStatus &found, Totals &totals, cudaStream_t stream)
+{
+  if (found.bad_atom != DeviceStatus::NONE) totals.bad_atom = found.bad_atom;
+  totals.moved = found.moved;
+  if (totals.bad_atom >= 0 || totals.moved) clear_status(stream);
+}
+
 DeviceAtom *Points::reserve_doubles(int n)
 {
   doubles.reserve(n);

@@ -61,6 +61,9 @@ class Points {
 
   DeviceStatus *status() const { return device_status.data(); }
   void clear_status(cudaStream_t);
+  // Reports the errors of a status that has come to the host. Clears them, so that they are
+  // reported once.
+  void report(const DeviceStatus &, Totals &, cudaStream_t);
   std::size_t bytes() const
   {
     return integers.bytes() + integers_built.bytes() + doubles.bytes() + doubles_built.bytes();
