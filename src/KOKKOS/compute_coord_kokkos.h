@@ -131,7 +131,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   bool uses_gpu;    // where the engine allows
   bool warned_moved;
   bool takes_neighbors;    // those of LAMMPS' list, which is a copy of the pair style's
-  double skin;             // of the run's lists
+  double skin;             // neighbor skin of the run
   std::shared_ptr<KokkosDevice> device;
 
   // The function; null: there is none, or the host evaluates it.

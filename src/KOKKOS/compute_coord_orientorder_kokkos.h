@@ -69,7 +69,7 @@ class ComputeCoordOrientOrderKokkos :
   void find_w_hat();
 
   std::unique_ptr<gpucoord::ResidentOrientOrder> order;
-  int nexchanges;    // of this evaluation so far
+  int nexchanges;    // number of exchanges made in this evaluation
   // Location of the numbers for pack and unpack, if order parameters are being sent from the GPU:
   // there, or copied from there to 'exchanged'.
   enum class Numbers { NOT_SENT, DEVICE, COPIED } numbers;

@@ -105,7 +105,7 @@ def line(points):
     p, dmu, error = (np.array([getattr(point, name) for point in points]) for name in ("p", "dmu", "error"))
     (slope, zero), covariance = np.polyfit(p, dmu, 1, w=1 / error, cov="unscaled")
     coexistence = -zero / slope
-    gradient = np.array([-coexistence, -1.0]) / slope    # of coexistence, by slope and zero
+    gradient = np.array([-coexistence, -1.0]) / slope    # derivatives of coexistence: slope, zero
     chi2 = (((dmu - slope * p - zero) / error)**2).sum()
     return coexistence, (gradient @ covariance @ gradient)**0.5, slope, covariance[0, 0]**0.5, chi2
 

@@ -148,8 +148,8 @@ GPUCOORD_API std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTab
                                                                  Precision, int device,
                                                                  int nthreads);
 
-// Sets w_l/|q|^3 of n atoms from q, [n][2 l + 1] real harmonics in the order m = 0, then re and im
-// of each m > 0, sqrt(2) times those of q_lm; 0 where |q| is not above smallest.
+// Sets w_l/|q|^3 of n atoms, or 0 where |q| is not above smallest. q: [n][2 l + 1] real harmonics:
+// q_l0, then for each m > 0 the real and the imaginary part of sqrt(2) q_lm.
 GPUCOORD_API void set_w_hat(int l, const double *q, std::int64_t n, double smallest, double *w_hat,
                             int nthreads);
 

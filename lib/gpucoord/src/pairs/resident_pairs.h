@@ -88,7 +88,7 @@ class ResidentPairs {
     // Room for partners of an atom, a multiple of 4.
     int capacity = FIRST_CAPACITY;
     std::int64_t npartners = 0;    // partners of all atoms in the last rebuild
-    std::size_t nelements = 0;     // of partner
+    std::size_t nelements = 0;     // number of elements of partner
     DeviceBuffer<int> point, atom, count;
     DeviceBuffer<int4> partner;
     DeviceBuffer<std::int64_t> tile;
