@@ -76,9 +76,9 @@ std::string ComputeCoordOrientOrder::description() const
    The evaluation of one rank.
 ------------------------------------------------------------------------- */
 
-gpucoord::OrientOrderInput ComputeCoordOrientOrder::input()
+gpucoord::OrderInput ComputeCoordOrientOrder::input()
 {
-  gpucoord::OrientOrderInput in;
+  gpucoord::OrderInput in;
   in.cells = cells_input();
   in.nall = atom->nlocal + atom->nghost;
   in.exchange.forward = [this](double *numbers, int columns) {

@@ -68,12 +68,12 @@ class ComputeCoordOrientOrder : public ComputeCoordGPU {
   void init_backend() override;
   std::string description() const override;
 
-  gpucoord::OrientOrderInput input();
+  gpucoord::OrderInput input();
   void forward(double *numbers, int columns);
   void find_owners();
 
   std::unique_ptr<OrientOrderBackend> order_backend;
-  std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
+  std::unique_ptr<gpucoord::OrderParameter> reference;    // keyword check; null: none
   bool warned_alone;
   const bool has_w_hat;              // column 6
   std::vector<double> f_of_atoms;    // [nlocal]

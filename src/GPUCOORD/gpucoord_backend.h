@@ -128,7 +128,7 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
   void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
 };
 
-class OrientOrderBackend : public BackendOf<gpucoord::OrientOrder> {
+class OrientOrderBackend : public BackendOf<gpucoord::OrderParameter> {
  public:
   using BackendOf::BackendOf;
 

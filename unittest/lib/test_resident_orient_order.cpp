@@ -57,7 +57,7 @@ struct Numbers {
 
 // By a backend for host arrays; null: that of the host in double. version: of the input; then all
 // atoms are on one rank.
-Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System &s, bool two,
+Numbers numbers_of(OrderParameter *backend, const SwitchTable &table, const System &s, bool two,
                    unsigned want, const OrientOrderOptions &options, const std::vector<int> &owner,
                    std::int64_t version = 0)
 {
@@ -67,7 +67,7 @@ Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System 
   int na, nb;
   const auto a = s.atoms(2, na), b = s.atoms(4, nb);
   const int nothing = 0;
-  OrientOrderInput in;
+  OrderInput in;
   in.nall = s.nall;
   in.cells.x = s.x.data();
   in.cells.a = {a.empty() ? &nothing : a.data(), static_cast<int>(a.size()), na};
@@ -86,7 +86,7 @@ Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System 
   OrderNumbers wanted;
   wanted.f = numbers.f.data();
   wanted.w_hat = numbers.w_hat.data();
-  std::unique_ptr<OrientOrder> host;
+  std::unique_ptr<OrderParameter> host;
   if (!backend) {
     host = make_host_orient_order(table, options, Precision::DOUBLE, 2);
     backend = host.get();
