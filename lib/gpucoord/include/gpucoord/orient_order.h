@@ -72,10 +72,6 @@ GPUCOORD_API void check_options(const OrientOrderOptions &);
 // One line: 'q6 average'.
 GPUCOORD_API std::string description(const OrientOrderOptions &);
 
-// Number of exchanges of an evaluation without those of the function: the order parameters of atoms
-// need forward(), GLOBAL a sum over ranks.
-GPUCOORD_API int number_of_exchanges(const OrientOrderOptions &, unsigned want);
-
 // Makes the backend that runs on the host with nthreads OpenMP threads. table: s(r) >= 0, with an
 // end. Throws OrientOrderError, AtomFunctionError and std::invalid_argument.
 GPUCOORD_API std::unique_ptr<OrderParameter>

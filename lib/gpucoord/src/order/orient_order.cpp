@@ -61,14 +61,6 @@ void set_bad(const AtomList &a, const double *v, const double *f, const double *
   }
 }
 
-int number_of_exchanges(const OrientOrderOptions &options, unsigned want)
-{
-  const bool has_second = want & (DERIVATIVES | VIRIAL);
-  if (options.order == OrderKind::GLOBAL) return 1;
-  if (uses_q_of_partners(options.order)) return has_second ? 3 : 1;
-  return has_second ? 1 : 0;
-}
-
 void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
                             const OrderInput &in, unsigned want, const OrderExchanges &exchanges)
 {
