@@ -60,7 +60,7 @@ Found time_host(const gpucoord::SwitchTable &table, const gpucoord::OrientOrderO
 {
   std::vector<int> index(crystal.n());
   std::iota(index.begin(), index.end(), 0);
-  gpucoord::OrientOrderInput in;
+  gpucoord::OrderInput in;
   in.nall = crystal.n();
   in.cells.x = crystal.x.data();
   in.cells.a = {index.data(), in.nall, crystal.nowned};

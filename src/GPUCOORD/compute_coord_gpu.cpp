@@ -115,8 +115,11 @@ void ComputeCoordGPU::init()
     double cutghost = comm->cutghostuser;
     if (force->pair) cutghost = MAX(cutghost, force->pair->cutforce + neighbor->skin);
     check_ghost_shell(cutghost);
+    const std::string also =
+        fmt::format(" and {}{}", args->range_word(),
+                    args->takes("engine") ? ", or engine allpairs with image minimum" : "");
     const std::string why = GhostRange::why_ghosts_too_many(
-        cutghost, table->dmax() + neighbor->skin, atom, comm, domain, force);
+        cutghost, table->dmax() + neighbor->skin, also, atom, comm, domain, force);
     if (!why.empty()) error->all(FLERR, Error::NOLASTLINE, "{}: {}", name, why);
   }
 
@@ -245,9 +248,10 @@ void ComputeCoordGPU::check_ghost_shell(double cutghost) const
   const double need = table->dmax() + neighbor->skin;
   if (need > cutghost * (1.0 + 1e-9))
     error->all(FLERR, Error::NOLASTLINE,
-               "{}: dmax{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
+               "{}: {}{} plus skin {:.10g} exceeds the ghost atom range {:.10g} - use "
                "comm_modify cutoff {} or more",
-               name, args->of_longest(), need, cutghost, GhostAtoms::in_four_digits(need));
+               name, args->range_word(), args->of_longest(), need, cutghost,
+               GhostAtoms::in_four_digits(need));
 }
 
 /* ----------------------------------------------------------------------
@@ -412,7 +416,7 @@ gpucoord::Contribution ComputeCoordGPU::evaluate_path(Path path, unsigned want, 
    message of a rank whose backend failed
 ------------------------------------------------------------------------- */
 
-std::string ComputeCoordGPU::failure(Path path, const char *what, const char *way_out) const
+std::string ComputeCoordGPU::failure(Path path, const char *what, const std::string &way_out) const
 {
   const std::size_t nowned = nowned_a + nowned_b;
   const std::string others = path == Path::CELLS || path == Path::LIST
@@ -486,7 +490,8 @@ void ComputeCoordGPU::compute_share(Share &share)
     } catch (const gpucoord::DeviceError &e) {
       share.failed = failure(path, e.what(), "use device host, more GPUs or fewer ranks per GPU");
     } catch (const std::bad_alloc &) {
-      share.failed = failure(path, "out of memory", "use more ranks or a smaller dmax");
+      share.failed = failure(path, "out of memory",
+                             fmt::format("use more ranks or a smaller {}", args->range_word()));
     }
   }
   // Other ranks wait for the numbers of this one. Gathered atoms are the same on all ranks.
@@ -632,8 +637,8 @@ void ComputeCoordGPU::out_of_memory() const
 {
   error->one(FLERR, Error::NOLASTLINE,
              "{}: out of memory on rank {} with {} atoms of the groups - use more "
-             "ranks or a smaller dmax",
-             name, comm->me, index_a.size() + index_b.size());
+             "ranks or a smaller {}",
+             name, comm->me, index_a.size() + index_b.size(), args->range_word());
 }
 
 void ComputeCoordGPU::set_scale(double npairs_or_atoms)

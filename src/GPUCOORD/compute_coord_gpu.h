@@ -141,7 +141,7 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   std::string of_atom(int row) const;
   void set_histogram();
   gpucoord::CellsInput cells_input() const;
-  std::string failure(Path, const char *what, const char *way_out) const;
+  std::string failure(Path, const char *what, const std::string &way_out) const;
   void compare_with_reference(const Share &);
   void print_setup(Path);
   std::string functions_in_words() const;

@@ -49,6 +49,7 @@ void ComputeCoordGPU::print_setup(Path path)
     if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
     mesg += "\n";
   }
+  if (args->functions.empty()) mesg += fmt::format("  cutoff {:.10g}\n", table->dmax());
   const std::string text = description();
   if (!text.empty()) mesg += fmt::format("  {}\n", text);
   if (mesg != printed) utils::logmesg(lmp, mesg);
@@ -71,6 +72,7 @@ std::string ComputeCoordGPU::data_path(Path path) const
 
 std::string ComputeCoordGPU::functions_in_words() const
 {
+  if (args->functions.empty()) return words.number;
   if (args->functions.size() == 1)
     return "the switching function " + table->functions()[0].description();
   std::string text;

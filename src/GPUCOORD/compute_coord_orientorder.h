@@ -17,66 +17,38 @@ ComputeStyle(coord/orientorder,ComputeCoordOrientOrder);
 #ifndef LMP_COMPUTE_COORD_ORIENTORDER_H
 #define LMP_COMPUTE_COORD_ORIENTORDER_H
 
-#include "compute_coord_gpu.h"
+#include "compute_coord_order.h"
 
 #include "gpucoord/orient_order.h"
 
-#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace LAMMPS_NS {
-class OrientOrderBackend;
 
-// Bond-orientational order parameters of atoms. The library evaluates them and their function, and
-// calls for the communication with other ranks.
+// Bond-orientational order parameters of atoms.
 
-class ComputeCoordOrientOrder : public ComputeCoordGPU {
+class ComputeCoordOrientOrder : public ComputeCoordOrder {
  public:
   ComputeCoordOrientOrder(class LAMMPS *, int, char **);
-  ~ComputeCoordOrientOrder() override;
-  void init() override;
-  int pack_forward_comm(int, int *, double *, int, int *) override;
-  void unpack_forward_comm(int, int, double *) override;
   double memory_usage() override;
 
-  void share(double *numbers) override;
-
  protected:
-  DeviceChoice &device_choice() const override;
-  // Prepare the numbers of atoms of an evaluation, and memory for communication on the host.
-  void begin_numbers(const Share &);
-  void reserve_exchange();
-  double share_in_s(double value) const;
+  void begin_numbers(const Share &) override;
   bool wants_w_hat(const Share &) const;
 
   const gpucoord::OrientOrderOptions options;
-  const bool is_global;                 // S is one number of all atoms, not a sum over atoms
-  std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any
-  std::vector<double> w_of_atoms;       // [nlocal]; empty: not wanted
-  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
-  std::vector<double> exchanged;
-  int ncolumns;
+  std::vector<double> w_of_atoms;    // [nlocal]; empty: not wanted
 
  private:
-  void begin_share(const Share &) override;
-  void evaluate_share(Share &) override;
-  void take_part(Share &) override;
-  gpucoord::Contribution evaluate_reference(const Share &, double *peratom) override;
+  std::unique_ptr<gpucoord::OrderParameter> make_host() const override;
+  std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const override;
+  std::unique_ptr<gpucoord::OrderParameter> make_reference() const override;
+  std::string order_in_words() const override { return gpucoord::description(options); }
   double finish_evaluation(const double *sums) override;
-  void init_backend() override;
-  std::string description() const override;
 
-  gpucoord::OrientOrderInput input();
-  void forward(double *numbers, int columns);
-  void find_owners();
-
-  std::unique_ptr<OrientOrderBackend> order_backend;
-  std::unique_ptr<gpucoord::OrientOrder> reference;    // keyword check; null: none
-  bool warned_alone;
-  const bool has_w_hat;              // column 6
-  std::vector<double> f_of_atoms;    // [nlocal]
+  const bool has_w_hat;    // column 6
 };
 
 }    // namespace LAMMPS_NS

@@ -60,7 +60,8 @@ bool CoordArguments::takes(const std::string &keyword) const
 
 void CoordArguments::read(int narg, char **arg)
 {
-  functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
+  const bool has_switch = takes("switch");
+  if (has_switch) functions.push_back({"switch", 1, atom->ntypes, 1, atom->ntypes, {}});
   const std::string command = "compute " + style, owner = "Compute " + style;
   int iarg = 3;
   while (iarg < narg) {
@@ -138,7 +139,7 @@ void CoordArguments::read(int narg, char **arg)
       read_own(iarg, narg, arg);
   }
 
-  if (!functions[0].position)
+  if (has_switch && !functions[0].position)
     error->all(FLERR, Error::COMMAND, "{} needs a switching function, for example: {}", owner,
                example);
 
@@ -234,6 +235,12 @@ void CoordArguments::read_coeff(int &iarg, int narg, char **arg)
 
 gpucoord::SwitchTable CoordArguments::table() const
 {
+  if (functions.empty()) {
+    gpucoord::SwitchOptions range;
+    range.kind = gpucoord::SwitchKind::CUBIC;
+    range.dmax = cutoff;
+    return gpucoord::Switch(range);
+  }
   if (functions.size() == 1) return gpucoord::Switch(functions[0].options);
   gpucoord::SwitchTable table(atom->ntypes);
   for (const Function &f : functions) {
@@ -254,7 +261,12 @@ const CoordArguments::Function &CoordArguments::longest() const
 
 std::string CoordArguments::of_longest() const
 {
-  return functions.size() == 1 ? "" : " of " + longest().words;
+  return functions.size() < 2 ? "" : " of " + longest().words;
+}
+
+const char *CoordArguments::range_word() const
+{
+  return functions.empty() ? "cutoff" : "dmax";
 }
 
 /* ---------------------------------------------------------------------- */
@@ -267,13 +279,13 @@ void CoordArguments::need_first(int position, const char *keyword, int iarg) con
 
 void CoordArguments::unknown_keyword(int iarg, const char *text) const
 {
-  if (CoordSwitch::is_name(text))
+  const bool has_switch = takes("switch");
+  if (has_switch && CoordSwitch::is_name(text))
     error->all(FLERR, iarg, "Unknown compute {1} keyword: {0} - did you mean switch {0}?", text,
                style);
-  error->all(
-      FLERR, iarg,
-      "Unknown compute {} keyword: {} - known are {}; those of a switching function follow it",
-      style, text, utils::join(keywords, ", "));
+  error->all(FLERR, iarg, "Unknown compute {} keyword: {} - known are {}{}", style, text,
+             utils::join(keywords, ", "),
+             has_switch ? "; those of a switching function follow it" : "");
 }
 
 double CoordArguments::number(int iarg, const char *text, const std::string &what) const

@@ -62,15 +62,18 @@ class CoordArguments : protected Pointers {
     gpucoord::SwitchOptions options;
     int position = 0;    // argument of the function's name, to point at in an error
   };
-  std::vector<Function> functions;
-  gpucoord::SwitchTable table() const;    // same functions, same order
-  const Function &longest() const;        // function with the largest dmax
-  std::string of_longest() const;    // ' of coeff I J' for errors; empty if there is one function
+  std::vector<Function> functions;    // none in a style without keyword switch
+  double cutoff = 0.0;                // range of such a style, > 0, distance
+  // Same functions, same order. Without any: one that only serves for its dmax, the cutoff.
+  gpucoord::SwitchTable table() const;
+  const Function &longest() const;    // function with the largest dmax
+  std::string of_longest() const;     // ' of coeff I J' for errors; empty without keyword coeff
+  const char *range_word() const;     // 'dmax' or 'cutoff'
 
  protected:
-  // A style that takes these keywords. example: of a switching function.
+  // A style that takes these keywords. example: of a switching function, if the style takes one.
   CoordArguments(LAMMPS *, std::string style_in, std::vector<std::string> keywords_in,
-                 std::string example_in);
+                 std::string example_in = "");
   void read(int narg, char **arg);
   // Reads a keyword that compute coord/gpu lacks, and sets iarg to the first argument after it.
   virtual void read_own(int & /*iarg*/, int /*narg*/, char ** /*arg*/) {}

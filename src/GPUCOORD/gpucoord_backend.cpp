@@ -153,15 +153,9 @@ void MultisiteBackend::init(const gpucoord::MultisiteModel &model, gpucoord::Pre
   });
 }
 
-void OrientOrderBackend::init(const gpucoord::SwitchTable &table,
-                              const gpucoord::OrientOrderOptions &options,
-                              gpucoord::Precision precision, const std::string &owner)
+void OrderBackend::init(const Make &make, const std::string &owner)
 {
-  init_by(owner, [&](int device) {
-    return is_cuda()
-        ? gpucoord::make_cuda_orient_order(table, options, precision, device, comm->nthreads)
-        : gpucoord::make_host_orient_order(table, options, precision, comm->nthreads);
-  });
+  init_by(owner, make);
 }
 
 void MapBackend::init(const gpucoord::MapOptions &options, gpucoord::Precision precision,

@@ -17,7 +17,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/counters.h"
 #include "gpucoord/multisite.h"
-#include "gpucoord/orient_order.h"
+#include "gpucoord/order_parameter.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord_words.h"
 
@@ -128,13 +128,14 @@ class MultisiteBackend : public BackendOf<gpucoord::Multisite> {
   void init(const gpucoord::MultisiteModel &, gpucoord::Precision, const std::string &owner);
 };
 
-class OrientOrderBackend : public BackendOf<gpucoord::OrientOrder> {
+class OrderBackend : public BackendOf<gpucoord::OrderParameter> {
  public:
   using BackendOf::BackendOf;
+  // Makes an order parameter: on this GPU if is_cuda(), or on the host.
+  using Make = std::function<std::unique_ptr<gpucoord::OrderParameter>(int device)>;
 
   // Collective. Makes the backend, unless it exists for the current number of threads.
-  void init(const gpucoord::SwitchTable &, const gpucoord::OrientOrderOptions &,
-            gpucoord::Precision, const std::string &owner);
+  void init(const Make &, const std::string &owner);
 };
 
 class MapBackend : public BackendOf<gpucoord::PotentialMap> {

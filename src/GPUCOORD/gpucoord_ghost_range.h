@@ -55,9 +55,11 @@ namespace GhostRange {
   }
 
   // The same check for the ghost atom range of a compute that needs ghost atoms up to 'need',
-  // distance. The text names the command that sets the range, and the way out.
-  inline std::string why_ghosts_too_many(double range, double need, const Atom *atom,
-                                         const Comm *comm, const Domain *domain, const Force *force)
+  // distance. The text names the command that sets the range, and the way out. also: the rest of
+  // the way out if the need alone is too long.
+  inline std::string why_ghosts_too_many(double range, double need, const std::string &also,
+                                         const Atom *atom, const Comm *comm, const Domain *domain,
+                                         const Force *force)
   {
     const std::string why = why_too_long(range, atom, comm, domain);
     if (why.empty()) return "";
@@ -66,15 +68,14 @@ namespace GhostRange {
         : "comm_modify cutoff";
     const bool is_needed = !why_too_long(need, atom, comm, domain).empty();
     return fmt::format("the ghost atom range {:.10g} of the {} {} - use a smaller {}{}", range,
-                       source, why, source,
-                       is_needed ? " and dmax, or engine allpairs with image minimum" : "");
+                       source, why, source, is_needed ? also : "");
   }
 
   // The same check for comm_modify cutoff, which also applies to styles that need less.
   inline std::string why_comm_cutoff_too_long(const Atom *atom, const Comm *comm,
                                               const Domain *domain, const Force *force)
   {
-    return why_ghosts_too_many(comm->cutghostuser, 0.0, atom, comm, domain, force);
+    return why_ghosts_too_many(comm->cutghostuser, 0.0, "", atom, comm, domain, force);
   }
 
 }    // namespace GhostRange

@@ -414,7 +414,7 @@ bigint ComputeCoordKokkos<DeviceType, Base>::id_of_bad_atom()
 template <class DeviceType, class Base>
 void ComputeCoordKokkos<DeviceType, Base>::warn_of_moved_atoms()
 {
-  if (!warned_moved) device->warn_of_moved_atoms(name);
+  if (!warned_moved) device->warn_of_moved_atoms(name, args->range_word());
   warned_moved = true;
 }
 

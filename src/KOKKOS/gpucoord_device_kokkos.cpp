@@ -165,12 +165,12 @@ std::int64_t KokkosDevice::version()
   return nversions;
 }
 
-void KokkosDevice::warn_of_moved_atoms(const std::string &owner) const
+void KokkosDevice::warn_of_moved_atoms(const std::string &owner, const char *range) const
 {
   error->warning(FLERR,
                  "{}: an atom moved by more than half the skin of {:.6g} between two builds of "
                  "neighbor lists, so pairs "
-                 "near dmax may be missing - use neigh_modify check yes with every 1 and delay 0, "
+                 "near {} may be missing - use neigh_modify check yes with every 1 and delay 0, "
                  "or a larger skin",
-                 owner, neighbor->skin);
+                 owner, neighbor->skin, range);
 }

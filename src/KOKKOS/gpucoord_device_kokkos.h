@@ -71,7 +71,8 @@ class KokkosDevice : protected Pointers {
   std::int64_t version();
   void begin_run() { ++nruns; }
 
-  void warn_of_moved_atoms(const std::string &owner) const;
+  // range: what the owner calls the range of its pairs, 'dmax'.
+  void warn_of_moved_atoms(const std::string &owner, const char *range) const;
 
   // Version of the positions in this force evaluation.
   std::int64_t positions() const { return npositions; }

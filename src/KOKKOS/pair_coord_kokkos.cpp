@@ -114,7 +114,7 @@ template <class DeviceType> void PairCoordKokkos<DeviceType>::compute_on_gpu()
   }
   if (result.moved && !warned_moved) {
     warned_moved = true;
-    device->warn_of_moved_atoms("Pair coord");
+    device->warn_of_moved_atoms("Pair coord", "dmax");
   }
   if (!std::isfinite(result.value))
     error->one(FLERR, Error::NOLASTLINE,

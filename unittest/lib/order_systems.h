@@ -25,12 +25,12 @@ using gpucoord::AtomFunction;
 using gpucoord::AtomFunctionKind;
 using gpucoord::AtomFunctionOptions;
 using gpucoord::OrderExchange;
+using gpucoord::OrderInput;
 using gpucoord::OrderKind;
 using gpucoord::OrderNumbers;
-using gpucoord::OrientOrder;
-using gpucoord::OrientOrderInput;
+using gpucoord::OrderParameter;
+using gpucoord::OrderResult;
 using gpucoord::OrientOrderOptions;
-using gpucoord::OrientOrderResult;
 
 using Numbers = std::vector<double>;
 
@@ -203,7 +203,7 @@ inline Numbers spread_points(int n, const brute::Cell &cell, double least, unsig
 constexpr double UNCHANGED = -7.25;
 
 struct OrderResults {
-  OrientOrderResult sum;
+  OrderResult sum;
   Numbers peratom;            // [nlocal][peratom_columns(want)]
   Numbers order, f, w_hat;    // [nlocal]; UNCHANGED where not set
 };
@@ -224,10 +224,9 @@ inline OrderExchange exchange_alone(const OrderSystem &s)
 }
 
 // Valid as long as s and rows exist.
-inline OrientOrderInput order_input(const OrderSystem &s, const Rows &rows,
-                                    const OrderExchange &exchange)
+inline OrderInput order_input(const OrderSystem &s, const Rows &rows, const OrderExchange &exchange)
 {
-  OrientOrderInput in;
+  OrderInput in;
   in.cells = cells_input(s, rows);
   in.cells.types.type = s.type.data();
   in.nall = s.nall();
@@ -235,7 +234,7 @@ inline OrientOrderInput order_input(const OrderSystem &s, const Rows &rows,
   return in;
 }
 
-inline OrderResults run_order(OrientOrder &order, const OrderSystem &s, unsigned want,
+inline OrderResults run_order(OrderParameter &order, const OrderSystem &s, unsigned want,
                               const OrderExchange &exchange)
 {
   const auto rows = rows_of(s);
@@ -260,7 +259,7 @@ inline OrderResults run_order(OrientOrder &order, const OrderSystem &s, unsigned
   return r;
 }
 
-inline OrderResults run_order(OrientOrder &order, const OrderSystem &s, unsigned want)
+inline OrderResults run_order(OrderParameter &order, const OrderSystem &s, unsigned want)
 {
   return run_order(order, s, want, exchange_alone(s));
 }
@@ -269,7 +268,8 @@ inline OrderResults run_order(OrientOrder &order, const OrderSystem &s, unsigned
 
 struct OrderBackend {
   std::string name;
-  std::function<std::unique_ptr<OrientOrder>(const SwitchTable &, const OrientOrderOptions &)> make;
+  std::function<std::unique_ptr<OrderParameter>(const SwitchTable &, const OrientOrderOptions &)>
+      make;
 };
 
 inline OrderBackend host_order(Precision precision, int nthreads = 1)

@@ -677,7 +677,7 @@ TEST(OrientOrder, the_smallest_row_whose_f_is_not_finite_is_reported)
   for (const OrderBackend &backend : double_orders()) {
     const auto order = backend.make(step(1.6, 1.7), order_options(6, OrderKind::LOCAL, function));
     const auto rows = rows_of(s);
-    const OrientOrderResult r =
+    const OrderResult r =
         order->evaluate(order_input(s, *rows, exchange_alone(s)), VALUE, nullptr, {});
     EXPECT_EQ(r.bad, 2) << backend.name;
     EXPECT_EQ(r.order_of_bad, 0.0) << backend.name;

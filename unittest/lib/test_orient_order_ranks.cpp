@@ -210,7 +210,7 @@ void check_ranks(const OrderSystem &whole, const std::vector<int> &rank_of, int 
     for (const unsigned want : ALL_WANTS) {
       Ranks ranks(parts);
       std::vector<OrderResults> results(nranks);
-      std::vector<std::unique_ptr<OrientOrder>> orders;
+      std::vector<std::unique_ptr<OrderParameter>> orders;
       for (int r = 0; r < nranks; ++r) orders.push_back(backend.make(table, options));
       EXPECT_EQ(run_ranks(nranks,
                           [&](int r) {
@@ -378,7 +378,7 @@ class Failures {
   const std::vector<Part> parts;
   const OrderBackend backend;
   const std::string label;
-  std::vector<std::unique_ptr<OrientOrder>> orders;    // used again after a failure
+  std::vector<std::unique_ptr<OrderParameter>> orders;    // used again after a failure
 };
 
 // Options with several reductions.

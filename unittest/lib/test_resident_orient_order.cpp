@@ -57,7 +57,7 @@ struct Numbers {
 
 // By a backend for host arrays; null: that of the host in double. version: of the input; then all
 // atoms are on one rank.
-Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System &s, bool two,
+Numbers numbers_of(OrderParameter *backend, const SwitchTable &table, const System &s, bool two,
                    unsigned want, const OrientOrderOptions &options, const std::vector<int> &owner,
                    std::int64_t version = 0)
 {
@@ -67,7 +67,7 @@ Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System 
   int na, nb;
   const auto a = s.atoms(2, na), b = s.atoms(4, nb);
   const int nothing = 0;
-  OrientOrderInput in;
+  OrderInput in;
   in.nall = s.nall;
   in.cells.x = s.x.data();
   in.cells.a = {a.empty() ? &nothing : a.data(), static_cast<int>(a.size()), na};
@@ -86,7 +86,7 @@ Numbers numbers_of(OrientOrder *backend, const SwitchTable &table, const System 
   OrderNumbers wanted;
   wanted.f = numbers.f.data();
   wanted.w_hat = numbers.w_hat.data();
-  std::unique_ptr<OrientOrder> host;
+  std::unique_ptr<OrderParameter> host;
   if (!backend) {
     host = make_host_orient_order(table, options, Precision::DOUBLE, 2);
     backend = host.get();
@@ -351,9 +351,9 @@ TEST(ResidentOrientOrder, equals_the_host_with_communication)
         device.rebuild(loaded.atoms, selection(false, 0.2));
         const std::size_t columns = device.order->exchange_columns();
         OnGpu<double> buffer(std::vector<double>(columns * nghosts, 0.0));
-        int nexchanges = 0;
+        std::vector<DeviceExchange::Call> calls;
         device.exchange.forward = [&] {
-          ++nexchanges;
+          calls.push_back({DeviceExchange::Kind::FORWARD, 0});
           if (by_host) {
             std::vector<double> numbers(columns * s.nall, -1.0);
             device.order->get_numbers(numbers.data(), nullptr);
@@ -366,14 +366,19 @@ TEST(ResidentOrientOrder, equals_the_host_with_communication)
           device.order->pack(list.data(), nghosts, buffer.data(), nullptr);
           device.order->unpack(buffer.data(), nghosts, s.nlocal, nullptr);
         };
-        device.exchange.reduce = [&](double *, int, AtomFunction::Reduction) {
-          ++nexchanges;
+        device.exchange.reduce = [&](double *, int n, AtomFunction::Reduction) {
+          calls.push_back({DeviceExchange::Kind::REDUCE, n});
         };
         for (const unsigned want : {unsigned(VALUE), DERIVATIVES | VIRIAL}) {
-          nexchanges = 0;
+          calls.clear();
           device.evaluate(loaded.atoms, {want});
           const Totals totals = device.result();
-          EXPECT_EQ(nexchanges, number_of_exchanges(options, want)) << description(options);
+          const auto announced = device.order->exchanges(want);
+          ASSERT_EQ(calls.size(), announced.size()) << description(options);
+          for (std::size_t k = 0; k < calls.size(); ++k) {
+            EXPECT_EQ(calls[k].kind, announced[k].kind) << description(options);
+            EXPECT_EQ(calls[k].n, announced[k].n) << description(options);
+          }
           const auto expected = order_on_host(cubic(), s, false, want, options, owner);
           const double scale = std::max(1.0, std::fabs(expected.result.sums.value));
           EXPECT_NEAR(totals.value, expected.result.sums.value,

@@ -138,25 +138,22 @@ namespace {
     Evaluations evaluations;
   };
 
-  class FakeOrientOrder : public OrientOrder {
+  class FakeOrientOrder : public OrderParameter {
    public:
-    explicit FakeOrientOrder(std::unique_ptr<OrientOrder> host_in) : host(std::move(host_in)) {}
+    explicit FakeOrientOrder(std::unique_ptr<OrderParameter> host_in) : host(std::move(host_in)) {}
 
-    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
-                               const OrderNumbers &numbers) override
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
     {
       evaluations.count();
       return host->evaluate(in, want, peratom, numbers);
     }
-    void take_part(const OrientOrderInput &in, unsigned want) override
-    {
-      host->take_part(in, want);
-    }
+    void take_part(const OrderInput &in, unsigned want) override { host->take_part(in, want); }
     int exchange_columns() const override { return host->exchange_columns(); }
     std::size_t bytes() const override { return host->bytes(); }
 
    private:
-    std::unique_ptr<OrientOrder> host;
+    std::unique_ptr<OrderParameter> host;
     Evaluations evaluations;
   };
 
@@ -233,9 +230,10 @@ std::unique_ptr<Multisite> make_cuda_multisite(const MultisiteModel &model, Prec
   return std::make_unique<FakeMultisite>(make_host_multisite(model, precision, nthreads));
 }
 
-std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &table,
-                                                    const OrientOrderOptions &options,
-                                                    Precision precision, int device, int nthreads)
+std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
+                                                       const OrientOrderOptions &options,
+                                                       Precision precision, int device,
+                                                       int nthreads)
 {
   start(device);
   return std::make_unique<FakeOrientOrder>(

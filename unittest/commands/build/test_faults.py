@@ -74,7 +74,7 @@ class Memory(unittest.TestCase):
         for order, function, rank in (("local function max 0.1", "evaluate_share", 0), ("dot", "evaluate_share", 1),
                                       ("average", "begin_share", 1)):
             self.check(SYSTEM + VARIABLE.format(f"all coord/orientorder order {order}") +
-                       "thermo_style custom step c_c c_c[1]\nrun 2\n", f"ComputeCoordOrientOrder::{function}", message, ranks=(rank,))
+                       "thermo_style custom step c_c c_c[1]\nrun 2\n", f"ComputeCoordOrder::{function}", message, ranks=(rank,))
 
     def test_gathered_atoms_in_a_bias(self):
         """The bias sums two variables, and gathers for the second one."""

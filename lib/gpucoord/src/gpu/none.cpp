@@ -84,8 +84,8 @@ std::unique_ptr<ResidentFunction> make_resident_function(const AtomFunctionOptio
   throw DeviceError(NOT_BUILT);
 }
 
-std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &, const OrientOrderOptions &,
-                                                    Precision, int, int)
+std::unique_ptr<OrderParameter>
+make_cuda_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision, int, int)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -42,7 +42,7 @@ std::string description(const OrientOrderOptions &options)
   return text;
 }
 
-void check_groups(const OrientOrderOptions &options, const OrientOrderInput &in)
+void check_groups(const OrientOrderOptions &options, const OrderInput &in)
 {
   if (in.cells.b.index && options.order != OrderKind::LOCAL && options.order != OrderKind::GLOBAL)
     throw std::invalid_argument("order average, dot and connections need q of all partners: two "
@@ -50,7 +50,7 @@ void check_groups(const OrientOrderOptions &options, const OrientOrderInput &in)
 }
 
 void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
-             OrientOrderResult &result)
+             OrderResult &result)
 {
   for (int k = 0; k < a.nowned; ++k) {
     if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
@@ -61,17 +61,8 @@ void set_bad(const AtomList &a, const double *v, const double *f, const double *
   }
 }
 
-int number_of_exchanges(const OrientOrderOptions &options, unsigned want)
-{
-  const bool has_second = want & (DERIVATIVES | VIRIAL);
-  if (options.order == OrderKind::GLOBAL) return 1;
-  if (uses_q_of_partners(options.order)) return has_second ? 3 : 1;
-  return has_second ? 1 : 0;
-}
-
 void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,
-                            const OrientOrderInput &in, unsigned want,
-                            const OrderExchanges &exchanges)
+                            const OrderInput &in, unsigned want, const OrderExchanges &exchanges)
 {
   std::vector<double> zeros;
   int number = 0;

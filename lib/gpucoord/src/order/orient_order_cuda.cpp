@@ -25,7 +25,7 @@ namespace gpucoord {
 
 namespace {
 
-  class CudaOrientOrder : public OrientOrder {
+  class CudaOrientOrder : public OrderParameter {
    public:
     CudaOrientOrder(const SwitchTable &table, const OrientOrderOptions &options_in,
                     Precision precision, int nthreads_in) :
@@ -45,12 +45,12 @@ namespace {
            rows_of_sums.capacity());
     }
 
-    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
-                               const OrderNumbers &numbers) override
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
     {
       check_groups(options, in);
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      OrientOrderResult result;
+      OrderResult result;
       const double start = seconds();
       find_pairs(in.cells);
       const double found = seconds();
@@ -83,7 +83,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrientOrderInput &in, unsigned want) override
+    void take_part(const OrderInput &in, unsigned want) override
     {
       const int columns = exchange_columns();
       make_missing_exchanges(nmade, options, function, in, want,
@@ -106,7 +106,7 @@ namespace {
       ++npositions;
     }
 
-    DeviceExchange exchange_of(const OrientOrderInput &in)
+    DeviceExchange exchange_of(const OrderInput &in)
     {
       DeviceExchange exchange;
       if (in.exchange.owner) exchange.owner = staged.owners(in.exchange.owner, stream);
@@ -120,7 +120,7 @@ namespace {
     }
 
     // Rows of the caller are rows of x. Only some of them are copied.
-    void forward(const OrientOrderInput &in)
+    void forward(const OrderInput &in)
     {
       const std::size_t columns = exchange_columns();
       const std::vector<int> &rows = staged.rows();
@@ -139,7 +139,7 @@ namespace {
       engine->set_numbers(sent.data(), stream);
     }
 
-    void reduce(const OrientOrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
+    void reduce(const OrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
     {
       in.exchange.reduce(numbers, n, by);
       ++nmade;
@@ -147,7 +147,7 @@ namespace {
 
     // Evaluates f, and enqueues the copy of dS/dv, if it is wanted. Returns the unit of these
     // weights.
-    double evaluate_function(const OrientOrderInput &in, unsigned want, OrientOrderResult &result)
+    double evaluate_function(const OrderInput &in, unsigned want, OrderResult &result)
     {
       const int n = in.cells.a.nowned, nlocal = staged.atoms().nlocal;
       f.resize(n);
@@ -226,7 +226,7 @@ namespace {
     int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
   };
 
-  class GuardedOrientOrder : public OrientOrder {
+  class GuardedOrientOrder : public OrderParameter {
    public:
     GuardedOrientOrder(const SwitchTable &table, const OrientOrderOptions &options,
                        Precision precision, int device, int nthreads) :
@@ -235,15 +235,12 @@ namespace {
         })
     {
     }
-    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
-                               const OrderNumbers &numbers) override
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
     {
       return backend.enter().evaluate(in, want, peratom, numbers);
     }
-    void take_part(const OrientOrderInput &in, unsigned want) override
-    {
-      backend->take_part(in, want);
-    }
+    void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
     int exchange_columns() const override { return backend->exchange_columns(); }
     std::size_t bytes() const override { return backend->bytes(); }
 
@@ -253,9 +250,10 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<OrientOrder> make_cuda_orient_order(const SwitchTable &table,
-                                                    const OrientOrderOptions &options,
-                                                    Precision precision, int device, int nthreads)
+std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
+                                                       const OrientOrderOptions &options,
+                                                       Precision precision, int device,
+                                                       int nthreads)
 {
   check_options(options);
   need_end(table, "cells");

@@ -61,7 +61,7 @@ namespace {
     }
   };
 
-  template <class Real> class HostOrientOrder : public OrientOrder {
+  template <class Real> class HostOrientOrder : public OrderParameter {
    public:
     HostOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options_in,
                     Precision precision, int nthreads_in) :
@@ -88,12 +88,12 @@ namespace {
           partners_of_b.bytes();
     }
 
-    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
-                               const OrderNumbers &numbers) override
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
     {
       check_groups(options, in);
       if (!(want & DERIVATIVES)) peratom = nullptr;
-      OrientOrderResult result;
+      OrderResult result;
       const double start = seconds();
       find_partners(in.cells);
       const double found = seconds();
@@ -119,7 +119,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrientOrderInput &in, unsigned want) override
+    void take_part(const OrderInput &in, unsigned want) override
     {
       make_missing_exchanges(nmade, options, function, in, want,
                              {{size, columns_of_back(), size + 1}, false});
@@ -131,7 +131,7 @@ namespace {
 
     int columns_of_back() const { return order == OrderKind::AVERAGE ? size + 1 : 2; }
 
-    void forward(const OrientOrderInput &in, RowNumbers &numbers)
+    void forward(const OrderInput &in, RowNumbers &numbers)
     {
       in.exchange.forward(numbers.all.data(), numbers.columns);
       ++nmade;
@@ -164,7 +164,7 @@ namespace {
     }
 
     // Pass 1.
-    void sum_harmonics(const OrientOrderInput &in)
+    void sum_harmonics(const OrderInput &in)
     {
       q.clear(in.nall, size);
       weight.assign(in.nall, 0.0);
@@ -219,7 +219,7 @@ namespace {
     }
 
     // S, and lambda/N and its product with q of all atoms of a.
-    void set_global(const OrientOrderInput &in, OrientOrderResult &result)
+    void set_global(const OrderInput &in, OrderResult &result)
     {
       std::vector<double> total(size + 1, 0.0);
       const auto &a = in.cells.a;
@@ -246,7 +246,7 @@ namespace {
       }
     }
 
-    void evaluate_function(const OrientOrderInput &in, OrientOrderResult &result)
+    void evaluate_function(const OrderInput &in, OrderResult &result)
     {
       const auto &a = in.cells.a;
       std::vector<double> v(a.nowned), f_of_a(a.nowned), slope_of_a(a.nowned);
@@ -268,8 +268,7 @@ namespace {
       if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), slope_of_a.data(), result);
     }
 
-    void write(const OrientOrderInput &in, const OrderNumbers &numbers, unsigned want,
-               double *peratom)
+    void write(const OrderInput &in, const OrderNumbers &numbers, unsigned want, double *peratom)
     {
       const auto &a = in.cells.a;
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
@@ -297,16 +296,14 @@ namespace {
       double w[6] = {};
     };
     // Adds the virials of blocks in order.
-    static void add_virials(const std::vector<Virial> &of_blocks, double share,
-                            OrientOrderResult &result)
+    static void add_virials(const std::vector<Virial> &of_blocks, double share, OrderResult &result)
     {
       for (const Virial &block : of_blocks)
         for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
     }
 
     // Sets lambda/N and its product with q of owned atoms of a, and makes pass 3.
-    void set_lambda(const OrientOrderInput &in, unsigned want, double *peratom,
-                    OrientOrderResult &result)
+    void set_lambda(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       if (order == OrderKind::GLOBAL) return;
       lambda.clear(in.nall, size + 1);
@@ -338,7 +335,7 @@ namespace {
 
     // Sets the numbers of partners for pass 3. AVERAGE: dS/dq of the mean over 1 + N, and its
     // product with the mean. DOT: dS/dv over N, and that times v. CONNECTIONS: dS/dv.
-    void set_back(const OrientOrderInput &in)
+    void set_back(const OrderInput &in)
     {
       back.clear(in.nall, columns_of_back());
       for_each_atom([&](int row, const Partners<Real> &) {
@@ -398,8 +395,7 @@ namespace {
     }
 
     // Pass 4.
-    void add_forces(const OrientOrderInput &in, unsigned want, double *peratom,
-                    OrientOrderResult &result)
+    void add_forces(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       const double unit =
           unit_of(lambda.all.data(), static_cast<std::int64_t>(lambda.all.size()), nthreads);
@@ -453,9 +449,9 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<OrientOrder> make_host_orient_order(const SwitchTable &table,
-                                                    const OrientOrderOptions &options,
-                                                    Precision precision, int nthreads)
+std::unique_ptr<OrderParameter> make_host_orient_order(const SwitchTable &table,
+                                                       const OrientOrderOptions &options,
+                                                       Precision precision, int nthreads)
 {
   check_options(options);
   if (!table.has_end()) throw std::invalid_argument("order parameters need a finite dmax");

@@ -8,7 +8,7 @@
 namespace gpucoord {
 
 // Throws std::invalid_argument if the order parameter does not support two groups.
-void check_groups(const OrientOrderOptions &, const OrientOrderInput &);
+void check_groups(const OrientOrderOptions &, const OrderInput &);
 
 constexpr bool uses_q_of_partners(OrderKind order)
 {
@@ -18,7 +18,7 @@ constexpr bool uses_q_of_partners(OrderKind order)
 // Sets the smallest row of the owned atoms of a whose f or dS/dv is not finite. v, f, slope:
 // [a.nowned]
 void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
-             OrientOrderResult &);
+             OrderResult &);
 
 // The exchanges of a backend.
 struct OrderExchanges {
@@ -28,7 +28,7 @@ struct OrderExchanges {
 
 // Makes the exchanges of an evaluation after the first nmade ones, with zeros.
 void make_missing_exchanges(int nmade, const OrientOrderOptions &, AtomFunction &,
-                            const OrientOrderInput &, unsigned want, const OrderExchanges &);
+                            const OrderInput &, unsigned want, const OrderExchanges &);
 
 }    // namespace gpucoord
 

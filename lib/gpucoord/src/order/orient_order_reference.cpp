@@ -156,7 +156,7 @@ namespace {
     std::array<Components, 3> dy;
   };
 
-  class ReferenceOrientOrder : public OrientOrder {
+  class ReferenceOrientOrder : public OrderParameter {
    public:
     ReferenceOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options) :
         table(table_in), opt(options), harmonics(options.l), function(options.function)
@@ -167,15 +167,15 @@ namespace {
         sigma = std::make_unique<SwitchEvaluator>(make_endless_switch(opt.connection));
     }
 
-    OrientOrderResult evaluate(const OrientOrderInput &in, unsigned want, double *peratom,
-                               const OrderNumbers &numbers) override
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
     {
       nmade = 0;
       check_groups(opt, in);
       atoms.assign(in.nall, Atom());
       total = Atom();
       find_orders(in);
-      OrientOrderResult result;
+      OrderResult result;
       for (int k = 0; k < in.cells.a.nowned; ++k)
         if (atoms[in.cells.a.index[k]].n != 0.0) ++result.natoms_with_partners;
       evaluate_function(in, numbers, result);
@@ -195,7 +195,7 @@ namespace {
       return result;
     }
 
-    void take_part(const OrientOrderInput &in, unsigned want) override
+    void take_part(const OrderInput &in, unsigned want) override
     {
       nskipped = nmade;
       nmade = 0;
@@ -224,7 +224,7 @@ namespace {
       return opt.order != OrderKind::LOCAL && opt.order != OrderKind::GLOBAL;
     }
 
-    static const AtomList &partners_of(const OrientOrderInput &in)
+    static const AtomList &partners_of(const OrderInput &in)
     {
       return in.cells.b.index ? in.cells.b : in.cells.a;
     }
@@ -237,7 +237,7 @@ namespace {
       ++nmade;
     }
 
-    void forward(const OrientOrderInput &in)
+    void forward(const OrderInput &in)
     {
       std::vector<double> rows(static_cast<std::size_t>(COLUMNS) * in.nall + 1);
       if (in.nall) std::memcpy(rows.data(), atoms.data(), sizeof(Atom) * in.nall);
@@ -248,7 +248,7 @@ namespace {
         std::memcpy(static_cast<void *>(atoms.data()), rows.data(), sizeof(Atom) * in.nall);
     }
 
-    AtomFunction::Reduce reduce_of(const OrientOrderInput &in)
+    AtomFunction::Reduce reduce_of(const OrderInput &in)
     {
       return [this, &in](double *numbers, int n, Reduction reduction) {
         make([&] {
@@ -257,7 +257,7 @@ namespace {
       };
     }
 
-    void reduce_total(const OrientOrderInput &in)
+    void reduce_total(const OrderInput &in)
     {
       double sums[2 * (MAX_L + 1) + 1] = {};
       for (int m = 0; m <= opt.l; ++m) {
@@ -273,7 +273,7 @@ namespace {
     // ---- pairs
 
     // Sets the pair of rows i and j. False: the atoms do not interact.
-    bool set_pair(const OrientOrderInput &in, int i, int j, Pair &pair) const
+    bool set_pair(const OrderInput &in, int i, int j, Pair &pair) const
     {
       if (i == j) return false;
       const int *const type = in.cells.types.type;
@@ -291,8 +291,7 @@ namespace {
 
     // Calls visit(j, pair) for all atoms j of the list that interact with row i.
     template <class Visit>
-    void visit_pairs(const OrientOrderInput &in, int i, const AtomList &list,
-                     const Visit &visit) const
+    void visit_pairs(const OrderInput &in, int i, const AtomList &list, const Visit &visit) const
     {
       Pair pair;
       for (int k = 0; k < list.n; ++k)
@@ -324,7 +323,7 @@ namespace {
       return value;
     }
 
-    void find_orders(const OrientOrderInput &in)
+    void find_orders(const OrderInput &in)
     {
       const AtomList &a = in.cells.a;
       for (int k = 0; k < a.nowned; ++k) {
@@ -366,8 +365,7 @@ namespace {
       }
     }
 
-    void evaluate_function(const OrientOrderInput &in, const OrderNumbers &numbers,
-                           OrientOrderResult &result)
+    void evaluate_function(const OrderInput &in, const OrderNumbers &numbers, OrderResult &result)
     {
       const AtomList &a = in.cells.a;
       std::vector<double> order(a.nowned + 1), f(a.nowned + 1), weight(a.nowned + 1, 1.0);
@@ -407,7 +405,7 @@ namespace {
 
     // ---- derivatives
 
-    void find_lambda(const OrientOrderInput &in)
+    void find_lambda(const OrderInput &in)
     {
       if (opt.order == OrderKind::GLOBAL) return;
       const AtomList &a = in.cells.a;
@@ -467,8 +465,7 @@ namespace {
       }
     }
 
-    void add_derivatives(const OrientOrderInput &in, unsigned want, double *peratom,
-                         OrientOrderResult &result)
+    void add_derivatives(const OrderInput &in, unsigned want, double *peratom, OrderResult &result)
     {
       const AtomList &a = in.cells.a, &b = partners_of(in);
       // sign: that of d_ij in the position of the atom in row. virial of the rank: null: not added
@@ -519,8 +516,8 @@ namespace {
 
 }    // namespace
 
-std::unique_ptr<OrientOrder> make_reference_orient_order(const SwitchTable &table,
-                                                         const OrientOrderOptions &options)
+std::unique_ptr<OrderParameter> make_reference_orient_order(const SwitchTable &table,
+                                                            const OrientOrderOptions &options)
 {
   check_options(options);
   return std::make_unique<ReferenceOrientOrder>(table, options);

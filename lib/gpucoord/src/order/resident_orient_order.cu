@@ -373,6 +373,13 @@ namespace {
       }
     }
 
+    std::vector<DeviceExchange::Call> exchanges(unsigned want) const override
+    {
+      if (order == OrderKind::GLOBAL) return {{DeviceExchange::Kind::REDUCE, size + 1}};
+      const bool has_second = want & (DERIVATIVES | VIRIAL);
+      const int before = uses_q_of_partners(order) ? 1 : 0;    // of q, before v
+      return std::vector<DeviceExchange::Call>(before + (has_second ? before + 1 : 0));
+    }
     int exchange_columns() const override { return size + 2; }
     void pack(const int *list, int n, double *to, DeviceStream stream) override
     {

@@ -1,0 +1,78 @@
+// Part of GPUCOORD, GPL-2.0. Interface of order parameters: numbers v_i of atoms, from the vectors
+// to their partners, and a function of them, with derivatives and virial.
+
+#ifndef GPUCOORD_ORDER_PARAMETER_H
+#define GPUCOORD_ORDER_PARAMETER_H
+
+#include "gpucoord/atom_function.h"
+#include "gpucoord/contribution.h"
+#include "gpucoord/export.h"
+#include "gpucoord/pairs.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace gpucoord {
+
+// Communication with other ranks. All ranks make the same calls.
+struct OrderExchange {
+  // Copies numbers of owned atoms to their ghosts, [nall][columns], owned first.
+  std::function<void(double *numbers, int columns)> forward;
+  // [nall] the owned atom whose image each atom is, equal for inputs of the same version; null:
+  // there are several ranks. The CUDA backend then calls forward() only if an owner is not in the
+  // group of its image.
+  const int *owner = nullptr;
+  AtomFunction::Reduce reduce;
+};
+
+// Atoms of one rank. Two groups: the atoms of a, with partners in b.
+struct OrderInput {
+  CellsInput cells;
+  int nall = 0;    // number of rows of cells.x
+  OrderExchange exchange;
+};
+
+// Numbers of the owned atoms of a, by row, [nlocal]; null: not wanted. Rows of other atoms are not
+// changed.
+struct OrderNumbers {
+  double *order = nullptr;    // v_i
+  double *f = nullptr;        // f(v_i), or v_i if S is not a function of the v_i
+  // Steinhardt: w_l/|q_l|^3 of q_lm(i), with Wigner's 3j symbols; 0 without partners.
+  double *w_hat = nullptr;
+};
+
+struct OrderResult : Contribution {
+  std::int64_t natoms_with_partners = 0;    // owned atoms of a
+  std::int64_t bad = -1;                    // smallest row whose f or f' is not finite; -1: none
+  double order_of_bad = 0.0;                // v_i of that row
+};
+
+// One order parameter on one rank. Not thread-safe. Uses OpenMP internally.
+//
+// want: see Want in pairs.h, without WINDOWED. Results are added to peratom,
+// [nlocal][peratom_columns(want)], which may be null if want lacks DERIVATIVES:
+// - column 0: v_i of the atoms of a;
+// - columns 1 to 3: dS/dx, dS/dy, dS/dz of the atom, 1/distance;
+// - columns 4 to 9, with ATOM_VIRIAL: virials xx yy zz xy xz yz of the terms of S whose pair
+//   contains the atom. Over the atoms of all ranks, they add up to 2 W.
+//
+// The value is the share of the rank in S, which is S itself on all ranks where S is not a sum over
+// atoms (AtomFunction::is_sum(); OrderKind::GLOBAL). Positions must be finite. Results do not
+// depend on the number of threads.
+class GPUCOORD_API OrderParameter {
+ public:
+  virtual ~OrderParameter() = default;
+  virtual OrderResult evaluate(const OrderInput &, unsigned want, double *peratom,
+                               const OrderNumbers &) = 0;
+  // After an exception of evaluate(): makes the exchanges that it had not made, with zeros, because
+  // other ranks wait for them. Takes the same arguments.
+  virtual void take_part(const OrderInput &, unsigned want) = 0;
+  // The largest number of columns of an exchange.
+  virtual int exchange_columns() const = 0;
+  virtual std::size_t bytes() const = 0;    // memory of the last evaluation
+};
+
+}    // namespace gpucoord
+
+#endif

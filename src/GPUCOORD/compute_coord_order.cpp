@@ -1,0 +1,224 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_order.h"
+
+#include "coord_arguments.h"
+#include "gpucoord_backend.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "group.h"
+
+#include <algorithm>
+#include <numeric>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const ReadArguments &read) :
+    ComputeCoordGPU(lmp, narg, arg, read), is_global(false), natoms_with_partners(0), ncolumns(0),
+    warned_alone(false)
+{
+  order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
+                                                 args->device_position);
+  words = {"order parameter", "the order parameter", "order parameters", "numbers"};
+}
+
+ComputeCoordOrder::~ComputeCoordOrder() = default;
+
+void ComputeCoordOrder::set_global()
+{
+  is_global = true;
+  extscalar = extvector = 0;
+}
+
+/* ---------------------------------------------------------------------- */
+
+void ComputeCoordOrder::init()
+{
+  ComputeCoordGPU::init();
+  warned_alone = false;
+}
+
+// Comm allocates its buffers after init() of computes. find_owners() sends one column.
+void ComputeCoordOrder::init_backend()
+{
+  order_backend->init(
+      [this](int device) {
+        return order_backend->is_cuda() ? make_cuda(device) : make_host();
+      },
+      name);
+  comm_forward = MAX(1, (*order_backend)->exchange_columns());
+  if (!args->check_every) return;
+  if (!reference) reference = make_reference();
+  comm_forward = MAX(comm_forward, reference->exchange_columns());
+}
+
+DeviceChoice &ComputeCoordOrder::device_choice() const
+{
+  return *order_backend;
+}
+
+std::string ComputeCoordOrder::description() const
+{
+  const std::string text = order_in_words();
+  return is_global ? text : text + ", function " + function->description();
+}
+
+/* ----------------------------------------------------------------------
+   The evaluation of one rank.
+------------------------------------------------------------------------- */
+
+gpucoord::OrderInput ComputeCoordOrder::input()
+{
+  gpucoord::OrderInput in;
+  in.cells = cells_input();
+  in.nall = atom->nlocal + atom->nghost;
+  in.exchange.forward = [this](double *numbers, int columns) {
+    forward(numbers, columns);
+  };
+  in.exchange.reduce = reduction();
+  if (order_backend->is_cuda() && comm->nprocs == 1) {
+    if (version_of_owners != cells_version) find_owners();
+    in.exchange.owner = owner_of_atom.data();
+  }
+  return in;
+}
+
+// Finds the owned atom whose image each atom is.
+void ComputeCoordOrder::find_owners()
+{
+  std::vector<double> index(atom->nlocal + atom->nghost);
+  std::iota(index.begin(), index.end(), 0.0);
+  forward(index.data(), 1);
+  owner_of_atom.assign(index.begin(), index.end());
+  version_of_owners = cells_version;
+}
+
+// Returns the share of this rank in S.
+double ComputeCoordOrder::share_in_s(double value) const
+{
+  const bool is_sum = !is_global && function->is_sum();
+  return is_sum || comm->me == 0 ? value : 0.0;    // S itself is known to all ranks
+}
+
+void ComputeCoordOrder::begin_share(const Share &share)
+{
+  list_rows();
+  f_of_atoms.assign(atom->nlocal, 0.0);
+  begin_numbers(share);
+  reserve_exchange();
+}
+
+void ComputeCoordOrder::begin_numbers(const Share & /*share*/)
+{
+  natoms_with_partners = 0;
+  wanted_numbers = {};
+}
+
+// Communication may be that of more atoms than there are now: after delete_atoms, before a run.
+void ComputeCoordOrder::reserve_exchange()
+{
+  const std::size_t size = comm_forward * static_cast<std::size_t>(atom->nmax);
+  if (exchanged.size() < size) exchanged.resize(size);
+}
+
+void ComputeCoordOrder::evaluate_share(Share &share)
+{
+  wanted_numbers.order = of.s_of_atoms.data();
+  wanted_numbers.f = f_of_atoms.data();
+  const auto result =
+      (*order_backend)->evaluate(input(), share.want, share.peratom, wanted_numbers);
+  natoms_with_partners = result.natoms_with_partners;
+  of.is_reduced = true;
+  share.mine = result;
+  share.value = share_in_s(result.value);
+  for (std::size_t k = 0; k < of.rows.size(); ++k) {
+    of.s[k] = of.s_of_atoms[of.rows[k]];
+    of.f[k] = f_of_atoms[of.rows[k]];
+  }
+  if (result.bad >= 0) share.failed = not_finite(static_cast<int>(result.bad), result.order_of_bad);
+}
+
+void ComputeCoordOrder::take_part(Share &share)
+{
+  if (!of.is_reduced) (*order_backend)->take_part(input(), share.want);
+}
+
+gpucoord::Contribution ComputeCoordOrder::evaluate_reference(const Share &share, double *peratom)
+{
+  gpucoord::Contribution result = reference->evaluate(input(), share.want, peratom, {});
+  result.value = share_in_s(result.value);
+  return result;
+}
+
+/* ----------------------------------------------------------------------
+   Sends numbers of owned atoms to their ghosts.
+------------------------------------------------------------------------- */
+
+void ComputeCoordOrder::forward(double *numbers, int columns)
+{
+  ncolumns = columns;
+  const std::size_t nlocal = atom->nlocal, nall = nlocal + atom->nghost;
+  std::copy_n(numbers, columns * nlocal, exchanged.data());
+  comm->forward_comm(this);
+  std::copy(exchanged.data() + columns * nlocal, exchanged.data() + columns * nall,
+            numbers + columns * nlocal);
+}
+
+int ComputeCoordOrder::pack_forward_comm(int n, int *atoms, double *buf, int /*pbc_flag*/,
+                                         int * /*pbc*/)
+{
+  const std::size_t columns = ncolumns;
+  for (int k = 0; k < n; ++k)
+    std::copy_n(exchanged.data() + columns * atoms[k], columns, buf + columns * k);
+  return n * ncolumns;
+}
+
+void ComputeCoordOrder::unpack_forward_comm(int n, int first, double *buf)
+{
+  const std::size_t columns = ncolumns;
+  std::copy_n(buf, columns * n, exchanged.data() + columns * first);
+}
+
+/* ----------------------------------------------------------------------
+   A warning, once in a run, if no atom has a partner.
+------------------------------------------------------------------------- */
+
+void ComputeCoordOrder::share(double *numbers)
+{
+  ComputeCoordGPU::share(numbers);
+  numbers[12] = static_cast<double>(natoms_with_partners);
+}
+
+double ComputeCoordOrder::finish_evaluation(const double *sum)
+{
+  const double value = ComputeCoordGPU::finish_evaluation(sum);
+  const bool has_atoms = sum[7] > 0.0 && sum[8] > 0.0;
+  if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
+  warned_alone = true;
+  if (comm->me == 0)
+    error->warning(FLERR, "{}: no atom of group {} has a partner within {}{} {:.10g}, {}", name,
+                   group->names[igroup], args->range_word(), args->of_longest(), table->dmax(),
+                   without_partners());
+  return value;
+}
+
+/* ---------------------------------------------------------------------- */
+
+double ComputeCoordOrder::memory_usage()
+{
+  const double of_library = order_backend->exists() ? (*order_backend)->bytes() : 0.0;
+  return ComputeCoordGPU::memory_usage() + of_library +
+      static_cast<double>(f_of_atoms.capacity() + exchanged.capacity()) * sizeof(double);
+}

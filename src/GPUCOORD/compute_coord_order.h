@@ -1,0 +1,90 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COMPUTE_COORD_ORDER_H
+#define LMP_COMPUTE_COORD_ORDER_H
+
+#include "compute_coord_gpu.h"
+
+#include "gpucoord/order_parameter.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace LAMMPS_NS {
+class OrderBackend;
+
+// Base of styles whose numbers of atoms are an order parameter of the library. The library
+// evaluates them and their function, and calls for the communication with other ranks. The
+// arguments of such a style always have a function.
+
+class ComputeCoordOrder : public ComputeCoordGPU {
+ public:
+  ~ComputeCoordOrder() override;
+  void init() override;
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
+  double memory_usage() override;
+
+  void share(double *numbers) override;
+
+ protected:
+  ComputeCoordOrder(class LAMMPS *, int, char **, const ReadArguments &);
+  // S is one number of all atoms, not a sum over atoms. Call it in the constructor of a style.
+  void set_global();
+
+  // Make the order parameter on the host, on the GPU 'device', and by plain loops for keyword
+  // check.
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_host() const = 0;
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const = 0;
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
+  // The order parameter in one line, without its function.
+  virtual std::string order_in_words() const = 0;
+  // What follows if no atom has a partner, for a warning.
+  virtual std::string without_partners() const { return "all order parameters are 0"; }
+  // Prepares the numbers of atoms of an evaluation. A style sets pointers in 'wanted_numbers' to
+  // those that the library returns besides v_i and f.
+  virtual void begin_numbers(const Share &);
+
+  DeviceChoice &device_choice() const override;
+  double finish_evaluation(const double *sums) override;
+  void reserve_exchange();
+  double share_in_s(double value) const;
+
+  bool is_global;
+  std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any
+  gpucoord::OrderNumbers wanted_numbers;
+  // Numbers that are sent to ghost atoms, [nmax][ncolumns] with at most comm_forward columns.
+  std::vector<double> exchanged;
+  int ncolumns;
+
+ private:
+  void begin_share(const Share &) override;
+  void evaluate_share(Share &) override;
+  void take_part(Share &) override;
+  gpucoord::Contribution evaluate_reference(const Share &, double *peratom) override;
+  void init_backend() override;
+  std::string description() const override;
+
+  gpucoord::OrderInput input();
+  void forward(double *numbers, int columns);
+  void find_owners();
+
+  std::unique_ptr<OrderBackend> order_backend;
+  std::unique_ptr<gpucoord::OrderParameter> reference;    // keyword check; null: none
+  bool warned_alone;
+  std::vector<double> f_of_atoms;    // [nlocal]
+};
+
+}    // namespace LAMMPS_NS
+
+#endif

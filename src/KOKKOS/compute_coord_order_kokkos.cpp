@@ -1,0 +1,211 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "compute_coord_order_kokkos.h"
+
+#include "compute_coord_orientorder.h"
+
+#include "atom.h"
+#include "comm.h"
+
+#include <algorithm>
+#include <vector>
+
+using namespace LAMMPS_NS;
+
+/* ---------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+ComputeCoordOrderKokkos<DeviceType, Base>::ComputeCoordOrderKokkos(LAMMPS *lmp, int narg,
+                                                                   char **arg) :
+    Shared(lmp, narg, arg),
+    nexchanges(0), numbers(Numbers::NOT_SENT)
+{
+}
+
+/* ----------------------------------------------------------------------
+   The evaluation. On one rank, kernels look up the numbers of ghost atoms at their owners.
+------------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
+{
+  enqueue_first(request);
+  enqueue_second(request);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request)
+{
+  nexchanges = 0;
+  const auto atoms = this->rebuild();
+  on_device()->evaluate_first(atoms, request.positions, exchange(), function_on_device->s(),
+                              device->stream());
+  function_on_device->evaluate(device->stream());
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_second(const gpucoord::Request &request)
+{
+  on_device()->evaluate_second(request, function_on_device->dSds(), 1.0, exchange(),
+                               device->stream());
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
+                                                                   const gpucoord::Request &request)
+{
+  this->begin_numbers(share);
+  if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
+  this->attempt(share, [&] {
+    enqueue_first(request);
+    find_numbers(share);
+    if (share.want != gpucoord::VALUE) enqueue_second(request);
+    on_device()->enqueue_result(device->stream());
+  });
+  if (comm->nprocs > 1) make_missing_exchanges(share);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::compute_share(Share &share)
+{
+  Shared::compute_share(share);
+  if (!this->is_resident(share.path)) return;
+  if (is_global) share.value = this->share_in_s(share.value);
+  if (share.failed.empty()) this->natoms_with_partners = on_device()->any_partners() ? 1 : 0;
+}
+
+/* ----------------------------------------------------------------------
+   Communication on several ranks. LAMMPS decides whether it calls for packing on the GPU or on the
+   host.
+------------------------------------------------------------------------- */
+
+template <class DeviceType, class Base>
+gpucoord::DeviceExchange ComputeCoordOrderKokkos<DeviceType, Base>::exchange()
+{
+  gpucoord::DeviceExchange exchange;
+  if (comm->nprocs == 1) {
+    exchange.owner = this->owners();
+    return exchange;
+  }
+  exchange.forward = [this] {
+    send_numbers();
+  };
+  exchange.reduce = [this, reduce = this->reduction()](double *sums, int n,
+                                                       gpucoord::AtomFunction::Reduction by) {
+    reduce(sums, n, by);
+    ++nexchanges;
+  };
+  return exchange;
+}
+
+// Throws DeviceError after the communication.
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::send_numbers()
+{
+  failed_to_send.clear();
+  numbers = Numbers::DEVICE;
+  this->forward_comm_device = 1;
+  comm->forward_comm(this);
+  this->forward_comm_device = 0;
+  ++nexchanges;
+  const bool were_copied = numbers == Numbers::COPIED;
+  numbers = Numbers::NOT_SENT;
+  if (!failed_to_send.empty()) throw gpucoord::DeviceError(failed_to_send);
+  if (were_copied) on_device()->set_numbers(exchanged.data(), device->stream());
+}
+
+// After a failure of this rank: other ranks wait for it.
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::make_missing_exchanges(const Share &share)
+{
+  const auto calls = on_device()->exchanges(share.want);
+  for (; nexchanges < calls.size(); ++nexchanges) {
+    if (calls[nexchanges].kind == gpucoord::DeviceExchange::Kind::REDUCE) {
+      std::vector<double> zeros(calls[nexchanges].n, 0.0);
+      this->reduction()(zeros.data(), calls[nexchanges].n, gpucoord::AtomFunction::Reduction::SUM);
+      continue;
+    }
+    std::fill(exchanged.begin(), exchanged.end(), 0.0);
+    this->ncolumns = on_device()->exchange_columns();
+    comm->forward_comm(this);
+  }
+}
+
+template <class DeviceType, class Base>
+int ComputeCoordOrderKokkos<DeviceType, Base>::pack_forward_comm(int n, int *atoms, double *buf,
+                                                                 int pbc_flag, int *pbc)
+{
+  if (numbers == Numbers::NOT_SENT) return Shared::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
+  numbers_to_host();
+  return ComputeCoordOrder::pack_forward_comm(n, atoms, buf, pbc_flag, pbc);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm(int n, int first, double *buf)
+{
+  if (numbers == Numbers::NOT_SENT) {
+    Shared::unpack_forward_comm(n, first, buf);
+    return;
+  }
+  numbers_to_host();
+  ComputeCoordOrder::unpack_forward_comm(n, first, buf);
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::numbers_to_host()
+{
+  if (numbers == Numbers::COPIED) return;
+  numbers = Numbers::COPIED;
+  this->ncolumns = on_device()->exchange_columns();
+  try {
+    on_device()->get_numbers(exchanged.data(), device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+template <class DeviceType, class Base>
+int ComputeCoordOrderKokkos<DeviceType, Base>::pack_forward_comm_kokkos(int n,
+                                                                        DAT::tdual_int_1d k_list,
+                                                                        DAT::tdual_double_1d &k_buf,
+                                                                        int pbc_flag, int *pbc)
+{
+  if (numbers == Numbers::NOT_SENT)
+    return Shared::pack_forward_comm_kokkos(n, k_list, k_buf, pbc_flag, pbc);
+  try {
+    on_device()->pack(k_list.view_device().data(), n, k_buf.view_device().data(), device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+  return n * on_device()->exchange_columns();
+}
+
+template <class DeviceType, class Base>
+void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(
+    int n, int first, DAT::tdual_double_1d &k_buf)
+{
+  if (numbers == Numbers::NOT_SENT) {
+    Shared::unpack_forward_comm_kokkos(n, first, k_buf);
+    return;
+  }
+  try {
+    on_device()->unpack(k_buf.view_device().data(), n, first, device->stream());
+  } catch (const gpucoord::DeviceError &e) {
+    failed_to_send = e.what();
+  }
+}
+
+namespace LAMMPS_NS {
+template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
+#ifdef LMP_KOKKOS_GPU
+template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordOrientOrder>;
+#endif
+}    // namespace LAMMPS_NS

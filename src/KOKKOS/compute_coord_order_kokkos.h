@@ -1,0 +1,72 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#ifndef LMP_COMPUTE_COORD_ORDER_KOKKOS_H
+#define LMP_COMPUTE_COORD_ORDER_KOKKOS_H
+
+#include "compute_coord_kokkos.h"
+
+#include "gpucoord/resident_order_parameter.h"
+
+#include <cstddef>
+
+namespace LAMMPS_NS {
+
+// The part of KOKKOS styles that all order parameters share. Base: a style that derives from
+// ComputeCoordOrder.
+
+template <class DeviceType, class Base>
+class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
+ public:
+  ComputeCoordOrderKokkos(class LAMMPS *, int, char **);
+  int pack_forward_comm(int, int *, double *, int, int *) override;
+  void unpack_forward_comm(int, int, double *) override;
+  int pack_forward_comm_kokkos(int, DAT::tdual_int_1d, DAT::tdual_double_1d &, int, int *) override;
+  void unpack_forward_comm_kokkos(int, int, DAT::tdual_double_1d &) override;
+
+ protected:
+  using Shared = ComputeCoordKokkos<DeviceType, Base>;
+  using Shared::atom;
+  using Shared::comm;
+  using Shared::device;
+  using Shared::exchanged;
+  using Shared::failed_to_send;
+  using Shared::function_on_device;
+  using Shared::is_global;
+  using typename Shared::Share;
+
+  gpucoord::ResidentOrderParameter *on_device() const override = 0;
+  // After the first evaluation: finds the numbers of atoms that a style has besides v_i. May wait,
+  // and throw DeviceError.
+  virtual void find_numbers(const Share &) {}
+
+ private:
+  void enqueue_evaluation(const gpucoord::Request &) override;
+  void evaluate_on_device(Share &, const gpucoord::Request &) override;
+  bool is_sum_of_function() const override { return !is_global; }
+  bool sends_numbers() const override { return !is_global; }
+  void compute_share(Share &) override;
+
+  void enqueue_first(const gpucoord::Request &);
+  void enqueue_second(const gpucoord::Request &);
+  gpucoord::DeviceExchange exchange();
+  void send_numbers();
+  void numbers_to_host();
+  void make_missing_exchanges(const Share &);
+
+  std::size_t nexchanges;    // number of exchanges made in this evaluation
+  // Location of the numbers for pack and unpack, if order parameters are being sent from the GPU:
+  // there, or copied from there to 'exchanged'.
+  enum class Numbers { NOT_SENT, DEVICE, COPIED } numbers;
+};
+
+}    // namespace LAMMPS_NS
+
+#endif
