@@ -104,6 +104,11 @@ RUNS = {
     "too few ghost atoms": (
         "compute c all coord/orientorder switch cubic dmax 3.5\nrun 0",
         "Compute coord/orientorder c: dmax plus skin 3.8 exceeds the ghost atom range 3.3 - use comm_modify cutoff 3.8 or more"),
+    "too many ghost atoms": (
+        "comm_modify cutoff 10001\ncompute c all coord/orientorder switch cubic dmax 1e4\nrun 0",
+        "Compute coord/orientorder c: the ghost atom range 10001 of the comm_modify cutoff is so long that LAMMPS would need about "
+        "5.1e+11 atoms per rank, ghosts included, which it counts by int, up to 2147483647 - use a smaller comm_modify cutoff and "
+        "dmax"),
     "comm_modify group": (
         f"atom_modify first a\ncomm_modify group a\ncompute c all coord/orientorder {GOOD}\nrun 0",
         "Compute coord/orientorder c: cannot use the ghost atoms of comm_modify group - remove it"),
