@@ -55,8 +55,7 @@ inline void check_differences(OrderParameter &order, const OrderSystem &s, const
     const double w = -difference([&](double h) {
       return value_of([&](OrderSystem &strained) {
         for (int k = 0; k < s.nall(); ++k) {
-          strained.x[3 * k + first[c]] += 0.5 * h * s.x[3 * k + second[c]];
-          strained.x[3 * k + second[c]] += 0.5 * h * s.x[3 * k + first[c]];
+          strained.x[3 * k + first[c]] += h * s.x[3 * k + second[c]];
         }
       });
     });

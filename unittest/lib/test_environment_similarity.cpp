@@ -255,7 +255,7 @@ TEST(EnvironmentSimilarity, a_pair_of_atoms_has_the_closed_form)
       EXPECT_NEAR(r.peratom[11 + c], slope[c], 1e-14) << backend.name;
       EXPECT_NEAR(r.sum.virial[c], -slope[c] * d[c], 1e-14) << backend.name;
     }
-    EXPECT_NEAR(r.sum.virial[3], -0.5 * (slope[0] * d[1] + slope[1] * d[0]), 1e-14);
+    EXPECT_NEAR(r.sum.virial[3], -slope[0] * d[1], 1e-14);
   }
 }
 
@@ -383,12 +383,12 @@ TEST(EnvironmentSimilarity, forces_add_up_to_0)
         for (int c = 0; c < 3; ++c) force[c] += g[c];
         for (int c = 0; c < 6; ++c) {
           virial[c] += r.peratom[10 * k + 4 + c];
-          w[c] -= 0.5 * (x[first[c]] * g[second[c]] + x[second[c]] * g[first[c]]);
+          w[c] -= g[first[c]] * x[second[c]];
         }
       }
       for (int c = 0; c < 3; ++c)
         EXPECT_NEAR(force[c], 0.0, 1e-11 * largest) << backend.name << " " << name;
-      // In an open box, W is the sum of -x (x) dS/dx, made symmetric.
+      // In an open box, W is the sum of -dS/dx (x) x.
       for (int c = 0; c < 6; ++c) {
         EXPECT_NEAR(r.sum.virial[c], w[c], 1e-11 * largest * s.nlocal) << backend.name << name;
         EXPECT_NEAR(virial[c], 2 * w[c], 1e-11 * largest * s.nlocal) << backend.name << name;
@@ -657,9 +657,10 @@ TEST(EnvironmentSimilarity, bad_options_are_errors)
 
 TEST(EnvironmentSimilarity, a_description_names_the_environments)
 {
-  EXPECT_EQ(description(options_of({chiral()}, 0.4, 8.0)), "environment of 4 vectors, sigma 0.4");
+  EXPECT_EQ(description(options_of({chiral()}, 0.4, 8.0)),
+            "environment of 4 vectors, sigma 0.4, cutoff 8");
   EXPECT_EQ(description(options_of({chiral(), fcc_of_length(1.0), chiral()}, 0.4, 8.0)),
-            "3 environments of 4, 12 and 4 vectors, sigma 0.4, lambda 100");
+            "3 environments of 4, 12 and 4 vectors, sigma 0.4, cutoff 8, lambda 100");
 }
 
 }    // namespace

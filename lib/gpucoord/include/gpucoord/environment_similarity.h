@@ -1,6 +1,9 @@
 // Part of GPUCOORD, GPL-2.0. Similarity of atoms to environments of a crystal, with derivatives and
 // virial.
 //
+// Vectors are fixed in space: S changes when all atoms are rotated, and W is not symmetric. Its
+// elements xy, xz, yz are those of the strains by which LAMMPS tilts a box (contribution.h).
+//
 // An environment e is a list of n_e vectors r_k from a center to its neighbors. An atom i has
 // k_e(i) = 1/n_e sum of exp(-|d_ij - r_k|^2/(4 sigma^2)) over its partners j and the vectors of e.
 // Piaggi and Parrinello, J. Chem. Phys. 150, 244119 (2019).
@@ -65,7 +68,7 @@ GPUCOORD_API std::vector<Environment> make_environments(CrystalStructure, double
 // Throws EnvironmentError, and AtomFunctionError for the function.
 GPUCOORD_API void check_options(const EnvironmentOptions &);
 
-// One line: '2 environments of 12 and 12 vectors, sigma 0.4, lambda 100'.
+// One line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
 GPUCOORD_API std::string description(const EnvironmentOptions &);
 
 // Largest distance of partners.

@@ -148,9 +148,9 @@ namespace {
         terms[3].v[w] = x * hx.v[w];
         terms[4].v[w] = y * hy.v[w];
         terms[5].v[w] = z * hz.v[w];
-        terms[6].v[w] = Real(0.5) * (x * hy.v[w] + y * hx.v[w]);
-        terms[7].v[w] = Real(0.5) * (x * hz.v[w] + z * hx.v[w]);
-        terms[8].v[w] = Real(0.5) * (y * hz.v[w] + z * hy.v[w]);
+        terms[6].v[w] = y * hx.v[w];
+        terms[7].v[w] = z * hx.v[w];
+        terms[8].v[w] = z * hy.v[w];
       }
       for (int k = 0; k < NENVIRONMENT_SUMS; ++k)
         sums[k] += -2.0 * (k < 3 ? static_cast<double>(table.scale) : 1.0) * sum_of(terms[k]);

@@ -35,7 +35,7 @@ using SumEnvironmentsFunction = void (*)(const EnvironmentTable<Real> &,
 
 // Sums of the pass for forces: H = sum of the gradients of
 // sum_e [own_e phi_e(d) + partner_e phi_e(-d)] with respect to d, where phi_e is the sum over the
-// vectors of e; then d (x) H, symmetrized, as xx yy zz xy xz yz. phi_e(-d) uses the vectors for the
+// vectors of e; then H_a d_b as xx yy zz xy xz yz. phi_e(-d) uses the vectors for the
 // type of the atom itself.
 constexpr int NENVIRONMENT_SUMS = 9;
 

@@ -128,7 +128,7 @@ std::string description(const EnvironmentOptions &options)
                  : e + 1 < n ? ", "
                              : " and ") +
         std::to_string(options.environments[e].size());
-  text += " vectors, sigma " + text_of(options.sigma);
+  text += " vectors, sigma " + text_of(options.sigma) + ", cutoff " + text_of(options.cutoff);
   if (n > 1) text += ", lambda " + text_of(options.lambda);
   return text;
 }

@@ -3,7 +3,7 @@
 //
 // S depends on the vectors d_ij = x_j - x_i of ordered pairs of an atom i of a and a partner j. The
 // gradient g_ij = dS/dd_ij acts on atom i with the opposite sign and on atom j as it is. W is the
-// sum of -g_ij (x) d_ij, made symmetric.
+// sum of -g_ij (x) d_ij, which is not symmetric, because S changes when the atoms are rotated.
 
 #include "gpucoord/environment_similarity.h"
 
@@ -154,7 +154,7 @@ namespace {
         if (out)
           for (int c = 0; c < 3; ++c) out[1 + c] += sign * g[c];
         for (int c = 0; c < 6; ++c) {
-          const double w = -0.5 * (g[first[c]] * d[second[c]] + g[second[c]] * d[first[c]]);
+          const double w = -g[first[c]] * d[second[c]];
           if (virial) virial[c] += w;
           if (out && want & ATOM_VIRIAL) out[4 + c] += w;
         }

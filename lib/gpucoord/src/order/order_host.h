@@ -73,8 +73,7 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
   });
 }
 
-// Calls sum(block, k, sums) for each atom k of each block: H and d (x) H, symmetrized, as xx yy zz
-// xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms, and share times
+// Calls sum(block, k, sums) for each atom k of each block: H, and H_a d_b as xx yy zz xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms, and share times
 // that from the virial of all. W counts each pair from both ends. Blocks are added in order.
 template <class Real, class Sum>
 void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
