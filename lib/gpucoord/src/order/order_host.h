@@ -73,8 +73,9 @@ void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work
   });
 }
 
-// Calls sum(block, k, sums) for each atom k of each block: H, and H_a d_b as xx yy zz xy xz yz. Subtracts unit times the sums from the forces and virials of the atoms, and share times
-// that from the virial of all. W counts each pair from both ends. Blocks are added in order.
+// Calls sum(block, k, sums) for each atom k of each block: H, and H_a d_b as xx yy zz xy xz yz.
+// Subtracts unit times the sums from the forces and virials of the atoms, and share times that from
+// the virial of all. W counts each pair from both ends. Blocks are added in order.
 template <class Real, class Sum>
 void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
                           double share, unsigned want, double *peratom, OrderResult &result,
