@@ -79,6 +79,11 @@ GPUCOORD_API double reach(const EnvironmentOptions &);
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_host_environment_similarity(const EnvironmentOptions &, Precision, int nthreads);
 
+// Makes the CUDA backend on this GPU; -1: the current one. Throws DeviceError, EnvironmentError and
+// AtomFunctionError.
+GPUCOORD_API std::unique_ptr<OrderParameter>
+make_cuda_environment_similarity(const EnvironmentOptions &, Precision, int device, int nthreads);
+
 // Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
 GPUCOORD_API std::unique_ptr<OrderParameter>
 make_reference_environment_similarity(const EnvironmentOptions &);

@@ -7,6 +7,7 @@
 #include "../switching/definition.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 
@@ -147,6 +148,18 @@ bool has_types(const EnvironmentOptions &options)
     for (const EnvironmentVector &v : environment)
       if (v.type != 0) return true;
   return false;
+}
+
+bool equals_its_inverse(const Environment &environment)
+{
+  std::vector<std::array<double, 3>> vectors, inverse;
+  for (const EnvironmentVector &v : environment) {
+    vectors.push_back({v.r[0], v.r[1], v.r[2]});
+    inverse.push_back({-v.r[0], -v.r[1], -v.r[2]});
+  }
+  std::sort(vectors.begin(), vectors.end());
+  std::sort(inverse.begin(), inverse.end());
+  return vectors == inverse;
 }
 
 void check_input(const EnvironmentOptions &options, const OrderInput &in)

@@ -16,7 +16,6 @@
 #include "../pairs/weights_host.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -62,19 +61,6 @@ namespace {
     int nvectors(int e) const { return first[e + 1] - first[e]; }
 
    private:
-    static bool equals_its_inverse(const Environment &environment)
-    {
-      using Vectors = std::vector<std::array<double, 3>>;
-      Vectors vectors, inverse;
-      for (const EnvironmentVector &v : environment) {
-        vectors.push_back({v.r[0], v.r[1], v.r[2]});
-        inverse.push_back({-v.r[0], -v.r[1], -v.r[2]});
-      }
-      std::sort(vectors.begin(), vectors.end());
-      std::sort(inverse.begin(), inverse.end());
-      return vectors == inverse;
-    }
-
     const double scale;    // 1/(2 sigma)
     const bool typed;
     std::vector<int> first, type;

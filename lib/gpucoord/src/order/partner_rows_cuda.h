@@ -29,6 +29,16 @@ template <class Real> struct PartnerRows {
   PartnersInRange<Real> partners;
 };
 
+// The same range for all pairs.
+template <class Real> struct PartnersWithin : PartnerRows<Real> {
+  Real range_sq;    // distance^2
+};
+
+// Enqueue the kernel that lists the points of partners in range, without s and ds. Throw
+// DeviceError.
+void list_partners_within(const PartnersWithin<float> &, cudaStream_t);
+void list_partners_within(const PartnersWithin<double> &, cudaStream_t);
+
 }    // namespace gpucoord
 
 #endif

@@ -129,7 +129,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     chosen.neighbors = {};
     chosen.is_evaluated_once = false;
     pairs->rebuild(atoms, chosen, version, stream);
-    if (version != 0 && version == known_version) return;
+    if (is_known(version)) return;
     known_version = 0;    // stays 0 if an exception is thrown
     nlocal = atoms.nlocal;
     nall = atoms.nall;
@@ -275,6 +275,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
 
   static unsigned blocks_of(std::int64_t n) { return resident_order::blocks_of(n); }
 
+  // Whether the pairs are those of this version.
+  bool is_known(std::int64_t version) const { return version != 0 && version == known_version; }
   // In a rebuild: reserves further memory for nlocal and nall atoms.
   virtual void reserve_more() {}
   // Kernels write the numbers of atoms with rows. Those of other atoms keep these values until the
