@@ -30,7 +30,7 @@ namespace {
     int c[FOUR];    // class, if vectors have one
   };
 
-  // Scaled distance of a partner that does not exist: its Gaussians are 0, and its square is finite.
+  // Scaled distance of a partner that does not exist. Its Gaussians are 0, its square is finite.
   template <class Real>
   constexpr Real FAR_AWAY = std::is_same<Real, float>::value ? Real(1e18) : Real(1e150);
 
