@@ -35,6 +35,12 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordEnvsim::make_host() const
   return gpucoord::make_host_environment_similarity(options, args->precision, comm->nthreads);
 }
 
+std::unique_ptr<gpucoord::OrderParameter> ComputeCoordEnvsim::make_cuda(int device) const
+{
+  return gpucoord::make_cuda_environment_similarity(options, args->precision, device,
+                                                    comm->nthreads);
+}
+
 std::unique_ptr<gpucoord::OrderParameter> ComputeCoordEnvsim::make_reference() const
 {
   return gpucoord::make_reference_environment_similarity(options);

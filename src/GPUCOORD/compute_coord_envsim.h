@@ -32,13 +32,15 @@ class ComputeCoordEnvsim : public ComputeCoordOrder {
  public:
   ComputeCoordEnvsim(class LAMMPS *, int, char **);
 
+ protected:
+  const gpucoord::EnvironmentOptions options;
+
  private:
   std::unique_ptr<gpucoord::OrderParameter> make_host() const override;
+  std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const override;
   std::unique_ptr<gpucoord::OrderParameter> make_reference() const override;
   std::string order_in_words() const override { return gpucoord::description(options); }
   std::string without_partners() const override;
-
-  const gpucoord::EnvironmentOptions options;
 };
 
 }    // namespace LAMMPS_NS

@@ -30,7 +30,7 @@ ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const Re
     warned_alone(false)
 {
   order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
-                                                 args->device_position, args->why_host_only);
+                                                 args->device_position);
   words = {"order parameter", "the order parameter", "order parameters", "numbers"};
 }
 

@@ -43,12 +43,9 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   void set_global();
 
   // Make the order parameter on the host, on the GPU 'device', and by plain loops for keyword
-  // check. make_cuda() is not called if the arguments say why the style runs on the host only.
+  // check.
   virtual std::unique_ptr<gpucoord::OrderParameter> make_host() const = 0;
-  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int /*device*/) const
-  {
-    return nullptr;
-  }
+  virtual std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const = 0;
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
   // The order parameter in one line, without its function.
   virtual std::string order_in_words() const = 0;

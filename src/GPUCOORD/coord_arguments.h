@@ -50,8 +50,7 @@ class CoordArguments : protected Pointers {
   Image image = Image::UNNAMED;
   Engine engine = Engine::AUTO;
   Words::Device device = Words::Device::AUTO;
-  int device_position = 0;      // argument to point at in an error
-  std::string why_host_only;    // why the style has no GPU backend; empty: it has one
+  int device_position = 0;    // argument to point at in an error
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // in evaluations; 0: never
   double check_tolerance = 0.0;

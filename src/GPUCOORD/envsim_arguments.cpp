@@ -50,7 +50,6 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
   if (!sigma_position)
     error->all(FLERR, Error::COMMAND, "Compute coord/envsim needs sigma, for example: sigma 0.4");
   image = Image::ALL;
-  why_host_only = "compute coord/envsim has no GPU kernels";
 
   if (!function) function.emplace();    // sum
   options.function = *function;

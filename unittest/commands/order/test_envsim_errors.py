@@ -35,8 +35,7 @@ ARGUMENTS = [
     (f"lambda 1 {GOOD} [lambda] 2", "Compute coord/envsim takes one lambda, but a second one is given"),
     (f"{GOOD} cutoff [-1]", "Compute coord/envsim: cutoff is -1 but must be > 0 and finite"),
     (f"cutoff 8 {GOOD} [cutoff] 8", "Compute coord/envsim takes one cutoff, but a second one is given"),
-    (f"{GOOD} device [cuda]",
-     "Compute coord/envsim device cuda: compute coord/envsim has no GPU kernels - use device host or device auto"),
+    (f"{GOOD} device [gpu]", "Unknown compute coord/envsim device option: gpu - known are auto, cuda, host"),
 
     # Keywords of compute coord/gpu: those that this style shares, and those that it lacks.
     *((f"[{keyword}] 1 {GOOD}", f"Unknown {STYLE} keyword: {keyword} - known are {KEYWORDS}") for keyword in (

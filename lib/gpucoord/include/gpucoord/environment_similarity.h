@@ -71,6 +71,9 @@ GPUCOORD_API void check_options(const EnvironmentOptions &);
 // One line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
 GPUCOORD_API std::string description(const EnvironmentOptions &);
 
+// Whether a vector has a type.
+GPUCOORD_API bool has_types(const EnvironmentOptions &);
+
 // Largest distance of partners.
 GPUCOORD_API double reach(const EnvironmentOptions &);
 

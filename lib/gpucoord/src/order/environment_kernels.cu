@@ -231,9 +231,9 @@ namespace {
                 g[4] += x * h.x[u];
                 g[5] += y * h.y[u];
                 g[6] += z * h.z[u];
-                g[7] += Real(0.5) * (x * h.y[u] + y * h.x[u]);
-                g[8] += Real(0.5) * (x * h.z[u] + z * h.x[u]);
-                g[9] += Real(0.5) * (y * h.z[u] + z * h.y[u]);
+                g[7] += y * h.x[u];
+                g[8] += z * h.x[u];
+                g[9] += z * h.y[u];
               }
             }
           });

@@ -12,8 +12,6 @@
 
 namespace gpucoord {
 
-bool has_types(const EnvironmentOptions &);
-
 // Whether an environment has -r_k for each r_k. Types are ignored.
 bool equals_its_inverse(const Environment &);
 
