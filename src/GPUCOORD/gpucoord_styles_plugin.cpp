@@ -14,6 +14,7 @@
 #include "lammpsplugin.h"
 
 #include "compute_coord_custom.h"
+#include "compute_coord_envsim.h"
 #include "compute_coord_gpu.h"
 #include "compute_coord_orientorder.h"
 #include "compute_potential_grid.h"
@@ -90,6 +91,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add("compute", "coord/gpu", "GPUCOORD coordination number v0.1");
   plugin.creator.v2 = &create<Compute, ComputeCoordCustom>;
   add("compute", "coord/custom", "GPUCOORD expression of collective variables v0.1");
+  plugin.creator.v2 = &create<Compute, ComputeCoordEnvsim>;
+  add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1");
   plugin.creator.v2 = &create<Compute, ComputeCoordOrientOrder>;
   add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1");
   plugin.creator.v2 = &create<Compute, ComputePotentialGrid>;

@@ -10,6 +10,7 @@
 
 #include "compute_coord_kokkos.h"
 
+#include "compute_coord_envsim.h"
 #include "compute_coord_orientorder.h"
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"
@@ -195,7 +196,7 @@ gpucoord::DeviceAtoms ComputeCoordKokkos<DeviceType, Base>::rebuild()
 {
   const bool is_dynamic = !this->dynamic_group().empty();
   const bool needs_mask = igroup != 0 || groupbit2;
-  const auto atoms = device->atoms(needs_mask, table->ntypes() > 0);
+  const auto atoms = device->atoms(needs_mask, reads_types());
   gpucoord::DeviceSelection selection;
   selection.bit_a = groupbit;
   selection.bit_b = groupbit2;
@@ -426,9 +427,11 @@ template <class DeviceType, class Base> double ComputeCoordKokkos<DeviceType, Ba
 
 namespace LAMMPS_NS {
 template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordGPU>;
+template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordEnvsim>;
 template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
 #ifdef LMP_KOKKOS_GPU
 template class ComputeCoordKokkos<LMPHostType, ComputeCoordGPU>;
+template class ComputeCoordKokkos<LMPHostType, ComputeCoordEnvsim>;
 template class ComputeCoordKokkos<LMPHostType, ComputeCoordOrientOrder>;
 #endif
 }    // namespace LAMMPS_NS

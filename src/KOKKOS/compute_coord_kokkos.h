@@ -92,6 +92,7 @@ template <class DeviceType, class Base> class ComputeCoordKokkos : public Base, 
   // Whether ghost atoms get numbers of their owners in an evaluation.
   virtual bool sends_numbers() const { return function != nullptr; }
   virtual gpucoord::DeviceNeighbors neighbors() const { return {}; }
+  virtual bool reads_types() const { return table->ntypes() > 0; }
 
   void atoms_to_host() override;
   void start_share(Share &) override;

@@ -10,6 +10,7 @@
 
 #include "compute_coord_order_kokkos.h"
 
+#include "compute_coord_envsim.h"
 #include "compute_coord_orientorder.h"
 
 #include "atom.h"
@@ -204,8 +205,10 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(
 }
 
 namespace LAMMPS_NS {
+template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordEnvsim>;
 template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
 #ifdef LMP_KOKKOS_GPU
+template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordEnvsim>;
 template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordOrientOrder>;
 #endif
 }    // namespace LAMMPS_NS

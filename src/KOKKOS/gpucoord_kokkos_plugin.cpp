@@ -17,6 +17,7 @@
 #include "pair.h"
 
 // clang-format off
+#include "compute_coord_envsim_kokkos.h"
 #include "compute_coord_gpu_kokkos.h"
 #include "compute_coord_orientorder_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
@@ -71,6 +72,9 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
 
   plugin.info = "GPUCOORD bond-orientational order parameters, KOKKOS, v0.1";
 #include "compute_coord_orientorder_kokkos.h"
+
+  plugin.info = "GPUCOORD environment similarity, KOKKOS, v0.1";
+#include "compute_coord_envsim_kokkos.h"
 
   plugin.info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

@@ -2,6 +2,7 @@
 // Legendre polynomials and differences of S, for the host backend and the reference loops; and the
 // host backend compared with these loops.
 
+#include "order_checks.h"
 #include "order_systems.h"
 
 #include "gpucoord/orient_order.h"
@@ -271,13 +272,6 @@ TEST(OrientOrder, orders_equal_sums_of_Legendre_polynomials_for_every_l)
 
 // ---- symmetries
 
-// Random positions in an open box, at least 0.3 apart.
-OrderSystem cluster(int n, unsigned seed)
-{
-  const double side = 0.8 * std::cbrt(n);
-  return open_system(spread_points(n, box_of(side, side, side), 0.3, seed));
-}
-
 TEST(OrientOrder, a_rotated_copy_has_the_same_orders_and_rotated_derivatives)
 {
   // Rotation by the quaternion (1, 2, 3, 4)/sqrt(30).
@@ -365,60 +359,6 @@ TEST(OrientOrder, forces_and_torques_add_up_to_0_in_an_open_box)
 
 // ---- differences of S
 
-// Returns the derivative of value(h) at h = 0.
-double difference(const std::function<double(double)> &value)
-{
-  constexpr double H = 2e-4;
-  return (8 * (value(H) - value(-H)) - (value(2 * H) - value(-2 * H))) / (12 * H);
-}
-
-// Compares dS/dx and W with differences of S in positions and strains.
-void check_differences(const OrderBackend &backend, const OrderSystem &s, const SwitchTable &table,
-                       const OrientOrderOptions &options, const std::string &what)
-{
-  const auto order = backend.make(table, options);
-  const OrderResults r = run_order(*order, s, EVERYTHING);
-  const auto value_of = [&](const std::function<void(OrderSystem &)> &change) {
-    OrderSystem changed = s;
-    change(changed);
-    return run_order(*order, changed, VALUE).sum.value;
-  };
-  const double largest = std::max(largest_of_kind(r, 10, 1), 1e-3);
-  for (int i = 0; i < s.nlocal; ++i)
-    for (int c = 0; c < 3; ++c)
-      EXPECT_NEAR(r.peratom[10 * i + 1 + c], difference([&](double h) {
-                    return value_of([&](OrderSystem &moved) {
-                      for (int k = 0; k < s.nall(); ++k)
-                        if (s.owner[k] == i) moved.x[3 * k + c] += h;
-                    });
-                  }),
-                  1e-8 * largest)
-          << what << ": atom " << i << " axis " << c;
-  const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
-  double sum[6] = {};
-  for (int k = 0; k < s.nlocal; ++k)
-    for (int c = 0; c < 6; ++c) sum[c] += r.peratom[10 * k + 4 + c];
-  for (int c = 0; c < 6; ++c) {
-    const double w = -difference([&](double h) {
-      return value_of([&](OrderSystem &strained) {
-        for (int k = 0; k < s.nall(); ++k) {
-          strained.x[3 * k + first[c]] += 0.5 * h * s.x[3 * k + second[c]];
-          strained.x[3 * k + second[c]] += 0.5 * h * s.x[3 * k + first[c]];
-        }
-      });
-    });
-    EXPECT_NEAR(r.sum.virial[c], w, 1e-8 * largest * s.nlocal) << what << ": W " << c;
-    EXPECT_NEAR(sum[c], 2 * r.sum.virial[c], 1e-11 * largest * s.nlocal) << what << ": W " << c;
-  }
-}
-
-// A triclinic cell in which atoms have their own images as partners. Some bonds are along z.
-OrderSystem triclinic_system(int n, unsigned seed)
-{
-  const brute::Cell cell = cell_of({{1.9, 0, 0}, {0.4, 2.0, 0}, {0, 0, 1.7}});
-  return periodic_system(spread_points(n, cell, 0.45, seed), cell, 2.3);
-}
-
 TEST(OrientOrder, derivatives_equal_differences_of_S)
 {
   const SwitchTable table = Switch(plain(SwitchKind::COSINUS, 2.0, 0.1, NO));
@@ -428,7 +368,7 @@ TEST(OrientOrder, derivatives_equal_differences_of_S)
       for (const OrderKind kind : ALL_ORDERS)
         for (const auto &function : order_functions())
           if (!vanishes(l, kind, false))
-            check_differences(backend, s, table, order_options(l, kind, function),
+            check_differences(*backend.make(table, order_options(l, kind, function)), s,
                               backend.name + " " + name_of(kind) + " l " + std::to_string(l));
 }
 
@@ -443,7 +383,7 @@ TEST(OrientOrder, derivatives_equal_differences_of_S_for_negative_dots)
         const OrderResults r =
             run_order(*backend.make(table, order_options(3, OrderKind::DOT)), s, VALUE);
         EXPECT_LT(*std::min_element(r.order.begin(), r.order.end()), -0.1);
-        check_differences(backend, s, table, options, backend.name + " " + name_of(kind));
+        check_differences(*backend.make(table, options), s, backend.name + " " + name_of(kind));
       }
 }
 
@@ -467,8 +407,9 @@ TEST(OrientOrder, derivatives_equal_differences_of_S_for_two_groups_and_types)
         s.member[k] = two ? members[s.owner[k]] : s.owner[k] != 4;
       }
       for (const OrderBackend &backend : double_orders())
-        check_differences(backend, s, table.library, order_options(6, kind, order_functions()[1]),
-                          backend.name + " " + name_of(kind) + (two ? " two groups" : ""));
+        check_differences(
+            *backend.make(table.library, order_options(6, kind, order_functions()[1])), s,
+            backend.name + " " + name_of(kind) + (two ? " two groups" : ""));
     }
 }
 
@@ -509,14 +450,6 @@ TEST(OrientOrder, an_atom_with_one_partner_has_the_closed_form)
     }
 }
 
-void expect_finite(const OrderResults &r, const std::string &what)
-{
-  EXPECT_TRUE(std::isfinite(r.sum.value)) << what;
-  for (const double w : r.sum.virial) EXPECT_TRUE(std::isfinite(w)) << what;
-  for (const auto *list : {&r.peratom, &r.order, &r.f, &r.w_hat})
-    for (const double v : *list) EXPECT_TRUE(std::isfinite(v)) << what;
-}
-
 TEST(OrientOrder, results_are_finite_where_partners_cancel_or_are_missing)
 {
   const Numbers line = {0, 0, 0, 0, 0, 1, 0, 0, -1, 20, 20, 20};
@@ -549,19 +482,6 @@ TEST(OrientOrder, results_are_finite_where_partners_cancel_or_are_missing)
 }
 
 // ---- the host backend
-
-struct Limits {
-  double value, order, w_hat, derivative, virial;
-};
-
-void expect_within(const OrderErrors &e, const Limits &limits, const std::string &what)
-{
-  EXPECT_LE(e.value, limits.value) << what;
-  EXPECT_LE(e.order, limits.order) << what;
-  EXPECT_LE(e.w_hat, limits.w_hat) << what;
-  EXPECT_LE(e.derivative, limits.derivative) << what;
-  EXPECT_LE(e.virial, limits.virial) << what;
-}
 
 // Largest errors: double 1.7e-15, 1.5e-15, 4.4e-16, 2.1e-13 and 9.0e-14; mixed and single 6.2e-7,
 // 1.0e-6, 2.6e-7, 4.8e-5 and 1.1e-5.

@@ -10,6 +10,7 @@
 //                     0: LAMMPS' transforms compute them
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/environment_similarity.h"
 #include "gpucoord/map_far.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/orient_order.h"
@@ -138,9 +139,9 @@ namespace {
     Evaluations evaluations;
   };
 
-  class FakeOrientOrder : public OrderParameter {
+  class FakeOrder : public OrderParameter {
    public:
-    explicit FakeOrientOrder(std::unique_ptr<OrderParameter> host_in) : host(std::move(host_in)) {}
+    explicit FakeOrder(std::unique_ptr<OrderParameter> host_in) : host(std::move(host_in)) {}
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
@@ -236,8 +237,16 @@ std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
                                                        int nthreads)
 {
   start(device);
-  return std::make_unique<FakeOrientOrder>(
-      make_host_orient_order(table, options, precision, nthreads));
+  return std::make_unique<FakeOrder>(make_host_orient_order(table, options, precision, nthreads));
+}
+
+std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &options,
+                                                                 Precision precision, int device,
+                                                                 int nthreads)
+{
+  start(device);
+  return std::make_unique<FakeOrder>(
+      make_host_environment_similarity(options, precision, nthreads));
 }
 
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,

@@ -25,8 +25,8 @@ class WithFakeGPUs(unittest.TestCase):
     def setUp(self):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
-        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "coord/orientorder"), ("compute", "potential/grid"),
-                                                   ("pair", "coord"), ("pair", "multisite"), ("fix", "coord/bias"))
+        styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "coord/orientorder"), ("compute", "coord/envsim"),
+                                                   ("compute", "potential/grid"), ("pair", "coord"), ("pair", "multisite"), ("fix", "coord/bias"))
                   for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
@@ -135,6 +135,13 @@ class FakeGPU(WithFakeGPUs):
         for order in "local", "local function max 0.1", "average", "dot", "connections rational 0.5", "global":
             for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
                 cases.append((script.format(order), ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
+        name = "Compute coord/envsim"
+        script = "compute c all coord/envsim structure fcc 4.0 sigma 0.1 precision double device cuda{}\n" \
+                 "thermo_style custom step c_c c_c[1]\nrun 4\n"
+        message = message.replace("orientorder", "envsim")
+        for words in "", " function max 0.1":
+            for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
+                cases.append((script.format(words), ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
         self.check_stops(cases)
 
     def test_check_of_gradients(self):

@@ -27,8 +27,8 @@ def plugin_file():
     raise unittest.SkipTest("gpucoordplugin.so is not in LAMMPS_PLUGIN_PATH: the package may be built in")
 
 
-STYLES = [["compute", "coord/custom"], ["compute", "coord/gpu"], ["compute", "coord/orientorder"],
-          ["compute", "potential/grid"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
+STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", "coord/gpu"],
+          ["compute", "coord/orientorder"], ["compute", "potential/grid"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
 # Commands of the plugin, and their errors without a box.

@@ -55,6 +55,10 @@ class GPUCOORD_API ResidentOrderParameter : public Variable {
   virtual void evaluate_second(const Request &, const double *w, double unit,
                                const DeviceExchange &, DeviceStream) = 0;
 
+  // As peratom(), with nthreads OpenMP threads. The output of atom k is added to row
+  // row_of_atom[k]; null: to row k.
+  virtual void add_peratom(double *peratom, const int *row_of_atom, int nthreads, DeviceStream) = 0;
+
   // After result(): whether an owned atom of a had a partner in range in an evaluation since the
   // result() before.
   virtual bool any_partners() const = 0;

@@ -10,7 +10,6 @@
 // pair of classes, with the function of that pair, so kernels do not depend on types.
 
 #include "coordination_cuda.h"
-#include "add_rows.h"
 #include "neighbor_lists_cuda.h"
 #include "staged_cells.h"
 
@@ -18,6 +17,7 @@
 #include "../gpu/device_guard.h"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
+#include "../pairs/add_rows.h"
 #include "../pairs/launch_cuda.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"

@@ -9,12 +9,12 @@
 #include "gpucoord/counters.h"
 #include "gpucoord/resident_coordination.h"
 
-#include "add_rows.h"
 #include "coordination_cuda.h"
 
 #include "../gpu/early_launch.cuh"
 #include "../gpu/splits.h"
 #include "../gpu/staging.h"
+#include "../pairs/add_rows.h"
 #include "../pairs/launchers_cuda.h"
 #include "../pairs/pair_reduction.h"
 #include "../pairs/resident_pairs.h"

@@ -2,11 +2,13 @@
 // the make functions throw DeviceError.
 
 #include "gpucoord/coordination.h"
+#include "gpucoord/environment_similarity.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord/resident_atoms.h"
 #include "gpucoord/resident_bias.h"
 #include "gpucoord/resident_coordination.h"
+#include "gpucoord/resident_environment_similarity.h"
 #include "gpucoord/resident_expression.h"
 #include "gpucoord/resident_function.h"
 #include "gpucoord/resident_map.h"
@@ -92,6 +94,18 @@ make_cuda_orient_order(const SwitchTable &, const OrientOrderOptions &, Precisio
 
 std::unique_ptr<ResidentOrientOrder>
 make_resident_orient_order(const SwitchTable &, const OrientOrderOptions &, Precision)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &,
+                                                                 Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentOrderParameter>
+make_resident_environment_similarity(const EnvironmentOptions &, Precision)
 {
   throw DeviceError(NOT_BUILT);
 }

@@ -7,8 +7,8 @@
 #define GPUCOORD_ORDER_ARGUMENTS_CUDA_H
 
 #include "harmonics.h"
+#include "partner_rows_cuda.h"
 
-#include "../gpu/four.cuh"
 #include "../pairs/pair_arguments_cuda.h"
 #include "../switching/formula_constants_cuda.h"
 #include "../switching/switch_dispatch.h"
@@ -44,22 +44,7 @@ template <class Real> struct OrderFunction {
   SwitchForm form;
 };
 
-// Partners in range, in the tiles of the rows (rows_cuda.h): a thread of a tile has its own, in
-// elements of four.
-template <class Real> struct PartnersInRange {
-  int *count;            // [32 tiles] of each thread
-  int4 *point;           // [elements] numbers of their points
-  Four<Real> *s, *ds;    // [elements] s(r) and ds/dr
-  // [elements] DOT and CONNECTIONS: u(i).u(j); CONNECTIONS: then 1 - sigma of it, and the slope of
-  // that. slope null: 1.
-  Four<Real> *product, *slope;
-};
-
-template <class Real> struct OrderArguments {
-  DeviceRows rows;          // in tiles
-  const void *points;       // int4 in units, or DeviceAtom
-  double unit, per_unit;    // distance, 1/distance
-  PartnersInRange<Real> partners;
+template <class Real> struct OrderArguments : PartnerRows<Real> {
   HarmonicTable<Real> harmonics;
   OrderFunction<Real> function;           // if there is one class
   const OrderFunction<Real> *by_class;    // [classes][classes]; null: one class

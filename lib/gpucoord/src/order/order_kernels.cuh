@@ -6,6 +6,7 @@
 #ifndef GPUCOORD_ORDER_KERNELS_CUH
 #define GPUCOORD_ORDER_KERNELS_CUH
 
+#include "order_arguments_cuda.h"
 #include "order_rows.cuh"
 
 #include <utility>
@@ -375,19 +376,6 @@ __global__ void __launch_bounds__(GATHER_THREADS)
       });
 }
 
-// Sums of a row by column of the per-atom output. Column 0 is 0.
-template <int N> struct OrderSums {
-  int columns;    // that are stored
-  double v[N];
-  __device__ double column(int k) const { return v[k]; }
-  __device__ void store(const SumsOut &out, std::size_t row) const
-  {
-#pragma unroll
-    for (int k = 0; k < N; ++k)
-      if (k < columns) out.sums[columns * row + k] = out.weight * v[k];
-  }
-};
-
 template <int L, class Real, unsigned WANT>
 __global__ void __launch_bounds__(GATHER_THREADS)
     sum_order_forces(const __grid_constant__ OrderForceArguments<Real> arg)
@@ -453,7 +441,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
         });
       },
       [&](const RowPlace &at, int lanes) {
-        OrderSums<NSUMS> sums = {arg.columns};
+        RowSums<NSUMS> sums = {arg.columns};
         sums.v[0] = 0.0;
 #pragma unroll
         for (int k = 1; k < NSUMS; ++k) sums.v[k] = add_row_lanes(g[k], lanes);

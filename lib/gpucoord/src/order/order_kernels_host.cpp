@@ -6,7 +6,8 @@
 
 #include "order_kernels_host.h"
 
-#include <algorithm>
+#include "lanes_host.h"
+
 #include <cstddef>
 
 #ifndef GPUCOORD_ISA
@@ -17,30 +18,17 @@ namespace gpucoord {
 
 namespace {
 
-  template <class Real> constexpr int LANES = 64 / static_cast<int>(sizeof(Real));
-
-  template <class Real> struct alignas(64) Lanes {
-    Real v[LANES<Real>];
-  };
-
-  // A loop over the lanes, whose body follows in braces.
-#define FOR_EACH_LANE(W) _Pragma("omp simd") for (int W = 0; W < LANES<Real>; ++W)
-
   // Loads the next partners. Lanes beyond the last one have s = ds = 0.
   template <class Real> struct Loaded {
     Lanes<Real> x, y, z, s;
     int n;
     Loaded(const Partners<Real> &all, int first)
     {
-      n = std::min(LANES<Real>, all.n - first);
-      load(all.x + first, x);
-      load(all.y + first, y);
-      load(all.z + first, z);
-      load(all.s + first, s);
-    }
-    void load(const Real *from, Lanes<Real> &to) const
-    {
-      for (int w = 0; w < LANES<Real>; ++w) to.v[w] = w < n ? from[w] : Real(0);
+      n = lanes_of<Real>(all.n, first);
+      load(n, all.x + first, x);
+      load(n, all.y + first, y);
+      load(n, all.z + first, z);
+      load(n, all.s + first, s);
     }
   };
 
@@ -61,13 +49,6 @@ namespace {
             table.of_second[m] * (1 - z.v[w] * z.v[w]) * p[m + 2].v[w];
       }
     }
-  }
-
-  template <class Real> double sum_of(const Lanes<Real> &lanes)
-  {
-    Real sum = 0;
-    for (int w = 0; w < LANES<Real>; ++w) sum += lanes.v[w];
-    return sum;
   }
 
   template <class Real>
@@ -109,8 +90,8 @@ namespace {
     for (int first = 0; first < partners.n; first += LANES<Real>) {
       const Loaded<Real> at(partners, first);
       Lanes<Real> a[2 * MAX_L + 2], r, ds;
-      at.load(partners.r + first, r);
-      at.load(partners.ds + first, ds);
+      load(at.n, partners.r + first, r);
+      load(at.n, partners.ds + first, ds);
       for (int k = 0; k < columns; ++k) {
         FOR_EACH_LANE(w)
         {

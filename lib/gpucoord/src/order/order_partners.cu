@@ -5,17 +5,14 @@
 // a call: inlined, all formulas would take the registers of each kernel.
 
 #include "atom_formulas.h"
-#include "order_rows.cuh"
+#include "order_arguments_cuda.h"
+#include "partner_lists.cuh"
 
 #include "../switching/formulas.cuh"
 
 namespace gpucoord {
 
 namespace {
-
-  template <class Real> struct SwitchValue {
-    Real s, dfunc;    // dfunc: (ds/dr)/r
-  };
 
   template <class Real>
   __device__ __noinline__ SwitchValue<Real> evaluate_form(const OrderFunction<Real> *f, Real r_sq)
@@ -32,8 +29,16 @@ namespace {
     return found;
   }
 
+  template <class RealType> struct ListedForm {
+    using Real = RealType;
+    using Arguments = OrderArguments<Real>;
+    using Function = OrderFunction<Real>;
+    static constexpr bool HAS_FUNCTIONS = true;
+    static __device__ Real range_sq(const Function &f) { return f.constants.dmax_sq; }
+  };
+
   // One function, by its formula.
-  template <class Formula, class Real> struct OneForm {
+  template <class Formula, class Real> struct OneForm : ListedForm<Real> {
     static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int, int)
     {
       return arg.function;
@@ -47,7 +52,7 @@ namespace {
     }
   };
   // Functions of pairs of classes.
-  template <class Real> struct AnyForm {
+  template <class Real> struct AnyForm : ListedForm<Real> {
     static __device__ const OrderFunction<Real> &of(const OrderArguments<Real> &arg, int ci, int cj)
     {
       return arg.by_class[ci * arg.nclasses + cj];
@@ -58,175 +63,13 @@ namespace {
     }
   };
 
-  // The partners in range of a thread that has a row of its own, which are stored by fours.
-  template <class Real> class Found {
-   public:
-    int count = 0;
-
-    __device__ Found(const PartnersInRange<Real> &to_in, std::int64_t element_in) :
-        to(to_in), element(element_in)
-    {
-    }
-    __device__ void add(int point, const SwitchValue<Real> &value, Real r)
-    {
-      const int k = count % FOUR;
-#pragma unroll
-      for (int u = 0; u < FOUR; ++u)
-        if (u >= k) {    // later ones are overwritten
-          points[u] = point;
-          of_s.v[u] = value.s;
-          of_ds.v[u] = value.dfunc * r;
-        }
-      if (++count % FOUR == 0) store();
-    }
-    __device__ void finish()
-    {
-      if (count % FOUR != 0) store();
-    }
-
-   private:
-    __device__ void store()
-    {
-      to.point[element] = make_int4(points[0], points[1], points[2], points[3]);
-      to.s[element] = of_s;
-      to.ds[element] = of_ds;
-      element += 32;
-    }
-
-    const PartnersInRange<Real> &to;
-    std::int64_t element;
-    int points[FOUR];
-    Four<Real> of_s, of_ds;
-  };
-
-  // A loaded partner.
-  template <class Real> struct Candidate {
-    Real r_sq;
-    const OrderFunction<Real> *function;
-    bool in_range;
-  };
-
-  template <class Form, class Real, class Point>
-  __device__ Candidate<Real> candidate_of(const OrderArguments<Real> &arg, const Point &atom,
-                                          const Point &other, Real unit_sq, bool exists)
-  {
-    Real dx, dy, dz;
-    difference(atom, other, dx, dy, dz);
-    Candidate<Real> found;
-    found.r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
-    found.function = &Form::of(arg, class_of(atom), class_of(other));
-    found.in_range = exists && found.r_sq <= found.function->constants.dmax_sq;
-    return found;
-  }
-
-  // Rows of one thread.
-  template <class Form, class Real>
-  __device__ void list_alone(const OrderArguments<Real> &arg, const RowPlace &at, Real unit_sq)
-  {
-    using Point = typename PointOf<Real>::Type;
-    const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-    Found<Real> found(arg.partners, at.element);
-    if (at.valid) {
-      const Point atom = points[at.point];
-      const int4 *partner = arg.rows.partner + at.element;
-      int left = arg.rows.count[at.row];
-      int4 next = {};
-      if (left > 0) next = load_once(partner);
-      for (; left > 0; left -= FOUR) {
-        const int number[FOUR] = {next.x, next.y, next.z, next.w};
-        Point other[FOUR];
-#pragma unroll
-        for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
-        partner += 32;
-        if (left > FOUR) next = load_once(partner);
-#pragma unroll
-        for (int u = 0; u < FOUR; ++u) {
-          const auto c = candidate_of<Form, Real>(arg, atom, other[u], unit_sq, u < left);
-          if (c.in_range) found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
-        }
-      }
-    }
-    found.finish();
-    arg.partners.count[at.thread_of_tiles] = found.count;
-  }
-
-  // Rows that several threads share: each gets every lanes-th partner in range. All threads of a
-  // warp must call.
-  template <class Form, class Real>
-  __device__ void list_together(const OrderArguments<Real> &arg, const RowPlace &at, Real unit_sq)
-  {
-    using Point = typename PointOf<Real>::Type;
-    const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-    const int lanes = arg.rows.lanes, first_lane = threadIdx.x % 32 - at.lane;
-    const unsigned others = lanes == 32 ? ALL_LANES : (1u << lanes) - 1u;
-    const Point atom = points[at.point];
-    int left = (at.valid ? arg.rows.count[at.row] : 0) - at.lane, total = 0;
-    const int4 *partner = arg.rows.partner + at.element;
-    auto *const to_point = reinterpret_cast<int *>(arg.partners.point);
-    auto *const to_s = reinterpret_cast<Real *>(arg.partners.s);
-    auto *const to_ds = reinterpret_cast<Real *>(arg.partners.ds);
-    for (; __any_sync(ALL_LANES, left > 0); left -= FOUR * lanes, partner += 32) {
-      int number[FOUR] = {};
-      if (left > 0) {
-        const int4 four = load_once(partner);
-        number[0] = four.x;
-        number[1] = four.y;
-        number[2] = four.z;
-        number[3] = four.w;
-      }
-#pragma unroll
-      for (int u = 0; u < FOUR; ++u) {
-        const bool exists = u * lanes < left;
-        const Point other = points[exists ? number[u] : at.point];
-        const auto c = candidate_of<Form, Real>(arg, atom, other, unit_sq, exists);
-        const unsigned found = __ballot_sync(ALL_LANES, c.in_range) >> first_lane & others;
-        if (c.in_range) {
-          const auto value = Form::evaluate(*c.function, c.r_sq);
-          const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
-          const std::int64_t place =
-              FOUR * (at.element - at.lane + k % lanes + 32 * (turn / FOUR)) + turn % FOUR;
-          to_point[place] = number[u];
-          to_s[place] = value.s;
-          to_ds[place] = value.dfunc * sqrt(c.r_sq);
-        }
-        total += __popc(found);
-      }
-    }
-    arg.partners.count[at.thread_of_tiles] = (total - at.lane + lanes - 1) / lanes;
-  }
-
-  template <class Form, class Real>
-  __global__ void __launch_bounds__(GATHER_THREADS)
-      list_partners_in_range(const __grid_constant__ OrderArguments<Real> arg)
-  {
-    const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
-    wait_for_kernel_before();
-    for_each_row(
-        arg.rows,
-        [&](const RowPlace &at) {
-          if (arg.rows.lanes == 1)
-            list_alone<Form>(arg, at, unit * unit);
-          else
-            list_together<Form>(arg, at, unit * unit);
-        },
-        [](const RowPlace &, int) {
-        });
-  }
-
-  template <class Form, class Real>
-  void list_by(const OrderArguments<Real> &arg, cudaStream_t stream)
-  {
-    launch_over_rows("launching list_partners_in_range", list_partners_in_range<Form, Real>, arg,
-                     arg.rows, stream);
-  }
-
   template <class Real> void list_partners(const OrderArguments<Real> &arg, cudaStream_t stream)
   {
-    if (arg.by_class) return list_by<AnyForm<Real>>(arg, stream);
+    if (arg.by_class) return launch_listing<AnyForm<Real>>(arg, stream);
     switch (arg.function.form) {
 #define GPUCOORD_FORM(KIND, FORM, FORMULA) \
   case SwitchForm::FORM:                   \
-    return list_by<OneForm<formula::FORM, Real>>(arg, stream);
+    return launch_listing<OneForm<formula::FORM, Real>>(arg, stream);
 #include "gpucoord/switch_functions.def"
     }
   }

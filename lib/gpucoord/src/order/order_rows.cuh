@@ -7,7 +7,7 @@
 #ifndef GPUCOORD_ORDER_ROWS_CUH
 #define GPUCOORD_ORDER_ROWS_CUH
 
-#include "order_arguments_cuda.h"
+#include "partner_rows_cuda.h"
 
 #include "../pairs/partner_kernels.cuh"
 
@@ -82,6 +82,19 @@ template <class Real> __device__ Real add_row_lanes(Real value, int lanes)
     value += __shfl_xor_sync(ALL_LANES, value, distance);
   return value;
 }
+
+// Sums of a row by column of the per-atom output, for store_row(). Column 0 is 0.
+template <int N> struct RowSums {
+  int columns;    // that are stored
+  double v[N];
+  __device__ double column(int k) const { return v[k]; }
+  __device__ void store(const SumsOut &out, std::size_t row) const
+  {
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+      if (k < columns) out.sums[columns * row + k] = out.weight * v[k];
+  }
+};
 
 template <class Kernel, class Arguments>
 void launch_over_rows(const char *what, Kernel *kernel, const Arguments &arg,

@@ -7,7 +7,6 @@
 
 #include "../switching/definition.h"
 
-#include <cmath>
 #include <cstddef>
 #include <vector>
 
@@ -47,18 +46,6 @@ void check_groups(const OrientOrderOptions &options, const OrderInput &in)
   if (in.cells.b.index && options.order != OrderKind::LOCAL && options.order != OrderKind::GLOBAL)
     throw std::invalid_argument("order average, dot and connections need q of all partners: two "
                                 "groups are only supported by order local and global");
-}
-
-void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
-             OrderResult &result)
-{
-  for (int k = 0; k < a.nowned; ++k) {
-    if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
-    const int row = a.index[k];
-    if (result.bad >= 0 && result.bad < row) continue;
-    result.bad = row;
-    result.order_of_bad = v[k];
-  }
 }
 
 void make_missing_exchanges(int nmade, const OrientOrderOptions &options, AtomFunction &function,

@@ -12,12 +12,11 @@
 #include "gpucoord/orient_order.h"
 
 #include "atom_formulas.h"
+#include "order_host.h"
 #include "orient_order_options.h"
-#include "partners_host.h"
 #include "wigner.h"
 
 #include "../core/clock.h"
-#include "../pairs/cell_bins_host.h"
 #include "../pairs/weights_host.h"
 
 #include <omp.h>
@@ -45,22 +44,6 @@ namespace {
     for (int k = 0; k < n; ++k) to[k] += factor * a[k];
   }
 
-  // Numbers of all rows, [nall][columns].
-  struct RowNumbers {
-    int columns = 0;
-    std::vector<double> all;
-    void clear(int nall, int columns_in)
-    {
-      columns = columns_in;
-      all.assign(static_cast<std::size_t>(nall) * columns, 0.0);
-    }
-    double *operator[](int row) { return all.data() + static_cast<std::size_t>(row) * columns; }
-    const double *operator[](int row) const
-    {
-      return all.data() + static_cast<std::size_t>(row) * columns;
-    }
-  };
-
   template <class Real> class HostOrientOrder : public OrderParameter {
    public:
     HostOrientOrder(const SwitchTable &table_in, const OrientOrderOptions &options_in,
@@ -69,7 +52,7 @@ namespace {
         options(options_in), order(options.order), nthreads(std::max(1, nthreads_in)),
         size(2 * options.l + 1), floor(smallest_norm(precision)), function(options.function),
         kernels(select_order_kernels<Real>()), harmonics(make_harmonic_table<Real>(options.l)),
-        wigner(options.l), partners_of_a(table, nthreads), partners_of_b(table, nthreads)
+        wigner(options.l), pairs(table, table.dmax(), nthreads)
     {
       if (order != OrderKind::CONNECTIONS) return;
       const Switch sigma = make_endless_switch(options.connection);
@@ -81,11 +64,11 @@ namespace {
     int exchange_columns() const override { return size + 1; }
     std::size_t bytes() const override
     {
-      std::size_t numbers = weight.capacity() + value.capacity() + f.capacity() + slope.capacity();
+      std::size_t numbers = weight.capacity();
       for (const RowNumbers *rows : {&q, &u, &average, &back, &lambda})
         numbers += rows->all.capacity();
-      return sizeof(double) * numbers + sizeof(Real) * rounded.capacity() + partners_of_a.bytes() +
-          partners_of_b.bytes();
+      return sizeof(double) * numbers + sizeof(Real) * rounded.capacity() + values.bytes() +
+          pairs.bytes();
     }
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
@@ -95,7 +78,7 @@ namespace {
       if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
       const double start = seconds();
-      find_partners(in.cells);
+      pairs.find(in.cells);
       const double found = seconds();
       sum_harmonics(in);
       for (int k = 0; k < in.cells.a.nowned; ++k)
@@ -108,7 +91,8 @@ namespace {
         set_global(in, result);
       else
         evaluate_function(in, result);
-      write(in, numbers, want, peratom);
+      values.write(in.cells.a, numbers, want, peratom, nthreads);
+      if (numbers.w_hat) write_w_hat(in.cells.a, numbers.w_hat);
       if (want & (DERIVATIVES | VIRIAL)) {
         set_lambda(in, want, peratom, result);
         add_forces(in, want, peratom, result);
@@ -137,28 +121,10 @@ namespace {
       ++nmade;
     }
 
-    void find_partners(const CellsInput &in)
-    {
-      const bool two = in.b.index != nullptr;
-      const CellGrid grid = make_cell_grid(in.x, in.a, in.b, table.dmax(), nthreads);
-      bins_a.build(grid, in.x, in.a, nthreads);
-      if (two) bins_b.build(grid, in.x, in.b, nthreads);
-      partners_of_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
-      if (two) partners_of_b.find(grid, bins_b, bins_a, in.types);
-    }
-
-    // Runs work(block, number of the block) in parallel.
-    template <class Work> void for_each_block(const PartnersHost<Real> &partners, const Work &work)
-    {
-      run_in_parallel(static_cast<std::int64_t>(partners.nblocks()), nthreads, [&](std::int64_t b) {
-        work(partners.block(b), static_cast<std::size_t>(b));
-      });
-    }
-
     // Runs work(row, partners) for each owned atom of a in parallel.
     template <class Work> void for_each_atom(const Work &work)
     {
-      for_each_block(partners_of_a, [&](const Block &block, std::size_t) {
+      for_each_block(pairs.of_a, nthreads, [&](const Block &block, std::size_t) {
         for (std::size_t k = 0; k < block.atom.size(); ++k) work(block.atom[k], block.of(k));
       });
     }
@@ -168,7 +134,7 @@ namespace {
     {
       q.clear(in.nall, size);
       weight.assign(in.nall, 0.0);
-      value.assign(in.nall, 0.0);
+      values.value.assign(in.nall, 0.0);
       if (order == OrderKind::DOT || order == OrderKind::CONNECTIONS) u.clear(in.nall, size);
       for_each_atom([&](int row, const Partners<Real> &partners) {
         double *const q_i = q[row], sum = 0.0;
@@ -179,7 +145,7 @@ namespace {
         if (sum != 0.0)
           for (int k = 0; k < size; ++k) q_i[k] /= sum;
         const double norm = std::sqrt(dot(q_i, q_i, size));
-        if (order == OrderKind::LOCAL) value[row] = norm;
+        if (order == OrderKind::LOCAL) values.value[row] = norm;
         if (u.columns > 0 && norm > floor) add(1.0 / norm, q_i, size, u[row]);
       });
     }
@@ -200,7 +166,7 @@ namespace {
     // Pass 2.
     void sum_over_partners()
     {
-      if (order == OrderKind::AVERAGE) average.clear(static_cast<int>(value.size()), size);
+      if (order == OrderKind::AVERAGE) average.clear(static_cast<int>(values.value.size()), size);
       for_each_atom([&](int row, const Partners<Real> &partners) {
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
@@ -208,13 +174,13 @@ namespace {
           std::copy_n(q[row], size, mean);
           for (int k = 0; k < partners.n; ++k) add(partners.s[k], q[partners.row[k]], size, mean);
           for (int k = 0; k < size; ++k) mean[k] /= 1.0 + n;
-          value[row] = std::sqrt(dot(mean, mean, size));
+          values.value[row] = std::sqrt(dot(mean, mean, size));
           return;
         }
         double sum = 0.0, slope;
         for (int k = 0; k < partners.n; ++k)
           sum += partners.s[k] * connect(dot(u[row], u[partners.row[k]], size), slope);
-        value[row] = order == OrderKind::DOT && n != 0.0 ? sum / n : sum;
+        values.value[row] = order == OrderKind::DOT && n != 0.0 ? sum / n : sum;
       });
     }
 
@@ -229,12 +195,12 @@ namespace {
         total[size] += weight[row];
         if (weight[row] != 0.0)
           for (int c = 0; c < size; ++c) q[row][c] /= weight[row];
-        value[row] = std::sqrt(dot(q[row], q[row], size));
+        values.value[row] = std::sqrt(dot(q[row], q[row], size));
       }
       in.exchange.reduce(total.data(), size + 1, AtomFunction::Reduction::SUM);
       ++nmade;
       const double n = total[size], norm = std::sqrt(dot(total.data(), total.data(), size));
-      f = value;
+      values.f = values.value;
       lambda.clear(in.nall, size + 1);
       if (n == 0.0) return;
       result.value = norm / std::fabs(n);
@@ -248,58 +214,17 @@ namespace {
 
     void evaluate_function(const OrderInput &in, OrderResult &result)
     {
-      const auto &a = in.cells.a;
-      std::vector<double> v(a.nowned), f_of_a(a.nowned), slope_of_a(a.nowned);
-      f.assign(in.nall, 0.0);
-      slope.assign(in.nall, 0.0);
-      for (int k = 0; k < a.nowned; ++k) v[k] = value[a.index[k]];
       const auto reduce = [&](double *numbers, int n, AtomFunction::Reduction by) {
         in.exchange.reduce(numbers, n, by);
         ++nmade;
       };
-      const auto found =
-          function.evaluate(a.nowned, v.data(), f_of_a.data(), slope_of_a.data(), reduce, nthreads);
-      result.value = found.value;
-      for (int k = 0; k < a.nowned; ++k) {
-        const int row = a.index[k];
-        f[row] = f_of_a[k];
-        slope[row] = slope_of_a[k];
-      }
-      if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), slope_of_a.data(), result);
+      values.evaluate(function, in.cells.a, reduce, nthreads, result);
     }
 
-    void write(const OrderInput &in, const OrderNumbers &numbers, unsigned want, double *peratom)
+    void write_w_hat(const AtomList &a, double *w_hat)
     {
-      const auto &a = in.cells.a;
 #pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
-      for (int k = 0; k < a.nowned; ++k) {
-        const int row = a.index[k];
-        if (peratom) peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += value[row];
-        if (numbers.order) numbers.order[row] = value[row];
-        if (numbers.f) numbers.f[row] = f[row];
-        if (numbers.w_hat) numbers.w_hat[row] = wigner.w_hat(q[row], floor);
-      }
-    }
-
-    // Forces and virial of an atom: H and d (x) H (NFORCE_SUMS). W counts each pair from both ends.
-    void add_sums(const double *sums, double unit, unsigned want, int row, double *peratom,
-                  double *virial) const
-    {
-      if (want & VIRIAL)
-        for (int c = 0; c < 6; ++c) virial[c] -= unit * sums[3 + c];
-      if (!peratom) return;
-      double *const out = peratom + peratom_columns(want) * static_cast<std::size_t>(row);
-      for (int c = 1; c < peratom_columns(want); ++c) out[c] -= unit * sums[c - 1];
-    }
-
-    struct Virial {
-      double w[6] = {};
-    };
-    // Adds the virials of blocks in order.
-    static void add_virials(const std::vector<Virial> &of_blocks, double share, OrderResult &result)
-    {
-      for (const Virial &block : of_blocks)
-        for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
+      for (int k = 0; k < a.nowned; ++k) w_hat[a.index[k]] = wigner.w_hat(q[a.index[k]], floor);
     }
 
     // Sets lambda/N and its product with q of owned atoms of a, and makes pass 3.
@@ -310,19 +235,15 @@ namespace {
       if (uses_q_of_partners(order)) {
         set_back(in);
         forward(in, back);
-        std::vector<Virial> virials(partners_of_a.nblocks());
-        for_each_block(partners_of_a, [&](const Block &block, std::size_t b) {
-          for (std::size_t k = 0; k < block.atom.size(); ++k) {
-            const int row = block.atom[k];
-            double sums[NFORCE_SUMS] = {};
-            sum_back(row, block.of(k), lambda[row], sums);
-            add_sums(sums, 1.0, want, row, peratom, virials[b].w);
-          }
-        });
-        add_virials(virials, 0.5, result);
+        add_forces_of_blocks(pairs.of_a, nthreads, 1.0, 0.5, want, peratom, result,
+                             [&](const Block &block, std::size_t k, double *sums) {
+                               const int row = block.atom[k];
+                               sum_back(row, block.of(k), lambda[row], sums);
+                             });
       } else
         for_each_atom([&](int row, const Partners<Real> &) {
-          if (value[row] > floor) add(slope[row] / value[row], q[row], size, lambda[row]);
+          if (values.value[row] > floor)
+            add(values.slope[row] / values.value[row], q[row], size, lambda[row]);
         });
       for_each_atom([&](int row, const Partners<Real> &) {
         double *const of_atom = lambda[row];
@@ -342,14 +263,14 @@ namespace {
         double *const of_atom = back[row];
         const double n = weight[row];
         if (order == OrderKind::AVERAGE) {
-          if (value[row] > floor)
-            add(slope[row] / (value[row] * (1.0 + n)), average[row], size, of_atom);
+          if (values.value[row] > floor)
+            add(values.slope[row] / (values.value[row] * (1.0 + n)), average[row], size, of_atom);
           of_atom[size] = dot(of_atom, average[row], size);
         } else if (order == OrderKind::CONNECTIONS)
-          of_atom[0] = slope[row];
+          of_atom[0] = values.slope[row];
         else if (n != 0.0) {
-          of_atom[0] = slope[row] / n;
-          of_atom[1] = of_atom[0] * value[row];
+          of_atom[0] = values.slope[row] / n;
+          of_atom[1] = of_atom[0] * values.value[row];
         }
       });
     }
@@ -406,23 +327,19 @@ namespace {
         rounded[k] = static_cast<Real>(lambda.all[k] / unit);
       const bool two = in.cells.b.index != nullptr;
       const std::vector<Real> nothing(lambda.columns, Real(0));
-      const auto pass = [&](const PartnersHost<Real> &partners, bool with_own, bool with_others,
+      const auto pass = [&](const PartnersHost<Real> &of, bool with_own, bool with_others,
                             double share) {
-        std::vector<Virial> virials(partners.nblocks());
-        for_each_block(partners, [&](const Block &block, std::size_t b) {
-          for (std::size_t k = 0; k < block.atom.size(); ++k) {
-            const int row = block.atom[k];
-            const Real *const own = rounded.data() + static_cast<std::size_t>(row) * lambda.columns;
-            double sums[NFORCE_SUMS] = {};
-            kernels.sum_forces(harmonics, block.of(k), with_own ? own : nothing.data(),
-                               with_others ? rounded.data() : nullptr, sums);
-            add_sums(sums, unit, want, row, peratom, virials[b].w);
-          }
-        });
-        add_virials(virials, share, result);
+        add_forces_of_blocks(of, nthreads, unit, share, want, peratom, result,
+                             [&](const Block &block, std::size_t k, double *sums) {
+                               const Real *const own = rounded.data() +
+                                   static_cast<std::size_t>(block.atom[k]) * lambda.columns;
+                               kernels.sum_forces(harmonics, block.of(k),
+                                                  with_own ? own : nothing.data(),
+                                                  with_others ? rounded.data() : nullptr, sums);
+                             });
       };
-      pass(partners_of_a, true, !two, two ? 1.0 : 0.5);
-      if (two && peratom) pass(partners_of_b, false, true, 0.0);
+      pass(pairs.of_a, true, !two, two ? 1.0 : 0.5);
+      if (two && peratom) pass(pairs.of_b, false, true, 0.0);
     }
 
     const SwitchTable table;
@@ -438,13 +355,13 @@ namespace {
     double connection_d0 = 0.0;
 
     int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
-    CellBins bins_a, bins_b;
-    PartnersHost<Real> partners_of_a, partners_of_b;
+    OrderPartners<Real> pairs;
     // By row: q (GLOBAL, at first: the sum), u of DOT and CONNECTIONS, and the mean of AVERAGE;
     // the numbers of partners for pass 3; lambda/N, and its product with q.
     RowNumbers q, u, average, back, lambda;
-    std::vector<Real> rounded;                      // lambda over a unit
-    std::vector<double> weight, value, f, slope;    // by row: N, v, f(v), f'(v)
+    std::vector<Real> rounded;     // lambda over a unit
+    std::vector<double> weight;    // by row: N
+    OrderValues values;
   };
 
 }    // namespace

@@ -3,6 +3,8 @@
 #ifndef GPUCOORD_ORIENT_ORDER_OPTIONS_H
 #define GPUCOORD_ORIENT_ORDER_OPTIONS_H
 
+#include "order_values.h"
+
 #include "gpucoord/orient_order.h"
 
 namespace gpucoord {
@@ -14,11 +16,6 @@ constexpr bool uses_q_of_partners(OrderKind order)
 {
   return order != OrderKind::LOCAL && order != OrderKind::GLOBAL;
 }
-
-// Sets the smallest row of the owned atoms of a whose f or dS/dv is not finite. v, f, slope:
-// [a.nowned]
-void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
-             OrderResult &);
 
 // The exchanges of a backend.
 struct OrderExchanges {

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace gpucoord {
 
@@ -19,13 +20,22 @@ namespace {
 
 template <class Real>
 PartnersHost<Real>::PartnersHost(const SwitchTable &table_in, int nthreads_in) :
-    table(table_in), nthreads(nthreads_in), keep_near_box(select_keep_near_box<Real>()),
-    scratch(nthreads)
+    table(table_in), range(table.dmax()), nthreads(nthreads_in),
+    keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
 {
   for (const Switch &function : table.functions()) {
     constants.push_back(make_constants<Real>(function));
+    range_sq.push_back(constants.back().dmax_sq);
     for (Scratch &s : scratch) s.custom.push_back(function.make_custom());
   }
+}
+
+template <class Real>
+PartnersHost<Real>::PartnersHost(double range_in, int nthreads_in) :
+    table(0), range(range_in), nthreads(nthreads_in),
+    range_sq(1, static_cast<Real>(std::fmin(range * range, std::numeric_limits<Real>::max()))),
+    keep_near_box(select_keep_near_box<Real>()), scratch(nthreads)
+{
 }
 
 template <class Real>
@@ -48,7 +58,7 @@ void PartnersHost<Real>::find(const CellGrid &grid, const CellBins &i, const Cel
     const std::int64_t end = std::min(n, (b + 1) * TASKS_OF_A_BLOCK);
     for (std::int64_t t = b * TASKS_OF_A_BLOCK; t < end; ++t)
       find_in_task(grid, i, j, types, tasks.all()[t], s, block);
-    evaluate(s, block);
+    if (!constants.empty()) evaluate(s, block);
   });
 }
 
@@ -57,9 +67,8 @@ void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, 
                                       const PairTypes &types, const CellTask &task, Scratch &s,
                                       PartnerBlock<Real> &block) const
 {
-  const CellCandidates candidates =
-      collect_candidates(keep_near_box, table.dmax(), grid, bi, bj, task, s);
-  const bool has_types = table.ntypes() > 0;
+  const CellCandidates candidates = collect_candidates(keep_near_box, range, grid, bi, bj, task, s);
+  const bool has_types = table.ntypes() > 0, has_functions = !constants.empty();
   for (int p = task.begin; p < task.end; ++p) {
     if (!bi.owned[p]) continue;
     const int row = bi.row[p];
@@ -75,11 +84,11 @@ void PartnersHost<Real>::find_in_task(const CellGrid &grid, const CellBins &bi, 
         function = table.number(types.type[row], types.type[other]);
         if (function == SwitchTable::NONE) continue;
       }
-      if (!(r_sq <= constants[function].dmax_sq) || other == row) continue;
+      if (!(r_sq <= range_sq[function]) || other == row) continue;
       block.x.push_back(dx);
       block.y.push_back(dy);
       block.z.push_back(dz);
-      block.r.push_back(r_sq);    // evaluate() takes the root
+      if (has_functions) block.r.push_back(r_sq);    // evaluate() takes the root
       block.row.push_back(other);
       if (has_types) block.function.push_back(function);
     }

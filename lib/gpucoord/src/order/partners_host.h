@@ -1,9 +1,10 @@
-// Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with s(r) and ds/dr, found once
-// and read by several passes on the host.
+// Part of GPUCOORD, GPL-2.0. The partners of atoms within range, with or without s(r) and ds/dr,
+// found once and read by several passes on the host.
 
 #ifndef GPUCOORD_PARTNERS_HOST_H
 #define GPUCOORD_PARTNERS_HOST_H
 
+#include "environment_kernels_host.h"
 #include "order_kernels_host.h"
 
 #include "../pairs/cell_bins_host.h"
@@ -23,9 +24,10 @@ namespace gpucoord {
 template <class Real> struct PartnerBlock {
   std::vector<int> atom;             // [atoms] row of the atom
   std::vector<std::size_t> first;    // [atoms + 1] its first partner
+  // With functions: unit vectors, r, s(r) and ds/dr. Without: vectors to the partners.
   std::vector<Real> x, y, z, r, s, ds;
   std::vector<int> row;
-  std::vector<int> function;    // number in the table; empty: there is one function
+  std::vector<int> function;    // number in the table; empty: there is one function, or none
 
   Partners<Real> of(std::size_t k) const
   {
@@ -39,11 +41,20 @@ template <class Real> struct PartnerBlock {
             ds.data() + begin,
             row.data() + begin};
   }
+  PartnerVectors<Real> vectors_of(std::size_t k) const
+  {
+    const std::size_t begin = first[k];
+    return {static_cast<int>(first[k + 1] - begin), x.data() + begin, y.data() + begin,
+            z.data() + begin, row.data() + begin};
+  }
 };
 
 template <class Real> class PartnersHost {
  public:
+  // Partners within dmax of the function of their types.
   PartnersHost(const SwitchTable &, int nthreads);
+  // Partners within range (distance), without functions.
+  PartnersHost(double range, int nthreads);
 
   // Finds the partners among the atoms of j of the owned atoms of i.
   void find(const CellGrid &, const CellBins &i, const CellBins &j, const PairTypes &);
@@ -61,9 +72,11 @@ template <class Real> class PartnersHost {
                     const CellTask &, Scratch &, PartnerBlock<Real> &) const;
   void evaluate(Scratch &, PartnerBlock<Real> &) const;
 
-  const SwitchTable table;
+  const SwitchTable table;    // without functions: empty
+  const double range;         // the largest
   const int nthreads;
-  std::vector<SwitchConstants<Real>> constants;
+  std::vector<SwitchConstants<Real>> constants;    // [functions]
+  std::vector<Real> range_sq;                      // [functions]; without: [1]
   KeepNearBoxFunction<Real> keep_near_box;
   std::vector<Scratch> scratch;
   CellTasks tasks;

@@ -1,0 +1,96 @@
+// Part of GPUCOORD, GPL-2.0. Similarity of atoms to environments of a crystal, with derivatives and
+// virial.
+//
+// Vectors are fixed in space: S changes when all atoms are rotated, and W is not symmetric. Its
+// elements xy, xz, yz are those of the strains by which LAMMPS tilts a box (contribution.h).
+//
+// An environment e is a list of n_e vectors r_k from a center to its neighbors. An atom i has
+// k_e(i) = 1/n_e sum of exp(-|d_ij - r_k|^2/(4 sigma^2)) over its partners j and the vectors of e.
+// Piaggi and Parrinello, J. Chem. Phys. 150, 244119 (2019).
+
+#ifndef GPUCOORD_ENVIRONMENT_SIMILARITY_H
+#define GPUCOORD_ENVIRONMENT_SIMILARITY_H
+
+#include "gpucoord/atom_function.h"
+#include "gpucoord/export.h"
+#include "gpucoord/order_parameter.h"
+#include "gpucoord/types.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gpucoord {
+
+struct EnvironmentVector {
+  double r[3];     // distance; not 0
+  int type = 0;    // type of the partner, from 1; 0: any
+};
+using Environment = std::vector<EnvironmentVector>;
+
+struct EnvironmentOptions {
+  // One environment: v_i = k(i). Several: v_i = 1/lambda ln sum of exp(lambda k_e(i)) over e, which
+  // is near the largest k_e(i).
+  std::vector<Environment> environments;
+  double sigma = 0.0;       // distance, > 0
+  double lambda = 100.0;    // > 0
+  // > 0. Partners are the atoms within the longest vector plus cutoff sigma. A pair at this
+  // distance adds at most exp(-cutoff^2/4)/n_e for each of the longest vectors.
+  double cutoff = 8.0;
+  AtomFunctionOptions function;    // S = sum of f(v_i)
+};
+
+// A bad option: field is the member of EnvironmentOptions, or a or c of make_environments(); what()
+// names the value, the limit and the way out.
+class GPUCOORD_API EnvironmentError : public std::invalid_argument {
+ public:
+  EnvironmentError(std::string field_in, const std::string &message) :
+      std::invalid_argument(message), field(std::move(field_in))
+  {
+  }
+  const std::string field;
+};
+
+enum class CrystalStructure {
+  FCC,        // 12 nearest neighbors
+  BCC,        // 8 nearest and 6 next neighbors
+  SC,         // 6 nearest neighbors
+  DIAMOND,    // 4 nearest neighbors of each sublattice: 2 environments
+  HCP         // 12 nearest neighbors of each sublattice: 2 environments
+};
+
+// Returns the environments of a structure with lattice constant a, and c of HCP along z (distance).
+// Cubic axes are along x, y, z; HCP has a neighbor along x. Throws EnvironmentError.
+GPUCOORD_API std::vector<Environment> make_environments(CrystalStructure, double a, double c = 0.0);
+
+// Throws EnvironmentError, and AtomFunctionError for the function.
+GPUCOORD_API void check_options(const EnvironmentOptions &);
+
+// One line: '2 environments of 12 and 12 vectors, sigma 0.4, cutoff 8, lambda 100'.
+GPUCOORD_API std::string description(const EnvironmentOptions &);
+
+// Whether a vector has a type.
+GPUCOORD_API bool has_types(const EnvironmentOptions &);
+
+// Largest distance of partners.
+GPUCOORD_API double reach(const EnvironmentOptions &);
+
+// Makes the backend that runs on the host with nthreads OpenMP threads. The input needs types if a
+// vector has one. Throws EnvironmentError and AtomFunctionError.
+GPUCOORD_API std::unique_ptr<OrderParameter>
+make_host_environment_similarity(const EnvironmentOptions &, Precision, int nthreads);
+
+// Makes the CUDA backend on this GPU; -1: the current one. Throws DeviceError, EnvironmentError and
+// AtomFunctionError.
+GPUCOORD_API std::unique_ptr<OrderParameter>
+make_cuda_environment_similarity(const EnvironmentOptions &, Precision, int device, int nthreads);
+
+// Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
+GPUCOORD_API std::unique_ptr<OrderParameter>
+make_reference_environment_similarity(const EnvironmentOptions &);
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,298 @@
+// Part of GPUCOORD, GPL-2.0. The kernels of environment similarity, over partners in range. Launch:
+// order_rows.cuh.
+//
+// A thread evaluates four partners for each vector that it loads. All threads load the same vector.
+// In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
+// gradient: these limit the kernels.
+
+#include "environment_arguments_cuda.h"
+#include "environment_similarity_options.h"
+#include "order_rows.cuh"
+
+namespace gpucoord {
+
+namespace {
+
+  __device__ float exp2_of(float x)
+  {
+    float result;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+    return result;
+  }
+  __device__ double exp2_of(double x)
+  {
+    return exp2(x);
+  }
+
+  // Scaled vectors to four partners.
+  template <class Real> struct Near {
+    Real x[FOUR], y[FOUR], z[FOUR];
+    int c[FOUR];    // class, if vectors have one
+  };
+
+  // Scaled distance of a partner that does not exist. Its Gaussians are 0, its square is finite.
+  template <class Real>
+  constexpr Real FAR_AWAY = std::is_same<Real, float>::value ? Real(1e18) : Real(1e150);
+
+  // Calls work(near, numbers of the points) for the partners in range of this thread. Those beyond
+  // the last one are far away, and have the point of the atom.
+  template <class Real, class Work>
+  __device__ void for_each_four(const EnvironmentArguments<Real> &arg, const RowPlace &at,
+                                const Work &work)
+  {
+    using Point = typename PointOf<Real>::Type;
+    const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+    int left = arg.partners.count[at.thread_of_tiles];
+    if (left == 0) return;
+    const Point atom = points[at.point];
+    const int4 *element = arg.partners.point + at.element;
+    int4 next = *element;
+    for (; left > 0; left -= FOUR) {
+      const int4 number = next;
+      element += 32;
+      if (left > FOUR) next = *element;
+      Near<Real> near;
+      int point[FOUR];
+#pragma unroll
+      for (int u = 0; u < FOUR; ++u) {
+        point[u] = u < left ? part(number, u) : at.point;
+        const Point other = points[point[u]];
+        difference(atom, other, near.x[u], near.y[u], near.z[u]);
+        near.x[u] = u < left ? arg.scale * near.x[u] : FAR_AWAY<Real>;
+        near.y[u] *= arg.scale;
+        near.z[u] *= arg.scale;
+        near.c[u] = class_of(other);
+      }
+      work(near, point);
+    }
+  }
+
+  // 2^-|d - r|^2, or 0 if the partner has another class than the vector. d - r: x, y, z
+  template <bool TYPED, class Real>
+  __device__ Real gaussian(const Four<Real> &vector, Real x, Real y, Real z, int c)
+  {
+    const Real value = exp2_of(-(x * x) - y * y - z * z);
+    if constexpr (TYPED)
+      return vector.v[3] < 0 || vector.v[3] == static_cast<Real>(c) ? value : Real(0);
+    return value;
+  }
+
+  template <class Real, bool TYPED>
+  __global__ void __launch_bounds__(GATHER_THREADS)
+      sum_gaussians(const __grid_constant__ EnvironmentArguments<Real> arg)
+  {
+    const Four<Real> *const __restrict__ vectors = arg.vectors;
+    bool any;
+    wait_for_kernel_before();
+    for_each_row(
+        arg.rows,
+        [&](const RowPlace &at) {
+          const bool is_of_a = at.valid && at.row < arg.rows.nvalue;
+          any = is_of_a && arg.partners.count[at.thread_of_tiles] > 0;
+          Real *const to = !is_of_a
+              ? nullptr
+              : arg.numbers + static_cast<std::size_t>(arg.stride) * atom_of(arg.rows, at);
+          for (int e = 0; e < arg.n; ++e) {
+            const int begin = arg.first[e], end = arg.first[e + 1];
+            Real sum = 0;
+            if (any)
+              for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
+                for (int k = begin; k < end; ++k) {
+                  const Four<Real> r = vectors[k];
+                  Real value[FOUR];
+#pragma unroll
+                  for (int u = 0; u < FOUR; ++u)
+                    value[u] = gaussian<TYPED>(r, near.x[u] - r.v[0], near.y[u] - r.v[1],
+                                               near.z[u] - r.v[2], near.c[u]);
+                  sum += (value[0] + value[1]) + (value[2] + value[3]);
+                }
+              });
+            sum = add_row_lanes(sum, arg.rows.lanes);
+            if (is_of_a && at.lane == 0) to[e] = sum / (end - begin);
+          }
+        },
+        [&](const RowPlace &at, int) {
+          if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
+          if (!at.valid || at.lane != 0 || at.row >= arg.rows.nvalue) return;
+          const int atom = atom_of(arg.rows, at);
+          const Real *const own = arg.numbers + static_cast<std::size_t>(arg.stride) * atom;
+          arg.value[atom] = joined_similarity(arg.lambda, arg.n, own);
+        });
+  }
+
+  // Sums of a partner.
+  template <class Real> struct Slopes {
+    Real x[FOUR], y[FOUR], z[FOUR];
+  };
+
+  // Adds weight times the sum of (d - r) 2^-|d - r|^2 over the vectors from begin to end.
+  template <bool TYPED, class Real>
+  __device__ void add_slopes(const Four<Real> *__restrict__ vectors, int begin, int end,
+                             const Near<Real> &near, const Real (&weight)[FOUR], Slopes<Real> &to)
+  {
+    Slopes<Real> sum = {};
+    for (int k = begin; k < end; ++k) {
+      const Four<Real> r = vectors[k];
+#pragma unroll
+      for (int u = 0; u < FOUR; ++u) {
+        const Real x = near.x[u] - r.v[0], y = near.y[u] - r.v[1], z = near.z[u] - r.v[2];
+        const Real value = gaussian<TYPED>(r, x, y, z, near.c[u]);
+        sum.x[u] += value * x;
+        sum.y[u] += value * y;
+        sum.z[u] += value * z;
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u) {
+      to.x[u] += weight[u] * sum.x[u];
+      to.y[u] += weight[u] * sum.y[u];
+      to.z[u] += weight[u] * sum.z[u];
+    }
+  }
+
+  // The same vectors as the partner has them to the atom, whose class they need.
+  template <class Real> __device__ Near<Real> inverted(const Near<Real> &near, int own_class)
+  {
+    Near<Real> to;
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u) {
+      to.x[u] = -near.x[u];
+      to.y[u] = -near.y[u];
+      to.z[u] = -near.z[u];
+      to.c[u] = own_class;
+    }
+    return to;
+  }
+
+  // For each partner: the sum over e of own_e phi_e(d) + partner_e phi_e(-d), differentiated by d,
+  // without the factor -2 ln 2. phi_e is the sum of Gaussians of e.
+  template <bool TYPED, class Real>
+  __device__ Slopes<Real> slopes_of(const EnvironmentForceArguments<Real> &arg, const RowPlace &at,
+                                    const Near<Real> &near, const int (&point)[FOUR])
+  {
+    using Point = typename PointOf<Real>::Type;
+    const EnvironmentArguments<Real> &all = arg.environments;
+    const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
+    const auto weight_of = [&](int p, int e) {
+      return arg.weights[static_cast<std::size_t>(all.stride) * p + e];
+    };
+    Slopes<Real> slopes = {};
+    for (int e = 0; e < all.n; ++e) {
+      const int begin = all.first[e], end = all.first[e + 1];
+      const Real own = is_of_a ? weight_of(at.point, e) : Real(0);
+      Real of_partner[FOUR] = {}, weight[FOUR];
+      if (is_of_b)
+#pragma unroll
+        for (int u = 0; u < FOUR; ++u) of_partner[u] = weight_of(point[u], e);
+      if (!TYPED && all.is_symmetric[e]) {
+#pragma unroll
+        for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
+        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+        continue;
+      }
+      if (is_of_a) {
+#pragma unroll
+        for (int u = 0; u < FOUR; ++u) weight[u] = own;
+        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+      }
+      if (is_of_b) {
+        const Point *const points = static_cast<const Point *>(all.points);
+#pragma unroll
+        for (int u = 0; u < FOUR; ++u) weight[u] = -of_partner[u];
+        const int own_class = TYPED ? class_of(points[at.point]) : 0;
+        add_slopes<TYPED>(all.vectors, begin, end, inverted(near, own_class), weight, slopes);
+      }
+    }
+    return slopes;
+  }
+
+  template <class Real, bool TYPED, unsigned WANT>
+  __global__ void __launch_bounds__(GATHER_THREADS)
+      sum_forces(const __grid_constant__ EnvironmentForceArguments<Real> arg)
+  {
+    constexpr int NSUMS = WANT & VIRIAL ? 10 : 4;
+    const EnvironmentArguments<Real> &all = arg.environments;
+    Real g[NSUMS];
+    WarpSums mine = {};
+    wait_for_kernel_before();
+    for_each_row(
+        all.rows,
+        [&](const RowPlace &at) {
+          for (Real &sum : g) sum = 0;
+          for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
+            const Slopes<Real> h = slopes_of<TYPED>(arg, at, near, point);
+#pragma unroll
+            for (int u = 0; u < FOUR; ++u) {
+              g[1] += h.x[u];
+              g[2] += h.y[u];
+              g[3] += h.z[u];
+              if constexpr (NSUMS == 10) {
+                const Real x = near.x[u], y = near.y[u], z = near.z[u];
+                g[4] += x * h.x[u];
+                g[5] += y * h.y[u];
+                g[6] += z * h.z[u];
+                g[7] += y * h.x[u];
+                g[8] += z * h.x[u];
+                g[9] += z * h.y[u];
+              }
+            }
+          });
+        },
+        [&](const RowPlace &at, int lanes) {
+          RowSums<NSUMS> sums = {arg.columns};
+          sums.v[0] = 0.0;
+#pragma unroll
+          for (int k = 1; k < NSUMS; ++k)
+            sums.v[k] = (k < 4 ? arg.slope_scale : arg.virial_scale) * add_row_lanes(g[k], lanes);
+          if (at.valid && at.lane == 0) store_row<WANT>(arg.out, at.row, sums, mine);
+        });
+    add_up<WANT, PARTNER_WARPS>(arg.out, mine);
+  }
+
+  template <class Real> void launch(const EnvironmentArguments<Real> &arg, cudaStream_t stream)
+  {
+    launch_over_rows("launching sum_gaussians",
+                     arg.has_types ? sum_gaussians<Real, true> : sum_gaussians<Real, false>, arg,
+                     arg.rows, stream);
+  }
+
+  template <class Real, bool TYPED>
+  void launch(const EnvironmentForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
+  {
+    launch_over_rows("launching sum_forces",
+                     want & VIRIAL ? sum_forces<Real, TYPED, DERIVATIVES | VIRIAL>
+                                   : sum_forces<Real, TYPED, DERIVATIVES>,
+                     arg, arg.environments.rows, stream);
+  }
+  template <class Real>
+  void launch(const EnvironmentForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
+  {
+    if (arg.environments.has_types)
+      launch<Real, true>(arg, want, stream);
+    else
+      launch<Real, false>(arg, want, stream);
+  }
+
+}    // namespace
+
+void sum_environments(const EnvironmentArguments<float> &arg, cudaStream_t stream)
+{
+  launch(arg, stream);
+}
+void sum_environments(const EnvironmentArguments<double> &arg, cudaStream_t stream)
+{
+  launch(arg, stream);
+}
+
+void sum_environment_forces(const EnvironmentForceArguments<float> &arg, unsigned want,
+                            cudaStream_t stream)
+{
+  launch(arg, want, stream);
+}
+void sum_environment_forces(const EnvironmentForceArguments<double> &arg, unsigned want,
+                            cudaStream_t stream)
+{
+  launch(arg, want, stream);
+}
+
+}    // namespace gpucoord

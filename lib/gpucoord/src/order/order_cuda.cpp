@@ -1,0 +1,216 @@
+// Part of GPUCOORD, GPL-2.0. The CUDA backend of order parameters for host arrays.
+
+#include "order_cuda.h"
+
+#include "order_values.h"
+
+#include "../core/clock.h"
+#include "../gpu/device_guard.h"
+#include "../pairs/weights_host.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace gpucoord {
+
+namespace {
+
+  class GuardedOrder : public OrderParameter {
+   public:
+    template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
+    {
+      return backend.enter().evaluate(in, want, peratom, numbers);
+    }
+    void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
+    int exchange_columns() const override { return backend->exchange_columns(); }
+    std::size_t bytes() const override { return backend->bytes(); }
+
+   private:
+    DeviceGuard<OrderParameter> backend;
+  };
+
+}    // namespace
+
+CudaOrder::CudaOrder(const Settings &settings) :
+    nthreads(std::max(1, settings.nthreads)), is_global(settings.is_global),
+    has_unit(settings.precision != Precision::DOUBLE), function(settings.function),
+    staged(settings.has_types, nthreads)
+{
+}
+
+std::size_t CudaOrder::bytes() const
+{
+  return sizeof(double) * (exchanged.capacity() + f.capacity() + slope.capacity());
+}
+
+OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
+                                const OrderNumbers &numbers)
+{
+  check_input(in);
+  if (!(want & DERIVATIVES)) peratom = nullptr;
+  OrderResult result;
+  const double start = seconds();
+  find_pairs(in.cells);
+  const double found = seconds();
+  const DeviceExchange exchange = exchange_of(in);
+  const DeviceAtoms &atoms = staged.atoms();
+  v.reserve(atoms.nlocal);
+  engine().evaluate_first(atoms, npositions, exchange, v.device.data(), stream);
+  if (atoms.nlocal > 0)
+    check(cudaMemcpyAsync(v.pinned.data(), v.device.data(), atoms.nlocal * sizeof(double),
+                          cudaMemcpyDeviceToHost, stream),
+          "copying from it");
+  const Totals first = engine().result(stream);
+  check(cudaStreamSynchronize(stream), "computing order parameters");
+  result.natoms_with_partners = engine().any_partners() ? 1 : 0;
+  double unit = 1.0;
+  if (is_global)
+    result.value = first.value;
+  else
+    unit = evaluate_function(in, want, result);
+  write(in.cells.a, numbers, want, peratom);
+  write_further(in.cells.a, numbers);
+  if (want & (DERIVATIVES | VIRIAL)) {
+    engine().evaluate_second({want}, w.device.data(), unit, exchange, stream);
+    std::copy_n(engine().result(stream).virial, 6, result.virial);
+    if (peratom) engine().add_peratom(peratom, staged.rows().data(), nthreads, stream);
+  }
+  staged.keep(in.cells);
+  result.timings.bins = found - start;
+  result.timings.pairs = seconds() - found;
+  nmade = 0;
+  return result;
+}
+
+void CudaOrder::take_part(const OrderInput &in, unsigned want)
+{
+  int number = 0;
+  std::vector<double> zeros;
+  const auto reduce_zeros = [&](double *numbers, int n, AtomFunction::Reduction by) {
+    if (number++ >= nmade) in.exchange.reduce(numbers, n, by);
+  };
+  const auto make = [&](const DeviceExchange::Call &call) {
+    if (call.kind == DeviceExchange::Kind::REDUCE) {
+      zeros.assign(call.n, 0.0);
+      reduce_zeros(zeros.data(), call.n, AtomFunction::Reduction::SUM);
+    } else if (number++ >= nmade) {
+      zeros.assign(static_cast<std::size_t>(exchange_columns()) * in.nall, 0.0);
+      in.exchange.forward(zeros.data(), exchange_columns());
+    }
+  };
+  const auto calls = engine().exchanges(want);
+  const std::size_t before_function = engine().exchanges(VALUE).size();
+  for (std::size_t k = 0; k < before_function; ++k) make(calls[k]);
+  if (!is_global) {
+    function.evaluate(0, nullptr, nullptr, nullptr, reduce_zeros, 1);
+    double largest = 0.0;
+    if (has_unit && want & (DERIVATIVES | VIRIAL))
+      reduce_zeros(&largest, 1, AtomFunction::Reduction::MAX);
+  }
+  for (std::size_t k = before_function; k < calls.size(); ++k) make(calls[k]);
+  nmade = 0;
+}
+
+// Copies positions, and finds pairs where those of the last evaluation are not valid. Waits: the
+// evaluation cannot be repeated later, because other ranks take part in its exchanges.
+void CudaOrder::find_pairs(const CellsInput &in)
+{
+  const bool has_pairs = staged.update(in, stream);
+  ++npositions;
+  if (has_pairs) {
+    engine().read_positions(staged.atoms(), npositions, stream);
+    if (!engine().result(stream).moved) return;
+  }
+  const DeviceSelection selection = staged.prepare(in, stream);
+  engine().rebuild(staged.atoms(), selection, 0, stream);
+  ++npositions;
+}
+
+DeviceExchange CudaOrder::exchange_of(const OrderInput &in)
+{
+  DeviceExchange exchange;
+  if (in.exchange.owner) exchange.owner = staged.owners(in.exchange.owner, stream);
+  exchange.forward = [this, &in] {
+    forward(in);
+  };
+  exchange.reduce = [this, &in](double *numbers, int n, AtomFunction::Reduction by) {
+    reduce(in, numbers, n, by);
+  };
+  return exchange;
+}
+
+// Rows of the caller are rows of x. Only some of them are copied.
+void CudaOrder::forward(const OrderInput &in)
+{
+  const std::size_t columns = exchange_columns();
+  const std::vector<int> &rows = staged.rows();
+  const int n = static_cast<int>(rows.size());
+  sent.reserve(columns * n);
+  engine().get_numbers(sent.data(), stream);
+  exchanged.assign(columns * in.nall, 0.0);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
+  for (int k = 0; k < nlocal(); ++k)
+    std::copy_n(sent.data() + columns * k, columns, exchanged.data() + columns * rows[k]);
+  in.exchange.forward(exchanged.data(), static_cast<int>(columns));
+  ++nmade;
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (n > 1024)
+  for (int k = nlocal(); k < n; ++k)
+    std::copy_n(exchanged.data() + columns * rows[k], columns, sent.data() + columns * k);
+  engine().set_numbers(sent.data(), stream);
+}
+
+void CudaOrder::reduce(const OrderInput &in, double *numbers, int n, AtomFunction::Reduction by)
+{
+  in.exchange.reduce(numbers, n, by);
+  ++nmade;
+}
+
+// Evaluates f, and enqueues the copy of dS/dv, if it is wanted. Returns the unit of these weights.
+double CudaOrder::evaluate_function(const OrderInput &in, unsigned want, OrderResult &result)
+{
+  const int n = in.cells.a.nowned;
+  f.resize(n);
+  slope.resize(n);
+  const auto reduce_all = [&](double *numbers, int count, AtomFunction::Reduction by) {
+    reduce(in, numbers, count, by);
+  };
+  const auto sum =
+      function.evaluate(n, v.pinned.data(), f.data(), slope.data(), reduce_all, nthreads);
+  result.value = sum.value;
+  if (sum.bad >= 0) set_bad(in.cells.a, v.pinned.data(), f.data(), slope.data(), result);
+  double unit = 1.0;
+  if (!(want & (DERIVATIVES | VIRIAL))) return unit;
+  if (has_unit) {    // the same on all ranks, which exchange numbers in it
+    double largest = unit_of(slope.data(), n, nthreads);
+    reduce_all(&largest, 1, AtomFunction::Reduction::MAX);
+    if (largest > 0.0 && std::isfinite(largest)) unit = largest;
+  }
+  send(w, nlocal(), stream, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k)
+      w.pinned[k] = k < static_cast<std::size_t>(n) ? slope[k] / unit : 0.0;
+  });
+  return unit;
+}
+
+void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned want,
+                      double *peratom)
+{
+  const int columns = peratom_columns(want);
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
+  for (int k = 0; k < a.nowned; ++k) {
+    const int row = a.index[k];
+    if (peratom) peratom[columns * static_cast<std::size_t>(row)] += v.pinned[k];
+    if (numbers.order) numbers.order[row] = v.pinned[k];
+    if (numbers.f) numbers.f[row] = is_global ? v.pinned[k] : f[k];
+  }
+}
+
+std::unique_ptr<OrderParameter>
+make_guarded_order(int device, const std::function<std::unique_ptr<OrderParameter>()> &make)
+{
+  return std::make_unique<GuardedOrder>(device, make);
+}
+
+}    // namespace gpucoord

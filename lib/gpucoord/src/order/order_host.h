@@ -1,0 +1,105 @@
+// Part of GPUCOORD, GPL-2.0. What the host backends of order parameters share: numbers of rows, the
+// partners of both groups, and sums of forces. Not for nvcc, whose host code has no OpenMP.
+
+#ifndef GPUCOORD_ORDER_HOST_H
+#define GPUCOORD_ORDER_HOST_H
+
+#include "order_values.h"
+#include "partners_host.h"
+
+#include "../pairs/cell_bins_host.h"
+#include "../pairs/cell_tasks_host.h"
+
+#include "gpucoord/order_parameter.h"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpucoord {
+
+// Numbers of all rows, [nall][columns].
+struct RowNumbers {
+  int columns = 0;
+  std::vector<double> all;
+  void clear(int nall, int columns_in)
+  {
+    columns = columns_in;
+    all.assign(static_cast<std::size_t>(nall) * columns, 0.0);
+  }
+  double *operator[](int row) { return all.data() + static_cast<std::size_t>(row) * columns; }
+  const double *operator[](int row) const
+  {
+    return all.data() + static_cast<std::size_t>(row) * columns;
+  }
+};
+
+// The partners of the atoms of a and, with two groups, of those of b.
+template <class Real> class OrderPartners {
+ public:
+  // range: as in PartnersHost
+  template <class Range>
+  OrderPartners(const Range &range, double longest_in, int nthreads_in) :
+      of_a(range, nthreads_in), of_b(range, nthreads_in), longest(longest_in), nthreads(nthreads_in)
+  {
+  }
+
+  void find(const CellsInput &in)
+  {
+    const bool two = in.b.index != nullptr;
+    const CellGrid grid = make_cell_grid(in.x, in.a, in.b, longest, nthreads);
+    bins_a.build(grid, in.x, in.a, nthreads);
+    if (two) bins_b.build(grid, in.x, in.b, nthreads);
+    of_a.find(grid, bins_a, two ? bins_b : bins_a, in.types);
+    if (two) of_b.find(grid, bins_b, bins_a, in.types);
+  }
+
+  std::size_t bytes() const { return of_a.bytes() + of_b.bytes(); }
+
+  PartnersHost<Real> of_a, of_b;
+
+ private:
+  const double longest;    // the longest range, distance
+  const int nthreads;
+  CellBins bins_a, bins_b;
+};
+
+// Runs work(block, number of the block) in parallel.
+template <class Real, class Work>
+void for_each_block(const PartnersHost<Real> &partners, int nthreads, const Work &work)
+{
+  run_in_parallel(static_cast<std::int64_t>(partners.nblocks()), nthreads, [&](std::int64_t b) {
+    work(partners.block(b), static_cast<std::size_t>(b));
+  });
+}
+
+// Calls sum(block, k, sums) for each atom k of each block: H, and H_a d_b as xx yy zz xy xz yz.
+// Subtracts unit times the sums from the forces and virials of the atoms, and share times that from
+// the virial of all. W counts each pair from both ends. Blocks are added in order.
+template <class Real, class Sum>
+void add_forces_of_blocks(const PartnersHost<Real> &partners, int nthreads, double unit,
+                          double share, unsigned want, double *peratom, OrderResult &result,
+                          const Sum &sum)
+{
+  struct Virial {
+    double w[6] = {};
+  };
+  std::vector<Virial> virials(partners.nblocks());
+  for_each_block(partners, nthreads, [&](const PartnerBlock<Real> &block, std::size_t b) {
+    for (std::size_t k = 0; k < block.atom.size(); ++k) {
+      double sums[9] = {};
+      sum(block, k, sums);
+      if (want & VIRIAL)
+        for (int c = 0; c < 6; ++c) virials[b].w[c] -= unit * sums[3 + c];
+      if (!peratom) continue;
+      double *const out = peratom + peratom_columns(want) * static_cast<std::size_t>(block.atom[k]);
+      for (int c = 1; c < peratom_columns(want); ++c) out[c] -= unit * sums[c - 1];
+    }
+  });
+  for (const Virial &block : virials)
+    for (int c = 0; c < 6; ++c) result.virial[c] += share * block.w[c];
+}
+
+}    // namespace gpucoord
+
+#endif

@@ -1,0 +1,56 @@
+// Part of GPUCOORD, GPL-2.0. Order parameters v_i of atoms, and the function of them.
+
+#include "order_values.h"
+
+#include <cmath>
+
+namespace gpucoord {
+
+void set_bad(const AtomList &a, const double *v, const double *f, const double *slope,
+             OrderResult &result)
+{
+  for (int k = 0; k < a.nowned; ++k) {
+    if (std::isfinite(f[k]) && std::isfinite(slope[k])) continue;
+    const int row = a.index[k];
+    if (result.bad >= 0 && result.bad < row) continue;
+    result.bad = row;
+    result.order_of_bad = v[k];
+  }
+}
+
+void OrderValues::evaluate(AtomFunction &function, const AtomList &a,
+                           const AtomFunction::Reduce &reduce, int nthreads, OrderResult &result)
+{
+  std::vector<double> v(a.nowned), f_of_a(a.nowned), slope_of_a(a.nowned);
+  f.assign(value.size(), 0.0);
+  slope.assign(value.size(), 0.0);
+  for (int k = 0; k < a.nowned; ++k) v[k] = value[a.index[k]];
+  const auto found =
+      function.evaluate(a.nowned, v.data(), f_of_a.data(), slope_of_a.data(), reduce, nthreads);
+  result.value = found.value;
+  for (int k = 0; k < a.nowned; ++k) {
+    const int row = a.index[k];
+    f[row] = f_of_a[k];
+    slope[row] = slope_of_a[k];
+  }
+  if (found.bad >= 0) set_bad(a, v.data(), f_of_a.data(), slope_of_a.data(), result);
+}
+
+void OrderValues::write(const AtomList &a, const OrderNumbers &numbers, unsigned want,
+                        double *peratom, int nthreads) const
+{
+#pragma omp parallel for schedule(static) num_threads(nthreads) if (a.nowned > 1024)
+  for (int k = 0; k < a.nowned; ++k) {
+    const int row = a.index[k];
+    if (peratom) peratom[peratom_columns(want) * static_cast<std::size_t>(row)] += value[row];
+    if (numbers.order) numbers.order[row] = value[row];
+    if (numbers.f) numbers.f[row] = f[row];
+  }
+}
+
+std::size_t OrderValues::bytes() const
+{
+  return sizeof(double) * (value.capacity() + f.capacity() + slope.capacity());
+}
+
+}    // namespace gpucoord

@@ -1,0 +1,195 @@
+// Part of GPUCOORD, GPL-2.0. The kernel that lists partners in range, so that the kernels over them
+// have no idle threads. Launch: order_rows.cuh.
+//
+// A Form has
+// - Real, Arguments: a PartnerRows<Real>, Function
+// - of(arg, class of the atom, class of the partner): the Function between them
+// - range_sq(function): distance^2, negative: no function
+// - evaluate(function, r_sq): the SwitchValue
+// - HAS_FUNCTIONS: the values are stored; otherwise only the points are
+
+#ifndef GPUCOORD_PARTNER_LISTS_CUH
+#define GPUCOORD_PARTNER_LISTS_CUH
+
+#include "order_rows.cuh"
+
+#include <cstdint>
+#include <type_traits>
+
+namespace gpucoord {
+
+template <class Real> struct SwitchValue {
+  Real s, dfunc;    // dfunc: (ds/dr)/r
+};
+
+// The partners in range of a thread that has a row of its own, which are stored by fours.
+template <class Real, bool HAS_FUNCTIONS> class Found {
+ public:
+  int count = 0;
+
+  __device__ Found(const PartnersInRange<Real> &to_in, std::int64_t element_in) :
+      to(to_in), element(element_in)
+  {
+  }
+  __device__ void add(int point, const SwitchValue<Real> &value, Real r)
+  {
+    const int k = count % FOUR;
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u)
+      if (u >= k) {    // later ones are overwritten
+        points[u] = point;
+        if constexpr (HAS_FUNCTIONS) {
+          of_s.v[u] = value.s;
+          of_ds.v[u] = value.dfunc * r;
+        }
+      }
+    if (++count % FOUR == 0) store();
+  }
+  __device__ void finish()
+  {
+    if (count % FOUR != 0) store();
+  }
+
+ private:
+  __device__ void store()
+  {
+    to.point[element] = make_int4(points[0], points[1], points[2], points[3]);
+    if constexpr (HAS_FUNCTIONS) {
+      to.s[element] = of_s;
+      to.ds[element] = of_ds;
+    }
+    element += 32;
+  }
+
+  const PartnersInRange<Real> &to;
+  std::int64_t element;
+  int points[FOUR];
+  Four<Real> of_s, of_ds;
+};
+
+// A loaded partner.
+template <class Form> struct Candidate {
+  typename Form::Real r_sq;
+  const typename Form::Function *function;
+  bool in_range;
+};
+
+template <class Form, class Real, class Point>
+__device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, const Point &atom,
+                                        const Point &other, Real unit_sq, bool exists)
+{
+  Real dx, dy, dz;
+  difference(atom, other, dx, dy, dz);
+  Candidate<Form> found;
+  found.r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
+  found.function = &Form::of(arg, class_of(atom), class_of(other));
+  found.in_range = exists && found.r_sq <= Form::range_sq(*found.function);
+  return found;
+}
+
+// Rows of one thread.
+template <class Form, class Real>
+__device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq)
+{
+  using Point = typename PointOf<Real>::Type;
+  const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+  Found<Real, Form::HAS_FUNCTIONS> found(arg.partners, at.element);
+  if (at.valid) {
+    const Point atom = points[at.point];
+    const int4 *partner = arg.rows.partner + at.element;
+    int left = arg.rows.count[at.row];
+    int4 next = {};
+    if (left > 0) next = load_once(partner);
+    for (; left > 0; left -= FOUR) {
+      const int number[FOUR] = {next.x, next.y, next.z, next.w};
+      Point other[FOUR];
+#pragma unroll
+      for (int u = 0; u < FOUR; ++u) other[u] = points[number[u]];
+      partner += 32;
+      if (left > FOUR) next = load_once(partner);
+#pragma unroll
+      for (int u = 0; u < FOUR; ++u) {
+        const auto c = candidate_of<Form>(arg, atom, other[u], unit_sq, u < left);
+        if (c.in_range) found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
+      }
+    }
+  }
+  found.finish();
+  arg.partners.count[at.thread_of_tiles] = found.count;
+}
+
+// Rows that several threads share: each gets every lanes-th partner in range. All threads of a
+// warp must call.
+template <class Form, class Real>
+__device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq)
+{
+  using Point = typename PointOf<Real>::Type;
+  const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+  const int lanes = arg.rows.lanes, first_lane = threadIdx.x % 32 - at.lane;
+  const unsigned others = lanes == 32 ? ALL_LANES : (1u << lanes) - 1u;
+  const Point atom = points[at.point];
+  int left = (at.valid ? arg.rows.count[at.row] : 0) - at.lane, total = 0;
+  const int4 *partner = arg.rows.partner + at.element;
+  auto *const to_point = reinterpret_cast<int *>(arg.partners.point);
+  [[maybe_unused]] auto *const to_s = reinterpret_cast<Real *>(arg.partners.s);
+  [[maybe_unused]] auto *const to_ds = reinterpret_cast<Real *>(arg.partners.ds);
+  for (; __any_sync(ALL_LANES, left > 0); left -= FOUR * lanes, partner += 32) {
+    int number[FOUR] = {};
+    if (left > 0) {
+      const int4 four = load_once(partner);
+      number[0] = four.x;
+      number[1] = four.y;
+      number[2] = four.z;
+      number[3] = four.w;
+    }
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u) {
+      const bool exists = u * lanes < left;
+      const Point other = points[exists ? number[u] : at.point];
+      const auto c = candidate_of<Form>(arg, atom, other, unit_sq, exists);
+      const unsigned found = __ballot_sync(ALL_LANES, c.in_range) >> first_lane & others;
+      if (c.in_range) {
+        const auto value = Form::evaluate(*c.function, c.r_sq);
+        const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
+        const std::int64_t place =
+            FOUR * (at.element - at.lane + k % lanes + 32 * (turn / FOUR)) + turn % FOUR;
+        to_point[place] = number[u];
+        if constexpr (Form::HAS_FUNCTIONS) {
+          to_s[place] = value.s;
+          to_ds[place] = value.dfunc * sqrt(c.r_sq);
+        }
+      }
+      total += __popc(found);
+    }
+  }
+  arg.partners.count[at.thread_of_tiles] = (total - at.lane + lanes - 1) / lanes;
+}
+
+template <class Form>
+__global__ void __launch_bounds__(GATHER_THREADS)
+    list_partners_in_range(const __grid_constant__ typename Form::Arguments arg)
+{
+  using Real = typename Form::Real;
+  const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
+  wait_for_kernel_before();
+  for_each_row(
+      arg.rows,
+      [&](const RowPlace &at) {
+        if (arg.rows.lanes == 1)
+          list_alone<Form, Real>(arg, at, unit * unit);
+        else
+          list_together<Form, Real>(arg, at, unit * unit);
+      },
+      [](const RowPlace &, int) {
+      });
+}
+
+template <class Form> void launch_listing(const typename Form::Arguments &arg, cudaStream_t stream)
+{
+  launch_over_rows("launching list_partners_in_range", list_partners_in_range<Form>, arg, arg.rows,
+                   stream);
+}
+
+}    // namespace gpucoord
+
+#endif

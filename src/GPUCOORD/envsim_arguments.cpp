@@ -1,0 +1,159 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "envsim_arguments.h"
+
+#include "envsim_file.h"
+#include "gpucoord_broadcast_text.h"
+
+#include "atom.h"
+#include "comm.h"
+#include "error.h"
+#include "force.h"
+#include "input.h"
+#include "update.h"
+
+#include <memory>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+using gpucoord::CrystalStructure;
+using Words::choose;
+
+static const std::vector<std::string> KEYWORDS = {"structure", "file",   "sigma",    "lambda",
+                                                  "cutoff",    "group2", "function", "norm",
+                                                  "precision", "device", "check"};
+
+static const std::vector<Words::Choice<CrystalStructure>> STRUCTURES = {
+    {"fcc", CrystalStructure::FCC},
+    {"bcc", CrystalStructure::BCC},
+    {"sc", CrystalStructure::SC},
+    {"diamond", CrystalStructure::DIAMOND},
+    {"hcp", CrystalStructure::HCP}};
+
+/* ---------------------------------------------------------------------- */
+
+EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
+    CoordArguments(lmp, "coord/envsim", KEYWORDS)
+{
+  read(narg, arg);
+  if (options.environments.empty())
+    error->all(FLERR, Error::COMMAND,
+               "Compute coord/envsim needs an environment, for example: structure fcc 4.05");
+  if (!sigma_position)
+    error->all(FLERR, Error::COMMAND, "Compute coord/envsim needs sigma, for example: sigma 0.4");
+  image = Image::ALL;
+
+  if (!function) function.emplace();    // sum
+  options.function = *function;
+  try {
+    gpucoord::check_options(options);
+  } catch (const gpucoord::EnvironmentError &e) {
+    int position = Error::COMMAND;
+    if (e.field == "sigma") position = sigma_position;
+    if (e.field == "lambda") position = lambda_position;
+    if (e.field == "cutoff") position = cutoff_position;
+    error->all(FLERR, position, "Compute coord/envsim: {}", e.what());
+  }
+  cutoff = gpucoord::reach(options);
+}
+
+void EnvsimArguments::read_own(int &iarg, int narg, char **arg)
+{
+  const std::string keyword = arg[iarg];
+  if (iarg + 2 > narg) utils::missing_cmd_args(FLERR, "compute coord/envsim " + keyword, error);
+  if (keyword == "structure") {
+    read_structure(iarg, narg, arg);
+    return;
+  }
+  if (keyword == "file")
+    read_file(iarg + 1, arg[iarg + 1]);
+  else {
+    int &position = keyword == "sigma" ? sigma_position
+        : keyword == "lambda"          ? lambda_position
+                                       : cutoff_position;
+    double &value = keyword == "sigma" ? options.sigma
+        : keyword == "lambda"          ? options.lambda
+                                       : options.cutoff;
+    need_first(position, keyword.c_str(), iarg);
+    position = iarg + 1;
+    value = number(position, arg[position], keyword);
+  }
+  iarg += 2;
+}
+
+// Reads a structure with its lattice constants, and appends its environments.
+void EnvsimArguments::read_structure(int &iarg, int narg, char **arg)
+{
+  const std::string command = "compute coord/envsim structure";
+  const auto structure =
+      choose<CrystalStructure>(command, iarg, narg, arg, STRUCTURES, input, error);
+  const std::string name = arg[iarg + 1];
+  const bool has_c = structure == CrystalStructure::HCP;
+  const int first = iarg + 2, end = first + (has_c ? 2 : 1);
+  if (end > narg) utils::missing_cmd_args(FLERR, command + " " + name, error);
+  const auto constant = [&](int position, const char *symbol) {
+    return number(position, arg[position],
+                  fmt::format("structure {} lattice constant {}", name, symbol));
+  };
+  const double a = constant(first, "a"), c = has_c ? constant(first + 1, "c") : 0.0;
+  try {
+    for (auto &environment : gpucoord::make_environments(structure, a, c))
+      options.environments.push_back(std::move(environment));
+  } catch (const gpucoord::EnvironmentError &e) {
+    error->all(FLERR, e.field == "c" ? first + 1 : first, "Compute coord/envsim structure {}: {}",
+               name, e.what());
+  }
+  iarg = end;
+}
+
+// Appends the environments of a file. Rank 0 reads it, and all ranks parse the same text, so that
+// they find the same errors.
+void EnvsimArguments::read_file(int iarg, const std::string &name)
+{
+  std::string text, failure;
+  if (comm->me == 0) try {
+      text = EnvsimFile::read(name);
+    } catch (const std::exception &e) {
+      failure = e.what();
+    }
+  broadcast_text(failure, 0, world);
+  broadcast_text(text, 0, world);
+  const bool is_pdb = EnvsimFile::is_pdb(name);
+  if (failure.empty()) try {
+      if (is_pdb && std::string(update->unit_style) == "lj")
+        throw std::runtime_error(
+            "PDB files are in Angstrom, which has no length in units lj - use a "
+            "text file of vectors");
+      const auto found = is_pdb
+          ? EnvsimFile::parse_pdb(text, force->angstrom)
+          : EnvsimFile::parse_vectors(text, [this](const std::string &word, std::string &why) {
+              return read_type(word, why);
+            });
+      options.environments.insert(options.environments.end(), found.begin(), found.end());
+    } catch (const std::runtime_error &e) {
+      failure = e.what();
+    }
+  if (!failure.empty())
+    error->all(FLERR, iarg, "Compute coord/envsim file {} cannot be used: {}", name, failure);
+}
+
+// Returns the number of an atom type that a file names by its number or label.
+int EnvsimArguments::read_type(const std::string &word, std::string &why) const
+{
+  const std::unique_ptr<char[]> label(utils::expand_type(FLERR, word, Atom::ATOM, lmp));
+  const std::string number = label ? label.get() : word;
+  const int type = utils::is_integer(number) ? std::atoi(number.c_str()) : 0;
+  if (atom->ntypes == 0)
+    why = "atom types need a simulation box - define the compute after the box";
+  else if (type < 1 || type > atom->ntypes)
+    why = fmt::format("atom type {} is not one of the types 1 to {}", word, atom->ntypes);
+  return type;
+}

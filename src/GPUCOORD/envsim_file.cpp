@@ -1,0 +1,132 @@
+/* -----------------------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+#include "envsim_file.h"
+
+#include "fmt/format.h"
+#include "tokenizer.h"
+#include "utils.h"
+
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+using namespace LAMMPS_NS;
+using gpucoord::Environment;
+using gpucoord::EnvironmentVector;
+
+namespace {
+
+[[noreturn]] void fail(int line, const std::string &why)
+{
+  throw std::runtime_error(fmt::format("line {}: {}", line, why));
+}
+
+double number(int line, const std::string &word)
+{
+  const double value = utils::is_double(word) ? std::strtod(word.c_str(), nullptr) : NAN;
+  if (!std::isfinite(value)) fail(line, fmt::format("'{}' is not a finite number", word));
+  return value;
+}
+
+void append(int line, const EnvironmentVector &v, Environment &environment)
+{
+  if (v.r[0] == 0.0 && v.r[1] == 0.0 && v.r[2] == 0.0)
+    fail(line, "the vector has length 0 - leave out the atom in the center");
+  environment.push_back(v);
+}
+
+// Calls visit(number, line) for all lines of a text.
+template <class Visit> void for_each_line(const std::string &text, const Visit &visit)
+{
+  std::istringstream lines(text);
+  std::string line;
+  for (int n = 1; std::getline(lines, line); ++n) {
+    if (!line.empty() && line.back() == '\r') line.pop_back();
+    visit(n, line);
+  }
+}
+
+// Moves an environment to the end of all, unless it is empty.
+void close_environment(Environment &environment, std::vector<Environment> &all)
+{
+  if (environment.empty()) return;
+  all.push_back(std::move(environment));
+  environment.clear();
+}
+
+std::vector<Environment> checked(std::vector<Environment> all)
+{
+  if (all.empty()) throw std::runtime_error("it has no vectors");
+  return all;
+}
+
+}    // namespace
+
+/* ---------------------------------------------------------------------- */
+
+std::string EnvsimFile::read(const std::string &name)
+{
+  std::ifstream file(name, std::ios::binary);
+  if (!file) throw std::runtime_error("it cannot be opened: " + utils::getsyserror());
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+bool EnvsimFile::is_pdb(const std::string &name)
+{
+  return utils::strmatch(name, "\\.pdb$");
+}
+
+std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
+                                                   const ReadType &read_type)
+{
+  std::vector<Environment> all;
+  Environment environment;
+  for_each_line(text, [&](int n, const std::string &line) {
+    const auto words = Tokenizer(utils::trim_comment(line)).as_vector();
+    if (words.empty()) {
+      const bool is_comment = line.find('#') != std::string::npos;
+      if (!is_comment) close_environment(environment, all);
+      return;
+    }
+    if (words.size() != 3 && words.size() != 4)
+      fail(n, fmt::format("'{}' must be x y z, or x y z and an atom type", utils::trim(line)));
+    EnvironmentVector v = {{number(n, words[0]), number(n, words[1]), number(n, words[2])}};
+    if (words.size() == 4) {
+      std::string why;
+      v.type = read_type(words[3], why);
+      if (!why.empty()) fail(n, why);
+    }
+    append(n, v, environment);
+  });
+  close_environment(environment, all);
+  return checked(std::move(all));
+}
+
+std::vector<Environment> EnvsimFile::parse_pdb(const std::string &text, double angstrom)
+{
+  std::vector<Environment> all;
+  Environment environment;
+  for_each_line(text, [&](int n, const std::string &line) {
+    const std::string record = utils::trim(line.substr(0, 6));
+    if (record == "END" || record == "ENDMDL") close_environment(environment, all);
+    if (record != "ATOM" && record != "HETATM") return;
+    if (line.size() < 54) fail(n, "the record has no x, y and z in columns 31 to 54");
+    EnvironmentVector v;
+    for (int c = 0; c < 3; ++c)
+      v.r[c] = angstrom * number(n, utils::trim(line.substr(30 + 8 * c, 8)));
+    append(n, v, environment);
+  });
+  close_environment(environment, all);
+  return checked(std::move(all));
+}
