@@ -3,9 +3,9 @@
 // default cutoff.
 //
 // Usage: bench_environment_similarity backend cells_per_edge structure precision threads repeats
-// backend: host or resident; structure: fcc (12 vectors) or hcp (2 environments of 12 vectors that do
-// not equal their inverse). Prints the number of atoms, OrderTimes (order_timing.h), and bytes of an
-// atom.
+// backend: host or resident; structure: fcc (12 vectors) or hcp (2 environments of 12 vectors that
+// do not equal their inverse). Prints the number of atoms, OrderTimes (order_timing.h), and bytes
+// of an atom.
 
 #include "order_timing.h"
 

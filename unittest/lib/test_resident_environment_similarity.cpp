@@ -68,7 +68,7 @@ TestedOrder tested(const std::string &name, const std::vector<Environment> &envi
     return make_cuda_environment_similarity(options, precision, 0, 2);
   };
   order.function = options.function;
-  order.of_float = 1e-4;
+  order.of_float = 2e-5;
   order.of_f = 1.0;
   return order;
 }
