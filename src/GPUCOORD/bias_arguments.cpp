@@ -43,9 +43,8 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   const auto *const variable = dynamic_cast<const CollectiveVariable *>(compute);
   if (!variable)
     error->all(FLERR, iarg,
-               "{} {} collective variables (computes of style coord/gpu, coord/orientorder or "
-               "coord/custom), but "
-               "compute {} is of style {}",
+               "{} {} collective variables (computes of style coord/gpu, coord/orientorder, "
+               "coord/pairentropy or coord/custom), but compute {} is of style {}",
                command, verb, name, compute->style);
   if (!variable->why_no_bias().empty())
     error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, name,

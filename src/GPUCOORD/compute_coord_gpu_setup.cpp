@@ -49,7 +49,8 @@ void ComputeCoordGPU::print_setup(Path path)
     if (function.has_end()) mesg += (k == 0 ? "\n  " : "; ") + at_dmax(function);
     mesg += "\n";
   }
-  if (args->functions.empty()) mesg += fmt::format("  cutoff {:.10g}\n", table->dmax());
+  if (args->functions.empty())
+    mesg += fmt::format("  {} {:.10g}\n", args->range_word(), table->dmax());
   const std::string text = description();
   if (!text.empty()) mesg += fmt::format("  {}\n", text);
   if (mesg != printed) utils::logmesg(lmp, mesg);

@@ -51,6 +51,7 @@ class CoordArguments : protected Pointers {
   Engine engine = Engine::AUTO;
   Words::Device device = Words::Device::AUTO;
   int device_position = 0;    // argument to point at in an error
+  std::string why_host;       // why the style runs on the host alone; empty: it does not
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // in evaluations; 0: never
   double check_tolerance = 0.0;
@@ -68,7 +69,7 @@ class CoordArguments : protected Pointers {
   gpucoord::SwitchTable table() const;
   const Function &longest() const;    // function with the largest dmax
   std::string of_longest() const;     // ' of coeff I J' for errors; empty without keyword coeff
-  const char *range_word() const;     // 'dmax' or 'cutoff'
+  virtual const char *range_word() const;    // 'dmax' or 'cutoff'
 
  protected:
   // A style that takes these keywords. example: of a switching function, if the style takes one.
@@ -79,6 +80,7 @@ class CoordArguments : protected Pointers {
   virtual void read_own(int & /*iarg*/, int /*narg*/, char ** /*arg*/) {}
   // Raises an error at iarg if the keyword has been given. position: where, 0: not.
   void need_first(int position, const char *keyword, int iarg) const;
+  double number(int iarg, const char *text, const std::string &what) const;
 
   const std::vector<std::string> keywords;
   // Arguments to point at in errors; 0: not given.
@@ -87,7 +89,6 @@ class CoordArguments : protected Pointers {
  private:
   void check_engine(char **arg) const;
   void read_coeff(int &iarg, int narg, char **arg);
-  double number(int iarg, const char *text, const std::string &what) const;
   [[noreturn]] void unknown_keyword(int iarg, const char *text) const;
   void read_pairs_file(int iarg, const char *name);
 
