@@ -40,7 +40,8 @@ ARGUMENTS = [
     (f"{GOOD} device [cuda]", f"{STYLE} device cuda: {NO_BACKEND}"),
     (f"{GOOD} check 1 [0]", f"{STYLE} check tolerance is 0 but must be > 0"),
     *((f"{GOOD if word not in GOOD else ''} {words}".strip(),
-       f"Illegal compute coord/pairentropy {word} command: missing argument(s)") for words, word in (("cutoff", "cutoff"), ("sigma", "sigma"), ("bins", "bins"), ("group2", "group2"), ("check 1", "check"))),
+       f"Illegal compute coord/pairentropy {word} command: missing argument(s)") for words, word in (
+           ("cutoff", "cutoff"), ("sigma", "sigma"), ("bins", "bins"), ("group2", "group2"), ("check 1", "check"))),
 ]
 
 NAN = "variable bad atom exp(1000)-exp(1000)\n"
