@@ -30,8 +30,8 @@ PUBLIC = {
     "coordination": {"coordination", "resident_coordination"},
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
-    "order": {"atom_function", "environment_similarity", "order_parameter", "orient_order", "resident_environment_similarity",
-              "resident_function", "resident_order_parameter", "resident_orient_order"},
+    "order": {"atom_function", "environment_similarity", "order_parameter", "orient_order", "pair_entropy",
+              "resident_environment_similarity", "resident_function", "resident_order_parameter", "resident_orient_order"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }

@@ -44,7 +44,7 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
   if (!variable)
     error->all(FLERR, iarg,
                "{} {} collective variables (computes of style coord/gpu, coord/orientorder, "
-               "coord/envsim or coord/custom), but compute {} is of style {}",
+               "coord/envsim, coord/pairentropy or coord/custom), but compute {} is of style {}",
                command, verb, name, compute->style);
   if (!variable->why_no_bias().empty())
     error->all(FLERR, iarg, "{} cannot take compute {}: {}", command, name,

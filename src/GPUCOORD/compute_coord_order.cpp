@@ -15,6 +15,7 @@
 
 #include "atom.h"
 #include "comm.h"
+#include "domain.h"
 #include "error.h"
 #include "group.h"
 
@@ -30,7 +31,7 @@ ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const Re
     warned_alone(false)
 {
   order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
-                                                 args->device_position);
+                                                 args->device_position, args->why_host);
   words = {"order parameter", "the order parameter", "order parameters", "numbers"};
 }
 
@@ -69,6 +70,16 @@ DeviceChoice &ComputeCoordOrder::device_choice() const
   return *order_backend;
 }
 
+const gpucoord::OrderParameter &ComputeCoordOrder::order_parameter() const
+{
+  return *order_backend->operator->();
+}
+
+std::string ComputeCoordOrder::range_of_partners() const
+{
+  return fmt::format("{}{} {:.10g}", args->range_word(), args->of_longest(), table->dmax());
+}
+
 std::string ComputeCoordOrder::description() const
 {
   const std::string text = order_in_words();
@@ -84,6 +95,7 @@ gpucoord::OrderInput ComputeCoordOrder::input()
   gpucoord::OrderInput in;
   in.cells = cells_input();
   in.nall = atom->nlocal + atom->nghost;
+  if (box.nperiodic == 3) in.volume = domain->xprd * domain->yprd * domain->zprd;
   in.exchange.forward = [this](double *numbers, int columns) {
     forward(numbers, columns);
   };
@@ -208,9 +220,8 @@ double ComputeCoordOrder::finish_evaluation(const double *sum)
   if (warned_alone || !has_atoms || sum[12] > 0.0) return value;
   warned_alone = true;
   if (comm->me == 0)
-    error->warning(FLERR, "{}: no atom of group {} has a partner within {}{} {:.10g}, {}", name,
-                   group->names[igroup], args->range_word(), args->of_longest(), table->dmax(),
-                   without_partners());
+    error->warning(FLERR, "{}: no atom of group {} has a partner within {}, {}", name,
+                   group->names[igroup], range_of_partners(), without_partners());
   return value;
 }
 

@@ -49,7 +49,8 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
   // The order parameter in one line, without its function.
   virtual std::string order_in_words() const = 0;
-  // What follows if no atom has a partner, for a warning.
+  // For a warning if no atom has a partner: the range of partners, and what follows.
+  virtual std::string range_of_partners() const;
   virtual std::string without_partners() const { return "all order parameters are 0"; }
   // Prepares the numbers of atoms of an evaluation. A style sets pointers in 'wanted_numbers' to
   // those that the library returns besides v_i and f.
@@ -59,6 +60,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   double finish_evaluation(const double *sums) override;
   void reserve_exchange();
   double share_in_s(double value) const;
+  const gpucoord::OrderParameter &order_parameter() const;    // of the last evaluation
 
   bool is_global;
   std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any

@@ -17,6 +17,7 @@
 #include "compute_coord_envsim.h"
 #include "compute_coord_gpu.h"
 #include "compute_coord_orientorder.h"
+#include "compute_coord_pairentropy.h"
 #include "compute_potential_grid.h"
 #include "fix_ave_potential_grid.h"
 #include "fix_coord_bias.h"
@@ -95,6 +96,8 @@ gpucoord_register_styles(void *lmp, void *handle, void *regfunc)
   add("compute", "coord/envsim", "GPUCOORD environment similarity v0.1");
   plugin.creator.v2 = &create<Compute, ComputeCoordOrientOrder>;
   add("compute", "coord/orientorder", "GPUCOORD bond-orientational order parameter v0.1");
+  plugin.creator.v2 = &create<Compute, ComputeCoordPairEntropy>;
+  add("compute", "coord/pairentropy", "GPUCOORD pair entropy v0.1");
   plugin.creator.v2 = &create<Compute, ComputePotentialGrid>;
   add("compute", "potential/grid", "GPUCOORD electrostatic potential on a grid v0.1");
   plugin.creator.v2 = &create<Fix, FixAvePotentialGrid>;

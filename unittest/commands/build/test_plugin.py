@@ -28,7 +28,8 @@ def plugin_file():
 
 
 STYLES = [["compute", "coord/custom"], ["compute", "coord/envsim"], ["compute", "coord/gpu"],
-          ["compute", "coord/orientorder"], ["compute", "potential/grid"], ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
+          ["compute", "coord/orientorder"], ["compute", "coord/pairentropy"], ["compute", "potential/grid"],
+          ["fix", "ave/potential/grid"], ["fix", "coord/bias"],
           ["fix", "coord/plumed"], ["fix", "multisite/linear"], ["pair", "coord"], ["pair", "multisite"]]
 
 # Commands of the plugin, and their errors without a box.

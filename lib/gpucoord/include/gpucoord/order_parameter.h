@@ -30,6 +30,9 @@ struct OrderExchange {
 struct OrderInput {
   CellsInput cells;
   int nall = 0;    // number of rows of cells.x
+  // Volume of the box, distance^3, the same on all ranks; 0: the box is not periodic in all
+  // directions. Only read by order parameters that need a density.
+  double volume = 0.0;
   OrderExchange exchange;
 };
 

@@ -1,0 +1,60 @@
+// Part of GPUCOORD, GPL-2.0. Options of the pair entropy.
+
+#include "gpucoord/pair_entropy.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace gpucoord {
+
+namespace {
+
+  std::string text(double number)
+  {
+    char buffer[32];
+    std::snprintf(buffer, sizeof(buffer), "%.10g", number);
+    return buffer;
+  }
+
+  void check_distance(const char *field, double value)
+  {
+    if (!(value > 0.0) || !std::isfinite(value))
+      throw PairEntropyError(field,
+                             std::string(field) + " is " + text(value) +
+                                 " but must be a finite distance greater than 0");
+  }
+
+}    // namespace
+
+void check_options(const PairEntropyOptions &options)
+{
+  check_distance("cutoff", options.cutoff);
+  check_distance("sigma", options.sigma);
+  if (options.bins < 1 || options.bins > MAX_DISTANCE_BINS)
+    throw PairEntropyError("bins",
+                           "bins is " + std::to_string(options.bins) + " but must be 1 to " +
+                               std::to_string(MAX_DISTANCE_BINS));
+  // The trapezoid sum over a Gaussian is wrong by 2 exp(-2 pi^2 (sigma/Delta)^2): 5e-9 at the
+  // limit, 1e-34 at half of it.
+  const double size = options.cutoff / options.bins;
+  if (size <= options.sigma * (1.0 + 1e-12)) return;
+  const double least = std::ceil(options.cutoff / options.sigma * (1.0 - 1e-12));
+  const std::string problem = "bins of " + text(size) + " are wider than sigma " +
+      text(options.sigma) + ", so the integral would miss Gaussians between them - ";
+  if (least > MAX_DISTANCE_BINS)
+    throw PairEntropyError("bins",
+                           problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
+                               " bins, use a sigma of at least " +
+                               text(options.cutoff / MAX_DISTANCE_BINS) + " or a smaller cutoff");
+  throw PairEntropyError("bins",
+                         problem + "use at least " + std::to_string(static_cast<int>(least)) +
+                             " bins, better twice as many, or a larger sigma");
+}
+
+std::string description(const PairEntropyOptions &options)
+{
+  return "pair entropy cutoff " + text(options.cutoff) + " sigma " + text(options.sigma) +
+      " bins " + std::to_string(options.bins);
+}
+
+}    // namespace gpucoord
