@@ -31,7 +31,8 @@ PUBLIC = {
     "bias": {"bias", "resident_atoms", "resident_bias", "hills_file", "metadynamics", "restraint", "trim_file"},
     "expression": {"expression", "resident_expression"},
     "order": {"atom_function", "environment_similarity", "order_parameter", "orient_order", "pair_entropy",
-              "resident_environment_similarity", "resident_function", "resident_order_parameter", "resident_orient_order"},
+              "resident_environment_similarity", "resident_function", "resident_order_parameter", "resident_orient_order",
+              "resident_pair_entropy"},
     "multisite": {"resident_multisite", "multisite"},
     "potential_map": {"resident_map", "map_far", "potential_map"},
 }

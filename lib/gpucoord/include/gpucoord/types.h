@@ -64,6 +64,8 @@ struct DeviceAtoms {
   const int *mask = nullptr;    // [nall] group bits; null: all atoms
   const int *type = nullptr;    // [nall] if the table of functions has types
   int nlocal = 0, nall = 0;
+  // Volume of the box, as in OrderInput (order_parameter.h).
+  double volume = 0.0;
 };
 
 // Forces on owned atoms in device memory. Strides are in numbers, not bytes.

@@ -4,6 +4,7 @@
 #include "gpucoord/coordination.h"
 #include "gpucoord/environment_similarity.h"
 #include "gpucoord/multisite.h"
+#include "gpucoord/pair_entropy.h"
 #include "gpucoord/potential_map.h"
 #include "gpucoord/resident_atoms.h"
 #include "gpucoord/resident_bias.h"
@@ -14,6 +15,7 @@
 #include "gpucoord/resident_map.h"
 #include "gpucoord/resident_multisite.h"
 #include "gpucoord/resident_orient_order.h"
+#include "gpucoord/resident_pair_entropy.h"
 
 namespace gpucoord {
 
@@ -104,8 +106,19 @@ std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const Environme
   throw DeviceError(NOT_BUILT);
 }
 
+std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int, int)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
 std::unique_ptr<ResidentOrderParameter>
 make_resident_environment_similarity(const EnvironmentOptions &, Precision)
+{
+  throw DeviceError(NOT_BUILT);
+}
+
+std::unique_ptr<ResidentPairEntropy> make_resident_pair_entropy(const PairEntropyOptions &,
+                                                                Precision)
 {
   throw DeviceError(NOT_BUILT);
 }

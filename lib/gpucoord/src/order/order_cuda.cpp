@@ -55,7 +55,8 @@ OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *per
   find_pairs(in.cells);
   const double found = seconds();
   const DeviceExchange exchange = exchange_of(in);
-  const DeviceAtoms &atoms = staged.atoms();
+  DeviceAtoms atoms = staged.atoms();
+  atoms.volume = in.volume;
   v.reserve(atoms.nlocal);
   engine().evaluate_first(atoms, npositions, exchange, v.device.data(), stream);
   if (atoms.nlocal > 0)

@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Loops of the kernels of order parameters over rows.
 //
-// Launch: GATHER_THREADS threads per block and at most MAX_PARTNER_BLOCKS blocks, whose warps take
-// the tiles of rows in turn, as sum_partners does. Each thread takes one partner of its row at a
-// time. Shared memory: none but that of add_up().
+// Launch: GATHER_THREADS threads per block unless the kernel says otherwise, and at most
+// MAX_PARTNER_BLOCKS blocks, whose warps take the tiles of rows in turn, as sum_partners does. Each
+// thread takes one partner of its row at a time. Shared memory: that of add_up() only.
 
 #ifndef GPUCOORD_ORDER_ROWS_CUH
 #define GPUCOORD_ORDER_ROWS_CUH
@@ -30,15 +30,15 @@ __device__ inline int atom_of(const DeviceRows &rows, const RowPlace &place)
 }
 
 // Calls work(place), then end(place, lanes), for each row that this thread takes part in; 'lanes'
-// threads in a row share it. All threads of a warp make the same number of calls.
-template <class Work, class End>
+// threads in a row share it. All threads of a warp make the same number of calls. WARPS: warps per
+// block.
+template <int WARPS = PARTNER_WARPS, class Work, class End>
 __device__ void for_each_row(const DeviceRows &rows, const Work &work, const End &end)
 {
   const int lanes = rows.lanes, rows_a_tile = 32 / lanes;
   const int warp = threadIdx.x / 32, thread = threadIdx.x % 32;
   const int ntiles = (rows.n + rows_a_tile - 1) / rows_a_tile;
-  for (int tile = blockIdx.x * PARTNER_WARPS + warp; tile < ntiles;
-       tile += gridDim.x * PARTNER_WARPS) {
+  for (int tile = blockIdx.x * WARPS + warp; tile < ntiles; tile += gridDim.x * WARPS) {
     RowPlace place;
     place.row = tile * rows_a_tile + thread / lanes;
     place.valid = place.row < rows.n;

@@ -22,7 +22,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
@@ -56,9 +55,7 @@ namespace {
                          const OrderNumbers &numbers) override
     {
       nmade = 0;
-      if (!(in.volume > 0.0))
-        throw std::invalid_argument("the pair entropy needs the density, and so a box that is "
-                                    "periodic in all directions");
+      check_volume(in.volume);
       if (!(want & DERIVATIVES)) peratom = nullptr;
       OrderResult result;
       const double start = seconds();
@@ -78,16 +75,15 @@ namespace {
       sums[options.bins + 1] = two ? cells.b.nowned : cells.a.nowned;
       in.exchange.reduce(sums.data(), options.bins + 2, AtomFunction::Reduction::SUM);
       ++nmade;
-      const double na = sums[options.bins], nb = sums[options.bins + 1];
-      const PairEntropyValue s =
-          integral.evaluate(sums.data(), na, nb, in.volume, g.data(), slope.data());
+      const Density density = {sums[options.bins], sums[options.bins + 1], in.volume};
+      const PairEntropyValue s = integral.evaluate(sums.data(), density, g.data(), slope.data());
       result.value = s.value;
-      if (want & (DERIVATIVES | VIRIAL) && na > 0.0 && nb > 0.0) {
+      if (want & (DERIVATIVES | VIRIAL) && density.has_pairs()) {
         set_coefficients();
         add_forces(grid, bins_a, two ? bins_b : bins_a, two ? 1.0 : 2.0, want, peratom,
                    result.virial);
         if (two && peratom) add_forces(grid, bins_b, bins_a, 1.0, want, peratom, nullptr);
-        add_density_term(in, s.by_log_volume, na, nb, want, peratom, result.virial);
+        add_density_term(in, s.by_log_volume, density, want, peratom, result.virial);
       }
       result.timings.bins = found - start;
       result.timings.pairs = seconds() - found;
@@ -226,12 +222,12 @@ namespace {
           for (int k = 0; k < 6; ++k) virial[k] += part.w[k];
     }
 
-    void add_density_term(const OrderInput &in, double by_log_volume, double na, double nb,
+    void add_density_term(const OrderInput &in, double by_log_volume, const Density &density,
                           unsigned want, double *peratom, double *virial) const
     {
       const AtomList &a = in.cells.a, &b = in.cells.b;
       if (want & VIRIAL)
-        for (int k = 0; k < 3; ++k) virial[k] -= by_log_volume * a.nowned / na;
+        for (int k = 0; k < 3; ++k) virial[k] -= by_log_volume * a.nowned / density.natoms_a;
       if (!(want & ATOM_VIRIAL) || !peratom) return;
       const auto share = [&](const AtomList &atoms, double of_atom) {
         for (int n = 0; n < atoms.nowned; ++n)
@@ -239,8 +235,8 @@ namespace {
             peratom[peratom_columns(want) * static_cast<std::size_t>(atoms.index[n]) + 4 + k] -=
                 of_atom;
       };
-      share(a, (b.index ? 1.0 : 2.0) * by_log_volume / na);
-      if (b.index) share(b, by_log_volume / nb);
+      share(a, (b.index ? 1.0 : 2.0) * by_log_volume / density.natoms_a);
+      if (b.index) share(b, by_log_volume / density.natoms_b);
     }
 
     const PairEntropyOptions options;

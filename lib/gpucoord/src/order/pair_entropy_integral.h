@@ -4,7 +4,7 @@
 #ifndef GPUCOORD_PAIR_ENTROPY_INTEGRAL_H
 #define GPUCOORD_PAIR_ENTROPY_INTEGRAL_H
 
-#include "distance_moments.h"
+#include "pair_entropy_formulas.h"
 
 #include "gpucoord/pair_entropy.h"
 
@@ -12,6 +12,9 @@
 #include <vector>
 
 namespace gpucoord {
+
+// Throws std::invalid_argument if the box has no volume.
+void check_volume(double volume);
 
 // S at given sums of Gaussians.
 struct PairEntropyValue {
@@ -24,8 +27,8 @@ class PairEntropyIntegral {
   // options: checked
   explicit PairEntropyIntegral(const PairEntropyOptions &);
 
-  int ncells() const { return n_of_cells; }
-  double cells_per_distance() const { return 1.0 / size; }
+  int ncells() const { return grid.ncells; }
+  double cells_per_distance() const { return 1.0 / grid.size; }
   std::size_t bytes() const { return sizeof(double) * gaussian.capacity(); }
 
   // Sets the sums of Gaussians of the distances at the nodes k = 1 to N. moments: [ncells];
@@ -33,29 +36,19 @@ class PairEntropyIntegral {
   void sum_gaussians(const PowerRow<double> *moments, double *sums, int nthreads) const;
 
   // sums: of all ranks. Sets g, [bins], and dS/dsums, [bins].
-  PairEntropyValue evaluate(const double *sums, double natoms_a, double natoms_b, double volume,
-                            double *g, double *slope) const;
+  PairEntropyValue evaluate(const double *sums, const Density &, double *g, double *slope) const;
 
   // Sets the coefficients of t^n in dS/dr of a pair in each cell, [ncells].
   void set_coefficients(const double *slope, PowerRow<double> *coefficients, int nthreads) const;
 
  private:
-  struct Range {
-    int first, last;
-  };
-  double node(int k) const { return (k + 1) * spacing; }    // k = 0 to N - 1
-  double offset(int k, int cell) const { return (node(k) - (cell + 0.5) * size) / options.sigma; }
-  const double *gaussians(int k) const
+  std::size_t place(int k, int cell) const
   {
-    return gaussian.data() + static_cast<std::size_t>(width) * k;
+    return static_cast<std::size_t>(width) * k + cell - grid.first_cell(k);
   }
 
-  const PairEntropyOptions options;
-  const double spacing, size;    // of nodes and of cells, distance
-  const int n_of_cells;
-  double factor[NMOMENTS];         // (h/sigma)^n/n!
-  std::vector<Range> near;         // [bins] cells within reach of the Gaussian at a node
-  int width = 0;                   // largest number of them
+  const DistanceGrid grid;
+  int width = 0;                   // largest number of cells within reach of a node
   std::vector<double> gaussian;    // [bins][width] G at their centers
 };
 

@@ -1,5 +1,5 @@
 // Part of GPUCOORD, GPL-2.0. Rows of atoms and their partners in range, as kernels of order
-// parameters read them.
+// parameters read them. Rows themselves also have partners out of range.
 
 #ifndef GPUCOORD_PARTNER_ROWS_CUDA_H
 #define GPUCOORD_PARTNER_ROWS_CUDA_H
@@ -22,10 +22,13 @@ template <class Real> struct PartnersInRange {
   Four<Real> *product, *slope;
 };
 
-template <class Real> struct PartnerRows {
+struct PointRows {
   DeviceRows rows;          // in tiles
   const void *points;       // int4 in units, or DeviceAtom
   double unit, per_unit;    // distance, 1/distance
+};
+
+template <class Real> struct PartnerRows : PointRows {
   PartnersInRange<Real> partners;
 };
 

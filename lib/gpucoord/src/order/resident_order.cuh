@@ -287,9 +287,8 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     clear(v, nlocal, stream);
   }
 
-  // Reads the points, and sets 'has_rows' and the members of arg, with memory for as many partners
-  // in range as are listed.
-  void begin(const DeviceAtoms &atoms, std::int64_t positions, double *v, PartnerRows<Real> &arg,
+  // Reads the points, and sets 'has_rows' and the members of arg.
+  void begin(const DeviceAtoms &atoms, std::int64_t positions, double *v, PointRows &arg,
              cudaStream_t stream)
   {
     clear_errors();
@@ -307,6 +306,13 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     arg.points = pairs->points().data();
     arg.unit = pairs->points().unit();
     arg.per_unit = 1.0 / arg.unit;
+  }
+  // The same, with memory for as many partners in range as are listed.
+  void begin(const DeviceAtoms &atoms, std::int64_t positions, double *v, PartnerRows<Real> &arg,
+             cudaStream_t stream)
+  {
+    begin(atoms, positions, v, static_cast<PointRows &>(arg), stream);
+    if (!has_rows) return;
     const std::size_t rows_a_tile = 32 / arg.rows.lanes,
                       ntiles = (arg.rows.n + rows_a_tile - 1) / rows_a_tile;
     number_in_range.reserve(32 * ntiles);
@@ -424,6 +430,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   bool has_rows = false;
   int nlocal = 0, nall = 0;
   DeviceBuffer<Real> numbers, of_points;    // [nall][stride] of atoms; [points][stride]
+  DeviceBuffer<WarpSums> total;             // value and virial
   DeviceBuffer<double> value_of_all;        // S, if it is one number of all atoms
   DeviceBuffer<int> any;                    // whether an atom has partners, since the last report
 
@@ -447,7 +454,6 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   DeviceBuffer<double> sums, block_sums;
   DeviceBuffer<double> packed;      // numbers of ghosts from or for the host
   DeviceBuffer<float> gradients;    // [3][rows]
-  DeviceBuffer<WarpSums> total;
   DeviceBuffer<unsigned> ended;
   PinnedBuffer<double> sums_host, rows_host;
   PinnedBuffer<int> atoms_host;

@@ -73,6 +73,27 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
     add_gradient(in_range ? weight * dfunc : Real(0), dx, dy, dz);
   }
 
+  // Adds the derivatives of a partner in range. dfunc: (ds/dr)/r. They use explicit fma, so that
+  // they round alike with and without the virial. Forces then do not depend on whether the virial
+  // is computed in this step.
+  __device__ void add_gradient(Real dfunc, Real dx, Real dy, Real dz)
+  {
+    if constexpr (WANT != VALUE) {
+      part[1] = fma(-dfunc, dx, part[1]);
+      part[2] = fma(-dfunc, dy, part[2]);
+      part[3] = fma(-dfunc, dz, part[3]);
+    }
+    if constexpr ((WANT & VIRIAL) != 0) {
+      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
+      part[4] -= fx * dx;
+      part[5] -= fy * dy;
+      part[6] -= fz * dz;
+      part[7] -= fx * dy;
+      part[8] -= fx * dz;
+      part[9] -= fy * dz;
+    }
+  }
+
   __device__ void flush()
   {
     if constexpr (IN_PARTS) {
@@ -152,26 +173,6 @@ template <class Real, class Accumulator, unsigned WANT> class AtomSums {
   }
 
  private:
-  // Derivatives use explicit fma, so that they round alike with and without the virial. Forces then
-  // do not depend on whether the virial is computed in this step.
-  __device__ void add_gradient(Real dfunc, Real dx, Real dy, Real dz)
-  {
-    if constexpr (WANT != VALUE) {
-      part[1] = fma(-dfunc, dx, part[1]);
-      part[2] = fma(-dfunc, dy, part[2]);
-      part[3] = fma(-dfunc, dz, part[3]);
-    }
-    if constexpr ((WANT & VIRIAL) != 0) {
-      const Real fx = dfunc * dx, fy = dfunc * dy, fz = dfunc * dz;
-      part[4] -= fx * dx;
-      part[5] -= fy * dy;
-      part[6] -= fz * dz;
-      part[7] -= fx * dy;
-      part[8] -= fx * dz;
-      part[9] -= fy * dz;
-    }
-  }
-
   __device__ Accumulator &sum(int k)
   {
     if constexpr (IN_PARTS)

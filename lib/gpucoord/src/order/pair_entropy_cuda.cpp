@@ -1,0 +1,70 @@
+// Part of GPUCOORD, GPL-2.0. The CUDA backend of the pair entropy for host arrays.
+
+#include "gpucoord/pair_entropy.h"
+#include "gpucoord/resident_pair_entropy.h"
+
+#include "order_cuda.h"
+#include "pair_entropy_integral.h"
+
+#include "../gpu/device_guard.h"
+
+#include <memory>
+#include <vector>
+
+namespace gpucoord {
+
+namespace {
+
+  class CudaPairEntropy : public CudaOrder {
+   public:
+    CudaPairEntropy(const PairEntropyOptions &options, Precision precision, int nthreads_in) :
+        CudaOrder({true, false, {}, precision, nthreads_in}),
+        resident(make_resident_pair_entropy(options, precision)), g(options.bins)
+    {
+    }
+    const std::vector<double> &distribution() const { return g; }
+
+   private:
+    ResidentOrderParameter &engine() const override { return *resident; }
+    void check_input(const OrderInput &in) const override { check_volume(in.volume); }
+    void write_further(const AtomList &, const OrderNumbers &) override
+    {
+      resident->copy_distribution(g.data(), stream);
+    }
+
+    const std::unique_ptr<ResidentPairEntropy> resident;
+    std::vector<double> g;    // [bins]
+  };
+
+  class GuardedPairEntropy : public PairEntropy {
+   public:
+    template <class Make>
+    GuardedPairEntropy(int device, const Make &make) : backend(device, make)
+    {
+    }
+    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                         const OrderNumbers &numbers) override
+    {
+      return backend.enter().evaluate(in, want, peratom, numbers);
+    }
+    void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
+    int exchange_columns() const override { return backend->exchange_columns(); }
+    std::size_t bytes() const override { return backend->bytes(); }
+    const std::vector<double> &distribution() const override { return backend->distribution(); }
+
+   private:
+    DeviceGuard<CudaPairEntropy> backend;
+  };
+
+}    // namespace
+
+std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &options,
+                                                    Precision precision, int device, int nthreads)
+{
+  check_options(options);
+  return std::make_unique<GuardedPairEntropy>(device, [&] {
+    return std::make_unique<CudaPairEntropy>(options, precision, nthreads);
+  });
+}
+
+}    // namespace gpucoord
