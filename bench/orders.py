@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Prints the benchmark tables of order parameters (compute coord/orientorder and coord/envsim) in the library.
+"""Prints the benchmark tables of order parameters in the library: compute coord/orientorder,
+coord/envsim and coord/pairentropy.
 
-The systems are crystals: with 13 partners of each atom in range of a cubic switching function, and
-aluminum with 55 partners of each atom for environment similarity with sigma 0.4. Times are those of
-value and derivatives, with the virial, and of finding the pairs again; on the GPU atoms and
-derivatives are resident, as with KOKKOS. PLUMED's times are constants, measured with 16 threads for a
-crystal with 12 to 14 partners, value and forces.
+The systems are crystals: with 13 partners of each atom in range of a cubic switching function;
+aluminum with 55 partners of each atom for environment similarity with sigma 0.4; and with 86 pairs of
+each atom within reach for the pair entropy. Times are those of value and derivatives, with the
+virial, and of finding the pairs again; on the GPU atoms and derivatives are resident, as with KOKKOS.
+PLUMED's times are constants, measured with 16 threads for a crystal with 12 to 14 partners, or for
+the pair entropy to 2.5, value and forces.
 
 Usage: orders.py BUILD_DIR [THREADS]; by default all cores.
 """
@@ -21,6 +23,7 @@ ORDERS = ("local", "average", "dot", "connections", "global")
 STRUCTURES = ("fcc", "hcp")
 # Milliseconds of PLUMED for 32,000 atoms.
 PEERS = {"local": 11913, "average": 14729}
+PEER_ENTROPY = "> 200,000"
 REPEATS = 15
 
 
@@ -53,6 +56,13 @@ def main():
         for edge in EDGES:
             for structure in STRUCTURES:
                 times(backend, structure, run_program(similarity, backend, edge, structure, "mixed", threads, REPEATS))
+    entropy = os.path.join(build, "bench", "bench_pair_entropy")
+    print("\nPair entropy of a crystal of density 0.84, cutoff 2.5, sigma 0.05, 100 bins, precision mixed.\n")
+    head("atoms", "", "on", "ms", "ms with the virial", "ms of new pairs", "bytes an atom", "PLUMED, ms")
+    for backend in backends:
+        for edge in EDGES:
+            peer = PEER_ENTROPY if edge == EDGES[0] else ""
+            times(backend, "", run_program(entropy, backend, edge, "mixed", threads, REPEATS), peer)
 
 
 if __name__ == "__main__":
