@@ -2,7 +2,7 @@
 // virial.
 //
 // Vectors are fixed in space: S changes when all atoms are rotated, and W is not symmetric. Its
-// elements xy, xz, yz are those of the strains by which LAMMPS tilts a box (contribution.h).
+// elements xy, xz, yz are those of the strains that tilt a triclinic box (contribution.h).
 //
 // An environment e is a list of n_e vectors r_k from a center to its neighbors. An atom i has
 // k_e(i) = 1/n_e sum of exp(-|d_ij - r_k|^2/(4 sigma^2)) over its partners j and the vectors of e.
