@@ -73,7 +73,7 @@ check-sanitizers: setup
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
-	@cmake --build build --target bench_coordination bench_environment_similarity bench_map bench_multisite bench_orient_order
+	@cmake --build build --target bench_coordination bench_environment_similarity bench_map bench_multisite bench_orient_order bench_pair_entropy
 	@$(PYTHON) bench/run.py build
 	@echo; $(PYTHON) bench/orders.py build
 	@echo; $(PYTHON) bench/bias.py build

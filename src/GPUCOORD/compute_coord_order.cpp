@@ -31,7 +31,7 @@ ComputeCoordOrder::ComputeCoordOrder(LAMMPS *lmp, int narg, char **arg, const Re
     warned_alone(false)
 {
   order_backend = std::make_unique<OrderBackend>(lmp, args->device, "Compute " + args->style,
-                                                 args->device_position, args->why_host);
+                                                 args->device_position);
   words = {"order parameter", "the order parameter", "order parameters", "numbers"};
 }
 
@@ -95,7 +95,7 @@ gpucoord::OrderInput ComputeCoordOrder::input()
   gpucoord::OrderInput in;
   in.cells = cells_input();
   in.nall = atom->nlocal + atom->nghost;
-  if (box.nperiodic == 3) in.volume = domain->xprd * domain->yprd * domain->zprd;
+  in.volume = volume();
   in.exchange.forward = [this](double *numbers, int columns) {
     forward(numbers, columns);
   };
@@ -105,6 +105,13 @@ gpucoord::OrderInput ComputeCoordOrder::input()
     in.exchange.owner = owner_of_atom.data();
   }
   return in;
+}
+
+// Returns the volume of the box, or 0 if it is not periodic in all directions.
+double ComputeCoordOrder::volume() const
+{
+  const bool is_periodic = domain->xperiodic && domain->yperiodic && domain->zperiodic;
+  return is_periodic ? domain->xprd * domain->yprd * domain->zprd : 0.0;
 }
 
 // Finds the owned atom whose image each atom is.

@@ -60,6 +60,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   double finish_evaluation(const double *sums) override;
   void reserve_exchange();
   double share_in_s(double value) const;
+  double volume() const;
   const gpucoord::OrderParameter &order_parameter() const;    // of the last evaluation
 
   bool is_global;

@@ -48,10 +48,9 @@ std::unique_ptr<gpucoord::OrderParameter> ComputeCoordPairEntropy::make_host() c
   return gpucoord::make_host_pair_entropy(options, args->precision, comm->nthreads);
 }
 
-// Not called, because the arguments choose the host.
-std::unique_ptr<gpucoord::OrderParameter> ComputeCoordPairEntropy::make_cuda(int /*device*/) const
+std::unique_ptr<gpucoord::OrderParameter> ComputeCoordPairEntropy::make_cuda(int device) const
 {
-  throw gpucoord::DeviceError(args->why_host);
+  return gpucoord::make_cuda_pair_entropy(options, args->precision, device, comm->nthreads);
 }
 
 std::unique_ptr<gpucoord::OrderParameter> ComputeCoordPairEntropy::make_reference() const
@@ -95,12 +94,16 @@ void ComputeCoordPairEntropy::begin_numbers(const Share &share)
   ComputeCoordOrder::begin_numbers(share);
 }
 
+const double *ComputeCoordPairEntropy::distribution() const
+{
+  return static_cast<const gpucoord::PairEntropy &>(order_parameter()).distribution().data();
+}
+
 double ComputeCoordPairEntropy::finish_evaluation(const double *sums)
 {
   const bool has_vector = running.want & gpucoord::VIRIAL;
   const double value = ComputeCoordOrder::finish_evaluation(sums);
   if (!has_vector) return value;
-  const auto &g = static_cast<const gpucoord::PairEntropy &>(order_parameter()).distribution();
-  std::copy(g.begin(), g.end(), vector + 6);
+  std::copy_n(distribution(), options.bins, vector + 6);
   return value;
 }

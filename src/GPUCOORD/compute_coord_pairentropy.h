@@ -33,6 +33,13 @@ class ComputeCoordPairEntropy : public ComputeCoordOrder {
   ComputeCoordPairEntropy(class LAMMPS *, int, char **);
   void init() override;
 
+ protected:
+  void begin_numbers(const Share &) override;
+  // After an evaluation with its virial: g(r_k), [bins].
+  virtual const double *distribution() const;
+
+  const gpucoord::PairEntropyOptions options;
+
  private:
   std::unique_ptr<gpucoord::OrderParameter> make_host() const override;
   std::unique_ptr<gpucoord::OrderParameter> make_cuda(int device) const override;
@@ -40,11 +47,8 @@ class ComputeCoordPairEntropy : public ComputeCoordOrder {
   std::string order_in_words() const override { return gpucoord::description(options); }
   std::string range_of_partners() const override;
   std::string without_partners() const override;
-  void begin_numbers(const Share &) override;
   double finish_evaluation(const double *sums) override;
   void need_density() const;
-
-  const gpucoord::PairEntropyOptions options;
 };
 
 }    // namespace LAMMPS_NS

@@ -51,7 +51,6 @@ class CoordArguments : protected Pointers {
   Engine engine = Engine::AUTO;
   Words::Device device = Words::Device::AUTO;
   int device_position = 0;    // argument to point at in an error
-  std::string why_host;       // why the style runs on the host alone; empty: it does not
   gpucoord::Precision precision = gpucoord::Precision::MIXED;
   int check_every = 0;    // in evaluations; 0: never
   double check_tolerance = 0.0;

@@ -30,17 +30,10 @@ static constexpr int CURRENT_DEVICE = -1;
 /* ---------------------------------------------------------------------- */
 
 DeviceChoice::DeviceChoice(LAMMPS *lmp, Words::Device wanted, const std::string &style,
-                           int argument, const std::string &why_host_alone) :
+                           int argument) :
     Pointers(lmp)
 {
   if (wanted == Words::Device::HOST) return;
-  if (!why_host_alone.empty()) {
-    if (wanted == Words::Device::CUDA)
-      error->all(FLERR, argument, "{} device cuda: {} - use device host or device auto", style,
-                 why_host_alone);
-    why_host = why_host_alone;
-    return;
-  }
 
   const auto devices = gpucoord::find_cuda_devices();
   std::string why_none = devices.count > 0 ? "" : devices.why_none;

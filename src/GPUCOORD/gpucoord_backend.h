@@ -34,10 +34,8 @@ namespace LAMMPS_NS {
 class DeviceChoice : protected Pointers {
  public:
   // Collective. Raises an error if device cuda is requested and a rank has no GPU. The error begins
-  // with the name of the style and points at this argument of the command. why_host_alone: why the
-  // style has no GPU backend; empty: it has.
-  DeviceChoice(LAMMPS *, Words::Device, const std::string &style, int argument,
-               const std::string &why_host_alone = "");
+  // with the name of the style and points at this argument of the command.
+  DeviceChoice(LAMMPS *, Words::Device, const std::string &style, int argument);
   // Collective. Returns the device of a style that is read from a restart file. A file with device
   // cuda can be read on machines without a GPU: rank 0 then prints that the style runs on the host.
   static Words::Device restarted(LAMMPS *, Words::Device stored, const std::string &style);

@@ -23,7 +23,6 @@ static_assert(gpucoord::GAUSSIAN_REACH == 8.0, "PairEntropyArguments::range_word
 PairEntropyArguments::PairEntropyArguments(LAMMPS *lmp, int narg, char **arg) :
     CoordArguments(lmp, "coord/pairentropy", KEYWORDS)
 {
-  why_host = "coord/pairentropy has no GPU backend";
   read(narg, arg);
   for (const auto &[keyword, position] : {std::make_pair("cutoff", cutoff_position),
                                           {"sigma", sigma_position},

@@ -12,6 +12,7 @@
 
 #include "compute_coord_envsim.h"
 #include "compute_coord_orientorder.h"
+#include "compute_coord_pairentropy.h"
 #include "coord_arguments.h"
 #include "gpucoord_backend.h"
 
@@ -429,9 +430,11 @@ namespace LAMMPS_NS {
 template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordGPU>;
 template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordEnvsim>;
 template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
+template class ComputeCoordKokkos<LMPDeviceType, ComputeCoordPairEntropy>;
 #ifdef LMP_KOKKOS_GPU
 template class ComputeCoordKokkos<LMPHostType, ComputeCoordGPU>;
 template class ComputeCoordKokkos<LMPHostType, ComputeCoordEnvsim>;
 template class ComputeCoordKokkos<LMPHostType, ComputeCoordOrientOrder>;
+template class ComputeCoordKokkos<LMPHostType, ComputeCoordPairEntropy>;
 #endif
 }    // namespace LAMMPS_NS

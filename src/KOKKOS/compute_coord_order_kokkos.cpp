@@ -12,6 +12,7 @@
 
 #include "compute_coord_envsim.h"
 #include "compute_coord_orientorder.h"
+#include "compute_coord_pairentropy.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -46,7 +47,8 @@ template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request)
 {
   nexchanges = 0;
-  const auto atoms = this->rebuild();
+  auto atoms = this->rebuild();
+  atoms.volume = this->volume();
   on_device()->evaluate_first(atoms, request.positions, exchange(), function_on_device->s(),
                               device->stream());
   function_on_device->evaluate(device->stream());
@@ -207,8 +209,10 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::unpack_forward_comm_kokkos(
 namespace LAMMPS_NS {
 template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordEnvsim>;
 template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordOrientOrder>;
+template class ComputeCoordOrderKokkos<LMPDeviceType, ComputeCoordPairEntropy>;
 #ifdef LMP_KOKKOS_GPU
 template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordEnvsim>;
 template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordOrientOrder>;
+template class ComputeCoordOrderKokkos<LMPHostType, ComputeCoordPairEntropy>;
 #endif
 }    // namespace LAMMPS_NS

@@ -20,6 +20,7 @@
 #include "compute_coord_envsim_kokkos.h"
 #include "compute_coord_gpu_kokkos.h"
 #include "compute_coord_orientorder_kokkos.h"
+#include "compute_coord_pairentropy_kokkos.h"
 #include "compute_potential_grid_kokkos.h"
 #include "fix_coord_bias_kokkos.h"
 #include "fix_coord_plumed_kokkos.h"
@@ -75,6 +76,9 @@ void gpucoord_register_kokkos(LAMMPS *lmp, lammpsplugin_t plugin,
 
   plugin.info = "GPUCOORD environment similarity, KOKKOS, v0.1";
 #include "compute_coord_envsim_kokkos.h"
+
+  plugin.info = "GPUCOORD pair entropy, KOKKOS, v0.1";
+#include "compute_coord_pairentropy_kokkos.h"
 
   plugin.info = "GPUCOORD electrostatic potential on a grid, KOKKOS, v0.1";
 #include "compute_potential_grid_kokkos.h"

@@ -108,8 +108,7 @@ struct OnDevice {
     found.any_partners = entropy->any_partners();
     found.v = v.get();
     found.v.resize(s.nlocal);
-    found.g.resize(options.bins);
-    entropy->copy_distribution(found.g.data(), nullptr);
+    found.g.assign(entropy->distribution(), entropy->distribution() + options.bins);
     const int columns = peratom_columns(want);
     found.peratom.assign(static_cast<std::size_t>(s.nlocal) * columns, 0.0);
     if (columns == 0) return found;
@@ -239,8 +238,8 @@ System fcc(int edge, double density, double moved, double range, double &volume)
 
 TEST(ResidentPairEntropy, equals_the_host_for_any_number_of_atoms)
 {
-  std::vector<std::tuple<int, double>> cases = {{0, 4.0}, {1, 4.0}, {2, 4.0}, {1000, 0.05},
-                                                {20000, 4.0}};
+  std::vector<std::tuple<int, double>> cases = {
+      {0, 4.0}, {1, 4.0}, {2, 4.0}, {1000, 0.05}, {20000, 4.0}};
   for (int n = 31; n <= 100; n += 3) cases.emplace_back(n, n % 2 ? 40.0 : 2.0);
   for (const auto &[n, density] : cases)
     check_entropy(USUAL, System(n, n / 3, density, 7 * n + 1), density, false, "one group");
@@ -422,8 +421,8 @@ TEST(ResidentPairEntropy, equals_the_host_after_moves_and_changes_of_the_volume)
   s.move(0.09, 3);
   const Loaded loaded(s, false);
   for (const double volume : {1000.0, 2000.0, 500.0})
-    compare(device.evaluate(s, loaded.atoms, volume, want),
-            on_host(USUAL, s, volume, false, want), want, 1e-10, "moved");
+    compare(device.evaluate(s, loaded.atoms, volume, want), on_host(USUAL, s, volume, false, want),
+            want, 1e-10, "moved");
   s.move(1.0, 4);
   const Loaded far(s, false);
   device.entropy->read_positions(far.atoms, 0, nullptr);

@@ -14,6 +14,7 @@
 #include "gpucoord/map_far.h"
 #include "gpucoord/multisite.h"
 #include "gpucoord/orient_order.h"
+#include "gpucoord/pair_entropy.h"
 #include "gpucoord/potential_map.h"
 
 #include <mpi.h>
@@ -139,9 +140,10 @@ namespace {
     Evaluations evaluations;
   };
 
-  class FakeOrder : public OrderParameter {
+  // Interface: OrderParameter, or one that derives from it.
+  template <class Interface> class FakeOrder : public Interface {
    public:
-    explicit FakeOrder(std::unique_ptr<OrderParameter> host_in) : host(std::move(host_in)) {}
+    explicit FakeOrder(std::unique_ptr<Interface> host_in) : host(std::move(host_in)) {}
 
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
                          const OrderNumbers &numbers) override
@@ -153,9 +155,17 @@ namespace {
     int exchange_columns() const override { return host->exchange_columns(); }
     std::size_t bytes() const override { return host->bytes(); }
 
+   protected:
+    const std::unique_ptr<Interface> host;
+
    private:
-    std::unique_ptr<OrderParameter> host;
     Evaluations evaluations;
+  };
+
+  class FakePairEntropy : public FakeOrder<PairEntropy> {
+   public:
+    using FakeOrder::FakeOrder;
+    const std::vector<double> &distribution() const override { return host->distribution(); }
   };
 
   class FakeMap : public PotentialMap {
@@ -237,7 +247,8 @@ std::unique_ptr<OrderParameter> make_cuda_orient_order(const SwitchTable &table,
                                                        int nthreads)
 {
   start(device);
-  return std::make_unique<FakeOrder>(make_host_orient_order(table, options, precision, nthreads));
+  return std::make_unique<FakeOrder<OrderParameter>>(
+      make_host_orient_order(table, options, precision, nthreads));
 }
 
 std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const EnvironmentOptions &options,
@@ -245,8 +256,15 @@ std::unique_ptr<OrderParameter> make_cuda_environment_similarity(const Environme
                                                                  int nthreads)
 {
   start(device);
-  return std::make_unique<FakeOrder>(
+  return std::make_unique<FakeOrder<OrderParameter>>(
       make_host_environment_similarity(options, precision, nthreads));
+}
+
+std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &options,
+                                                    Precision precision, int device, int nthreads)
+{
+  start(device);
+  return std::make_unique<FakePairEntropy>(make_host_pair_entropy(options, precision, nthreads));
 }
 
 std::unique_ptr<PotentialMap> make_cuda_potential_map(const MapOptions &options,

@@ -26,7 +26,8 @@ class WithFakeGPUs(unittest.TestCase):
         self.plugin = os.path.join(os.environ["GPUCOORD_BUILD"], "unittest", "fake_gpu", "gpucoordplugin.so")
         self.assertTrue(os.path.exists(self.plugin), f"there is no {self.plugin}")
         styles = [(kind, name) for kind, style in (("compute", "coord/gpu"), ("compute", "coord/orientorder"), ("compute", "coord/envsim"),
-                                                   ("compute", "potential/grid"), ("pair", "coord"), ("pair", "multisite"), ("fix", "coord/bias"))
+                                                   ("compute", "coord/pairentropy"), ("compute", "potential/grid"), ("pair", "coord"),
+                                                   ("pair", "multisite"), ("fix", "coord/bias"))
                   for name in coordtest.names_of(style)]
         self.load = "".join(f"plugin unload {kind} {name}\n" for kind, name in styles) + f"plugin load {self.plugin}\n"
 
@@ -142,6 +143,11 @@ class FakeGPU(WithFakeGPUs):
         for words in "", " function max 0.1":
             for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
                 cases.append((script.format(words), ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
+        script = "compute c all coord/pairentropy cutoff 2.2 sigma 0.1 bins 40 precision double device cuda\n" \
+                 "thermo_style custom step c_c c_c[1]\nrun 4\n"
+        message = message.replace("envsim", "pairentropy")
+        for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
+            cases.append((script, ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
         self.check_stops(cases)
 
     def test_check_of_gradients(self):

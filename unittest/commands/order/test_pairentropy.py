@@ -195,14 +195,14 @@ class Output(unittest.TestCase):
     def script(self, *more):
         return ["region box block 0 8 0 8 0 8", "create_box 1 box", "create_atoms 1 single 1 1 1",
                 "create_atoms 1 single 4 4 4", "mass * 1.0", "pair_style zero 2.6 nocoeff", "pair_coeff * *",
-                f"compute c all coord/pairentropy {WORDS}", *more, "thermo 1", "thermo_style custom step c_c c_c[1] c_c[46]",
+                f"compute c all coord/pairentropy {WORDS} device host", *more, "thermo 1", "thermo_style custom step c_c c_c[1] c_c[46]",
                 "run 3", "run 1"]
 
     def test_setup_lines_and_warning(self):
         """One warning in a run if no atom has a partner; g is 0 then."""
         for ranks in 1, 2:
             run = coordtest.run_lammps(self.script(), ranks)
-            self.assertRegex(run.text, r"Compute coord/pairentropy c: host \(.*; coord/pairentropy has no GPU backend\), "
+            self.assertRegex(run.text, r"Compute coord/pairentropy c: host \(.*\), "
                              r"precision mixed, engine cells, owned and ghost atoms.*\n  cutoff \+ 8 sigma 2.6\n"
                              "  pair entropy cutoff 1.8 sigma 0.1 bins 40\n")
             self.assertEqual(run.text.count("WARNING: Compute coord/pairentropy c: no atom of group all has a partner within "

@@ -12,7 +12,6 @@ COMPUTE = "compute c a coord/pairentropy "
 KEYWORDS = "cutoff, sigma, bins, group2, precision, device, check"
 GOOD = "cutoff 2.2 sigma 0.1 bins 40"
 EXAMPLE = "for example: cutoff 2.5 sigma 0.05 bins 100"
-NO_BACKEND = "coord/pairentropy has no GPU backend - use device host or device auto"
 
 # Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
 ARGUMENTS = [
@@ -37,7 +36,7 @@ ARGUMENTS = [
     *((f"{GOOD} [{word}] sum", f"Unknown compute coord/pairentropy keyword: {word} - known are {KEYWORDS}")
       for word in ("function", "norm", "switch", "cubic", "engine", "image", "coeff")),
     (f"{GOOD} precision [half]", "Unknown compute coord/pairentropy precision option: half - known are mixed, double, single"),
-    (f"{GOOD} device [cuda]", f"{STYLE} device cuda: {NO_BACKEND}"),
+    (f"{GOOD} device [gpu]", "Unknown compute coord/pairentropy device option: gpu - known are auto, cuda, host"),
     (f"{GOOD} check 1 [0]", f"{STYLE} check tolerance is 0 but must be > 0"),
     *((f"{GOOD if word not in GOOD else ''} {words}".strip(),
        f"Illegal compute coord/pairentropy {word} command: missing argument(s)") for words, word in (

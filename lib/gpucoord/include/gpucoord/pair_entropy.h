@@ -83,9 +83,8 @@ GPUCOORD_API std::unique_ptr<PairEntropy> make_host_pair_entropy(const PairEntro
 
 // Makes the backend of the GPU 'device'; -1: the current one. nthreads OpenMP threads prepare
 // copies. Throws DeviceError and PairEntropyError.
-GPUCOORD_API std::unique_ptr<PairEntropy> make_cuda_pair_entropy(const PairEntropyOptions &,
-                                                                 Precision, int device,
-                                                                 int nthreads);
+GPUCOORD_API std::unique_ptr<PairEntropy>
+make_cuda_pair_entropy(const PairEntropyOptions &, Precision, int device, int nthreads);
 
 // Makes a backend of plain loops over all pairs in double, to check others against. O(N^2).
 GPUCOORD_API std::unique_ptr<PairEntropy> make_reference_pair_entropy(const PairEntropyOptions &);

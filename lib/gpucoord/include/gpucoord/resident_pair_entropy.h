@@ -18,8 +18,8 @@ namespace gpucoord {
 // positive.
 class GPUCOORD_API ResidentPairEntropy : public ResidentOrderParameter {
  public:
-  // After evaluate_first(): waits, and copies g(r_k) to the host, [bins], k = 1 to N.
-  virtual void copy_distribution(double *g, DeviceStream) = 0;
+  // After result(): g(r_k) of the evaluation, [bins], k = 1 to N, on the host.
+  virtual const double *distribution() const = 0;
 };
 
 // Makes a pair entropy on the current GPU. Throws DeviceError and PairEntropyError.

@@ -53,12 +53,12 @@ template <class Real> struct alignas(16) SlopeRow {
 };
 
 template <class Real> struct DistanceArguments : PointRows {
-  DistanceGrid cells;           // of the sums
-  Real reach_sq, cutoff_sq;     // distance^2
-  double scale;                 // of integers, in double
-  SumOfCells *sums;             // [NUMBERS][ncells]
-  double *value;                // [nlocal] number of partners within the cutoff
-  int *any_partners;            // set to 1 if a row has partners
+  DistanceGrid cells;          // of the sums
+  Real reach_sq, cutoff_sq;    // distance^2
+  double scale;                // of integers, in double
+  SumOfCells *sums;            // [NUMBERS][ncells]
+  double *value;               // [nlocal] number of partners within the cutoff
+  int *any_partners;           // set to 1 if a row has partners
 };
 
 // Numbers of an evaluation, in device memory.

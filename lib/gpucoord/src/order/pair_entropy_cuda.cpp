@@ -8,6 +8,7 @@
 
 #include "../gpu/device_guard.h"
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -29,7 +30,7 @@ namespace {
     void check_input(const OrderInput &in) const override { check_volume(in.volume); }
     void write_further(const AtomList &, const OrderNumbers &) override
     {
-      resident->copy_distribution(g.data(), stream);
+      std::copy_n(resident->distribution(), g.size(), g.begin());
     }
 
     const std::unique_ptr<ResidentPairEntropy> resident;
@@ -38,8 +39,7 @@ namespace {
 
   class GuardedPairEntropy : public PairEntropy {
    public:
-    template <class Make>
-    GuardedPairEntropy(int device, const Make &make) : backend(device, make)
+    template <class Make> GuardedPairEntropy(int device, const Make &make) : backend(device, make)
     {
     }
     OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,

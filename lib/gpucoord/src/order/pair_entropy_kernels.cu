@@ -22,7 +22,9 @@ namespace {
   // Blocks of sum_distance_forces per multiprocessor. In float, the sums in double and loads under
   // way need 64 registers, or 80 with the virial.
   template <class Real, unsigned WANT>
-  constexpr int FORCE_BLOCKS = std::is_same<Real, double>::value ? 2 : WANT & VIRIAL ? 3 : 4;
+  constexpr int FORCE_BLOCKS = std::is_same<Real, double>::value ? 2
+      : WANT &VIRIAL                                             ? 3
+                                                                 : 4;
   // Largest table of coefficients in shared memory: no GPU has less, with the sums of add_up().
   constexpr std::size_t MOST_SLOPE_BYTES = 44 << 10;
 
@@ -45,7 +47,8 @@ namespace {
     static constexpr unsigned PLACES = 1u << PLACE_BITS, FULL = 1024, LOW = (1u << LOW_BITS) - 1;
     static_assert(FULL + SUM_THREADS < 1u << COUNT_BITS);
     static_assert((FULL + SUM_THREADS) * (PLACES - 1) <= LOW);
-    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES < 0x1p32);
+    static_assert((MAX_DISTANCE_BINS + GAUSSIAN_REACH + 1) * FINE_CELLS_PER_SIGMA * PLACES <
+                  0x1p32);
 
    public:
     __device__ CellAdder(unsigned *words_in, const DistanceArguments<float> &arg) :
@@ -117,7 +120,8 @@ namespace {
     __device__ void flush() const
     {
       for (int k = threadIdx.x; k < NMOMENTS * ncells; k += SUM_THREADS)
-        add_number(sums + k, static_cast<SumOfCells>(words[NMOMENTS * ncells + k]) << 32 | words[k]);
+        add_number(sums + k,
+                   static_cast<SumOfCells>(words[NMOMENTS * ncells + k]) << 32 | words[k]);
     }
     static __device__ void get(const DistanceArguments<double> &arg, int cell, double *moments)
     {
@@ -445,7 +449,8 @@ namespace {
   void launch_forces(const SlopeArguments<Real> &arg, unsigned want, cudaStream_t stream)
   {
     const std::size_t bytes = sizeof(SlopeRow<Real>) * arg.cells.ncells;
-    const auto blocks = std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_PARTNER_BLOCKS));
+    const auto blocks =
+        std::min(blocks_of_rows(arg.rows, THREADS), unsigned(tuning::MAX_PARTNER_BLOCKS));
     const auto launch = [&](auto wanted) {
       const char *const what = "launching sum_distance_forces";
       if (bytes <= MOST_SLOPE_BYTES)

@@ -53,6 +53,7 @@ namespace {
       sums_of_cells.reserve(number_of_sums());
       gaussians.reserve(bins + 2);
       g.reserve(bins);
+      g_of_host.reserve(bins);
       slope.reserve(bins);
       slopes_of_cells.reserve(second.cells.ncells);
       numbers_of_all.reserve(1);
@@ -94,11 +95,12 @@ namespace {
       launch.sum_forces(second, this->want_of_forces(), stream);
     }
 
-    void copy_distribution(double *to, DeviceStream stream) override
+    void enqueue_result(DeviceStream stream) override
     {
-      this->copy(to, g.data(), bins, stream);
-      this->wait(stream);
+      this->copy(g_of_host.data(), g.data(), bins, stream);
+      Shared::enqueue_result(stream);
     }
+    const double *distribution() const override { return g_of_host.data(); }
 
     // With the shares of the atoms in the virial of the density. Atoms without rows have them, too.
     void add_peratom(double *peratom, const int *row_of_atom, int nthreads,
@@ -160,6 +162,7 @@ namespace {
     DeviceBuffer<SumOfCells> sums_of_cells;    // [NUMBERS][cells]
     DeviceBuffer<double> gaussians;            // [bins + 2] sums at nodes, and numbers of atoms
     DeviceBuffer<double> g, slope;             // [bins] g and dS/dsum
+    PinnedBuffer<double> g_of_host;            // [bins]
     DeviceBuffer<SlopeRow<Real>> slopes_of_cells;
     DeviceBuffer<EntropyNumbers> numbers_of_all;
   };
