@@ -88,6 +88,7 @@ struct OnDevice {
   const std::unique_ptr<ResidentPairEntropy> entropy;
   const PairEntropyOptions options;
   DeviceExchange exchange;
+  std::unique_ptr<OnGpu<double>> v;    // the same for all evaluations
 
   OnDevice(const PairEntropyOptions &options_in, Precision precision) :
       entropy(make_resident_pair_entropy(options_in, precision)), options(options_in)
@@ -96,9 +97,9 @@ struct OnDevice {
   Found evaluate(const System &s, DeviceAtoms atoms, double volume, unsigned want)
   {
     Found found;
-    const OnGpu<double> v(std::vector<double>(s.nlocal + 1, -1.0));
+    if (!v) v = std::make_unique<OnGpu<double>>(std::vector<double>(s.nlocal + 1, -1.0));
     atoms.volume = volume;
-    entropy->evaluate_first(atoms, 0, exchange, v.data(), nullptr);
+    entropy->evaluate_first(atoms, 0, exchange, v->data(), nullptr);
     if (want != VALUE) entropy->evaluate_second({want}, nullptr, 1.0, exchange, nullptr);
     const Totals totals = entropy->result(nullptr);
     EXPECT_FALSE(totals.moved);
@@ -106,7 +107,7 @@ struct OnDevice {
     found.value = totals.value;
     std::copy_n(totals.virial, 6, found.virial);
     found.any_partners = entropy->any_partners();
-    found.v = v.get();
+    found.v = v->get();
     found.v.resize(s.nlocal);
     found.g.assign(entropy->distribution(), entropy->distribution() + options.bins);
     const int columns = peratom_columns(want);

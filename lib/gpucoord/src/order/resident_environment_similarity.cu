@@ -22,7 +22,7 @@ namespace {
 
   using resident_order::THREADS;
 
-  // From k_e to dS/dk_e over n_e, which is not needed where k_e is 0: no Gaussian is above 0 there.
+  // From k_e to dS/dk_e over n_e.
   template <class Real> struct WeightScale {
     int n;
     const int *first;
@@ -33,7 +33,7 @@ namespace {
     {
       for (int k = 0; k < 4; ++k) {
         const int e = 4 * part + k;
-        if (e >= n || four.v[k] == 0) continue;
+        if (e >= n) continue;
         const double share = n == 1 ? 1.0 : share_of_environment(lambda, four.v[k], value[atom]);
         four.v[k] = static_cast<Real>(slope[atom] * share / (first[e + 1] - first[e]));
       }
