@@ -3,8 +3,9 @@
 on the GPU.
 
 The systems are melts of density 0.8442 (LAMMPS' bench/in.lj: T 1.44, cutoff 2.5, skin 0.3, neighbor
-lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu
-or coord/orientorder with norm mean; the bias is weak and close to the current S. Runs without and
+lists rebuilt every 20 steps, fix nve), and Na+ and Cl- in SPC/Fw water. The variable is coord/gpu,
+coord/orientorder or coord/envsim with norm mean, or coord/pairentropy, which needs ghost atoms to
+3.2; the bias is weak and close to the current S. Runs without and
 with each bias take turns in one process, in alternating order, so that both meet the same clocks
 and the same drift. The numbers are medians of LAMMPS' own times. The numbers of the other program
 are constants, measured in the melt of 256,000 atoms on one H200.
@@ -44,6 +45,7 @@ pair_style lj/cut 2.5
 pair_coeff 1 1 1.0 1.0
 neighbor 0.3 bin
 neigh_modify delay 0 every 20 check no
+comm_modify cutoff {ghosts}
 fix move all nve
 run {equilibration}
 """
@@ -143,6 +145,8 @@ Special Bonds
 RATIONAL = "coord/gpu switch rational 1.5 nn 6 mm 12 dmax 2.5 norm mean"
 FUNCTION = RATIONAL + " function more_than rational 13.6 nn 12 mm 24"    # counts half of the atoms
 Q6 = "coord/orientorder l 6 switch cubic d0 1.2 dmax 1.5 norm mean order "
+FCC = "coord/envsim structure fcc 1.68 sigma 0.16 norm mean"
+ENTROPY = "coord/pairentropy cutoff 2.5 sigma 0.05 bins 100"
 # Biases for v_n atoms with the variable at v_s.
 HARMONIC = "harmonic k $(0.1*v_n) s0 $(v_s+0.1)"
 LINEAR = "linear k $(0.01*v_n)"
@@ -181,9 +185,9 @@ def systems(scale):
     def size(number):
         return max(1, round(number * scale))
 
-    def melt(edge, number_of_steps, *cases):
+    def melt(edge, number_of_steps, *cases, ghosts=2.8):
         ball = " ".join(str(scale * number) for number in (7.1, 7.05, 7.02, 3.514))    # 718 atoms
-        setup = MELT.format(nx=size(edge), ny=size(edge), nz=size(edge), cube=10 * scale - 0.1, ball=ball,
+        setup = MELT.format(nx=size(edge), ny=size(edge), nz=size(edge), cube=10 * scale - 0.1, ball=ball, ghosts=ghosts,
                             equilibration=steps_of(EQUILIBRATION, scale))
         return System("LJ melt", setup, steps_of(number_of_steps, scale), cases)
 
@@ -199,7 +203,9 @@ def systems(scale):
              Case("harmonic, function more_than", limit=added, variable=FUNCTION),
              Case("harmonic, q6 local", limit=(None, 0.08), variable=Q6 + "local"),
              Case("harmonic, q6 average", variable=Q6 + "average"),
-             Case("harmonic, q6 dot", variable=Q6 + "dot")),
+             Case("harmonic, q6 dot", variable=Q6 + "dot"),
+             Case("harmonic, envsim fcc", limit=(None, 0.08), variable=FCC)),
+        melt(20, 2000, Case("harmonic, pair entropy", limit=(None, 0.08), variable=ENTROPY), ghosts=3.2),
         melt(40, 400,
              Case("harmonic", limit=times),
              Case("linear", (LINEAR,)),
@@ -212,7 +218,9 @@ def systems(scale):
              Case("harmonic, function more_than", limit=(None, 0.5), variable=FUNCTION),
              Case("harmonic, q6 local", limit=(2.0, None), variable=Q6 + "local"),
              Case("harmonic, q6 average", variable=Q6 + "average"),
-             Case("harmonic, q6 dot", variable=Q6 + "dot")),
+             Case("harmonic, q6 dot", variable=Q6 + "dot"),
+             Case("harmonic, envsim fcc", variable=FCC)),
+        melt(63, 200, Case("harmonic, pair entropy", variable=ENTROPY), ghosts=3.2),
         # For new neighbor lists of the water, LAMMPS copies arrays of 11 MB between host and GPU.
         # Its times scatter by more than the limit.
         System("SPC/Fw water", water, steps_of(200, scale), (

@@ -47,6 +47,29 @@ Environment fcc()
   return make_environments(CrystalStructure::FCC, 0.7 * std::sqrt(2.0))[0];
 }
 
+// Another length along each axis, and vectors that occur twice.
+Environment reflected()
+{
+  Environment e;
+  for (const double x : {-0.4, 0.4}) {
+    e.push_back({{x, 0.0, 0.0}});
+    e.push_back({{x, 0.0, 0.0}});
+    for (const double z : {-0.6, 0.6}) {
+      e.push_back({{x, 0.0, z}});
+      for (const double y : {-0.3, 0.3}) e.push_back({{x, y, z}});
+    }
+  }
+  return e;
+}
+
+// One of the vectors is missing.
+Environment partly_reflected()
+{
+  Environment e = reflected();
+  e.pop_back();
+  return e;
+}
+
 TestedOrder tested(const std::string &name, const std::vector<Environment> &environments,
                    double lambda = 20.0)
 {
@@ -77,10 +100,15 @@ TestedOrder tested(const std::string &name, const std::vector<Environment> &envi
 std::vector<TestedOrder> all_orders()
 {
   std::vector<TestedOrder> all = {
-      tested("fcc", {fcc()}), tested("one vector", {random_environment(1, 1)}),
+      tested("fcc", {fcc()}),
+      tested("one vector", {random_environment(1, 1)}),
       tested("seven vectors", {random_environment(7, 2)}),
       tested("hcp", make_environments(CrystalStructure::HCP, 0.6, 0.95)),
-      tested("three", {fcc(), random_environment(5, 3), fcc()})};
+      tested("three", {fcc(), random_environment(5, 3), fcc()}),
+      tested("sc", make_environments(CrystalStructure::SC, 0.7)),
+      tested("bcc", make_environments(CrystalStructure::BCC, 0.75)),
+      tested("reflections", {reflected()}),
+      tested("reflections of a part", {partly_reflected()})};
   std::vector<Environment> four = make_environments(CrystalStructure::DIAMOND, 1.5);
   four.push_back(random_environment(30, 4));
   four.push_back(fcc());

@@ -3,7 +3,7 @@
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
 // In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
-// gradient: these limit the kernels.
+// gradient: these limit the kernels, except for environments with REFLECTIONS.
 
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
@@ -77,6 +77,38 @@ namespace {
     return value;
   }
 
+  // X_0 and X_1 of a ReflectedEnvironment, or their sums of Gaussians times the distance from the
+  // center of each.
+  template <class Real> struct Axis {
+    Real at_0, at_h;
+  };
+
+  template <class Real> __device__ Axis<Real> gaussians_of_axis(Real x, Real h)
+  {
+    const Real after = x - h, before = x + h;
+    return {exp2_of(-(x * x)), exp2_of(-(after * after)) + exp2_of(-(before * before))};
+  }
+  template <class Real>
+  __device__ void set_axis(Real x, Real h, Axis<Real> &gaussians, Axis<Real> &slopes)
+  {
+    const Real after = x - h, before = x + h;
+    const Real here = exp2_of(-(x * x)), there = exp2_of(-(after * after)),
+               opposite = exp2_of(-(before * before));
+    gaussians = {here, there + opposite};
+    slopes = {here * x, there * after + opposite * before};
+  }
+
+  template <class Real>
+  __device__ Real product_of(const Real (&c)[8], const Axis<Real> &x, const Axis<Real> &y,
+                             const Axis<Real> &z)
+  {
+    const auto over_z = [&](int k) {
+      return c[k] * z.at_0 + c[k + 1] * z.at_h;
+    };
+    return x.at_0 * (y.at_0 * over_z(0) + y.at_h * over_z(2)) +
+        x.at_h * (y.at_0 * over_z(4) + y.at_h * over_z(6));
+  }
+
   template <class Real, bool TYPED>
   __global__ void __launch_bounds__(GATHER_THREADS)
       sum_gaussians(const __grid_constant__ EnvironmentArguments<Real> arg)
@@ -95,7 +127,16 @@ namespace {
           for (int e = 0; e < arg.n; ++e) {
             const int begin = arg.first[e], end = arg.first[e + 1];
             Real sum = 0;
-            if (any)
+            if (any && !TYPED && arg.symmetry[e] == EnvironmentSymmetry::REFLECTIONS) {
+              const ReflectedEnvironment<Real> r = arg.reflected[e];
+              for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
+#pragma unroll
+                for (int u = 0; u < FOUR; ++u)
+                  sum += product_of(r.c, gaussians_of_axis(near.x[u], r.h[0]),
+                                    gaussians_of_axis(near.y[u], r.h[1]),
+                                    gaussians_of_axis(near.z[u], r.h[2]));
+              });
+            } else if (any)
               for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
                 for (int k = begin; k < end; ++k) {
                   const Four<Real> r = vectors[k];
@@ -150,6 +191,23 @@ namespace {
     }
   }
 
+  // The same for all vectors of an environment with REFLECTIONS.
+  template <class Real>
+  __device__ void add_slopes(const ReflectedEnvironment<Real> &r, const Near<Real> &near,
+                             const Real (&weight)[FOUR], Slopes<Real> &to)
+  {
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u) {
+      Axis<Real> x, y, z, slope_x, slope_y, slope_z;
+      set_axis(near.x[u], r.h[0], x, slope_x);
+      set_axis(near.y[u], r.h[1], y, slope_y);
+      set_axis(near.z[u], r.h[2], z, slope_z);
+      to.x[u] += weight[u] * product_of(r.c, slope_x, y, z);
+      to.y[u] += weight[u] * product_of(r.c, x, slope_y, z);
+      to.z[u] += weight[u] * product_of(r.c, x, y, slope_z);
+    }
+  }
+
   // The same vectors as the partner has them to the atom, whose class they need.
   template <class Real> __device__ Near<Real> inverted(const Near<Real> &near, int own_class)
   {
@@ -184,10 +242,13 @@ namespace {
       if (is_of_b)
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) of_partner[u] = weight_of(point[u], e);
-      if (!TYPED && all.is_symmetric[e]) {
+      if (!TYPED && all.symmetry[e] != EnvironmentSymmetry::NONE) {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
-        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+        if (all.symmetry[e] == EnvironmentSymmetry::REFLECTIONS)
+          add_slopes(all.reflected[e], near, weight, slopes);
+        else
+          add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
         continue;
       }
       if (is_of_a) {

@@ -94,6 +94,35 @@ namespace {
     std::vector<int> of_type;
   };
 
+  // Whether the environment, which has no types, has REFLECTIONS; sets 'to' then, in units of
+  // 1/scale.
+  template <class Real>
+  bool has_reflections(const Environment &environment, double scale, ReflectedEnvironment<Real> &to)
+  {
+    double h[3] = {};
+    int count[8][8] = {};    // by axes with a component that is not 0, and by signs
+    for (const EnvironmentVector &v : environment) {
+      int nonzero = 0, negative = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const int bit = 4 >> axis;
+        if (v.r[axis] == 0.0) continue;
+        if (h[axis] != 0.0 && std::fabs(v.r[axis]) != h[axis]) return false;
+        h[axis] = std::fabs(v.r[axis]);
+        nonzero |= bit;
+        if (v.r[axis] < 0.0) negative |= bit;
+      }
+      ++count[nonzero][negative];
+    }
+    for (int nonzero = 0; nonzero < 8; ++nonzero) {
+      for (int negative = 0; negative < 8; ++negative)
+        if ((negative & nonzero) == negative && count[nonzero][negative] != count[nonzero][0])
+          return false;
+      to.c[nonzero] = static_cast<Real>(count[nonzero][0]);
+    }
+    for (int axis = 0; axis < 3; ++axis) to.h[axis] = static_cast<Real>(scale * h[axis]);
+    return true;
+  }
+
   template <class Real>
   class CudaResidentEnvironmentSimilarity : public CudaResidentOrder<Real, ResidentOrderParameter> {
    public:
@@ -175,7 +204,9 @@ namespace {
                static_cast<int>(options.environments.size())),
         scale(0.5 * std::sqrt(std::log2(std::exp(1.0))) / options.sigma)
     {
-      std::vector<int> ends = {0}, is_symmetric;
+      std::vector<int> ends = {0};
+      std::vector<EnvironmentSymmetry> symmetries;
+      std::vector<ReflectedEnvironment<Real>> all_reflected;
       std::vector<Four<Real>> all;
       const auto scaled = [&](double length) {
         return static_cast<Real>(scale * length);
@@ -186,11 +217,17 @@ namespace {
           all.push_back({{scaled(v.r[0]), scaled(v.r[1]), scaled(v.r[2]), static_cast<Real>(c)}});
         }
         ends.push_back(static_cast<int>(all.size()));
-        is_symmetric.push_back(types.n == 0 && equals_its_inverse(environment));
+        all_reflected.emplace_back();
+        symmetries.push_back(types.n > 0 ? EnvironmentSymmetry::NONE
+                                 : has_reflections(environment, scale, all_reflected.back())
+                                 ? EnvironmentSymmetry::REFLECTIONS
+                                 : equals_its_inverse(environment) ? EnvironmentSymmetry::INVERSION
+                                                                   : EnvironmentSymmetry::NONE);
       }
       send_table(all, vectors);
       send_table(ends, first);
-      send_table(is_symmetric, symmetric);
+      send_table(symmetries, symmetry);
+      send_table(all_reflected, reflected);
       if (types.n > 0) send_table(types.of_type, type_table);
       ntypes = static_cast<int>(types.of_type.size()) - 1;
       const double range = reach(options);
@@ -199,7 +236,8 @@ namespace {
       arg.stride = stride;
       arg.vectors = vectors.data();
       arg.first = first.data();
-      arg.is_symmetric = symmetric.data();
+      arg.symmetry = symmetry.data();
+      arg.reflected = reflected.data();
       arg.has_types = types.n > 0;
       arg.lambda = options.lambda;
       arg.any_partners = any.data();
@@ -219,7 +257,9 @@ namespace {
     const double scale;    // of lengths (environment_arguments_cuda.h), 1/distance
     EnvironmentArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> vectors;
-    DeviceBuffer<int> first, symmetric;
+    DeviceBuffer<int> first;
+    DeviceBuffer<EnvironmentSymmetry> symmetry;
+    DeviceBuffer<ReflectedEnvironment<Real>> reflected;
     // NamedTypes::of_type and its largest type; those of the atoms
     DeviceBuffer<int> type_table, named_types;
     int ntypes = 0;
