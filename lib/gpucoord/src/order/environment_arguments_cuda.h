@@ -41,6 +41,7 @@ template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
   const EnvironmentSymmetry *symmetry;            // [n]
   const ReflectedEnvironment<Real> *reflected;    // [n] set with REFLECTIONS
   bool has_types;                                 // a vector has a class
+  bool all_reflected;                             // all environments have REFLECTIONS
   double lambda;
   Real *numbers;        // [atoms][stride] k_e
   double *value;        // [nlocal] v

@@ -9,6 +9,8 @@
 #include "environment_similarity_options.h"
 #include "order_rows.cuh"
 
+#include <type_traits>
+
 namespace gpucoord {
 
 namespace {
@@ -109,7 +111,11 @@ namespace {
         x.at_h * (y.at_0 * over_z(4) + y.at_h * over_z(6));
   }
 
-  template <class Real, bool TYPED>
+  // Which environments a kernel is for: those with types, all without, or only those with
+  // REFLECTIONS.
+  enum class Kind { TYPED, UNTYPED, REFLECTED };
+
+  template <class Real, Kind KIND>
   __global__ void __launch_bounds__(GATHER_THREADS)
       sum_gaussians(const __grid_constant__ EnvironmentArguments<Real> arg)
   {
@@ -127,7 +133,7 @@ namespace {
           for (int e = 0; e < arg.n; ++e) {
             const int begin = arg.first[e], end = arg.first[e + 1];
             Real sum = 0;
-            if (any && !TYPED && arg.symmetry[e] == EnvironmentSymmetry::REFLECTIONS) {
+            if (any && KIND == Kind::REFLECTED) {
               const ReflectedEnvironment<Real> r = arg.reflected[e];
               for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
 #pragma unroll
@@ -143,8 +149,8 @@ namespace {
                   Real value[FOUR];
 #pragma unroll
                   for (int u = 0; u < FOUR; ++u)
-                    value[u] = gaussian<TYPED>(r, near.x[u] - r.v[0], near.y[u] - r.v[1],
-                                               near.z[u] - r.v[2], near.c[u]);
+                    value[u] = gaussian<KIND == Kind::TYPED>(
+                        r, near.x[u] - r.v[0], near.y[u] - r.v[1], near.z[u] - r.v[2], near.c[u]);
                   sum += (value[0] + value[1]) + (value[2] + value[3]);
                 }
               });
@@ -224,11 +230,12 @@ namespace {
 
   // For each partner: the sum over e of own_e phi_e(d) + partner_e phi_e(-d), differentiated by d,
   // without the factor -2 ln 2. phi_e is the sum of Gaussians of e.
-  template <bool TYPED, class Real>
+  template <Kind KIND, class Real>
   __device__ Slopes<Real> slopes_of(const EnvironmentForceArguments<Real> &arg, const RowPlace &at,
                                     const Near<Real> &near, const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
+    constexpr bool TYPED = KIND == Kind::TYPED;
     const EnvironmentArguments<Real> &all = arg.environments;
     const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
     const auto weight_of = [&](int p, int e) {
@@ -245,7 +252,7 @@ namespace {
       if (!TYPED && all.symmetry[e] != EnvironmentSymmetry::NONE) {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
-        if (all.symmetry[e] == EnvironmentSymmetry::REFLECTIONS)
+        if constexpr (KIND == Kind::REFLECTED)
           add_slopes(all.reflected[e], near, weight, slopes);
         else
           add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
@@ -267,7 +274,7 @@ namespace {
     return slopes;
   }
 
-  template <class Real, bool TYPED, unsigned WANT>
+  template <class Real, Kind KIND, unsigned WANT>
   __global__ void __launch_bounds__(GATHER_THREADS)
       sum_forces(const __grid_constant__ EnvironmentForceArguments<Real> arg)
   {
@@ -281,7 +288,7 @@ namespace {
         [&](const RowPlace &at) {
           for (Real &sum : g) sum = 0;
           for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
-            const Slopes<Real> h = slopes_of<TYPED>(arg, at, near, point);
+            const Slopes<Real> h = slopes_of<KIND>(arg, at, near, point);
 #pragma unroll
             for (int u = 0; u < FOUR; ++u) {
               g[1] += h.x[u];
@@ -310,28 +317,34 @@ namespace {
     add_up<WANT, PARTNER_WARPS>(arg.out, mine);
   }
 
-  template <class Real> void launch(const EnvironmentArguments<Real> &arg, cudaStream_t stream)
+  // Calls f(kind) with the kind of kernel for the environments.
+  template <class Real, class F> void with_kind(const EnvironmentArguments<Real> &arg, const F &f)
   {
-    launch_over_rows("launching sum_gaussians",
-                     arg.has_types ? sum_gaussians<Real, true> : sum_gaussians<Real, false>, arg,
-                     arg.rows, stream);
+    if (arg.has_types)
+      f(std::integral_constant<Kind, Kind::TYPED>());
+    else if (arg.all_reflected)
+      f(std::integral_constant<Kind, Kind::REFLECTED>());
+    else
+      f(std::integral_constant<Kind, Kind::UNTYPED>());
   }
 
-  template <class Real, bool TYPED>
-  void launch(const EnvironmentForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
+  template <class Real> void launch(const EnvironmentArguments<Real> &arg, cudaStream_t stream)
   {
-    launch_over_rows("launching sum_forces",
-                     want & VIRIAL ? sum_forces<Real, TYPED, DERIVATIVES | VIRIAL>
-                                   : sum_forces<Real, TYPED, DERIVATIVES>,
-                     arg, arg.environments.rows, stream);
+    with_kind(arg, [&](auto kind) {
+      launch_over_rows("launching sum_gaussians", sum_gaussians<Real, kind()>, arg, arg.rows,
+                       stream);
+    });
   }
+
   template <class Real>
   void launch(const EnvironmentForceArguments<Real> &arg, unsigned want, cudaStream_t stream)
   {
-    if (arg.environments.has_types)
-      launch<Real, true>(arg, want, stream);
-    else
-      launch<Real, false>(arg, want, stream);
+    with_kind(arg.environments, [&](auto kind) {
+      launch_over_rows("launching sum_forces",
+                       want & VIRIAL ? sum_forces<Real, kind(), DERIVATIVES | VIRIAL>
+                                     : sum_forces<Real, kind(), DERIVATIVES>,
+                       arg, arg.environments.rows, stream);
+    });
   }
 
 }    // namespace

@@ -238,6 +238,9 @@ namespace {
       arg.first = first.data();
       arg.symmetry = symmetry.data();
       arg.reflected = reflected.data();
+      arg.all_reflected = std::all_of(symmetries.begin(), symmetries.end(), [](auto symmetry) {
+        return symmetry == EnvironmentSymmetry::REFLECTIONS;
+      });
       arg.has_types = types.n > 0;
       arg.lambda = options.lambda;
       arg.any_partners = any.data();
