@@ -298,7 +298,7 @@ def measure(lmp, folder, kokkos, system, ranks=1):
         without, biased = took[number, 0][1:], took[number, 1][1:]
         found.append(Found(*atoms[number], statistics.median(without), statistics.median(biased),
                            *median_difference(without, biased), copied[number], biased))
-    return found, re.search(r"^Compute coord/gpu cv: .*", output, re.M).group()
+    return found, re.search(r"^Compute coord/\S+ cv: .*", output, re.M).group()
 
 
 def print_rows(system, found):
