@@ -41,6 +41,7 @@ class ComputeCoordEnvsim : public ComputeCoordOrder {
   std::unique_ptr<gpucoord::OrderParameter> make_reference() const override;
   std::string order_in_words() const override { return gpucoord::description(options); }
   std::string without_partners() const override;
+  std::string with_empty_group2() const override { return without_partners(); }
 };
 
 }    // namespace LAMMPS_NS

@@ -115,6 +115,8 @@ class ComputeCoordGPU : public Compute, public CollectiveVariable {
   // KOKKOS: whether gradients stay elsewhere than in array_atom.
   virtual bool keeps_gradients(const Share &) const { return false; }
   virtual std::string data_path(Path) const;
+  // For a warning: the result if group2 is empty.
+  virtual std::string with_empty_group2() const;
 
   double evaluate(unsigned want, bool is_for_forces = false);
   void start_evaluation(unsigned want, bool is_for_forces);

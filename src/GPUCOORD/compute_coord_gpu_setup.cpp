@@ -90,6 +90,10 @@ void ComputeCoordGPU::warn_if_empty(bigint natoms_a, bigint natoms_b)
   if (comm->me == 0)
     error->warning(FLERR, "{}: group {} is empty, {}", name,
                    natoms_a > 0 ? args->group2 : std::string(group->names[igroup]),
-                   natoms_a > 0 && function ? fmt::format("all {} are 0", words.numbers)
-                                            : "S is 0");
+                   natoms_a > 0 ? with_empty_group2() : "S is 0");
+}
+
+std::string ComputeCoordGPU::with_empty_group2() const
+{
+  return function ? fmt::format("all {} are 0", words.numbers) : "S is 0";
 }

@@ -49,7 +49,7 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   virtual std::unique_ptr<gpucoord::OrderParameter> make_reference() const = 0;
   // The order parameter in one line, without its function.
   virtual std::string order_in_words() const = 0;
-  // For a warning if no atom has a partner: the range of partners, and what follows.
+  // For a warning if no atom has a partner: the range of partners, and the result.
   virtual std::string range_of_partners() const;
   virtual std::string without_partners() const { return "all order parameters are 0"; }
   // Prepares the numbers of atoms of an evaluation. A style sets pointers in 'wanted_numbers' to

@@ -47,6 +47,7 @@ class ComputeCoordPairEntropy : public ComputeCoordOrder {
   std::string order_in_words() const override { return gpucoord::description(options); }
   std::string range_of_partners() const override;
   std::string without_partners() const override;
+  std::string with_empty_group2() const override { return "S is 0"; }
   double finish_evaluation(const double *sums) override;
   void need_density() const;
 };

@@ -18,9 +18,10 @@
 #include "error.h"
 #include "force.h"
 #include "input.h"
+#include "label_map.h"
 #include "update.h"
 
-#include <memory>
+#include <cstdlib>
 #include <stdexcept>
 
 using namespace LAMMPS_NS;
@@ -145,15 +146,20 @@ void EnvsimArguments::read_file(int iarg, const std::string &name)
     error->all(FLERR, iarg, "Compute coord/envsim file {} cannot be used: {}", name, failure);
 }
 
-// Returns the number of an atom type that a file names by its number or label.
+// Returns the atom type that a file names by its number or label.
 int EnvsimArguments::read_type(const std::string &word, std::string &why) const
 {
-  const std::unique_ptr<char[]> label(utils::expand_type(FLERR, word, Atom::ATOM, lmp));
-  const std::string number = label ? label.get() : word;
-  const int type = utils::is_integer(number) ? std::atoi(number.c_str()) : 0;
   if (atom->ntypes == 0)
     why = "atom types need a simulation box - define the compute after the box";
-  else if (type < 1 || type > atom->ntypes)
+  else if (utils::is_integer(word)) {
+    const long type = std::strtol(word.c_str(), nullptr, 10);    // saturates
+    if (type >= 1 && type <= atom->ntypes) return static_cast<int>(type);
     why = fmt::format("atom type {} is not one of the types 1 to {}", word, atom->ntypes);
-  return type;
+  } else {
+    const int type = atom->labelmapflag ? atom->lmap->find_type(word, Atom::ATOM) : -1;
+    if (type > 0) return type;
+    why = fmt::format("atom type {} is not a label - use labelmap, or a number from 1 to {}", word,
+                      atom->ntypes);
+  }
+  return 0;
 }

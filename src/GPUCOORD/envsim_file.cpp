@@ -41,7 +41,7 @@ double number(int line, const std::string &word)
 
 void append(int line, const EnvironmentVector &v, Environment &environment)
 {
-  if (v.r[0] == 0.0 && v.r[1] == 0.0 && v.r[2] == 0.0)
+  if (v.r[0] * v.r[0] + v.r[1] * v.r[1] + v.r[2] * v.r[2] == 0.0)
     fail(line, "the vector has length 0 - leave out the atom in the center");
   environment.push_back(v);
 }
@@ -65,10 +65,18 @@ void close_environment(Environment &environment, std::vector<Environment> &all)
   environment.clear();
 }
 
-std::vector<Environment> checked(std::vector<Environment> all)
+// Raises an error if there is no environment. what: the parts of a file that would be one.
+std::vector<Environment> checked(std::vector<Environment> all, const char *what)
 {
-  if (all.empty()) throw std::runtime_error("it has no vectors");
+  if (all.empty()) throw std::runtime_error(fmt::format("it has no {}", what));
   return all;
+}
+
+// Whether a line begins as the records of atoms of a PDB file, in any case.
+bool begins_as_atom(const std::string &line)
+{
+  const std::string word = utils::uppercase(utils::trim(line).substr(0, 6));
+  return utils::strmatch(word, "^ATOM") || word == "HETATM";
 }
 
 }    // namespace
@@ -84,7 +92,7 @@ std::string EnvsimFile::read(const std::string &name)
 
 bool EnvsimFile::is_pdb(const std::string &name)
 {
-  return utils::strmatch(name, "\\.pdb$");
+  return utils::strmatch(utils::lowercase(name), "\\.pdb$");
 }
 
 std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
@@ -99,6 +107,8 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
       if (!is_comment) close_environment(environment, all);
       return;
     }
+    if (begins_as_atom(line))
+      fail(n, "it is a record of a PDB file - the name of a PDB file must end with .pdb");
     if (words.size() != 3 && words.size() != 4)
       fail(n, fmt::format("'{}' must be x y z, or x y z and an atom type", utils::trim(line)));
     EnvironmentVector v = {{number(n, words[0]), number(n, words[1]), number(n, words[2])}};
@@ -110,7 +120,7 @@ std::vector<Environment> EnvsimFile::parse_vectors(const std::string &text,
     append(n, v, environment);
   });
   close_environment(environment, all);
-  return checked(std::move(all));
+  return checked(std::move(all), "vectors");
 }
 
 std::vector<Environment> EnvsimFile::parse_pdb(const std::string &text, double angstrom)
@@ -120,13 +130,16 @@ std::vector<Environment> EnvsimFile::parse_pdb(const std::string &text, double a
   for_each_line(text, [&](int n, const std::string &line) {
     const std::string record = utils::trim(line.substr(0, 6));
     if (record == "END" || record == "ENDMDL") close_environment(environment, all);
-    if (record != "ATOM" && record != "HETATM") return;
-    if (line.size() < 54) fail(n, "the record has no x, y and z in columns 31 to 54");
+    if (!begins_as_atom(line)) return;
+    if ((record != "ATOM" && record != "HETATM") || line.size() < 54)
+      fail(n,
+           fmt::format("'{}' must be an ATOM or HETATM record with x, y and z in columns 31 to 54",
+                       utils::trim(line)));
     EnvironmentVector v;
     for (int c = 0; c < 3; ++c)
       v.r[c] = angstrom * number(n, utils::trim(line.substr(30 + 8 * c, 8)));
     append(n, v, environment);
   });
   close_environment(environment, all);
-  return checked(std::move(all));
+  return checked(std::move(all), "ATOM or HETATM records");
 }

@@ -640,7 +640,7 @@ TEST(EnvironmentSimilarity, bad_options_are_errors)
   expect_error(o, "sigma", "sigma is 0 but must be > 0 and finite");
   o = good;
   o.lambda = -1.0;
-  expect_error(o, "lambda", "lambda is -1 but must be > 0 and finite");
+  expect_error(o, "lambda", "lambda is -1 but must be 0.001 to 1000000");
   o = good;
   o.cutoff = inf;
   expect_error(o, "cutoff", "cutoff is inf but must be > 0 and finite");

@@ -340,6 +340,10 @@ class Alone(unittest.TestCase):
         run = coordtest.run_lammps(script)
         self.assertEqual(run.text.count("Compute coord/envsim c: group none is empty, S is 0"), 2)
         self.assertNotIn("has a partner", run.text)
+        script = self.script("structure diamond 2.0 sigma 0.1 group2 none")
+        script.insert(8, "group none empty")
+        self.assertIn("Compute coord/envsim c: group none is empty, all similarities are ln(2)/lambda = 0.00693147",
+                      coordtest.run_lammps(script).text)
 
 
 class Output(unittest.TestCase):

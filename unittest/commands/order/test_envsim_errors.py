@@ -31,7 +31,8 @@ ARGUMENTS = [
     ("structure sc 2.5 sigma [-0.1]", "Compute coord/envsim: sigma is -0.1 but must be > 0 and finite"),
     ("structure sc 2.5 sigma [a]", "Compute coord/envsim sigma must be a number, not 'a'"),
     (f"{GOOD} [sigma] 0.1", "Compute coord/envsim takes one sigma, but a second one is given"),
-    (f"{GOOD} lambda [0]", "Compute coord/envsim: lambda is 0 but must be > 0 and finite"),
+    (f"{GOOD} lambda [0]", "Compute coord/envsim: lambda is 0 but must be 0.001 to 1000000"),
+    (f"{GOOD} lambda [1e17]", "Compute coord/envsim: lambda is 1e+17 but must be 0.001 to 1000000"),
     (f"lambda 1 {GOOD} [lambda] 2", "Compute coord/envsim takes one lambda, but a second one is given"),
     (f"{GOOD} cutoff [-1]", "Compute coord/envsim: cutoff is -1 but must be > 0 and finite"),
     (f"cutoff 8 {GOOD} [cutoff] 8", "Compute coord/envsim takes one cutoff, but a second one is given"),
@@ -54,11 +55,12 @@ ARGUMENTS = [
 ]
 
 PDB = "ATOM      1  C   XXX A   1    "
+MUST_BE_RECORD = "must be an ATOM or HETATM record with x, y and z in columns 31 to 54"
 # Name and text of each bad file, and why it cannot be used.
 FILES = {
     "empty": ("empty", "", "it has no vectors"),
     "comments": ("comments", "# x y z\n\n", "it has no vectors"),
-    "empty pdb": ("none.pdb", "REMARK\nEND\n", "it has no vectors"),
+    "empty pdb": ("none.pdb", "REMARK\nEND\n", "it has no ATOM or HETATM records"),
     "missing": ("missing", None, "it cannot be opened: No such file or directory"),
     "two words": ("two", "1 0 0\n0 1 # 0\n", "line 2: '0 1 # 0' must be x y z, or x y z and an atom type"),
     "five words": ("five", "1 0 0 1 1\n", "line 1: '1 0 0 1 1' must be x y z, or x y z and an atom type"),
@@ -67,8 +69,15 @@ FILES = {
     "length 0": ("zero", "1 0 0\n\n0 0.0 0\n", "line 3: the vector has length 0 - leave out the atom in the center"),
     "type 0": ("type0", "1 0 0 0\n", "line 1: atom type 0 is not one of the types 1 to 1"),
     "type 2": ("type2", "1 0 0 2\n", "line 1: atom type 2 is not one of the types 1 to 1"),
-    "type label": ("label", "1 0 0 Na\n", "line 1: atom type Na is not one of the types 1 to 1"),
-    "short record": ("short.pdb", PDB + "   1.000\n", "line 1: the record has no x, y and z in columns 31 to 54"),
+    "type beyond int": ("type2e32", "1 0 0 4294967297\n", "line 1: atom type 4294967297 is not one of the types 1 to 1"),
+    "type label": ("label", "1 0 0 Na\n", "line 1: atom type Na is not a label - use labelmap, or a number from 1 to 1"),
+    "short record": ("short.pdb", PDB + "   1.000\n", f"line 1: '{PDB}   1.000' {MUST_BE_RECORD}"),
+    "free format": ("free.pdb", PDB + "   1.000   0.000   0.000\nATOM 2 AL ALU 2 -1.0 0.0 0.0\n",
+                    f"line 2: 'ATOM 2 AL ALU 2 -1.0 0.0 0.0' {MUST_BE_RECORD}"),
+    "lower case": ("lower.pdb", "atom  " + PDB[6:] + "   1.000   0.000   0.000\n",
+                   f"line 1: 'atom  {PDB[6:]}   1.000   0.000   0.000' {MUST_BE_RECORD}"),
+    "pdb by another name": ("pdb.txt", PDB + "   1.000   0.000   0.000\n",
+                            "line 1: it is a record of a PDB file - the name of a PDB file must end with .pdb"),
     "bad record": ("bad.pdb", PDB + "   1.000   x.000   0.000\n", "line 1: 'x.000' is not a finite number"),
     "center": ("center.pdb", "REMARK\n" + PDB + "   0.000   0.000   0.000\n",
                "line 2: the vector has length 0 - leave out the atom in the center"),

@@ -218,7 +218,8 @@ class Output(unittest.TestCase):
         text = coordtest.run_lammps(self.script("group none empty", f"compute d none coord/pairentropy {WORDS}",
                                                 f"compute e all coord/pairentropy {WORDS} group2 none",
                                                 "fix p all print 1 'S $(c_d) $(c_e)'")).text
-        self.assertIn("Compute coord/pairentropy d: group none is empty, S is 0", text)
+        for name in "d", "e":
+            self.assertIn(f"Compute coord/pairentropy {name}: group none is empty, S is 0\n", text)
         self.assertIn("S 0 0\n", text)
 
     def test_intensive(self):

@@ -30,12 +30,15 @@ struct EnvironmentVector {
 };
 using Environment = std::vector<EnvironmentVector>;
 
+// Rounding of v changes derivatives by 2e-16 lambda times their size, and v itself by 2e-16/lambda.
+constexpr double MIN_LAMBDA = 1e-3, MAX_LAMBDA = 1e6;
+
 struct EnvironmentOptions {
   // One environment: v_i = k(i). Several: v_i = 1/lambda ln sum of exp(lambda k_e(i)) over e, which
   // is near the largest k_e(i).
   std::vector<Environment> environments;
   double sigma = 0.0;       // distance, > 0
-  double lambda = 100.0;    // > 0
+  double lambda = 100.0;    // MIN_LAMBDA to MAX_LAMBDA
   // > 0. Partners are the atoms within the longest vector plus cutoff sigma. A pair at this
   // distance adds at most exp(-cutoff^2/4)/n_e for each of the longest vectors.
   double cutoff = 8.0;

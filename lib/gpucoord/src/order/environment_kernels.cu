@@ -214,7 +214,7 @@ namespace {
     }
   }
 
-  // The same vectors as the partner has them to the atom, whose class they need.
+  // Vectors from the partners to the atom, with the class of the atom.
   template <class Real> __device__ Near<Real> inverted(const Near<Real> &near, int own_class)
   {
     Near<Real> to;

@@ -115,7 +115,10 @@ void check_options(const EnvironmentOptions &options)
     }
   }
   require_positive("sigma", "sigma", options.sigma);
-  require_positive("lambda", "lambda", options.lambda);
+  if (!(options.lambda >= MIN_LAMBDA && options.lambda <= MAX_LAMBDA))
+    throw EnvironmentError("lambda",
+                           "lambda is " + text_of(options.lambda) + " but must be " +
+                               text_of(MIN_LAMBDA) + " to " + text_of(MAX_LAMBDA));
   require_positive("cutoff", "cutoff", options.cutoff);
   const AtomFunction function(options.function);
 }

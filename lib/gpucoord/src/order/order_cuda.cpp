@@ -42,7 +42,8 @@ CudaOrder::CudaOrder(const Settings &settings) :
 
 std::size_t CudaOrder::bytes() const
 {
-  return sizeof(double) * (exchanged.capacity() + f.capacity() + slope.capacity());
+  return sizeof(double) * (exchanged.capacity() + f.capacity() + slope.capacity()) +
+      engine().bytes();
 }
 
 OrderResult CudaOrder::evaluate(const OrderInput &in, unsigned want, double *peratom,
@@ -132,13 +133,15 @@ void CudaOrder::find_pairs(const CellsInput &in)
 DeviceExchange CudaOrder::exchange_of(const OrderInput &in)
 {
   DeviceExchange exchange;
-  if (in.exchange.owner) exchange.owner = staged.owners(in.exchange.owner, stream);
+  const bool is_alone = in.exchange.owner;    // on one rank
+  if (is_alone) exchange.owner = staged.owners(in.exchange.owner, stream);
   exchange.forward = [this, &in] {
     forward(in);
   };
-  exchange.reduce = [this, &in](double *numbers, int n, AtomFunction::Reduction by) {
-    reduce(in, numbers, n, by);
-  };
+  if (!is_alone)
+    exchange.reduce = [this, &in](double *numbers, int n, AtomFunction::Reduction by) {
+      reduce(in, numbers, n, by);
+    };
   return exchange;
 }
 

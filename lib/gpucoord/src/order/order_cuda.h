@@ -43,7 +43,7 @@ class CudaOrder : public OrderParameter {
   virtual ResidentOrderParameter &engine() const = 0;
   // Throws std::invalid_argument if the order parameter does not support the input.
   virtual void check_input(const OrderInput &) const {}
-  // Writes numbers besides v_i and f. Between the evaluations of the engine.
+  // Writes numbers besides v_i and f. Called between the evaluations of the engine.
   virtual void write_further(const AtomList &, const OrderNumbers &) {}
 
   int nlocal() const { return staged.atoms().nlocal; }    // number of copied owned atoms

@@ -1,5 +1,6 @@
-// Part of GPUCOORD, GPL-2.0. What the host backends of order parameters share: numbers of rows, the
-// partners of both groups, and sums of forces. Not for nvcc, whose host code has no OpenMP.
+// Part of GPUCOORD, GPL-2.0. Shared pieces of the host backends of order parameters: numbers of
+// rows, the partners of both groups, and sums of forces. Not for nvcc, whose host code has no
+// OpenMP.
 
 #ifndef GPUCOORD_ORDER_HOST_H
 #define GPUCOORD_ORDER_HOST_H

@@ -1,4 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What the backends of order parameters share.
+// Part of GPUCOORD, GPL-2.0. Shared pieces of the backends of order parameters of
+// Steinhardt.
 
 #ifndef GPUCOORD_ORIENT_ORDER_OPTIONS_H
 #define GPUCOORD_ORIENT_ORDER_OPTIONS_H

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Arguments of the kernels of the pair entropy, and what cells of
-// distances hold on a GPU.
+// Part of GPUCOORD, GPL-2.0. Arguments of the kernels of the pair entropy, and the contents of
+// cells of distances on a GPU.
 //
 // Sums over pairs are sums of integers, so that their bits do not depend on the order.
 //

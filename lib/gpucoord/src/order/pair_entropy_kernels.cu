@@ -400,13 +400,13 @@ namespace {
     const auto count = [&](auto *kernel) {
       check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, SUM_THREADS,
                                                           launch.shared_bytes),
-            "asking for its size");
+            "querying the occupancy of sum_distances");
     };
     if (launch.shared_bytes > 0) {
       check(cudaFuncSetAttribute(sum_distances<Real, true>,
                                  cudaFuncAttributeMaxDynamicSharedMemorySize,
                                  static_cast<int>(bytes)),
-            "asking for shared memory");
+            "reserving shared memory for sum_distances");
       count(sum_distances<Real, true>);
     } else
       count(sum_distances<Real, false>);

@@ -57,8 +57,8 @@ namespace {
     if (k < n) named[k] = type[k] <= ntypes ? table[type[k]] : 1;
   }
 
-  // Types of the atoms by what the vectors name: 1: no vector has this type; then one for each type
-  // that vectors have.
+  // Maps atom types to those of the pairs: 1 for types in no vector, then one for each type in a
+  // vector.
   class NamedTypes {
    public:
     explicit NamedTypes(const EnvironmentOptions &options)

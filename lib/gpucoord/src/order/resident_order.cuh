@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. What order parameters of resident atoms share: pairs, rows of numbers
-// of atoms and their exchange, sums over ranks, results, and outputs.
+// Part of GPUCOORD, GPL-2.0. The base class of order parameters of resident atoms: pairs, rows of
+// numbers of atoms and their exchange, sums over ranks, results, and outputs.
 //
 // Kernels write a row of numbers for each atom (partner_rows_cuda.h). send() brings these rows to
 // all points, so that kernels find them by the number of a partner. Kernels of this file: 256
@@ -347,7 +347,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
     check(cudaGetLastError(), "launching copy_rows");
   }
 
-  // The same, scaled. On one rank, only the rows of points are.
+  // The same for scaled rows. On one rank, only the rows of points are scaled.
   template <class Scale>
   void send_scaled(DeviceBuffer<Real> &from, const Scale &scale, const DeviceExchange &exchange,
                    DeviceBuffer<Real> &to, cudaStream_t stream)
