@@ -8,11 +8,12 @@
 // 2^PAIR_BITS pairs, and scale is a power of two of at most 2^(61 - PAIR_BITS), so no sum overflows
 // 63 bits: each term is at most scale + 1/2.
 //
-// Pair terms in float: the number of distances and the sum of their places in cells of
+// Pair terms in float: the number of distances and the sum of their offsets within cells of
 // sigma/FINE_CELLS_PER_SIGMA. A third moment is taken as that of distances that are spread evenly
-// over their cell. The Gaussian of a distance is then wrong by at most 5e-6 of its maximum, 2e-6
-// rms, and these errors cancel in sums over many distances; float positions cause errors of the
-// same size if sigma is 2 percent of the distance.
+// over their cell. The Gaussian of a distance is then wrong by at most 6e-6 of its maximum, 2e-6
+// rms. These errors cancel in sums over many distances, except in a perfect lattice, whose pairs of
+// a shell have the same error. Float positions cause errors of the same size if sigma is 2 percent
+// of the distance.
 
 #ifndef GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
 #define GPUCOORD_PAIR_ENTROPY_ARGUMENTS_CUDA_H
