@@ -136,7 +136,7 @@ class FakeGPU(WithFakeGPUs):
         for order in "local", "local function max 0.1", "average", "dot", "connections rational 0.5", "global":
             for ranks, fails, rank in ((1, "1", 0), (2, "0,2", 1), (2, "3,0", 0)):
                 cases.append((script.format(order), ranks, {"FAKE_GPUS": "1", "FAKE_FAILS": fails}, message.format(rank)))
-        script = "compute c all coord/envsim structure fcc 4.0 sigma 0.1 precision double device cuda{}\n" \
+        script = "compute c all coord/envsim structure fcc 3.0 sigma 0.1 precision double device cuda{}\n" \
                  "thermo_style custom step c_c c_c[1]\nrun 4\n"
         message = message.replace("orientorder", "envsim")
         for words in "", " function max 0.1":

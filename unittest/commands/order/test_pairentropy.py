@@ -219,7 +219,7 @@ class Output(unittest.TestCase):
                                                 f"compute e all coord/pairentropy {WORDS} group2 none",
                                                 "fix p all print 1 'S $(c_d) $(c_e)'")).text
         for name in "d", "e":
-            self.assertIn(f"Compute coord/pairentropy {name}: group none is empty, S is 0\n", text)
+            self.assertIn(f"Compute coord/pairentropy {name}: group none is empty, S is 0 (", text)
         self.assertIn("S 0 0\n", text)
 
     def test_intensive(self):
