@@ -80,8 +80,8 @@ class Memory(unittest.TestCase):
         message = (r"Compute coord/envsim c: (?:out of memory on rank {0} with \d+ atoms of the groups|rank {0} failed with \d+ "
                    r"owned atoms of the groups and \d+ ghost atoms: out of memory) - use more ranks or a smaller reach "
                    r"\(longest vector \+ cutoff\*sigma\)")
-        self.check(SYSTEM + "compute c all coord/envsim structure diamond 4.0 sigma 0.1 function max 0.1 device host\n"
-                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "ComputeCoordOrder::evaluate_share", message)
+        self.check(SYSTEM + "compute c all coord/envsim structure diamond 4.0 sigma 0.1 device host\n"
+                   "thermo_style custom step c_c c_c[1]\nrun 2\n", "ComputeCoordOrder::evaluate_share", message, ranks=(1,))
 
     def test_gathered_atoms_in_a_bias(self):
         """The bias sums two variables, and gathers for the second one."""
