@@ -69,6 +69,33 @@ namespace {
     }
   }
 
+  // Calls work(x, y, z, number of the point) for each partner in range of this thread.
+  template <class Real, class Work>
+  __device__ void for_each_partner(const EnvironmentArguments<Real> &arg, const RowPlace &at,
+                                   const Work &work)
+  {
+    using Point = typename PointOf<Real>::Type;
+    const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
+    int left = arg.partners.count[at.thread_of_tiles];
+    if (left == 0) return;
+    const Point atom = points[at.point];
+    const int4 *element = arg.partners.point + at.element;
+    int4 next_four = *element;
+    for (; left > 0; left -= FOUR) {
+      const int4 number = next_four;
+      element += 32;
+      if (left > FOUR) next_four = *element;
+      Point next = points[number.x];
+      for_each_of_four(left, [&](int k) {
+        const Point partner = next;
+        if (k + 1 < min(left, FOUR)) next = points[part(number, k + 1)];
+        Real x, y, z;
+        difference(atom, partner, x, y, z);
+        work(arg.scale * x, arg.scale * y, arg.scale * z, part(number, k));
+      });
+    }
+  }
+
   // 2^-|d - r|^2, or 0 if the partner has another class than the vector. d - r: x, y, z
   template <bool TYPED, class Real>
   __device__ Real gaussian(const Four<Real> &vector, Real x, Real y, Real z, int c)
@@ -135,12 +162,9 @@ namespace {
             Real sum = 0;
             if (any && KIND == Kind::REFLECTED) {
               const ReflectedEnvironment<Real> r = arg.reflected[e];
-              for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
-#pragma unroll
-                for (int u = 0; u < FOUR; ++u)
-                  sum += product_of(r.c, gaussians_of_axis(near.x[u], r.h[0]),
-                                    gaussians_of_axis(near.y[u], r.h[1]),
-                                    gaussians_of_axis(near.z[u], r.h[2]));
+              for_each_partner(arg, at, [&](Real x, Real y, Real z, int) {
+                sum += product_of(r.c, gaussians_of_axis(x, r.h[0]), gaussians_of_axis(y, r.h[1]),
+                                  gaussians_of_axis(z, r.h[2]));
               });
             } else if (any)
               for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
@@ -197,23 +221,6 @@ namespace {
     }
   }
 
-  // The same for all vectors of an environment with REFLECTIONS.
-  template <class Real>
-  __device__ void add_slopes(const ReflectedEnvironment<Real> &r, const Near<Real> &near,
-                             const Real (&weight)[FOUR], Slopes<Real> &to)
-  {
-#pragma unroll
-    for (int u = 0; u < FOUR; ++u) {
-      Axis<Real> x, y, z, slope_x, slope_y, slope_z;
-      set_axis(near.x[u], r.h[0], x, slope_x);
-      set_axis(near.y[u], r.h[1], y, slope_y);
-      set_axis(near.z[u], r.h[2], z, slope_z);
-      to.x[u] += weight[u] * product_of(r.c, slope_x, y, z);
-      to.y[u] += weight[u] * product_of(r.c, x, slope_y, z);
-      to.z[u] += weight[u] * product_of(r.c, x, y, slope_z);
-    }
-  }
-
   // Vectors from the partners to the atom, with the class of the atom.
   template <class Real> __device__ Near<Real> inverted(const Near<Real> &near, int own_class)
   {
@@ -230,12 +237,11 @@ namespace {
 
   // For each partner: the sum over e of own_e phi_e(d) + partner_e phi_e(-d), differentiated by d,
   // without the factor -2 ln 2. phi_e is the sum of Gaussians of e.
-  template <Kind KIND, class Real>
+  template <bool TYPED, class Real>
   __device__ Slopes<Real> slopes_of(const EnvironmentForceArguments<Real> &arg, const RowPlace &at,
                                     const Near<Real> &near, const int (&point)[FOUR])
   {
     using Point = typename PointOf<Real>::Type;
-    constexpr bool TYPED = KIND == Kind::TYPED;
     const EnvironmentArguments<Real> &all = arg.environments;
     const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
     const auto weight_of = [&](int p, int e) {
@@ -252,10 +258,7 @@ namespace {
       if (!TYPED && all.symmetry[e] != EnvironmentSymmetry::NONE) {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
-        if constexpr (KIND == Kind::REFLECTED)
-          add_slopes(all.reflected[e], near, weight, slopes);
-        else
-          add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
+        add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
         continue;
       }
       if (is_of_a) {
@@ -274,6 +277,47 @@ namespace {
     return slopes;
   }
 
+  // The same for one partner, in h, if all environments have REFLECTIONS.
+  template <class Real>
+  __device__ void set_slopes(const EnvironmentForceArguments<Real> &arg, const RowPlace &at, Real x,
+                             Real y, Real z, int point, Real (&h)[3])
+  {
+    const EnvironmentArguments<Real> &all = arg.environments;
+    const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
+    h[0] = h[1] = h[2] = 0;
+    for (int e = 0; e < all.n; ++e) {
+      const ReflectedEnvironment<Real> &r = all.reflected[e];
+      const auto weight_of = [&](int p, bool has_one) {
+        return has_one ? arg.weights[static_cast<std::size_t>(all.stride) * p + e] : Real(0);
+      };
+      const Real weight = weight_of(at.point, is_of_a) + weight_of(point, is_of_b);
+      Axis<Real> of_x, of_y, of_z, slope_x, slope_y, slope_z;
+      set_axis(x, r.h[0], of_x, slope_x);
+      set_axis(y, r.h[1], of_y, slope_y);
+      set_axis(z, r.h[2], of_z, slope_z);
+      h[0] += weight * product_of(r.c, slope_x, of_y, of_z);
+      h[1] += weight * product_of(r.c, of_x, slope_y, of_z);
+      h[2] += weight * product_of(r.c, of_x, of_y, slope_z);
+    }
+  }
+
+  // x, y, z: scaled vector to the partner
+  template <int NSUMS, class Real>
+  __device__ void add_partner(Real x, Real y, Real z, Real hx, Real hy, Real hz, Real (&g)[NSUMS])
+  {
+    g[1] += hx;
+    g[2] += hy;
+    g[3] += hz;
+    if constexpr (NSUMS == 10) {
+      g[4] += x * hx;
+      g[5] += y * hy;
+      g[6] += z * hz;
+      g[7] += y * hx;
+      g[8] += z * hx;
+      g[9] += z * hy;
+    }
+  }
+
   template <class Real, Kind KIND, unsigned WANT>
   __global__ void __launch_bounds__(GATHER_THREADS)
       sum_forces(const __grid_constant__ EnvironmentForceArguments<Real> arg)
@@ -287,24 +331,19 @@ namespace {
         all.rows,
         [&](const RowPlace &at) {
           for (Real &sum : g) sum = 0;
-          for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
-            const Slopes<Real> h = slopes_of<KIND>(arg, at, near, point);
+          if constexpr (KIND == Kind::REFLECTED)
+            for_each_partner(all, at, [&](Real x, Real y, Real z, int point) {
+              Real h[3];
+              set_slopes(arg, at, x, y, z, point, h);
+              add_partner<NSUMS>(x, y, z, h[0], h[1], h[2], g);
+            });
+          else
+            for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
+              const auto h = slopes_of<KIND == Kind::TYPED>(arg, at, near, point);
 #pragma unroll
-            for (int u = 0; u < FOUR; ++u) {
-              g[1] += h.x[u];
-              g[2] += h.y[u];
-              g[3] += h.z[u];
-              if constexpr (NSUMS == 10) {
-                const Real x = near.x[u], y = near.y[u], z = near.z[u];
-                g[4] += x * h.x[u];
-                g[5] += y * h.y[u];
-                g[6] += z * h.z[u];
-                g[7] += y * h.x[u];
-                g[8] += z * h.x[u];
-                g[9] += z * h.y[u];
-              }
-            }
-          });
+              for (int u = 0; u < FOUR; ++u)
+                add_partner<NSUMS>(near.x[u], near.y[u], near.z[u], h.x[u], h.y[u], h.z[u], g);
+            });
         },
         [&](const RowPlace &at, int lanes) {
           RowSums<NSUMS> sums = {arg.columns};
