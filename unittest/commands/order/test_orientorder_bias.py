@@ -9,19 +9,13 @@ from lammps import lammps
 import coordtest
 import dumptest
 from coordtest import error_of, rounded
+from ordertest import CRYSTAL, FREE, SOLID, BiasedRuns, check_energy, check_npt_conserves
 
 SWITCH = "switch cubic d0 1.2 dmax 1.6 precision double"
-CRYSTAL = ["units lj", "atom_modify map array", "lattice fcc 1.0", "region box block 0 3 0 3 0 3", "create_box 1 box",
-           "create_atoms 1 box", "mass * 1.0", "displace_atoms all random 0.05 0.05 0.05 4711",
-           "pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin",
-           "neigh_modify every 1 delay 0 check yes"]
-SOLID = [*CRYSTAL, "velocity all create 1.2 4711 loop geom"]
-FREE = [line for line in SOLID if "pair_" not in line] + ["pair_style zero 2.3", "pair_coeff * *"]
 GROUPS = ["group left id 1:54", "group right id 40:108"]
 TWO = [f"compute q all coord/orientorder l 6 order average norm mean {SWITCH}",
        f"compute n all coord/orientorder l 6 order dot norm mean {SWITCH}"]
-BIAS = ["fix b all coord/bias c_q c_n harmonic k 2000 1000 s0 0.35 0.6", "fix_modify b energy yes virial yes"]
-OUTPUT = ["thermo_style custom step etotal press c_q c_n f_b", "thermo_modify norm no format float %.17g", "thermo 5"]
+BIAS = "fix b all coord/bias c_q c_n harmonic k 2000 1000 s0 0.35 0.6"
 
 
 class Energy(unittest.TestCase):
@@ -47,24 +41,11 @@ class Energy(unittest.TestCase):
     # A hot start melts the crystal.
     MELT = [*CRYSTAL, "velocity all create 8.0 4711 loop geom", "timestep 0.002", "fix move all nve", "thermo 300", "run 300"]
 
-    def compare(self, start, lines, dt, what):
-        spreads = []
-        for halved in 1, 2:
-            output = ["fix_modify b energy yes", "thermo_style custom step etotal c_v f_b",
-                      "thermo_modify norm no format float %.17g", f"thermo {5 * halved}"]
-            table = coordtest.run_lammps([*start, *lines, *output, f"timestep {dt / halved}", f"run {60 * halved}"],
-                                         2).tables[-1]
-            spreads.append(np.std(table["TotEng"]))
-            self.assertGreater(np.ptp(table["f_b"]), 50 * np.ptp(table["TotEng"]), what)
-        print(f"{what}: spread falls by {spreads[0] / spreads[1]:.2f}")
-        if not coordtest.POSITION_ROUNDOFF:
-            self.assertAlmostEqual(spreads[0] / spreads[1], 4, delta=0.6, msg=what)
-
     def each(self, cases, start, dt):
         for name, (group, words, restraint) in cases.items():
             with self.subTest(name):
-                self.compare(start, [*GROUPS, f"compute v {group} coord/orientorder {words} {SWITCH}",
-                                     f"fix b all coord/bias c_v harmonic {restraint}"], dt, name)
+                check_energy(self, [*start, *GROUPS, f"compute v {group} coord/orientorder {words} {SWITCH}",
+                                    f"fix b all coord/bias c_v harmonic {restraint}"], "v", dt, name)
 
     def test_solid(self):
         self.each(self.IN_SOLID, [*SOLID, "fix move all nve"], 0.002)
@@ -73,7 +54,8 @@ class Energy(unittest.TestCase):
         self.each(self.IN_MELT, self.MELT, 0.001)
 
     def test_two_variables(self):
-        self.compare([*SOLID, "fix move all nve"], [*TWO, "compute v all coord/custom a+b a c_q b c_n", *BIAS], 0.002, "two")
+        check_energy(self, [*SOLID, "fix move all nve", *TWO, "compute v all coord/custom a+b a c_q b c_n", BIAS], "v", 0.002,
+                     "two")
 
 
 class Forces(unittest.TestCase):
@@ -173,76 +155,17 @@ class WHat(unittest.TestCase):
             coordtest.assert_same_bits(*map(np.array, forces), "forces")
 
 
-class Runs(unittest.TestCase):
-    """Runs of the crystal with a bias of two variables."""
-
-    def test_restart_and_rerun(self):
-        atoms = ["dump d all custom 5 dump id x y z", "dump_modify d format float %.17g sort id"]
-        whole = coordtest.run_lammps([*SOLID, *TWO, *BIAS, *OUTPUT, *atoms, "timestep 0.002",
-                                      "fix move all nve", "run 10", "write_restart half", "run 10"])
-        tail = coordtest.run_lammps([f"read_restart {whole.path('half')}", "neighbor 0.3 bin",
-                                     "neigh_modify every 1 delay 0 check yes", *TWO, *BIAS, *OUTPUT,
-                                     "timestep 0.002", "fix move all nve", "run 10"])
-        for name, column in whole.tables[1].items():
-            coordtest.assert_same_bits(tail.tables[0][name], column, name, in_pieces=True)
-        again = coordtest.run_lammps([*SOLID[:-1], *TWO, *BIAS, *OUTPUT,
-                                      f"rerun {whole.path('dump')} dump x y z"])
-        for name in "c_q", "c_n", "f_b":
-            expected = np.concatenate([whole.tables[0][name], whole.tables[1][name][1:]])
-            np.testing.assert_allclose(again.tables[0][name], expected, rtol=rounded(1e-10), err_msg=name)
-
-    LAST = ["xu", "yu", "zu", "vx", "vy", "vz"]
-
-    def run_with(self, lines, ranks=1, start=SOLID, bias=BIAS):
-        dump = [f"dump d all custom 1000 dump id x y z {' '.join(self.LAST)}", "dump_modify d format float %.17g sort id first yes"]
-        run = coordtest.run_lammps([*start, *TWO, *bias, *OUTPUT, *dump, *lines, "write_dump all custom last id x y z "
-                                    + " ".join(self.LAST) + " modify format float %.17g sort id"], ranks)
-        last = dumptest.read_dump(run.path("last"))[0]
-        return run.tables[-1], np.column_stack([last[name] for name in self.LAST])
-
-    def test_respa(self):
-        """A bias at the outermost level equals a stronger bias at every fourth short timestep."""
-        bias = ["fix b all coord/bias c_q c_n harmonic k 300 200 s0 0.45 0.8"]
-        respa, last = self.run_with(["fix move all nve", "timestep 0.004", "run_style respa 2 4 pair 1", "run 20"], 2, bias=bias)
-        verlet, expected = self.run_with(["fix move all nve", "timestep 0.001", "run 80"], 2, bias=[f"{bias[0]} stride 4"])
-        self.assertLess(error_of(last, expected), rounded(1e-9))
-        for name in "c_q", "c_n", "f_b":
-            self.assertAlmostEqual(respa[name][-1] / verlet[name][-1], 1, delta=rounded(1e-9), msg=name)
-        free = ["fix b all coord/bias c_q c_n linear k 0 0"]
-        _, other = self.run_with(["fix move all nve", "timestep 0.001", "run 80"], 2, bias=free)
-        self.assertGreater(error_of(other, expected), 1e-3)
+class Runs(BiasedRuns, unittest.TestCase):
+    VARIABLES, BIAS = TWO, BIAS
+    WEAK = "fix b all coord/bias c_q c_n harmonic k 300 200 s0 0.45 0.8"
 
     def test_npt(self):
-        """A pressure that contains the bias, on 1, 2 and 4 ranks."""
-        # From a file, because create_atoms gives other IDs on other numbers of ranks.
-        path = f"{coordtest.folder()}/crystal"
-        coordtest.run_lammps([*SOLID, f"write_data {path}"])
-        read = [*SOLID[:2], f"read_data {path}", *SOLID[SOLID.index("pair_style lj/smooth/linear 2.3"):]]
         for kind in "aniso", "tri":
-            lines = [f"fix move all npt temp 1.2 1.2 0.2 {kind} 5 5 0.5", "timestep 0.002", "run 30"]
-            start = [*read, "change_box all triclinic"] if kind == "tri" else read
-            table, last = self.run_with(lines, 1, start)
-            self.assertGreater(np.ptp(table["Press"]), 0.1)
-            for ranks in 2, 4:
-                found, found_last = self.run_with(lines, ranks, start)
-                self.assertLess(error_of(found_last, last), rounded(1e-9), f"{kind}, {ranks} ranks")
-                for name, column in table.items():
-                    self.assertLess(error_of(found[name], column), rounded(1e-9), f"{kind}, {ranks} ranks, {name}")
+            self.check_npt(kind)
 
     def test_npt_conserves(self):
-        """The virial is that of V by strain: with it, the quantity that NPT conserves fluctuates as without a bias."""
-        spread = {}
-        biases = {"no bias": ["fix b all coord/bias c_q c_n linear k 0 0"], "with virial": BIAS, "without virial": [
-            BIAS[0], "fix_modify b energy yes virial no"]}
-        for name, bias in biases.items():
-            table = coordtest.run_lammps([*SOLID, *TWO, *bias, "thermo_style custom step econserve vol f_b",
-                                          "thermo_modify norm no format float %.17g", "thermo 5", "timestep 0.002",
-                                          "fix move all npt temp 1.2 1.2 0.2 iso 5 5 0.5", "run 60"], 2).tables[0]
-            spread[name] = np.std(table["Econserve"])
-            self.assertGreater(np.ptp(table["Volume"]), 0.01 * table["Volume"][0])
-        print("NPT:", ", ".join(f"{name} {value:.4f}" for name, value in spread.items()))
-        self.assertLess(spread["with virial"], 2 * spread["no bias"])
-        self.assertGreater(spread["without virial"], 20 * spread["with virial"])
+        check_npt_conserves(self, [*SOLID, *TWO], BIAS, "fix b all coord/bias c_q c_n linear k 0 0",
+                            "temp 1.2 1.2 0.2 iso 5 5 0.5", 0.002, 60)
 
 
 class DynamicGroup(unittest.TestCase):

@@ -7,9 +7,10 @@ import numpy as np
 from lammps import lammps
 
 import coordtest
-import dumptest
 from brutetest import Box
 from coordtest import error_of, rounded
+from ordertest import (check_differences, check_energy, check_momentum, check_npt_conserves, check_restart, setup,
+                       trajectory)
 
 ORTHOGONAL = Box((4.4, 4.9, 5.3))
 TILTED = Box((4.6, 4.9, 5.3), tilt=(1.2, -0.9, 0.8))
@@ -113,49 +114,19 @@ class Derivatives(unittest.TestCase):
             if not box.tilted:
                 lmp.command("change_box all triclinic")
                 lmp.command("run 0")
-            slopes = {name: coordtest.atoms_of(lmp, name)[:, 1:4] for name in COMPUTES}
-            virials = {name: coordtest.virial_of(lmp, name) for name in COMPUTES}
-
-            def value():
-                lmp.command("run 0 post no")
-                return np.array([coordtest.scalar_of(lmp, name) for name in COMPUTES])
-
-            atoms = [3, 25, 41, 70]
-            position, strain = coordtest.differences(lmp, box, atoms, value, self.STEP)
-            for k, name in enumerate(COMPUTES):
-                largest = np.abs(slopes[name]).max()
-                self.assertGreater(largest, 1e-4, name)
-                spread = coordtest.rounding_of_difference(box, slopes[name], self.STEP)
-                self.assertLess(np.abs(position[:, :, k] - slopes[name][atoms]).max(), 1e-6 * largest + spread, name)
-                self.assertGreater(np.abs(virials[name]).min(), 1e-4, name)
-                largest = np.abs(virials[name]).max()
-                self.assertLess(np.abs(strain[:, k] + virials[name]).max(), 1e-6 * largest + 3 * spread, name)
+            check_differences(self, lmp, box, COMPUTES, self.STEP, 1e-4, least_virial=1e-4)
 
     def test_momentum(self):
         for box in ORTHOGONAL, TILTED:
             lmp = start(self, box, positions(box, 5))
-            for name in COMPUTES:
-                slopes = coordtest.atoms_of(lmp, name)[:, 1:4]
-                self.assertLess(np.abs(slopes.sum(axis=0)).max(), 1e-12 * np.abs(slopes).sum(), name)
+            check_momentum(self, lmp, COMPUTES)
 
 
 class Ranks(unittest.TestCase):
     def run_on(self, box, ranks, newton="on", steps=6, more="", threads=1):
-        data = f"{coordtest.folder()}/data{int(box.tilted)}"
-        coordtest.write_data(data, positions(box, 11), box)
-        columns = " ".join(f"c_{name} c_{name}[*]" for name in COMPUTES)
-        script = ["units lj", f"newton {newton}", "atom_modify map array", "box tilt large", f"read_data {data}", "mass * 1.0",
-                  "pair_style zero 1.0 nocoeff", "pair_coeff * *", "neighbor 0.3 bin", "neigh_modify every 1 delay 0 check yes",
-                  f"comm_modify cutoff {GHOSTS}", "timestep 0.02",
-                  *(f"group {name} id {members[0] + 1}:{members[-1] + 1}" for name, members in GROUPS.items()),
-                  *commands(COMPUTES, more), "velocity all create 4.0 4711 loop all", "fix move all nve",
-                  f"thermo_style custom step {columns}", "thermo_modify format float %.17g norm no", "thermo 1",
-                  "dump d all custom 1 dump id x y z " + " ".join(f"c_{name}[*]" for name in COMPUTES),
-                  "dump_modify d format float %.17g sort id", f"run {steps}"]
-        run = coordtest.run_lammps(script, ranks, threads)
-        frames = dumptest.read_dump(run.path("dump"))
-        return run.tables[0], [np.column_stack([frame.columns[f"c_{name}[{k}]"] for name in COMPUTES for k in range(1, 6)])
-                               for frame in frames]
+        lines = [*setup(box, positions(box, 11), GROUPS, GHOSTS, newton), *commands(COMPUTES, more)]
+        run, frames = trajectory(lines, COMPUTES, steps, ranks, threads)
+        return run.tables[0], [np.column_stack(list(frame.values())) for frame in frames]
 
     def compare(self, found, expected, limit, what):
         for row in 0, 6:
@@ -237,31 +208,19 @@ BIASED = ["units lj", "atom_modify map array", "lattice fcc 1.0", "region box bl
           "pair_style lj/smooth/linear 2.3", "pair_coeff * * 1.0 1.0", "neighbor 0.3 bin", "comm_modify cutoff 3.0",
           "neigh_modify every 1 delay 0 check yes", "velocity all create 1.4 4711 loop geom"]
 VARIABLE = [f"compute s all coord/pairentropy {WORDS} precision double"]
-BIAS = ["fix b all coord/bias c_s harmonic k 300 s0 -3", "fix_modify b energy yes virial yes"]
-
-
-def output(columns, every=5):
-    return [f"thermo_style custom step {columns}", "thermo_modify norm no format float %.17g", f"thermo {every}"]
+BIAS = "fix b all coord/bias c_s harmonic k 300 s0 -3"
 
 
 class Biases(unittest.TestCase):
     def test_energy(self):
-        """Fluctuations of the energy of NVE fall as the square of the timestep."""
-        spreads = []
-        for halved in 1, 2:
-            table = coordtest.run_lammps([*BIASED, *VARIABLE, *BIAS, *output("etotal c_s f_b", 5 * halved), "fix move all nve",
-                                          f"timestep {0.002 / halved}", f"run {60 * halved}"], 2).tables[0]
-            spreads.append(np.std(table["TotEng"]))
-            self.assertGreater(np.ptp(table["f_b"]), 50 * np.ptp(table["TotEng"]))
-        print(f"spread falls by {spreads[0] / spreads[1]:.2f}")
-        if not coordtest.POSITION_ROUNDOFF:
-            self.assertAlmostEqual(spreads[0] / spreads[1], 4, delta=0.6)
+        check_energy(self, [*BIASED, *VARIABLE, BIAS, "fix move all nve"], "s", 0.002, "pair entropy")
 
     def test_forces_and_virial(self):
         """The force is -k (S - s0) dS/dx, and the pressure k (S - s0) W over the volume, also as a sum over atoms."""
         lmp = coordtest.start()
         self.addCleanup(lmp.close)
-        for line in (*(line for line in BIASED if "pair_" not in line), "pair_style zero 2.3", "pair_coeff * *", *VARIABLE, *BIAS,
+        for line in (*(line for line in BIASED if "pair_" not in line), "pair_style zero 2.3", "pair_coeff * *", *VARIABLE, BIAS,
+                     "fix_modify b virial yes",
                      "compute p all pressure NULL fix", "compute stress all stress/atom NULL fix",
                      "compute sums all reduce sum c_stress[*]", "thermo_style custom step vol c_p[*] c_sums[*]", "run 0"):
             lmp.command(line)
@@ -273,27 +232,12 @@ class Biases(unittest.TestCase):
         self.assertLess(error_of(-coordtest.virial_of(lmp, "sums"), w), rounded(1e-10))
 
     def test_npt_conserves(self):
-        """The virial is that of V by strain: with it, the quantity that NPT conserves fluctuates as without a bias."""
-        spread = {}
-        biases = {"no bias": ["fix b all coord/bias c_s linear k 0"], "with virial": BIAS, "without virial": [
-            BIAS[0], "fix_modify b energy yes virial no"]}
-        for name, bias in biases.items():
-            table = coordtest.run_lammps([*BIASED, *VARIABLE, *bias, *output("econserve vol f_b"), "timestep 0.002",
-                                          "fix move all npt temp 1.4 1.4 0.2 iso 5 5 0.5", "run 60"], 2).tables[0]
-            spread[name] = np.std(table["Econserve"])
-            self.assertGreater(np.ptp(table["Volume"]), 0.01 * table["Volume"][0])
-        print("NPT:", ", ".join(f"{name} {value:.4f}" for name, value in spread.items()))
-        self.assertLess(spread["with virial"], 2 * spread["no bias"])
-        self.assertGreater(spread["without virial"], 20 * spread["with virial"])
+        check_npt_conserves(self, [*BIASED, *VARIABLE], BIAS, "fix b all coord/bias c_s linear k 0", "temp 1.4 1.4 0.2 iso 5 5 0.5",
+                            0.002, 60)
 
     def test_restart(self):
-        whole = coordtest.run_lammps([*BIASED, *VARIABLE, *BIAS, *output("etotal press c_s f_b"), "timestep 0.002",
-                                      "fix move all nve", "run 10", "write_restart half", "run 10"])
-        tail = coordtest.run_lammps([f"read_restart {whole.path('half')}", "neighbor 0.3 bin", "comm_modify cutoff 3.0",
-                                     "neigh_modify every 1 delay 0 check yes", *VARIABLE, *BIAS, *output("etotal press c_s f_b"),
-                                     "timestep 0.002", "fix move all nve", "run 10"])
-        for name, column in whole.tables[1].items():
-            coordtest.assert_same_bits(tail.tables[0][name], column, name, in_pieces=True)
+        check_restart(self, BIASED, ["comm_modify cutoff 3.0"], [*VARIABLE, BIAS, "fix_modify b energy yes virial yes"],
+                      "etotal press c_s f_b")
 
 
 def tearDownModule():
