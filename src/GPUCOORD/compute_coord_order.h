@@ -61,7 +61,8 @@ class ComputeCoordOrder : public ComputeCoordGPU {
   void reserve_exchange();
   double share_in_s(double value) const;
   double volume() const;
-  const gpucoord::OrderParameter &order_parameter() const;    // of the last evaluation
+  const gpucoord::OrderParameter &
+  order_parameter() const;    // with the state of the last evaluation
 
   bool is_global;
   std::int64_t natoms_with_partners;    // on this rank; with a GPU: 1 if there are any

@@ -403,7 +403,7 @@ TEST(EnvironmentSimilarity, forces_add_up_to_0)
 constexpr Limits LIMITS_OF_DOUBLE = {1e-14, 1e-14, 0.0, 4e-12, 4e-13};
 constexpr Limits LIMITS_OF_FLOAT = {1e-6, 1e-6, 0.0, 5e-5, 2e-5};
 
-OrderErrors worst_of_host[3];    // of each precision, printed at the end
+OrderErrors worst_of_host[3];    // one for each precision, printed at the end
 
 class PrintWorstErrors : public testing::Environment {
  public:
@@ -509,7 +509,7 @@ TEST(EnvironmentSimilarity, kernels_of_all_instruction_sets_are_equal)
                          sums.data() + 2);
       results.push_back(sums);
     }
-    double k = 0.0;    // of the first environment
+    double k = 0.0;    // similarity to the first environment
     for (int p = 0; p < n; ++p)
       for (int v = 0; v < 3; ++v) {
         if (type_of_vector[v] && types[row[p]] != type_of_vector[v]) continue;

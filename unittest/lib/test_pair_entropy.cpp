@@ -168,7 +168,7 @@ double worst_error(const Results &r, const Exact &e, unsigned want = EVERYTHING)
   return worst;
 }
 
-double volume_of(const OrderSystem &s)    // of random_order_system()
+double volume_of(const OrderSystem &s)    // s: a random_order_system()
 {
   return s.nlocal / 6.0 + 0.1;
 }

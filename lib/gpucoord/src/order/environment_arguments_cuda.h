@@ -14,17 +14,10 @@
 
 namespace gpucoord {
 
-enum class EnvironmentSymmetry {
-  NONE,
-  INVERSION,    // the environment has -r for each r, and no types
-  // It has all vectors that differ from r by signs of x, y and z, as often as r, and no types.
-  // Components of vectors are 0 or +-h, with one h for each axis.
-  REFLECTIONS
-};
-
-// An environment with REFLECTIONS. Its sum of Gaussians is the sum of c[4 i + 2 j + k] X_i Y_j Z_k,
-// where X_0 = 2^-x^2 and X_1 = 2^-(x - h)^2 + 2^-(x + h)^2. This takes 9 exponential functions for
-// any number of vectors.
+// An environment with reflections: it has all vectors that differ from r by signs of x, y and z, as
+// often as r, and no types, and components of vectors are 0 or +-h, with one h for each axis. Its
+// sum of Gaussians is the sum of c[4 i + 2 j + k] X_i Y_j Z_k, where X_0 = 2^-x^2 and
+// X_1 = 2^-(x - h)^2 + 2^-(x + h)^2. This takes 9 exponential functions for any number of vectors.
 template <class Real> struct ReflectedEnvironment {
   Real h[3];    // by axis; 0: all components are 0
   Real c[8];    // how often vectors have 0 (i = 0) or +-h (i = 1) along x, and so on
@@ -37,11 +30,11 @@ template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
   // x, y, z and the class (class_of()) of the partner, -1: any. Environment e has those from
   // first[e] to first[e + 1] - 1.
   const Four<Real> *vectors;
-  const int *first;                               // [n + 1]
-  const EnvironmentSymmetry *symmetry;            // [n]
-  const ReflectedEnvironment<Real> *reflected;    // [n] set with REFLECTIONS
-  bool has_types;                                 // a vector has a class
-  bool all_reflected;                             // all environments have REFLECTIONS
+  const int *first;           // [n + 1]
+  const int *is_symmetric;    // [n] the environment has -r for each r, and no types
+  // [n] all environments have reflections; null: not all of them
+  const ReflectedEnvironment<Real> *reflected;
+  bool has_types;    // a vector has a class
   double lambda;
   Real *numbers;        // [atoms][stride] k_e
   double *value;        // [nlocal] v

@@ -3,7 +3,7 @@
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
 // In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
-// gradient: these limit the kernels, except for environments with REFLECTIONS.
+// gradient: these limit the kernels, except for environments with reflections.
 
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
@@ -139,7 +139,7 @@ namespace {
   }
 
   // Which environments a kernel is for: those with types, all without, or only those with
-  // REFLECTIONS.
+  // reflections.
   enum class Kind { TYPED, UNTYPED, REFLECTED };
 
   template <class Real, Kind KIND>
@@ -255,7 +255,7 @@ namespace {
       if (is_of_b)
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) of_partner[u] = weight_of(point[u], e);
-      if (!TYPED && all.symmetry[e] != EnvironmentSymmetry::NONE) {
+      if (!TYPED && all.is_symmetric[e]) {
 #pragma unroll
         for (int u = 0; u < FOUR; ++u) weight[u] = own + of_partner[u];
         add_slopes<TYPED>(all.vectors, begin, end, near, weight, slopes);
@@ -277,7 +277,7 @@ namespace {
     return slopes;
   }
 
-  // The same for one partner, in h, if all environments have REFLECTIONS.
+  // The same for one partner, in h, if all environments have reflections.
   template <class Real>
   __device__ void set_slopes(const EnvironmentForceArguments<Real> &arg, const RowPlace &at, Real x,
                              Real y, Real z, int point, Real (&h)[3])
@@ -361,7 +361,7 @@ namespace {
   {
     if (arg.has_types)
       f(std::integral_constant<Kind, Kind::TYPED>());
-    else if (arg.all_reflected)
+    else if (arg.reflected)
       f(std::integral_constant<Kind, Kind::REFLECTED>());
     else
       f(std::integral_constant<Kind, Kind::UNTYPED>());

@@ -5,33 +5,12 @@
 #include "order_values.h"
 
 #include "../core/clock.h"
-#include "../gpu/device_guard.h"
 #include "../pairs/weights_host.h"
 
 #include <algorithm>
 #include <cmath>
 
 namespace gpucoord {
-
-namespace {
-
-  class GuardedOrder : public OrderParameter {
-   public:
-    template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
-    {
-      return backend.enter().evaluate(in, want, peratom, numbers);
-    }
-    void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
-    int exchange_columns() const override { return backend->exchange_columns(); }
-    std::size_t bytes() const override { return backend->bytes(); }
-
-   private:
-    DeviceGuard<OrderParameter> backend;
-  };
-
-}    // namespace
 
 CudaOrder::CudaOrder(const Settings &settings) :
     nthreads(std::max(1, settings.nthreads)), is_global(settings.is_global),
@@ -214,7 +193,7 @@ void CudaOrder::write(const AtomList &a, const OrderNumbers &numbers, unsigned w
 std::unique_ptr<OrderParameter>
 make_guarded_order(int device, const std::function<std::unique_ptr<OrderParameter>()> &make)
 {
-  return std::make_unique<GuardedOrder>(device, make);
+  return std::make_unique<GuardedOrder<OrderParameter>>(device, make);
 }
 
 }    // namespace gpucoord

@@ -7,6 +7,7 @@
 #ifndef GPUCOORD_ORDER_CUDA_H
 #define GPUCOORD_ORDER_CUDA_H
 
+#include "../gpu/device_guard.h"
 #include "../gpu/staging.h"
 #include "../pairs/staged_atoms.h"
 
@@ -70,7 +71,24 @@ class CudaOrder : public OrderParameter {
   int nmade = 0;    // number of exchanges and sums over ranks that an evaluation has made
 };
 
-// Makes a backend whose object is made, used and destroyed with this GPU current (DeviceGuard).
+// A backend whose object is made, used and destroyed with one GPU current (DeviceGuard). Interface:
+// OrderParameter, or one that derives from it.
+template <class Interface, class Backend = Interface> class GuardedOrder : public Interface {
+ public:
+  template <class Make> GuardedOrder(int device, const Make &make) : backend(device, make) {}
+  OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
+                       const OrderNumbers &numbers) override
+  {
+    return backend.enter().evaluate(in, want, peratom, numbers);
+  }
+  void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
+  int exchange_columns() const override { return backend->exchange_columns(); }
+  std::size_t bytes() const override { return backend->bytes(); }
+
+ protected:
+  DeviceGuard<Backend> backend;
+};
+
 std::unique_ptr<OrderParameter>
 make_guarded_order(int device, const std::function<std::unique_ptr<OrderParameter>()> &make);
 

@@ -2,25 +2,19 @@
 
 #include "gpucoord/pair_entropy.h"
 
+#include "../switching/definition.h"
+
 #include <cmath>
-#include <cstdio>
 
 namespace gpucoord {
 
 namespace {
 
-  std::string text(double number)
-  {
-    char buffer[32];
-    std::snprintf(buffer, sizeof(buffer), "%.10g", number);
-    return buffer;
-  }
-
   void check_distance(const char *field, double value)
   {
     if (!(value > 0.0) || !std::isfinite(value))
       throw PairEntropyError(field,
-                             std::string(field) + " is " + text(value) +
+                             std::string(field) + " is " + text_of(value) +
                                  " but must be a finite distance greater than 0");
   }
 
@@ -39,13 +33,14 @@ void check_options(const PairEntropyOptions &options)
   const double size = options.cutoff / options.bins;
   if (size <= options.sigma * (1.0 + 1e-12)) return;
   const double least = std::ceil(options.cutoff / options.sigma * (1.0 - 1e-12));
-  const std::string problem = "bins of " + text(size) + " are wider than sigma " +
-      text(options.sigma) + ", so the integral would miss Gaussians between them - ";
+  const std::string problem = "bins of " + text_of(size) + " are wider than sigma " +
+      text_of(options.sigma) + ", so the integral would miss Gaussians between them - ";
   if (least > MAX_DISTANCE_BINS)
     throw PairEntropyError("bins",
                            problem + "with at most " + std::to_string(MAX_DISTANCE_BINS) +
                                " bins, use a sigma of at least " +
-                               text(options.cutoff / MAX_DISTANCE_BINS) + " or a smaller cutoff");
+                               text_of(options.cutoff / MAX_DISTANCE_BINS) +
+                               " or a smaller cutoff");
   throw PairEntropyError("bins",
                          problem + "use at least " + std::to_string(static_cast<int>(least)) +
                              " bins, better twice as many, or a larger sigma");
@@ -53,7 +48,7 @@ void check_options(const PairEntropyOptions &options)
 
 std::string description(const PairEntropyOptions &options)
 {
-  return "pair entropy cutoff " + text(options.cutoff) + " sigma " + text(options.sigma) +
+  return "pair entropy cutoff " + text_of(options.cutoff) + " sigma " + text_of(options.sigma) +
       " bins " + std::to_string(options.bins);
 }
 

@@ -54,9 +54,9 @@ template <class Real> struct alignas(16) SlopeRow {
 };
 
 template <class Real> struct DistanceArguments : PointRows {
-  DistanceGrid cells;          // of the sums
+  DistanceGrid cells;          // cells of the sums
   Real reach_sq, cutoff_sq;    // distance^2
-  double scale;                // of integers, in double
+  double scale;                // integers over terms, in double
   SumOfCells *sums;            // [NUMBERS][ncells]
   double *value;               // [nlocal] number of partners within the cutoff
   int *any_partners;           // set to 1 if a row has partners
@@ -69,7 +69,7 @@ struct EntropyNumbers {
 };
 
 template <class Real> struct SlopeArguments : PointRows {
-  DistanceGrid cells;              // of the coefficients
+  DistanceGrid cells;              // cells of the coefficients
   Real reach_sq;                   // distance^2
   double factor;                   // number of terms of S of a pair
   const SlopeRow<Real> *slopes;    // [ncells]
@@ -78,7 +78,7 @@ template <class Real> struct SlopeArguments : PointRows {
 
 // Tells how sum_distances() runs on the current GPU.
 struct DistanceLaunch {
-  std::size_t shared_bytes;    // of the sums of a block; 0: they do not fit
+  std::size_t shared_bytes;    // sums of a block; 0: they do not fit
   unsigned most_blocks;        // that run at once
 };
 

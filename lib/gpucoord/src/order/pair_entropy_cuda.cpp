@@ -6,8 +6,6 @@
 #include "order_cuda.h"
 #include "pair_entropy_integral.h"
 
-#include "../gpu/device_guard.h"
-
 #include <algorithm>
 #include <memory>
 #include <vector>
@@ -37,23 +35,10 @@ namespace {
     std::vector<double> g;    // [bins]
   };
 
-  class GuardedPairEntropy : public PairEntropy {
+  class GuardedPairEntropy : public GuardedOrder<PairEntropy, CudaPairEntropy> {
    public:
-    template <class Make> GuardedPairEntropy(int device, const Make &make) : backend(device, make)
-    {
-    }
-    OrderResult evaluate(const OrderInput &in, unsigned want, double *peratom,
-                         const OrderNumbers &numbers) override
-    {
-      return backend.enter().evaluate(in, want, peratom, numbers);
-    }
-    void take_part(const OrderInput &in, unsigned want) override { backend->take_part(in, want); }
-    int exchange_columns() const override { return backend->exchange_columns(); }
-    std::size_t bytes() const override { return backend->bytes(); }
+    using GuardedOrder::GuardedOrder;
     const std::vector<double> &distribution() const override { return backend->distribution(); }
-
-   private:
-    DeviceGuard<CudaPairEntropy> backend;
   };
 
 }    // namespace

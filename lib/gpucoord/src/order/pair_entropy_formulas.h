@@ -16,7 +16,7 @@ namespace gpucoord {
 
 // Nodes of the integral, and cells of distances. Plain data, so that kernels take it by value.
 struct DistanceGrid {
-  double sigma, spacing, size;    // of the Gaussians, of nodes and of cells, distance
+  double sigma, spacing, size;    // width of Gaussians, spacing of nodes, size of cells, distance
   double ratio;                   // size of a cell over sigma
   int bins, ncells;
 

@@ -241,7 +241,7 @@ namespace {
 
     const PairEntropyOptions options;
     const int nthreads;
-    const double range;    // of pairs, distance
+    const double range;    // largest distance of pairs
     const PairEntropyIntegral integral;
     const PairEntropyKernels<Real> kernels;
     const KeepNearBoxFunction<Real> keep_near_box;

@@ -3,9 +3,10 @@
 
 #include "gpucoord/pair_entropy.h"
 
+#include "pair_entropy_integral.h"
+
 #include <cmath>
 #include <cstddef>
-#include <stdexcept>
 #include <vector>
 
 namespace gpucoord {
@@ -29,9 +30,7 @@ namespace {
                          const OrderNumbers &numbers) override
     {
       was_summed = false;
-      if (!(in.volume > 0.0))
-        throw std::invalid_argument("the pair entropy needs the density, and so a box that is "
-                                    "periodic in all directions");
+      check_volume(in.volume);
       const AtomList &a = in.cells.a, &b = in.cells.b.index ? in.cells.b : in.cells.a;
       const std::size_t columns = peratom_columns(want);
       OrderResult result;
@@ -134,7 +133,7 @@ namespace {
       const int first[6] = {0, 1, 2, 0, 0, 1}, second[6] = {0, 1, 2, 1, 2, 2};
       const std::size_t columns = peratom_columns(want);
       // Adds the terms of all pairs of the owned atoms of one list with those of another. virial:
-      // of the rank; null: not added. by_log_volume_of_atom: share of each owned atom.
+      // sum of the rank; null: not added. by_log_volume_of_atom: share of each owned atom.
       const auto add = [&](const AtomList &atoms, const AtomList &partners, double *virial,
                            double by_log_volume_of_atom) {
         for (int n = 0; n < atoms.nowned; ++n) {
@@ -159,7 +158,7 @@ namespace {
     }
 
     const PairEntropyOptions opt;
-    const double spacing;    // of nodes
+    const double spacing;    // distance between nodes
     std::vector<double> g;
     double na = 0.0, nb = 0.0, by_log_volume = 0.0;
     bool was_summed = false;    // over ranks, in this evaluation

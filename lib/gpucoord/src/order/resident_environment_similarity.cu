@@ -94,7 +94,7 @@ namespace {
     std::vector<int> of_type;
   };
 
-  // Whether the environment, which has no types, has REFLECTIONS; sets 'to' then, in units of
+  // Whether the environment, which has no types, has reflections; sets 'to' then, in units of
   // 1/scale.
   template <class Real>
   bool has_reflections(const Environment &environment, double scale, ReflectedEnvironment<Real> &to)
@@ -205,7 +205,7 @@ namespace {
         scale(0.5 * std::sqrt(std::log2(std::exp(1.0))) / options.sigma)
     {
       std::vector<int> ends = {0};
-      std::vector<EnvironmentSymmetry> symmetries;
+      std::vector<int> is_symmetric;
       std::vector<ReflectedEnvironment<Real>> all_reflected;
       std::vector<Four<Real>> all;
       const auto scaled = [&](double length) {
@@ -217,17 +217,16 @@ namespace {
           all.push_back({{scaled(v.r[0]), scaled(v.r[1]), scaled(v.r[2]), static_cast<Real>(c)}});
         }
         ends.push_back(static_cast<int>(all.size()));
-        all_reflected.emplace_back();
-        symmetries.push_back(types.n > 0 ? EnvironmentSymmetry::NONE
-                                 : has_reflections(environment, scale, all_reflected.back())
-                                 ? EnvironmentSymmetry::REFLECTIONS
-                                 : equals_its_inverse(environment) ? EnvironmentSymmetry::INVERSION
-                                                                   : EnvironmentSymmetry::NONE);
+        is_symmetric.push_back(types.n == 0 && equals_its_inverse(environment));
+        ReflectedEnvironment<Real> of_this;
+        if (types.n == 0 && has_reflections(environment, scale, of_this))
+          all_reflected.push_back(of_this);
       }
       send_table(all, vectors);
       send_table(ends, first);
-      send_table(symmetries, symmetry);
-      send_table(all_reflected, reflected);
+      send_table(is_symmetric, symmetric);
+      const bool are_reflected = all_reflected.size() == options.environments.size();
+      if (are_reflected) send_table(all_reflected, reflected);
       if (types.n > 0) send_table(types.of_type, type_table);
       ntypes = static_cast<int>(types.of_type.size()) - 1;
       const double range = reach(options);
@@ -236,11 +235,8 @@ namespace {
       arg.stride = stride;
       arg.vectors = vectors.data();
       arg.first = first.data();
-      arg.symmetry = symmetry.data();
-      arg.reflected = reflected.data();
-      arg.all_reflected = std::all_of(symmetries.begin(), symmetries.end(), [](auto symmetry) {
-        return symmetry == EnvironmentSymmetry::REFLECTIONS;
-      });
+      arg.is_symmetric = symmetric.data();
+      arg.reflected = are_reflected ? reflected.data() : nullptr;
       arg.has_types = types.n > 0;
       arg.lambda = options.lambda;
       arg.any_partners = any.data();
@@ -257,11 +253,10 @@ namespace {
       check(cudaGetLastError(), "launching set_value");
     }
 
-    const double scale;    // of lengths (environment_arguments_cuda.h), 1/distance
+    const double scale;    // scaled lengths (environment_arguments_cuda.h) over distances
     EnvironmentArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> vectors;
-    DeviceBuffer<int> first;
-    DeviceBuffer<EnvironmentSymmetry> symmetry;
+    DeviceBuffer<int> first, symmetric;
     DeviceBuffer<ReflectedEnvironment<Real>> reflected;
     // NamedTypes::of_type and its largest type; those of the atoms
     DeviceBuffer<int> type_table, named_types;

@@ -189,7 +189,7 @@ namespace {
     {
       if (order == OrderKind::GLOBAL) return {{DeviceExchange::Kind::REDUCE, size + 1}};
       const bool has_second = want & (DERIVATIVES | VIRIAL);
-      const int before = uses_q_of_partners(order) ? 1 : 0;    // of q, before v
+      const int before = uses_q_of_partners(order) ? 1 : 0;    // exchange of q, before v
       return std::vector<DeviceExchange::Call>(before + (has_second ? before + 1 : 0));
     }
     std::size_t bytes() const override
@@ -326,7 +326,7 @@ namespace {
     SwitchFunction<double> connection;    // its program
     DeviceBuffer<OrderFunction<Real>> by_class;
     OrderArguments<Real> arg = {};
-    DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;    // of partners in range
+    DeviceBuffer<Four<Real>> of_s, of_ds, of_product, of_slope;    // numbers of partners in range
     // Numbers of atoms are q, or u, or lambda/N. means: [nall][stride] the mean of AVERAGE;
     // back_of_points: [points][stride]
     DeviceBuffer<Real> means, back_of_points;
