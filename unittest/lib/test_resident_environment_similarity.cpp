@@ -47,35 +47,20 @@ Environment fcc()
   return make_environments(CrystalStructure::FCC, 0.7 * std::sqrt(2.0))[0];
 }
 
-// Another length along each axis, and vectors that occur twice.
-Environment reflected()
+// fcc with another last vector: nearly fcc for the backend, which has kernels for fcc.
+Environment nearly_fcc(double x, double y, double z)
 {
-  Environment e;
-  for (const double x : {-0.4, 0.4}) {
-    e.push_back({{x, 0.0, 0.0}});
-    e.push_back({{x, 0.0, 0.0}});
-    for (const double z : {-0.6, 0.6}) {
-      e.push_back({{x, 0.0, z}});
-      for (const double y : {-0.3, 0.3}) e.push_back({{x, y, z}});
-    }
-  }
-  return e;
-}
-
-// One of the vectors is missing.
-Environment partly_reflected()
-{
-  Environment e = reflected();
-  e.pop_back();
+  Environment e = fcc();
+  e.back() = {{x, y, z}};
   return e;
 }
 
 TestedOrder tested(const std::string &name, const std::vector<Environment> &environments,
-                   double lambda = 20.0)
+                   double lambda = 20.0, double sigma = 0.08)
 {
   EnvironmentOptions options;
   options.environments = environments;
-  options.sigma = 0.08;
+  options.sigma = sigma;
   options.lambda = lambda;
   options.function.kind = AtomFunctionKind::CUSTOM;
   options.function.expression = "s^2+s";
@@ -107,8 +92,12 @@ std::vector<TestedOrder> all_orders()
       tested("three", {fcc(), random_environment(5, 3), fcc()}),
       tested("sc", make_environments(CrystalStructure::SC, 0.7)),
       tested("bcc", make_environments(CrystalStructure::BCC, 0.75)),
-      tested("reflections", {reflected()}),
-      tested("reflections of a part", {partly_reflected()})};
+      tested("two fcc", {fcc(), make_environments(CrystalStructure::FCC, 0.9)[0]}),
+      tested("narrow fcc", {fcc()}, 20.0, 0.03),
+      tested("wide fcc", {fcc()}, 20.0, 0.15),
+      tested("fcc with a vector twice", {nearly_fcc(fcc()[0].r[0], fcc()[0].r[1], fcc()[0].r[2])}),
+      tested("fcc with another length", {nearly_fcc(0.0, 0.5, 0.4)}),
+      tested("fcc with a vector off its plane", {nearly_fcc(0.3, 0.5, 0.5)})};
   std::vector<Environment> four = make_environments(CrystalStructure::DIAMOND, 1.5);
   four.push_back(random_environment(30, 4));
   four.push_back(fcc());

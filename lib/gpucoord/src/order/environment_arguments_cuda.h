@@ -14,14 +14,7 @@
 
 namespace gpucoord {
 
-// An environment with reflections: it has all vectors that differ from r by signs of x, y and z, as
-// often as r, and no types, and components of vectors are 0 or +-h, with one h for each axis. Its
-// sum of Gaussians is the sum of c[4 i + 2 j + k] X_i Y_j Z_k, where X_0 = 2^-x^2 and
-// X_1 = 2^-(x - h)^2 + 2^-(x + h)^2. This takes 9 exponential functions for any number of vectors.
-template <class Real> struct ReflectedEnvironment {
-  Real h[3];    // by axis; 0: all components are 0
-  Real c[8];    // how often vectors have 0 (i = 0) or +-h (i = 1) along x, and so on
-};
+constexpr int FCC_VECTORS = 12;
 
 template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
   Real scale;    // from differences of points to scaled lengths
@@ -32,8 +25,9 @@ template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
   const Four<Real> *vectors;
   const int *first;           // [n + 1]
   const int *is_symmetric;    // [n] the environment has -r for each r, and no types
-  // [n] all environments have reflections; null: not all of them
-  const ReflectedEnvironment<Real> *reflected;
+  // Half the lattice constant h, if there is one environment, that of fcc, (+-h, +-h, 0) and so on,
+  // without types; 0 otherwise
+  Real half_fcc;
   bool has_types;    // a vector has a class
   double lambda;
   Real *numbers;        // [atoms][stride] k_e
@@ -43,7 +37,9 @@ template <class Real> struct EnvironmentArguments : PartnersWithin<Real> {
 
 template <class Real> struct EnvironmentForceArguments {
   EnvironmentArguments<Real> environments;
-  const Real *weights;    // [points][stride] dS/dk_e over n_e
+  // [points][stride] dS/dk_e over n_e. Null: those of one environment are next to the positions, in
+  // place of the class. Only in float.
+  const Real *weights;
   PartnerArguments out;
   double slope_scale, virial_scale;    // from the sums of the kernel to dS/dx and W
   bool has_two_groups;
@@ -51,6 +47,8 @@ template <class Real> struct EnvironmentForceArguments {
 };
 
 // Each function enqueues a kernel. Throws DeviceError.
+//
+// With half_fcc, the first one also lists the partners in range. Otherwise they are listed before.
 void sum_environments(const EnvironmentArguments<float> &, cudaStream_t);
 void sum_environments(const EnvironmentArguments<double> &, cudaStream_t);
 // want: as want_of_forces() (resident_order.cuh)

@@ -3,11 +3,11 @@
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
 // In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
-// gradient: these limit the kernels, except for environments with reflections.
+// gradient: these limit the kernels. For fcc, all 12 Gaussians together take 4 exponential functions.
 
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
-#include "order_rows.cuh"
+#include "partner_lists.cuh"
 
 #include <type_traits>
 
@@ -69,33 +69,6 @@ namespace {
     }
   }
 
-  // Calls work(x, y, z, number of the point) for each partner in range of this thread.
-  template <class Real, class Work>
-  __device__ void for_each_partner(const EnvironmentArguments<Real> &arg, const RowPlace &at,
-                                   const Work &work)
-  {
-    using Point = typename PointOf<Real>::Type;
-    const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
-    int left = arg.partners.count[at.thread_of_tiles];
-    if (left == 0) return;
-    const Point atom = points[at.point];
-    const int4 *element = arg.partners.point + at.element;
-    int4 next_four = *element;
-    for (; left > 0; left -= FOUR) {
-      const int4 number = next_four;
-      element += 32;
-      if (left > FOUR) next_four = *element;
-      Point next = points[number.x];
-      for_each_of_four(left, [&](int k) {
-        const Point partner = next;
-        if (k + 1 < min(left, FOUR)) next = points[part(number, k + 1)];
-        Real x, y, z;
-        difference(atom, partner, x, y, z);
-        work(arg.scale * x, arg.scale * y, arg.scale * z, part(number, k));
-      });
-    }
-  }
-
   // 2^-|d - r|^2, or 0 if the partner has another class than the vector. d - r: x, y, z
   template <bool TYPED, class Real>
   __device__ Real gaussian(const Four<Real> &vector, Real x, Real y, Real z, int c)
@@ -106,41 +79,45 @@ namespace {
     return value;
   }
 
-  // X_0 and X_1 of a ReflectedEnvironment, or their sums of Gaussians times the distance from the
-  // center of each.
-  template <class Real> struct Axis {
-    Real at_0, at_h;
+  // The sum of Gaussians of the vectors (+-h, +-h, 0), (+-h, 0, +-h), and (0, +-h, +-h) is
+  // X_h Y_h Z_0 + X_h Y_0 Z_h + X_0 Y_h Z_h with X_0 = 2^-x^2 and X_h = 2^-(x - h)^2 + 2^-(x + h)^2.
+  // With q = 2^-2h|x|, X_0 and X_h are 2^(h^2) q and 1 + q^2 times 2^-(|x| - h)^2. The powers of 2
+  // before q and the sum become one common factor.
+  template <class Real> struct FccGaussians {
+    Real common;
+    Real q[3], both[3];    // by axis; both: 1 + q^2
+
+    __device__ FccGaussians(Real h, Real x, Real y, Real z)
+    {
+      const Real from_x = fabs(x) - h, from_y = fabs(y) - h, from_z = fabs(z) - h;
+      common = exp2_of(h * h - from_x * from_x - from_y * from_y - from_z * from_z);
+      const Real length[3] = {x, y, z};
+#pragma unroll
+      for (int axis = 0; axis < 3; ++axis) {
+        q[axis] = exp2_of(-2 * h * fabs(length[axis]));
+        both[axis] = q[axis] * q[axis] + 1;
+      }
+    }
+    __device__ Real without_common() const
+    {
+      return q[0] * (both[1] * both[2]) + both[0] * mixed(1, 2);
+    }
+    // Sums over the vectors of (d - r) 2^-|d - r|^2
+    __device__ void add_slopes(Real h, Real x, Real y, Real z, Real weight, Real &to_x, Real &to_y,
+                               Real &to_z) const
+    {
+      const Real factor = weight * common, sum = without_common();
+      to_x += factor * (x * sum + copysign(h, x) * (q[0] * q[0] - 1) * mixed(1, 2));
+      to_y += factor * (y * sum + copysign(h, y) * (q[1] * q[1] - 1) * mixed(0, 2));
+      to_z += factor * (z * sum + copysign(h, z) * (q[2] * q[2] - 1) * mixed(0, 1));
+    }
+
+   private:
+    __device__ Real mixed(int a, int b) const { return q[a] * both[b] + both[a] * q[b]; }
   };
 
-  template <class Real> __device__ Axis<Real> gaussians_of_axis(Real x, Real h)
-  {
-    const Real after = x - h, before = x + h;
-    return {exp2_of(-(x * x)), exp2_of(-(after * after)) + exp2_of(-(before * before))};
-  }
-  template <class Real>
-  __device__ void set_axis(Real x, Real h, Axis<Real> &gaussians, Axis<Real> &slopes)
-  {
-    const Real after = x - h, before = x + h;
-    const Real here = exp2_of(-(x * x)), there = exp2_of(-(after * after)),
-               opposite = exp2_of(-(before * before));
-    gaussians = {here, there + opposite};
-    slopes = {here * x, there * after + opposite * before};
-  }
-
-  template <class Real>
-  __device__ Real product_of(const Real (&c)[8], const Axis<Real> &x, const Axis<Real> &y,
-                             const Axis<Real> &z)
-  {
-    const auto over_z = [&](int k) {
-      return c[k] * z.at_0 + c[k + 1] * z.at_h;
-    };
-    return x.at_0 * (y.at_0 * over_z(0) + y.at_h * over_z(2)) +
-        x.at_h * (y.at_0 * over_z(4) + y.at_h * over_z(6));
-  }
-
-  // Which environments a kernel is for: those with types, all without, or only those with
-  // reflections.
-  enum class Kind { TYPED, UNTYPED, REFLECTED };
+  // Which environments a kernel is for: those with types, all without, or the one of fcc.
+  enum class Kind { TYPED, UNTYPED, FCC };
 
   template <class Real, Kind KIND>
   __global__ void __launch_bounds__(GATHER_THREADS)
@@ -160,13 +137,7 @@ namespace {
           for (int e = 0; e < arg.n; ++e) {
             const int begin = arg.first[e], end = arg.first[e + 1];
             Real sum = 0;
-            if (any && KIND == Kind::REFLECTED) {
-              const ReflectedEnvironment<Real> r = arg.reflected[e];
-              for_each_partner(arg, at, [&](Real x, Real y, Real z, int) {
-                sum += product_of(r.c, gaussians_of_axis(x, r.h[0]), gaussians_of_axis(y, r.h[1]),
-                                  gaussians_of_axis(z, r.h[2]));
-              });
-            } else if (any)
+            if (any)
               for_each_four(arg, at, [&](const Near<Real> &near, const int(&)[FOUR]) {
                 for (int k = begin; k < end; ++k) {
                   const Four<Real> r = vectors[k];
@@ -190,6 +161,40 @@ namespace {
           arg.value[atom] = joined_similarity(arg.lambda, arg.n, own);
         });
   }
+
+  // Lists partners in range and sums up the Gaussians of fcc: positions are read once.
+  template <class Real> struct ListFcc : OneRange<Real, EnvironmentArguments<Real>> {
+    class Sum {
+     public:
+      __device__ void clear(const EnvironmentArguments<Real> &arg)
+      {
+        h = arg.half_fcc;
+        scale = arg.scale;
+        value = 0;
+        any = false;
+      }
+      __device__ void add(Real dx, Real dy, Real dz, bool in_range)
+      {
+        const FccGaussians<Real> g(h, scale * dx, scale * dy, scale * dz);
+        value += in_range ? g.common * g.without_common() : Real(0);
+        any |= in_range;
+      }
+      __device__ void store(const EnvironmentArguments<Real> &arg, const RowPlace &at, int lanes)
+      {
+        value = add_row_lanes(value, lanes) / FCC_VECTORS;
+        if (!at.valid || at.row >= arg.rows.nvalue) return;
+        if (any && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
+        if (at.lane != 0) return;
+        const int atom = atom_of(arg.rows, at);
+        arg.numbers[static_cast<std::size_t>(arg.stride) * atom] = value;
+        arg.value[atom] = value;
+      }
+
+     private:
+      Real h, scale, value;
+      bool any;
+    };
+  };
 
   // Sums of a partner.
   template <class Real> struct Slopes {
@@ -277,28 +282,31 @@ namespace {
     return slopes;
   }
 
-  // The same for one partner, in h, if all environments have reflections.
+  // The same as slopes_of() for fcc.
   template <class Real>
-  __device__ void set_slopes(const EnvironmentForceArguments<Real> &arg, const RowPlace &at, Real x,
-                             Real y, Real z, int point, Real (&h)[3])
+  __device__ Slopes<Real> slopes_of_fcc(const EnvironmentForceArguments<Real> &arg,
+                                        const RowPlace &at, const Near<Real> &near,
+                                        const int (&point)[FOUR])
   {
+    using Point = typename PointOf<Real>::Type;
     const EnvironmentArguments<Real> &all = arg.environments;
     const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
-    h[0] = h[1] = h[2] = 0;
-    for (int e = 0; e < all.n; ++e) {
-      const ReflectedEnvironment<Real> &r = all.reflected[e];
-      const auto weight_of = [&](int p, bool has_one) {
-        return has_one ? arg.weights[static_cast<std::size_t>(all.stride) * p + e] : Real(0);
-      };
-      const Real weight = weight_of(at.point, is_of_a) + weight_of(point, is_of_b);
-      Axis<Real> of_x, of_y, of_z, slope_x, slope_y, slope_z;
-      set_axis(x, r.h[0], of_x, slope_x);
-      set_axis(y, r.h[1], of_y, slope_y);
-      set_axis(z, r.h[2], of_z, slope_z);
-      h[0] += weight * product_of(r.c, slope_x, of_y, of_z);
-      h[1] += weight * product_of(r.c, of_x, slope_y, of_z);
-      h[2] += weight * product_of(r.c, of_x, of_y, slope_z);
+    const Real h = all.half_fcc;
+    const auto weight_of = [&](int p, int beside) {
+      return arg.weights ? arg.weights[static_cast<std::size_t>(all.stride) * p]
+                         : static_cast<Real>(__int_as_float(beside));
+    };
+    const int own_beside = class_of(static_cast<const Point *>(all.points)[at.point]);
+    const Real own = is_of_a ? weight_of(at.point, own_beside) : Real(0);
+    Slopes<Real> slopes = {};
+#pragma unroll
+    for (int u = 0; u < FOUR; ++u) {
+      const Real weight = own + (is_of_b ? weight_of(point[u], near.c[u]) : Real(0));
+      FccGaussians<Real>(h, near.x[u], near.y[u], near.z[u])
+          .add_slopes(h, near.x[u], near.y[u], near.z[u], weight, slopes.x[u], slopes.y[u],
+                      slopes.z[u]);
     }
+    return slopes;
   }
 
   // x, y, z: scaled vector to the partner
@@ -331,19 +339,13 @@ namespace {
         all.rows,
         [&](const RowPlace &at) {
           for (Real &sum : g) sum = 0;
-          if constexpr (KIND == Kind::REFLECTED)
-            for_each_partner(all, at, [&](Real x, Real y, Real z, int point) {
-              Real h[3];
-              set_slopes(arg, at, x, y, z, point, h);
-              add_partner<NSUMS>(x, y, z, h[0], h[1], h[2], g);
-            });
-          else
-            for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
-              const auto h = slopes_of<KIND == Kind::TYPED>(arg, at, near, point);
+          for_each_four(all, at, [&](const Near<Real> &near, const int(&point)[FOUR]) {
+            const auto h = KIND == Kind::FCC ? slopes_of_fcc(arg, at, near, point)
+                                             : slopes_of<KIND == Kind::TYPED>(arg, at, near, point);
 #pragma unroll
-              for (int u = 0; u < FOUR; ++u)
-                add_partner<NSUMS>(near.x[u], near.y[u], near.z[u], h.x[u], h.y[u], h.z[u], g);
-            });
+            for (int u = 0; u < FOUR; ++u)
+              add_partner<NSUMS>(near.x[u], near.y[u], near.z[u], h.x[u], h.y[u], h.z[u], g);
+          });
         },
         [&](const RowPlace &at, int lanes) {
           RowSums<NSUMS> sums = {arg.columns};
@@ -361,8 +363,8 @@ namespace {
   {
     if (arg.has_types)
       f(std::integral_constant<Kind, Kind::TYPED>());
-    else if (arg.reflected)
-      f(std::integral_constant<Kind, Kind::REFLECTED>());
+    else if (arg.half_fcc > 0)
+      f(std::integral_constant<Kind, Kind::FCC>());
     else
       f(std::integral_constant<Kind, Kind::UNTYPED>());
   }
@@ -370,8 +372,11 @@ namespace {
   template <class Real> void launch(const EnvironmentArguments<Real> &arg, cudaStream_t stream)
   {
     with_kind(arg, [&](auto kind) {
-      launch_over_rows("launching sum_gaussians", sum_gaussians<Real, kind()>, arg, arg.rows,
-                       stream);
+      if constexpr (kind() == Kind::FCC)
+        launch_listing<ListFcc<Real>>(arg, stream);
+      else
+        launch_over_rows("launching sum_gaussians", sum_gaussians<Real, kind()>, arg, arg.rows,
+                         stream);
     });
   }
 

@@ -33,6 +33,7 @@ namespace {
     using Real = RealType;
     using Arguments = OrderArguments<Real>;
     using Function = OrderFunction<Real>;
+    using Sum = NoSum;
     static constexpr bool HAS_FUNCTIONS = true;
     static __device__ Real range_sq(const Function &f) { return f.constants.dmax_sq; }
   };

@@ -7,6 +7,7 @@
 // - range_sq(function): distance^2, negative: no function
 // - evaluate(function, r_sq): the SwitchValue
 // - HAS_FUNCTIONS: the values are stored; otherwise only the points are
+// - Sum: sums over the partners in range of a thread, or NoSum
 
 #ifndef GPUCOORD_PARTNER_LISTS_CUH
 #define GPUCOORD_PARTNER_LISTS_CUH
@@ -20,6 +21,24 @@ namespace gpucoord {
 
 template <class Real> struct SwitchValue {
   Real s, dfunc;    // dfunc: (ds/dr)/r
+};
+
+struct NoSum {
+  template <class Arguments> __device__ void clear(const Arguments &) {}
+  template <class Real> __device__ void add(Real, Real, Real, bool) {}
+  template <class Arguments> __device__ void store(const Arguments &, const RowPlace &, int) {}
+};
+
+// The same range for all pairs.
+template <class RealType, class ArgumentsType> struct OneRange {
+  using Real = RealType;
+  using Arguments = ArgumentsType;
+  using Function = Real;    // its range
+  using Sum = NoSum;
+  static constexpr bool HAS_FUNCTIONS = false;
+  static __device__ const Real &of(const Arguments &arg, int, int) { return arg.range_sq; }
+  static __device__ Real range_sq(Real range) { return range; }
+  static __device__ SwitchValue<Real> evaluate(Real, Real) { return {}; }
 };
 
 // The partners in range of a thread that has a row of its own, which are stored by fours.
@@ -69,7 +88,7 @@ template <class Real, bool HAS_FUNCTIONS> class Found {
 
 // A loaded partner.
 template <class Form> struct Candidate {
-  typename Form::Real r_sq;
+  typename Form::Real dx, dy, dz, r_sq;
   const typename Form::Function *function;
   bool in_range;
 };
@@ -78,10 +97,9 @@ template <class Form, class Real, class Point>
 __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, const Point &atom,
                                         const Point &other, Real unit_sq, bool exists)
 {
-  Real dx, dy, dz;
-  difference(atom, other, dx, dy, dz);
   Candidate<Form> found;
-  found.r_sq = length_sq(dx * dx + dy * dy + dz * dz, unit_sq);
+  difference(atom, other, found.dx, found.dy, found.dz);
+  found.r_sq = length_sq(found.dx * found.dx + found.dy * found.dy + found.dz * found.dz, unit_sq);
   found.function = &Form::of(arg, class_of(atom), class_of(other));
   found.in_range = exists && found.r_sq <= Form::range_sq(*found.function);
   return found;
@@ -89,7 +107,8 @@ __device__ Candidate<Form> candidate_of(const typename Form::Arguments &arg, con
 
 // Rows of one thread.
 template <class Form, class Real>
-__device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq)
+__device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
+                           typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -110,6 +129,7 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &
 #pragma unroll
       for (int u = 0; u < FOUR; ++u) {
         const auto c = candidate_of<Form>(arg, atom, other[u], unit_sq, u < left);
+        sum.add(c.dx, c.dy, c.dz, c.in_range);
         if (c.in_range) found.add(number[u], Form::evaluate(*c.function, c.r_sq), sqrt(c.r_sq));
       }
     }
@@ -121,7 +141,8 @@ __device__ void list_alone(const typename Form::Arguments &arg, const RowPlace &
 // Rows that several threads share: each gets every lanes-th partner in range. All threads of a
 // warp must call.
 template <class Form, class Real>
-__device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq)
+__device__ void list_together(const typename Form::Arguments &arg, const RowPlace &at, Real unit_sq,
+                              typename Form::Sum &sum)
 {
   using Point = typename PointOf<Real>::Type;
   const Point *const __restrict__ points = static_cast<const Point *>(arg.points);
@@ -148,6 +169,7 @@ __device__ void list_together(const typename Form::Arguments &arg, const RowPlac
       const Point other = points[exists ? number[u] : at.point];
       const auto c = candidate_of<Form>(arg, atom, other, unit_sq, exists);
       const unsigned found = __ballot_sync(ALL_LANES, c.in_range) >> first_lane & others;
+      sum.add(c.dx, c.dy, c.dz, c.in_range);
       if (c.in_range) {
         const auto value = Form::evaluate(*c.function, c.r_sq);
         const int k = total + __popc(found & ((1u << at.lane) - 1u)), turn = k / lanes;
@@ -171,16 +193,19 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 {
   using Real = typename Form::Real;
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
+  typename Form::Sum sum;
   wait_for_kernel_before();
   for_each_row(
       arg.rows,
       [&](const RowPlace &at) {
+        sum.clear(arg);
         if (arg.rows.lanes == 1)
-          list_alone<Form, Real>(arg, at, unit * unit);
+          list_alone<Form, Real>(arg, at, unit * unit, sum);
         else
-          list_together<Form, Real>(arg, at, unit * unit);
+          list_together<Form, Real>(arg, at, unit * unit, sum);
       },
-      [](const RowPlace &, int) {
+      [&](const RowPlace &at, int lanes) {
+        sum.store(arg, at, lanes);
       });
 }
 

@@ -94,33 +94,25 @@ namespace {
     std::vector<int> of_type;
   };
 
-  // Whether the environment, which has no types, has reflections; sets 'to' then, in units of
-  // 1/scale.
-  template <class Real>
-  bool has_reflections(const Environment &environment, double scale, ReflectedEnvironment<Real> &to)
+  // Limit of half the lattice constant, in scaled lengths. With larger ones, a factor of a Gaussian
+  // above 2^-62 would be flushed to zero in float.
+  constexpr int MAX_HALF_FCC = 8;
+
+  // Half the lattice constant, if the vectors are the 12 of fcc, without types, 0 otherwise.
+  double half_fcc_of(const Environment &environment)
   {
-    double h[3] = {};
-    int count[8][8] = {};    // by axes with a component that is not 0, and by signs
+    if (environment.size() != FCC_VECTORS) return 0.0;
+    double h = 0.0;
+    for (double x : environment[0].r) h = std::max(h, std::fabs(x));
+    int count[3][2][2] = {};    // by the axis without a component and the signs along the others
     for (const EnvironmentVector &v : environment) {
-      int nonzero = 0, negative = 0;
-      for (int axis = 0; axis < 3; ++axis) {
-        const int bit = 4 >> axis;
-        if (v.r[axis] == 0.0) continue;
-        if (h[axis] != 0.0 && std::fabs(v.r[axis]) != h[axis]) return false;
-        h[axis] = std::fabs(v.r[axis]);
-        nonzero |= bit;
-        if (v.r[axis] < 0.0) negative |= bit;
-      }
-      ++count[nonzero][negative];
+      const auto axis = std::find(std::begin(v.r), std::end(v.r), 0.0) - std::begin(v.r);
+      if (v.type != 0 || axis == 3) return 0.0;
+      const double y = v.r[(axis + 1) % 3], z = v.r[(axis + 2) % 3];
+      if (std::fabs(y) != h || std::fabs(z) != h) return 0.0;
+      if (++count[axis][y < 0.0][z < 0.0] > 1) return 0.0;
     }
-    for (int nonzero = 0; nonzero < 8; ++nonzero) {
-      for (int negative = 0; negative < 8; ++negative)
-        if ((negative & nonzero) == negative && count[nonzero][negative] != count[nonzero][0])
-          return false;
-      to.c[nonzero] = static_cast<Real>(count[nonzero][0]);
-    }
-    for (int axis = 0; axis < 3; ++axis) to.h[axis] = static_cast<Real>(scale * h[axis]);
-    return true;
+    return h;
   }
 
   template <class Real>
@@ -157,7 +149,7 @@ namespace {
       if (!has_rows) return;
       arg.numbers = numbers.data();
       arg.scale = static_cast<Real>(std::is_same<Real, float>::value ? arg.unit * scale : scale);
-      list_partners_within(arg, stream);
+      if (!is_fcc()) list_partners_within(arg, stream);
       sum_environments(arg, stream);
     }
 
@@ -165,15 +157,20 @@ namespace {
                          const DeviceExchange &exchange, DeviceStream stream) override
     {
       this->begin_second(request);
-      const WeightScale<Real> of_atoms = {arg.n, arg.first, arg.lambda, arg.value, w};
-      this->send_scaled(numbers, of_atoms, exchange, of_points, stream);
-      if (!has_rows) return this->no_forces(stream);
       EnvironmentForceArguments<Real> forces = {};
-      forces.environments = arg;
-      forces.weights = of_points.data();
-      forces.out = this->outputs(request, unit);
       // The derivative of 2^-r^2 is -2 ln 2 r 2^-r^2, and forces and virial are minus the sums.
       forces.virial_scale = 2.0 * std::log(2.0);
+      if (is_fcc() && exchange.owner && pairs->points().are_integers()) {
+        pairs->points().set_weights({{w, exchange.owner}, pairs->npoints_of_a()}, stream);
+        forces.virial_scale /= FCC_VECTORS;
+      } else {
+        const WeightScale<Real> of_atoms = {arg.n, arg.first, arg.lambda, arg.value, w};
+        this->send_scaled(numbers, of_atoms, exchange, of_points, stream);
+        forces.weights = of_points.data();
+      }
+      if (!has_rows) return this->no_forces(stream);
+      forces.environments = arg;
+      forces.out = this->outputs(request, unit);
       forces.slope_scale = forces.virial_scale * scale;
       forces.has_two_groups = pairs->has_two_groups();
       forces.columns = peratom_columns(wanted);
@@ -206,7 +203,6 @@ namespace {
     {
       std::vector<int> ends = {0};
       std::vector<int> is_symmetric;
-      std::vector<ReflectedEnvironment<Real>> all_reflected;
       std::vector<Four<Real>> all;
       const auto scaled = [&](double length) {
         return static_cast<Real>(scale * length);
@@ -218,15 +214,10 @@ namespace {
         }
         ends.push_back(static_cast<int>(all.size()));
         is_symmetric.push_back(types.n == 0 && equals_its_inverse(environment));
-        ReflectedEnvironment<Real> of_this;
-        if (types.n == 0 && has_reflections(environment, scale, of_this))
-          all_reflected.push_back(of_this);
       }
       send_table(all, vectors);
       send_table(ends, first);
       send_table(is_symmetric, symmetric);
-      const bool are_reflected = all_reflected.size() == options.environments.size();
-      if (are_reflected) send_table(all_reflected, reflected);
       if (types.n > 0) send_table(types.of_type, type_table);
       ntypes = static_cast<int>(types.of_type.size()) - 1;
       const double range = reach(options);
@@ -236,11 +227,14 @@ namespace {
       arg.vectors = vectors.data();
       arg.first = first.data();
       arg.is_symmetric = symmetric.data();
-      arg.reflected = are_reflected ? reflected.data() : nullptr;
+      if (arg.n == 1) arg.half_fcc = scaled(half_fcc_of(options.environments[0]));
+      if (arg.half_fcc > MAX_HALF_FCC) arg.half_fcc = 0;
       arg.has_types = types.n > 0;
       arg.lambda = options.lambda;
       arg.any_partners = any.data();
     }
+
+    bool is_fcc() const { return arg.half_fcc > 0; }
 
     // Without partners, v is that of k_e = 0.
     void set_others(double *v, cudaStream_t stream) override
@@ -257,7 +251,6 @@ namespace {
     EnvironmentArguments<Real> arg = {};
     DeviceBuffer<Four<Real>> vectors;
     DeviceBuffer<int> first, symmetric;
-    DeviceBuffer<ReflectedEnvironment<Real>> reflected;
     // NamedTypes::of_type and its largest type; those of the atoms
     DeviceBuffer<int> type_table, named_types;
     int ntypes = 0;
