@@ -40,6 +40,7 @@ template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
   enqueue_first(request);
+  if (!is_global) function_on_device->evaluate(device->stream());    // of numbers of atoms
   enqueue_second(request);
 }
 
@@ -51,7 +52,6 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Re
   atoms.volume = this->volume();
   on_device()->evaluate_first(atoms, request.positions, exchange(), function_on_device->s(),
                               device->stream());
-  function_on_device->evaluate(device->stream());
 }
 
 template <class DeviceType, class Base>
@@ -69,6 +69,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
   if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
   this->attempt(share, [&] {
     enqueue_first(request);
+    function_on_device->evaluate(device->stream());
     find_numbers(share);
     if (share.want != gpucoord::VALUE) enqueue_second(request);
     on_device()->enqueue_result(device->stream());

@@ -65,8 +65,9 @@ namespace {
                         const DeviceExchange &exchange, double *v, DeviceStream stream) override
     {
       check_volume(atoms.volume);
-      this->begin(atoms, positions, v, first, stream);
+      // Before positions are read: after that it would prevent the early launch of sum_distances.
       this->clear(sums_of_cells.data(), number_of_sums(), stream);
+      this->begin(atoms, positions, v, first, stream);
       first.scale = has_rows ? scale_of(static_cast<double>(FOUR) * pairs->nelements()) : 1.0;
       first.value = v;
       first.rows.n = has_rows ? first.rows.nvalue : 0;    // the rows of b have the same pairs
