@@ -1,8 +1,8 @@
 // Part of GPUCOORD, GPL-2.0. Kernels that start while the preceding kernel of the stream still runs
 // (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after it.
 //
-// A kernel that calls let_next_start() must be launched without 'early', so that all preceding
-// kernels are complete. A kernel that is launched early must not read anything that the preceding
+// A kernel that calls let_next_start() must be launched without 'early', or call
+// wait_for_kernel_before() first, so that all preceding kernels are complete. A kernel that is launched early must not read anything that the preceding
 // kernel may write before it calls wait_for_kernel_before(). At least one of its threads must call
 // it, so that the kernel does not end before the preceding one.
 

@@ -3,7 +3,7 @@
 // sum_distances and sum_distance_forces go over rows (order_rows.cuh) in blocks of SUM_THREADS and
 // THREADS threads. A block has its own copy of a table in shared memory: the sums of cells, or the
 // coefficients of dS/dr. Tables that do not fit are in global memory. The other kernels have blocks
-// of THREADS threads and the sums of their warps in shared memory.
+// of NODE_THREADS or THREADS threads and the sums of their warps in shared memory.
 
 #include "order_rows.cuh"
 #include "pair_entropy_arguments_cuda.h"
@@ -18,7 +18,7 @@ namespace gpucoord {
 
 namespace {
 
-  constexpr int SUM_THREADS = 512, THREADS = 256;
+  constexpr int SUM_THREADS = 512, NODE_THREADS = 1024, THREADS = 256;
   // Blocks of sum_distance_forces per multiprocessor. In float, the sums in double and loads under
   // way need 64 registers, or 80 with the virial.
   template <class Real, unsigned WANT>
@@ -201,6 +201,7 @@ namespace {
     const int lanes = arg.rows.lanes;
     int npartners;
     wait_for_kernel_before();
+    let_next_start();
     for_each_row<SUM_THREADS / 32>(
         arg.rows,
         [&](const RowPlace &at) {
@@ -293,7 +294,7 @@ namespace {
 
   // ---- between the passes
 
-  // Returns the sum over the block in its first thread. of_warps: [THREADS/32] in shared memory.
+  // Returns the sum over the block in its first thread. of_warps: [warps] in shared memory.
   __device__ double add_block(double value, double *of_warps)
   {
     value = add_warp(value);
@@ -301,22 +302,24 @@ namespace {
     __syncthreads();
     double sum = 0.0;
     if (threadIdx.x == 0)
-      for (int w = 0; w < THREADS / 32; ++w) sum += of_warps[w];
+      for (int w = 0; w < blockDim.x / 32; ++w) sum += of_warps[w];
     return sum;
   }
 
   // One block for each node.
   template <class Real>
-  __global__ void sum_gaussians(const __grid_constant__ DistanceArguments<Real> arg,
-                                double natoms_a, double natoms_b, double *gaussians)
+  __global__ void __launch_bounds__(NODE_THREADS)
+      sum_gaussians(const __grid_constant__ DistanceArguments<Real> arg, double natoms_a,
+                    double natoms_b, double *gaussians)
   {
     constexpr int N = DistanceCells<Real>::MOMENTS;
-    __shared__ double of_warps[THREADS / 32];
+    __shared__ double of_warps[NODE_THREADS / 32];
     const DistanceGrid &grid = arg.cells;
     const int k = blockIdx.x, last = grid.last_cell(k);
     wait_for_kernel_before();
+    let_next_start();
     double sum = 0.0;
-    for (int c = grid.first_cell(k) + threadIdx.x; c <= last; c += THREADS) {
+    for (int c = grid.first_cell(k) + threadIdx.x; c <= last; c += NODE_THREADS) {
       double moments[N];
       CellAdder<Real, false>::get(arg, c, moments);
       if (moments[0] == 0.0) continue;
@@ -338,6 +341,7 @@ namespace {
   {
     __shared__ double of_warps[2][THREADS / 32];
     wait_for_kernel_before();
+    let_next_start();
     const Density density = {gaussians[grid.bins], gaussians[grid.bins + 1], volume};
     double s = 0.0, by_log_volume = 0.0;
     for (int k = threadIdx.x; k < grid.bins; k += THREADS) {
@@ -363,6 +367,7 @@ namespace {
     constexpr int N = DistanceCells<Real>::COEFFICIENTS;
     const int c = (blockIdx.x * THREADS + threadIdx.x) / 32, thread = threadIdx.x % 32;
     wait_for_kernel_before();
+    let_next_start();
     if (blockIdx.x == 0 && threadIdx.x == 0) {
       WarpSums of_density = {};
       const double all = numbers->density.natoms_a;
@@ -432,7 +437,7 @@ namespace {
                         double *gaussians, cudaStream_t stream)
   {
     const auto bins = static_cast<unsigned>(arg.cells.bins);
-    launch_kernel("launching sum_gaussians", sum_gaussians<Real>, true, {bins, THREADS}, stream,
+    launch_kernel("launching sum_gaussians", sum_gaussians<Real>, true, {bins, NODE_THREADS}, stream,
                   arg, natoms_a, natoms_b, gaussians);
   }
 

@@ -195,6 +195,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
   const Real unit = std::is_same<Real, float>::value ? arg.unit : 1.0;
   typename Form::Sum sum;
   wait_for_kernel_before();
+  let_next_start();
   for_each_row(
       arg.rows,
       [&](const RowPlace &at) {

@@ -113,6 +113,7 @@ namespace {
   {
     __shared__ bool is_last;
     wait_for_kernel_before();
+    let_next_start();
     double mine = 0.0;
     for (int k = blockIdx.x * THREADS + threadIdx.x; k < arg.n; k += gridDim.x * THREADS) {
       double value = 0.0, slope = 0.0;

@@ -98,6 +98,7 @@ namespace {
   __global__ void write_weights(const __grid_constant__ PointWeights weights, const int *row_of,
                                 int n, double inverse_unit, To *to)
   {
+    wait_for_kernel_before();
     let_next_start();
     const int k = blockIdx.x * THREADS + threadIdx.x;
     if (k >= n) return;
@@ -115,9 +116,9 @@ namespace {
                       cudaStream_t stream)
   {
     if (n == 0) return;
-    write_weights<<<(n + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
-        weights, row_of, n, 1.0 / weights.atoms.unit, to);
-    check(cudaGetLastError(), "launching write_weights");
+    const auto blocks = static_cast<unsigned>((n + THREADS - 1) / THREADS);
+    launch_kernel("launching write_weights", write_weights<To>, true, {blocks, THREADS}, stream,
+                  weights, row_of, n, 1.0 / weights.atoms.unit, to);
   }
 
   __global__ void clear(DeviceStatus *status)
