@@ -113,7 +113,10 @@ namespace {
     }
 
    private:
-    __device__ Real mixed(int a, int b) const { return q[a] * both[b] + both[a] * q[b]; }
+    __device__ Real mixed(int a, int b) const
+    {
+      return q[a] * both[b] + both[a] * q[b];
+    }
   };
 
   // Which environments a kernel is for: those with types, all without, or the one of fcc.

@@ -437,8 +437,8 @@ namespace {
                         double *gaussians, cudaStream_t stream)
   {
     const auto bins = static_cast<unsigned>(arg.cells.bins);
-    launch_kernel("launching sum_gaussians", sum_gaussians<Real>, true, {bins, NODE_THREADS}, stream,
-                  arg, natoms_a, natoms_b, gaussians);
+    launch_kernel("launching sum_gaussians", sum_gaussians<Real>, true, {bins, NODE_THREADS},
+                  stream, arg, natoms_a, natoms_b, gaussians);
   }
 
   template <class Real>

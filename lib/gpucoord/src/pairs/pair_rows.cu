@@ -58,10 +58,10 @@ namespace {
   }
 
   // Returns the number of threads per atom.
-  int lanes_for(int rows, std::int64_t partners_a_row)
+  int lanes_for(int rows, std::int64_t partners_a_row, int enough_threads)
   {
     int lanes = 1;
-    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < tuning::ENOUGH_THREADS &&
+    while (lanes < 32 && static_cast<std::int64_t>(rows) * lanes < enough_threads &&
            partners_a_row >= 2 * lanes * tuning::FEWEST_PARTNERS)
       lanes *= 2;
     return lanes;
@@ -378,10 +378,16 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   return rows;
 }
 
-void ResidentPairs::choose_tiles(FoundRows &rows)
+int ResidentPairs::enough_threads() const
+{
+  return listing == Listing::ALWAYS ? tuning::ENOUGH_THREADS_OF_ORDER : tuning::ENOUGH_THREADS;
+}
+
+void ResidentPairs::choose_tiles(FoundRows &rows) const
 {
   // A few rows may have most of the partners.
-  rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2));
+  rows.lanes = lanes_for(rows.n, std::max<std::int64_t>(rows.npairs / rows.n, rows.most / 2),
+                         enough_threads());
   // The search has already written tiles. They are good if nearly all candidates have partners.
   rows.in_place =
       rows.lanes == 1 && !rows.room.offset && rows.n >= tuning::ROWS_IN_PLACE * rows.candidates.n;
@@ -507,7 +513,7 @@ void ResidentPairs::take_neighbors(const DeviceAtoms &atoms, const DeviceNeighbo
   check(cudaMemcpyAsync(buffers.count.data(), neighbors.count, n * sizeof(int),
                         cudaMemcpyDeviceToDevice, stream),
         "copying on it");
-  view.lanes = lanes_for(n, partners);
+  view.lanes = lanes_for(n, partners, enough_threads());
   view.count = buffers.count.data();
   const int rows_a_tile = 32 / view.lanes, ntiles = (n + rows_a_tile - 1) / rows_a_tile;
   view.stride = 32 * (((neighbors.capacity + FOUR - 1) / FOUR + view.lanes - 1) / view.lanes);

@@ -113,7 +113,8 @@ class ResidentPairs {
   struct FoundRows;
   FoundRows search_partners(int a, int b, const Candidates &, const Reach &, RowBuffers &,
                             cudaStream_t);
-  static void choose_tiles(FoundRows &);
+  int enough_threads() const;
+  void choose_tiles(FoundRows &) const;
   DeviceRows compact_rows(const FoundRows &, RowBuffers &, cudaStream_t);
   void fill_tiles(const FoundRows &, RowBuffers &, DeviceRows &, cudaStream_t);
   void take_neighbors(const DeviceAtoms &, const DeviceNeighbors &, cudaStream_t);
