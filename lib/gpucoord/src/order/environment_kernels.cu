@@ -3,7 +3,7 @@
 //
 // A thread evaluates four partners for each vector that it loads. All threads load the same vector.
 // In float, a Gaussian takes 8 instructions, one of them the exponential function, and 10 with its
-// gradient: these limit the kernels. For fcc, all 12 Gaussians together take 4 exponential functions.
+// gradient: these limit the kernels. The 12 Gaussians of fcc together take 4 exponential functions.
 
 #include "environment_arguments_cuda.h"
 #include "environment_similarity_options.h"
@@ -79,10 +79,10 @@ namespace {
     return value;
   }
 
-  // The sum of Gaussians of the vectors (+-h, +-h, 0), (+-h, 0, +-h), and (0, +-h, +-h) is
-  // X_h Y_h Z_0 + X_h Y_0 Z_h + X_0 Y_h Z_h with X_0 = 2^-x^2 and X_h = 2^-(x - h)^2 + 2^-(x + h)^2.
-  // With q = 2^-2h|x|, X_0 and X_h are 2^(h^2) q and 1 + q^2 times 2^-(|x| - h)^2. The powers of 2
-  // before q and the sum become one common factor.
+  // The sum of Gaussians of the vectors (+-h, +-h, 0), (+-h, 0, +-h) and (0, +-h, +-h) is
+  // X_h Y_h Z_0 + X_h Y_0 Z_h + X_0 Y_h Z_h, where X_0 = 2^-x^2 and
+  // X_h = 2^-(x - h)^2 + 2^-(x + h)^2. With q = 2^-2h|x|, X_0 and X_h are 2^(h^2) q and 1 + q^2
+  // times 2^-(|x| - h)^2. Each term has one X_0, so the other powers of 2 are a common factor.
   template <class Real> struct FccGaussians {
     Real common;
     Real q[3], both[3];    // by axis; both: 1 + q^2
