@@ -40,7 +40,8 @@ template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
   enqueue_first(request);
-  if (!is_global) function_on_device->evaluate(device->stream());    // of numbers of atoms
+  // S of all atoms is no function of numbers of atoms.
+  if (!is_global) function_on_device->evaluate(device->stream());
   enqueue_second(request);
 }
 

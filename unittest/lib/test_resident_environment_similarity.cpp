@@ -47,11 +47,20 @@ Environment fcc()
   return make_environments(CrystalStructure::FCC, 0.7 * std::sqrt(2.0))[0];
 }
 
-// fcc with another last vector: nearly fcc for the backend, which has kernels for fcc.
+// The backend has kernels for fcc. Here the last vector is another one, in units of h.
 Environment nearly_fcc(double x, double y, double z)
 {
   Environment e = fcc();
-  e.back() = {{x, y, z}};
+  const double h = std::fabs(e[0].r[0] != 0.0 ? e[0].r[0] : e[0].r[1]);
+  e.back() = {{x * h, y * h, z * h}};
+  return e;
+}
+
+// fcc whose first n vectors are for partners of type 2.
+Environment typed_fcc(int n)
+{
+  Environment e = fcc();
+  for (int k = 0; k < n; ++k) e[k].type = 2;
   return e;
 }
 
@@ -93,11 +102,13 @@ std::vector<TestedOrder> all_orders()
       tested("sc", make_environments(CrystalStructure::SC, 0.7)),
       tested("bcc", make_environments(CrystalStructure::BCC, 0.75)),
       tested("two fcc", {fcc(), make_environments(CrystalStructure::FCC, 0.9)[0]}),
+      tested("fcc at the limit of h", {fcc()}, 20.0, 0.0596),
+      tested("fcc beyond the limit of h", {fcc()}, 20.0, 0.0592),
       tested("narrow fcc", {fcc()}, 20.0, 0.03),
       tested("wide fcc", {fcc()}, 20.0, 0.15),
-      tested("fcc with a vector twice", {nearly_fcc(fcc()[0].r[0], fcc()[0].r[1], fcc()[0].r[2])}),
-      tested("fcc with another length", {nearly_fcc(0.0, 0.5, 0.4)}),
-      tested("fcc with a vector off its plane", {nearly_fcc(0.3, 0.5, 0.5)})};
+      tested("fcc with a vector twice", {nearly_fcc(0.0, 1.0, 1.0)}),
+      tested("fcc with another length", {nearly_fcc(0.0, -1.0, -0.8)}),
+      tested("fcc with a vector off its plane", {nearly_fcc(0.6, -1.0, -1.0)})};
   std::vector<Environment> four = make_environments(CrystalStructure::DIAMOND, 1.5);
   four.push_back(random_environment(30, 4));
   four.push_back(fcc());
@@ -143,6 +154,8 @@ TEST(ResidentEnvironmentSimilarity, equals_the_host_for_types)
   const Environment of_type_2 = {{{0.5, 0.1, 0.0}, 2}, {{-0.5, -0.1, 0.0}, 2}};
   for (const TestedOrder &order :
        {tested("one type", {of_type_2}), tested("a type that no atom has", {{{{0.5, 0, 0}, 7}}}),
+        tested("fcc, one vector with a type", {typed_fcc(1)}),
+        tested("fcc, all vectors with a type", {typed_fcc(12)}),
         tested("all types", {random_environment(9, 7, 3), random_environment(12, 8, 3)}),
         tested("some", {random_environment(9, 9, 1), fcc(), of_type_2})})
     for (const bool two : {false, true})
@@ -173,22 +186,24 @@ TEST(ResidentEnvironmentSimilarity, has_the_same_bits_in_each_evaluation)
   const auto owner = owners_of(s);
   const OnGpu<int> owner_on_gpu(owner);
   constexpr unsigned want = DERIVATIVES | VIRIAL | ATOM_VIRIAL;
-  for (const Precision precision : PRECISIONS) {
-    OrderOnDevice device(tested("two", {fcc(), random_environment(6, 1)}), precision);
-    device.exchange.owner = owner_on_gpu.data();
-    device.rebuild(loaded.atoms, selection(false, 0.2));
-    const auto evaluate = [&] {
-      device.evaluate(loaded.atoms, {want});
-      const Totals totals = device.result();
-      std::vector<double> numbers(10 * static_cast<std::size_t>(s.nlocal), 0.0);
-      device.order->peratom(numbers.data(), nullptr);
-      numbers.push_back(totals.value);
-      numbers.insert(numbers.end(), totals.virial, totals.virial + 6);
-      return numbers;
-    };
-    const auto first = evaluate();
-    EXPECT_EQ(evaluate(), first);
-  }
+  for (const auto &environments :
+       {std::vector<Environment>{fcc()}, {fcc(), random_environment(6, 1)}})
+    for (const Precision precision : PRECISIONS) {
+      OrderOnDevice device(tested("bits", environments), precision);
+      device.exchange.owner = owner_on_gpu.data();
+      device.rebuild(loaded.atoms, selection(false, 0.2));
+      const auto evaluate = [&] {
+        device.evaluate(loaded.atoms, {want});
+        const Totals totals = device.result();
+        std::vector<double> numbers(10 * static_cast<std::size_t>(s.nlocal), 0.0);
+        device.order->peratom(numbers.data(), nullptr);
+        numbers.push_back(totals.value);
+        numbers.insert(numbers.end(), totals.virial, totals.virial + 6);
+        return numbers;
+      };
+      const auto first = evaluate();
+      EXPECT_EQ(evaluate(), first);
+    }
 }
 
 TEST(ResidentEnvironmentSimilarity, reports_a_position_that_is_not_finite)

@@ -2,9 +2,12 @@
 // (CUDA's programmatic dependent launch). Below compute capability 9.0, they start after it.
 //
 // A kernel that calls let_next_start() must be launched without 'early', or call
-// wait_for_kernel_before() first, so that all preceding kernels are complete. A kernel that is launched early must not read anything that the preceding
-// kernel may write before it calls wait_for_kernel_before(). At least one of its threads must call
-// it, so that the kernel does not end before the preceding one.
+// wait_for_kernel_before() first. All kernels before it are then complete, and the next one has to
+// wait for this one only.
+//
+// Before a kernel that is launched early calls wait_for_kernel_before(), it must not read what the
+// preceding kernel may write, nor write what that kernel may read. At least one of its threads must
+// call it, so that the kernel does not end before the preceding one.
 
 #ifndef GPUCOORD_EARLY_LAUNCH_CUH
 #define GPUCOORD_EARLY_LAUNCH_CUH

@@ -41,7 +41,7 @@ namespace tuning {
   // them from more words.
   constexpr int WORDS_OF_ONE_THREAD = 16;
   // Several threads share the partners of an atom until there are ENOUGH_THREADS threads, each with
-  // at least FEWEST_PARTNERS partners. Threads of order parameters have more to do for an atom.
+  // at least FEWEST_PARTNERS partners.
   constexpr int ENOUGH_THREADS = 1 << 17, ENOUGH_THREADS_OF_ORDER = 1 << 16, FEWEST_PARTNERS = 4;
   // If at least this fraction of atoms has partners, the lists stay in place, with empty lists for
   // the other atoms.

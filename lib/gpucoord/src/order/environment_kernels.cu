@@ -103,8 +103,8 @@ namespace {
       return q[0] * (both[1] * both[2]) + both[0] * mixed(1, 2);
     }
     // Sums over the vectors of (d - r) 2^-|d - r|^2
-    __device__ void add_slopes(Real h, Real x, Real y, Real z, Real weight, Real &to_x, Real &to_y,
-                               Real &to_z) const
+    __device__ void add_gradients(Real h, Real x, Real y, Real z, Real weight, Real &to_x,
+                                  Real &to_y, Real &to_z) const
     {
       const Real factor = weight * common, sum = without_common();
       to_x += factor * (x * sum + copysign(h, x) * (q[0] * q[0] - 1) * mixed(1, 2));
@@ -199,7 +199,7 @@ namespace {
     };
   };
 
-  // Sums of a partner.
+  // Gradients of four partners.
   template <class Real> struct Slopes {
     Real x[FOUR], y[FOUR], z[FOUR];
   };
@@ -295,19 +295,19 @@ namespace {
     const EnvironmentArguments<Real> &all = arg.environments;
     const bool is_of_a = at.row < all.rows.nvalue, is_of_b = !arg.has_two_groups || !is_of_a;
     const Real h = all.half_fcc;
-    const auto weight_of = [&](int p, int beside) {
+    const auto weight_of = [&](int p, int word_of_point) {
       return arg.weights ? arg.weights[static_cast<std::size_t>(all.stride) * p]
-                         : static_cast<Real>(__int_as_float(beside));
+                         : static_cast<Real>(__int_as_float(word_of_point));
     };
-    const int own_beside = class_of(static_cast<const Point *>(all.points)[at.point]);
-    const Real own = is_of_a ? weight_of(at.point, own_beside) : Real(0);
+    const int own_word = class_of(static_cast<const Point *>(all.points)[at.point]);
+    const Real own = is_of_a ? weight_of(at.point, own_word) : Real(0);
     Slopes<Real> slopes = {};
 #pragma unroll
     for (int u = 0; u < FOUR; ++u) {
       const Real weight = own + (is_of_b ? weight_of(point[u], near.c[u]) : Real(0));
       FccGaussians<Real>(h, near.x[u], near.y[u], near.z[u])
-          .add_slopes(h, near.x[u], near.y[u], near.z[u], weight, slopes.x[u], slopes.y[u],
-                      slopes.z[u]);
+          .add_gradients(h, near.x[u], near.y[u], near.z[u], weight, slopes.x[u], slopes.y[u],
+                         slopes.z[u]);
     }
     return slopes;
   }

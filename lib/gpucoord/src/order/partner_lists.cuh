@@ -7,7 +7,9 @@
 // - range_sq(function): distance^2, negative: no function
 // - evaluate(function, r_sq): the SwitchValue
 // - HAS_FUNCTIONS: the values are stored; otherwise only the points are
-// - Sum: sums over the partners in range of a thread, or NoSum
+// - Sum: sums of a row, or NoSum. clear() begins a row. add() takes each partner that the thread
+//   reads; in_range is false for those out of range, and for those that do not exist, at any
+//   distance. store() ends the row; all threads of a warp call it.
 
 #ifndef GPUCOORD_PARTNER_LISTS_CUH
 #define GPUCOORD_PARTNER_LISTS_CUH
@@ -33,11 +35,11 @@ struct NoSum {
 template <class RealType, class ArgumentsType> struct OneRange {
   using Real = RealType;
   using Arguments = ArgumentsType;
-  using Function = Real;    // its range
+  using Function = Real;    // range^2
   using Sum = NoSum;
   static constexpr bool HAS_FUNCTIONS = false;
   static __device__ const Real &of(const Arguments &arg, int, int) { return arg.range_sq; }
-  static __device__ Real range_sq(Real range) { return range; }
+  static __device__ Real range_sq(Real square) { return square; }
   static __device__ SwitchValue<Real> evaluate(Real, Real) { return {}; }
 };
 

@@ -94,9 +94,10 @@ namespace {
     std::vector<int> of_type;
   };
 
-  // Limit of half the lattice constant, in scaled lengths. With larger ones, a factor of a Gaussian
-  // above 2^-62 would be flushed to zero in float.
-  constexpr int MAX_HALF_FCC = 8;
+  // Limit of half the lattice constant h, in scaled lengths. The common factor of the Gaussians is
+  // at most 2^(h^2): below this limit it does not overflow in float with the largest weights, 1e30.
+  // In float, rounding changes the sum of a partner by up to 3e-6.
+  constexpr int MAX_HALF_FCC = 5;
 
   // Half the lattice constant, if the vectors are the 12 of fcc, without types, 0 otherwise.
   double half_fcc_of(const Environment &environment)
@@ -162,7 +163,7 @@ namespace {
       forces.virial_scale = 2.0 * std::log(2.0);
       if (is_fcc() && exchange.owner && pairs->points().are_integers()) {
         pairs->points().set_weights({{w, exchange.owner}, pairs->npoints_of_a()}, stream);
-        forces.virial_scale /= FCC_VECTORS;
+        forces.virial_scale /= FCC_VECTORS;    // these weights are dS/dv
       } else {
         const WeightScale<Real> of_atoms = {arg.n, arg.first, arg.lambda, arg.value, w};
         this->send_scaled(numbers, of_atoms, exchange, of_points, stream);

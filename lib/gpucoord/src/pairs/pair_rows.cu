@@ -378,6 +378,7 @@ ResidentPairs::FoundRows ResidentPairs::search_partners(int a, int b, const Cand
   return rows;
 }
 
+// Only order parameters always list pairs.
 int ResidentPairs::enough_threads() const
 {
   return listing == Listing::ALWAYS ? tuning::ENOUGH_THREADS_OF_ORDER : tuning::ENOUGH_THREADS;

@@ -103,7 +103,8 @@ inline void subtract_rows(const RowGradients &of, int begin, int end, const Devi
   if (begin == end) return;
   const int n = end - begin;
   const int *const atom = of.rows.atom ? of.rows.atom + begin : nullptr;
-  // The preceding kernel may write the device_factor (a bias), or may be another subtraction.
+  // The preceding kernel writes the device_factor (a bias), or is another subtraction. That of the
+  // derivatives, which are read before the wait, is complete.
   const bool launch_early = factor.device;
   if (of.gradients && !atom && n == of.rows.n && forces.atom_stride == 3 &&
       forces.axis_stride == 1) {
