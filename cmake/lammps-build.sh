@@ -3,8 +3,8 @@
 # (cmake -C FILE) with the folders of its sources and its build.
 # Usage: lammps-build.sh FILE [serial]
 # With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
-# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with
-# KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, LAMMPS_PACKAGES, GPUCOORD_CACHE, JOBS, and for a
+# LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,8 +25,10 @@ if [ "$variant" = serial ]; then    # packages that GPUCOORD uses; optimization 
   options+=(-D BUILD_MPI=off -D BUILD_OMP=off -D LAMMPS_SIZES=bigbig -D CMAKE_BUILD_TYPE=None -D CMAKE_CXX_FLAGS=-O0)
   packages=(ASPHERE KSPACE PLUGIN)
   minutes=5
-  unset KOKKOS_SOURCE_DIR
+  unset KOKKOS_SOURCE_DIR LAMMPS_PACKAGES
 fi
+read -ra more <<<"${LAMMPS_PACKAGES:-}"
+packages+=("${more[@]}")
 for package in "${packages[@]}"; do
   options+=(-D "PKG_$package=on")
 done
