@@ -87,6 +87,17 @@ flock -n 9 || { echo "Another build of LAMMPS is running in $cache: waiting for 
 
 source_dir=$("$here/lammps-source.sh" "$cache" 9>&-)
 
+# CMake ignores a PKG_ option that LAMMPS does not have.
+known=$(sed -n '/^set(STANDARD_PACKAGES/,/)/p; /^set(SUFFIX_PACKAGES/p' "$source_dir/cmake/CMakeLists.txt" |
+        grep -oE '\<[A-Z0-9-]+\>' | paste -sd' ')
+read -ra more <<<"${LAMMPS_PACKAGES:-}"
+for package in "${more[@]}"; do
+  [ "$package" != KOKKOS ] || die "LAMMPS_PACKAGES has KOKKOS. Give KOKKOS_SOURCE_DIR instead."
+  [[ " $known " == *" $package "* ]] || die "LAMMPS_PACKAGES has '$package', and LAMMPS $LAMMPS_VERSION has no" \
+    "such package. Give names of its packages with spaces in between, such as 'MANYBODY MC'."
+  options+=(-D "PKG_$package=on")
+done
+
 # LAMMPS uses the Kokkos in lib/kokkos of its tree. In the cache this is a link.
 if [ -n "${kokkos:-}" ]; then
   place=$source_dir/lib/kokkos
