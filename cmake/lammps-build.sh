@@ -27,8 +27,6 @@ if [ "$variant" = serial ]; then    # packages that GPUCOORD uses; optimization 
   minutes=5
   unset KOKKOS_SOURCE_DIR LAMMPS_PACKAGES
 fi
-read -ra more <<<"${LAMMPS_PACKAGES:-}"
-packages+=("${more[@]}")
 for package in "${packages[@]}"; do
   options+=(-D "PKG_$package=on")
 done
