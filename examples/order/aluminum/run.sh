@@ -13,12 +13,10 @@ potential=Al_mm.eam.fs
   echo "run.sh: there is no $LAMMPS_POTENTIALS/$potential: set POTENTIALS to the folder potentials of a LAMMPS source tree" >&2
   exit 1
 }
-printf 'units metal\npair_style eam/fs\n' >in.style
-"$lmp" -in in.style -log none -screen none || {
+printf 'units metal\npair_style eam/fs\n' | "$lmp" -log none -screen none || {
   echo "run.sh: $lmp has no pair_style eam/fs: run make LAMMPS_PACKAGES=MANYBODY, or set LMP to a LAMMPS with MANYBODY" >&2
   exit 1
 }
-rm in.style
 
 read -ra words <<<"${ARGS:-}"
 
@@ -28,13 +26,13 @@ temperature() {
   shift
   "$@" "${words[@]}" -in "$folder/in.bulk" -var t "$t" -var steps "${BULK:-10000}" -var cells "${CELLS:-6}" \
     -log "log.bulk.$t" -screen none -nocite &&
-    "$@" "${words[@]}" -in "$folder/in.pinning" -var t "$t" -var steps "${STEPS:-40000}" -var cells "${CELLS:-6}" \
+    "$@" "${words[@]}" -in "$folder/in.pinning" -var t "$t" -var steps "${STEPS:-20000}" -var cells "${CELLS:-6}" \
       -var length "${LENGTH:-12}" -log "log.pinning.$t" -screen none -nocite
 }
 
 # freezing COMMAND...
 freezing() {
-  "$@" "${words[@]}" -in "$folder/in.freezing" -var steps "${FREEZING:-300000}" -log log.freezing -screen none -nocite
+  "$@" "${words[@]}" -in "$folder/in.freezing" -var steps "${FREEZING:-1000000}" -log log.freezing -screen none -nocite
 }
 
 failed=0
