@@ -20,36 +20,27 @@ printf 'units metal\npair_style eam/fs\n' | "$lmp" -log none -screen none || {
 
 read -ra words <<<"${ARGS:-}"
 
-# temperature T COMMAND...: both inputs of interface pinning at one temperature
+# temperature T: both inputs of interface pinning at one temperature
 temperature() {
-  local t=$1
-  shift
-  "$@" "${words[@]}" -in "$folder/in.bulk" -var t "$t" -var steps "${BULK:-10000}" -var cells "${CELLS:-6}" \
-    -log "log.bulk.$t" -screen none -nocite &&
-    "$@" "${words[@]}" -in "$folder/in.pinning" -var t "$t" -var steps "${STEPS:-20000}" -var cells "${CELLS:-6}" \
-      -var length "${LENGTH:-12}" -log "log.pinning.$t" -screen none -nocite
-}
-
-# freezing COMMAND...
-freezing() {
-  "$@" "${words[@]}" -in "$folder/in.freezing" -var steps "${FREEZING:-1000000}" -log log.freezing -screen none -nocite
+  "$lmp" "${words[@]}" -in "$folder/in.bulk" -var t "$1" -var steps "${BULK:-20000}" -var cells "${CELLS:-6}" \
+    -log "log.bulk.$1" -screen none -nocite </dev/null &&
+    "$lmp" "${words[@]}" -in "$folder/in.pinning" -var t "$1" -var steps "${STEPS:-20000}" -var cells "${CELLS:-6}" \
+      -var length "${LENGTH:-12}" -log "log.pinning.$1" -screen none -nocite </dev/null
 }
 
 failed=0
-if [ -n "${ARGS:-}" ]; then
-  # All processes at the same time: they share the GPU
-  freezing "$lmp" &
-  processes=($!)
-  for t in 880 920 960; do
-    temperature $t "$lmp" &
+"$lmp" "${words[@]}" -in "$folder/in.freezing" -var steps "${FREEZING:-1000000}" -log log.freezing -screen none \
+  -nocite </dev/null &
+processes=($!)
+for t in 880 920 960; do
+  if [ -n "${ARGS:-}" ]; then    # all processes at the same time: they share the GPU
+    temperature $t &
     processes+=($!)
-  done
-  for process in "${processes[@]}"; do wait "$process" || failed=1; done
-else
-  # One after the other, on up to 2 cores. The 256 atoms of in.freezing run on one.
-  freezing "$lmp" </dev/null || failed=1
-  for t in 880 920 960; do temperature $t lammps || failed=1; done
-fi
+  else                           # one after the other, on the second core
+    temperature $t || failed=1
+  fi
+done
+for process in "${processes[@]}"; do wait "$process" || failed=1; done
 [ $failed = 0 ] || { grep ERROR log.* >&2; exit 1; }
 
 "${PYTHON:-/usr/bin/python3}" "$folder/analyze.py" .
