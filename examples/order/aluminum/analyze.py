@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from logs import DISCARDED, mean_and_error, production, runs, zero_of_line
 
 TIMESTEP = 0.002                # ps, as in the inputs
+MASS = 26.98154 / 0.602214076   # g/cm^3 of one atom in a volume of 1 A^3
 JOULE = 96485.33                # J/mol per eV
 PUBLISHED = 926                 # K, Mendelev, Kramer, Becker and Asta, Philos. Mag. 88, 1723 (2008)
 PIAGGI, PIAGGI_ERROR = 903, 13  # K, Piaggi, Valsson and Parrinello, Phys. Rev. Lett. 119, 015701 (2017)
@@ -45,7 +46,6 @@ class Point:
     h_liquid: float
     time: np.ndarray
     q: np.ndarray
-    center: float
     dmu: float
     error: float
     g: float    # timesteps
@@ -54,6 +54,11 @@ class Point:
     @property
     def entropy(self):
         return (self.h_liquid - self.h_crystal) / self.t
+
+    @property
+    def part(self):
+        """Part of the atoms in the crystal, over time"""
+        return (self.q - self.q_liquid) / (self.q_crystal - self.q_liquid)
 
 
 def read(bulk, pinning):
@@ -64,14 +69,14 @@ def read(bulk, pinning):
         sys.exit(f"{bulk} and {pinning} have different temperatures")
     q_crystal, q_liquid = (production(phase["c_Q"]).mean() for phase in (crystal, liquid))
     h_crystal, h_liquid = (production(phase["Enthalpy"]).mean() / atoms for phase in (crystal, liquid))
-    lattice = (4 * 26.98154 / 0.602214076 / production(crystal["Density"]).mean())**(1 / 3)
+    lattice = (4 * MASS / production(crystal["Density"]).mean())**(1 / 3)
 
     # An atom that moves from the liquid to the crystal changes Q by (q_crystal - q_liquid)/n, the Gibbs
     # energy by -dmu, and the bias by dV/dQ times the change of Q. The mean of the sum of both energies is
     # zero.
     dmu, error, g, blocks = mean_and_error(production(pinned["f_pin[2]"]) * (q_crystal - q_liquid) / n)
     return Point(t, lattice, q_crystal, q_liquid, h_crystal, h_liquid, TIMESTEP * (step - step[0]), q,
-                 pinned["f_pin[3]"][0], dmu, error, g * (step[1] - step[0]), blocks)
+                 dmu, error, g * (step[1] - step[0]), blocks)
 
 
 @dataclass
@@ -99,14 +104,12 @@ def draw(path, points, zero, error, slope, freezing):
     plt.rcParams.update({"font.size": 11})
     figure, (left, middle, right) = plt.subplots(1, 3, figsize=(15, 4.4), layout="constrained")
     for k, point in enumerate(points):
-        time, q = ([part.mean() for part in np.array_split(series, 200)] for series in (point.time, point.q))
-        left.plot(time, q, color=f"C{k}", lw=0.8, label=f"{point.t:g} K")
-        left.axhline(production(point.q).mean(), color=f"C{k}", lw=1.5)
-    center = np.mean([point.center for point in points])
+        time, part = ([block.mean() for block in np.array_split(series, 200)] for series in (point.time, point.part))
+        left.plot(time, part, color=f"C{k}", lw=0.8, label=f"{point.t:g} K")
+        left.axhline(production(point.part).mean(), color=f"C{k}", lw=1.5)
     left.axvspan(0, DISCARDED * points[0].time[-1], color="0.92", label="discarded")
-    left.axhline(center, color="k", ls="--", lw=1.5, label="center of the bias")
-    width = 0.15 * (points[0].q_crystal - points[0].q_liquid)
-    left.set(xlabel="time  (ps)", ylabel="Q", ylim=(center - width, center + width))
+    left.axhline(0.5, color="k", ls="--", lw=1.5, label="center of the bias")
+    left.set(xlabel="time  (ps)", ylabel=r"$(Q - Q_l)/(Q_c - Q_l)$", ylim=(0.35, 0.65))
     left.legend(ncols=2, loc="upper right", fontsize=9)
 
     t = np.array([points[0].t - 10, points[-1].t + 10])
@@ -173,7 +176,7 @@ def main(folder):
     draw(f"{folder}/aluminum.png", points, zero, error, slope, freezing)
 
     def two_phases(s):
-        part = (production(s.q) - s.q_liquid) / (s.q_crystal - s.q_liquid)
+        part = production(s.part)
         return 0.25 < part.min() and part.max() < 0.75
 
     failed = [what for what, holds in (
