@@ -2,6 +2,7 @@
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS_SOURCE_DIR  a LAMMPS 4 Jul 2026 source tree to use   [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
+#   LAMMPS_PACKAGES    more packages of LAMMPS to build, 'MANYBODY MC'   [none]
 #   KOKKOS_SOURCE_DIR  a Kokkos 5 source tree: LAMMPS gets its KOKKOS package, and the tests use it, too
 #   KOKKOS_PREC        its precision: double, mixed or single   [double]
 #   GPUCOORD_CACHE     folder for LAMMPS and its build          [~/.cache/gpucoord]
@@ -17,8 +18,8 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
-export LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS
-export GPUCOORD_REQUIRE_WHEELS
+export LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA
+export PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1

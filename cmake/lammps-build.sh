@@ -3,8 +3,8 @@
 # (cmake -C FILE) with the folders of its sources and its build.
 # Usage: lammps-build.sh FILE [serial]
 # With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
-# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, GPUCOORD_CACHE, JOBS, and for a LAMMPS with
-# KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, LAMMPS_PACKAGES, GPUCOORD_CACHE, JOBS, and for a
+# LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -25,7 +25,7 @@ if [ "$variant" = serial ]; then    # packages that GPUCOORD uses; optimization 
   options+=(-D BUILD_MPI=off -D BUILD_OMP=off -D LAMMPS_SIZES=bigbig -D CMAKE_BUILD_TYPE=None -D CMAKE_CXX_FLAGS=-O0)
   packages=(ASPHERE KSPACE PLUGIN)
   minutes=5
-  unset KOKKOS_SOURCE_DIR
+  unset KOKKOS_SOURCE_DIR LAMMPS_PACKAGES
 fi
 for package in "${packages[@]}"; do
   options+=(-D "PKG_$package=on")
@@ -84,6 +84,17 @@ exec 9>"$cache/lock"
 flock -n 9 || { echo "Another build of LAMMPS is running in $cache: waiting for it"; flock 9; }
 
 source_dir=$("$here/lammps-source.sh" "$cache" 9>&-)
+
+# CMake ignores a PKG_ option that LAMMPS does not have.
+known=$(sed -n '/^set(STANDARD_PACKAGES/,/)/p; /^set(SUFFIX_PACKAGES/p' "$source_dir/cmake/CMakeLists.txt" |
+        grep -oE '\<[A-Z0-9-]+\>' | paste -sd' ')
+read -ra more <<<"${LAMMPS_PACKAGES:-}"
+for package in "${more[@]}"; do
+  [ "$package" != KOKKOS ] || die "LAMMPS_PACKAGES has KOKKOS. Give KOKKOS_SOURCE_DIR instead."
+  [[ " $known " == *" $package "* ]] || die "LAMMPS_PACKAGES has '$package', and LAMMPS $LAMMPS_VERSION has no" \
+    "such package. Give names of its packages with spaces in between, such as 'MANYBODY MC'."
+  options+=(-D "PKG_$package=on")
+done
 
 # LAMMPS uses the Kokkos in lib/kokkos of its tree. In the cache this is a link.
 if [ -n "${kokkos:-}" ]; then

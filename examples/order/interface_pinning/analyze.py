@@ -8,6 +8,7 @@ published one, or the slope of the chemical potential from the volumes of the ph
 import glob
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 import matplotlib
 
@@ -15,55 +16,15 @@ matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from logs import DISCARDED, mean_and_error, production, runs, zero_of_line
+
 T, TIMESTEP = 0.8, 0.004    # as in the inputs
 PUBLISHED = 2.185           # Pedersen, J. Chem. Phys. 139, 104102 (2013)
 PRESSURE = 0.03             # largest deviation from PUBLISHED, or 3 standard errors
 SLOPE = 0.1                 # largest relative deviation of the slope, or 3 standard errors
 ERROR = 0.1                 # largest standard error of the pressure that makes the comparison useful
-DISCARDED = 0.2             # equilibration, part of each run
 Q_CRYSTAL, Q_LIQUID = 0.4, 0.1    # Q of a crystal is above, that of a liquid below
-
-
-def runs(path):
-    """Yield the number of atoms and the columns by name of each run of a log."""
-    names, rows = None, []
-    for line in open(path):
-        words = line.split()
-        if words[:1] == ["Step"]:
-            names, rows = words, []
-        elif line.startswith("Loop time"):
-            yield int(words[-2]), dict(zip(names, np.array(rows).T))
-            names = None
-        elif names and len(words) == len(names):
-            try:
-                rows.append([float(word) for word in words])
-            except ValueError:
-                pass    # a warning
-
-
-def production(series):
-    return series[int(DISCARDED * len(series)):]
-
-
-def inefficiency(series):
-    """Statistical inefficiency g = 1 + 2 sum of the autocorrelation, in rows. The sum ends after five
-    correlation times (Sokal). The last factor corrects for the use of the mean of the series (Wolff)."""
-    n = len(series)
-    power = np.abs(np.fft.rfft(series - series.mean(), 2 * n))**2
-    c = np.fft.irfft(power)[:n] / np.arange(n, 0, -1)
-    g = 2 * np.cumsum(c / c[0]) - 1
-    end = np.argmax(np.arange(n) >= 2.5 * g)
-    return max(1.0, g[end] * (1 + (2 * end + 1) / n))
-
-
-def mean_and_error(series):
-    """Mean, standard error, g and number of blocks. Blocks have 5 g rows. With fewer than four such
-    blocks there are four. The error is not below that of n/g independent values."""
-    n, g = len(series), inefficiency(series)
-    blocks = int(max(4, n // (5 * g)))
-    means = [block.mean() for block in np.array_split(series, blocks)]
-    error = max(np.std(means, ddof=1) / blocks**0.5, series.std() * (g / n)**0.5)
-    return series.mean(), error, g, blocks
 
 
 @dataclass
@@ -97,17 +58,6 @@ def read(bulk, pinning):
     dmu, error, g, blocks = mean_and_error(production(pinned["f_pin[2]"]) * q_crystal / n)
     return Point(p, q_crystal, q_liquid, v_crystal, v_liquid, TIMESTEP * (step - step[0]), q,
                  pinned["f_pin[3]"][0], dmu, error, g * (step[1] - step[0]), blocks)
-
-
-def line(points):
-    """Coexistence pressure, its error, slope, its error, chi^2: weighted least squares of
-    dmu = slope (p - coexistence)."""
-    p, dmu, error = (np.array([getattr(point, name) for point in points]) for name in ("p", "dmu", "error"))
-    (slope, zero), covariance = np.polyfit(p, dmu, 1, w=1 / error, cov="unscaled")
-    coexistence = -zero / slope
-    gradient = np.array([-coexistence, -1.0]) / slope    # derivatives of coexistence: slope, zero
-    chi2 = (((dmu - slope * p - zero) / error)**2).sum()
-    return coexistence, (gradient @ covariance @ gradient)**0.5, slope, covariance[0, 0]**0.5, chi2
 
 
 def curvature(points, coexistence):
@@ -158,7 +108,8 @@ def main(folder):
     for s in points:
         print(f"{s.p:5.3f} {s.v_crystal:9.4f} {s.v_liquid:9.4f} {s.q_crystal:10.4f} {s.q_liquid:9.4f} "
               f"{production(s.q).mean():9.4f} {s.g:8.0f} {s.blocks:6d}     {s.dmu:9.5f} +- {s.error:.5f}")
-    coexistence, error, slope, slope_error, chi2 = line(points)
+    coexistence, error, slope, slope_error, chi2 = zero_of_line(
+        *zip(*((s.p, s.dmu, s.error) for s in points)))
     volume = np.mean([s.v_liquid - s.v_crystal for s in points])
     deviation, allowed = abs(coexistence - PUBLISHED), max(PRESSURE, 3 * error)
     mismatch, mismatch_allowed = abs(slope / volume - 1), max(SLOPE, 3 * slope_error / volume)
