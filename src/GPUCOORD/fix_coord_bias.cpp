@@ -32,10 +32,10 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// First number of the state in restart files, minus the version of its format. The size of an
-// Archive in bytes follows, as an int, and then the Archive. Files before format 1 begin with a kind
-// of bias, which is a number >= 0 (gpucoord::read_numbered_bias()). doc/compatibility.md says when
-// the format changes.
+// First number of the state in restart files: minus the version of its format. The size of an
+// Archive in bytes follows, as an int, and then the Archive. Files of versions before format 1
+// begin with a kind of bias, a number >= 0 (gpucoord::read_numbered_bias()). doc/compatibility.md
+// says when the format changes.
 static constexpr double ARCHIVE = -1.0;
 
 /* ---------------------------------------------------------------------- */

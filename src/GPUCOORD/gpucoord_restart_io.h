@@ -23,8 +23,8 @@
 namespace LAMMPS_NS {
 
 // Rank 0 writes the data of a style into a restart file. All ranks read them. The data begin with
-// minus the version of their format, as a double. Data of format 1 begin with a number >= 0 instead.
-// doc/compatibility.md says when a format changes.
+// minus the version of their format, as a double. Data of format 1 have no such number and begin
+// with one >= 0. doc/compatibility.md says when a format changes.
 
 class RestartWriter {
  public:
