@@ -32,9 +32,10 @@
 using namespace LAMMPS_NS;
 using namespace FixConst;
 
-// First number of the state in restart files. The size of an Archive in bytes follows, as an int,
-// and then the Archive. Files of earlier versions begin with a kind of bias, which is a number >= 0
-// (gpucoord::read_numbered_bias()).
+// First number of the state in restart files: minus the version of its format. The size of an
+// Archive in bytes follows, as an int, and then the Archive. Files of versions before format 1
+// begin with a kind of bias, a number >= 0 (gpucoord::read_numbered_bias()). doc/compatibility.md
+// says when the format changes.
 static constexpr double ARCHIVE = -1.0;
 
 /* ---------------------------------------------------------------------- */
@@ -401,6 +402,11 @@ void FixCoordBias::restart(char *buf)
   double begin;
   memcpy(&begin, buf, sizeof(begin));
   try {
+    if (begin < ARCHIVE)
+      throw std::runtime_error(fmt::format(
+          "the restart file has its state in format {}, but this version of GPUCOORD knows formats "
+          "up to {} - go on with the version that wrote it, or use another fix ID",
+          -begin, -ARCHIVE));
     if (begin == ARCHIVE) {
       int size;
       memcpy(&size, buf + sizeof(begin), sizeof(size));
@@ -422,6 +428,11 @@ void FixCoordBias::restart(char *buf)
                bias->nvariables());
   try {
     bias->load(saved.state);
+    if (saved.state.unread())
+      throw std::runtime_error(
+          fmt::format("its saved state has {} bytes more than kind {} has - go on with the version "
+                      "that wrote it, or use another fix ID",
+                      saved.state.unread(), bias->kind()));
   } catch (const std::runtime_error &e) {
     error->all(FLERR, Error::NOLASTLINE, "{}: {}", owner, e.what());
   }

@@ -12,6 +12,7 @@
 #define LMP_GPUCOORD_RESTART_IO_H
 
 #include "comm.h"
+#include "error.h"
 #include "pointers.h"
 #include "utils.h"
 
@@ -21,12 +22,15 @@
 
 namespace LAMMPS_NS {
 
-// Rank 0 writes the data of a style into a restart file. All ranks read them.
+// Rank 0 writes the data of a style into a restart file. All ranks read them. The data begin with
+// minus the version of their format, as a double. Data of format 1 have no such number and begin
+// with one >= 0. doc/compatibility.md says when a format changes.
 
 class RestartWriter {
  public:
   explicit RestartWriter(FILE *file_in) : file(file_in) {}
 
+  void write_format(int format) { write(-static_cast<double>(format)); }
   template <typename Value> void write(const Value *from, std::size_t n)
   {
     fwrite(from, sizeof(Value), n, file);
@@ -46,6 +50,21 @@ class RestartReader : protected Pointers {
  public:
   RestartReader(LAMMPS *lmp, FILE *file_in) : Pointers(lmp), file(file_in) {}
 
+  // Reads the version of the format. An error if it is newer than 'newest'.
+  void read_format(int newest, const std::string &style)
+  {
+    double first = 0.0;
+    if (comm->me == 0) {
+      utils::sfread(FLERR, &first, sizeof(first), 1, file, nullptr, error);
+      if (!(first < 0.0)) fseek(file, -static_cast<long>(sizeof(first)), SEEK_CUR);
+    }
+    MPI_Bcast(&first, 1, MPI_DOUBLE, 0, world);
+    if (first < -newest)
+      error->all(FLERR, Error::NOLASTLINE,
+                 "{}: the restart file has its data in format {}, but this version of GPUCOORD "
+                 "knows formats up to {} - read it with the version that wrote it",
+                 style, -first, newest);
+  }
   template <typename Value> void read(Value *to, std::size_t n)
   {
     if (n == 0) return;

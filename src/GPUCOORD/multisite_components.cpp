@@ -27,9 +27,12 @@ using namespace LAMMPS_NS;
 
 namespace {
 
-// Returns the different words after UNITS: in comments. LAMMPS itself reads only the first line of
-// a potential file.
-std::vector<std::string> units_of(const std::string &text)
+// Version of the format of component files. doc/compatibility.md says when it changes.
+constexpr int FORMAT = 1;
+
+// Returns the different words after a tag such as UNITS: in comments. LAMMPS itself reads only the
+// first line of a potential file.
+std::vector<std::string> words_after(const std::string &tag, const std::string &text)
 {
   std::vector<std::string> all;
   std::istringstream in(text);
@@ -37,14 +40,15 @@ std::vector<std::string> units_of(const std::string &text)
     const std::size_t hash = line.find('#');
     std::istringstream comment(hash == std::string::npos ? "" : line.substr(hash + 1));
     for (std::string word; comment >> word;) {
-      const std::size_t tag = word.find("UNITS:");
-      if (tag == std::string::npos) continue;
-      std::string units = word.substr(tag + 6);    // also without a blank after the colon
-      if (units.empty()) comment >> units;
-      units = utils::lowercase(units);
+      const std::size_t begin = word.find(tag);
+      if (begin == std::string::npos) continue;
+      std::string value =
+          word.substr(begin + tag.size());    // also without a blank after the colon
+      if (value.empty()) comment >> value;
+      value = utils::lowercase(value);
       bool is_new = true;
-      for (const auto &other : all) is_new = is_new && other != units;
-      if (is_new) all.push_back(units);
+      for (const auto &other : all) is_new = is_new && other != value;
+      if (is_new) all.push_back(value);
     }
   }
   return all;
@@ -78,9 +82,17 @@ std::vector<gpucoord::Component> MultisiteComponents::read(LAMMPS *lmp, const st
     error->all(FLERR, argument, "{}: file of components {}: {}", style, file, failure);
   broadcast_text(text, 0, lmp->world);
 
+  for (const std::string &format : words_after("FORMAT:", text))
+    if (!utils::is_integer(format) || std::stod(format) < 1.0 || std::stod(format) > FORMAT)
+      error->all(FLERR, argument,
+                 "{}: file of components {} says FORMAT: {}, but this version of GPUCOORD knows "
+                 "formats 1 to {} - use the version that it was written for, or rewrite it by "
+                 "tools/multisite/convert.py of this one",
+                 style, file, format, FORMAT);
+
   const std::string wanted = lmp->update->unit_style;
   double of_energy = 1.0;
-  const std::vector<std::string> units = units_of(text);
+  const std::vector<std::string> units = words_after("UNITS:", text);
   if (units.size() > 1)
     error->all(FLERR, argument,
                "{}: file of components {} says UNITS: {} and UNITS: {} - use one file for each",

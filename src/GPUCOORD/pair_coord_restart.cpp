@@ -19,6 +19,9 @@
 
 using namespace LAMMPS_NS;
 
+// Version of the format of restart files
+static constexpr int FORMAT = 2;
+
 /* ----------------------------------------------------------------------
    coefficients in data and restart files
 ------------------------------------------------------------------------- */
@@ -71,13 +74,17 @@ void PairCoord::write_restart_settings(FILE *fp)
 {
   const int words[5] = {static_cast<int>(wanted_engine), static_cast<int>(precision),
                         static_cast<int>(device), offset_flag, mix_flag};
-  RestartWriter(fp).write(words, 5);
+  RestartWriter out(fp);
+  out.write_format(FORMAT);
+  out.write(words, 5);
 }
 
 void PairCoord::read_restart_settings(FILE *fp)
 {
   int words[5];
-  RestartReader(lmp, fp).read(words, 5);
+  RestartReader in(lmp, fp);
+  in.read_format(FORMAT, "Pair coord");
+  in.read(words, 5);
   wanted_engine = static_cast<Engine>(words[0]);
   precision = static_cast<gpucoord::Precision>(words[1]);
   device = static_cast<Words::Device>(words[2]);

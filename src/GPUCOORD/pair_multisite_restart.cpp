@@ -23,6 +23,9 @@
 using namespace LAMMPS_NS;
 using gpucoord::Component;
 
+// Version of the format of restart files
+static constexpr int FORMAT = 2;
+
 /* ----------------------------------------------------------------------
    The restart file holds the components. The component file need not exist when it is read.
 ------------------------------------------------------------------------- */
@@ -61,6 +64,7 @@ void PairMultisite::read_restart(FILE *fp)
 void PairMultisite::write_restart_settings(FILE *fp)
 {
   RestartWriter out(fp);
+  out.write_format(FORMAT);
   given.write(out);
   out.write(modified_shift);
   out.write(modified_tail);
@@ -69,6 +73,7 @@ void PairMultisite::write_restart_settings(FILE *fp)
 void PairMultisite::read_restart_settings(FILE *fp)
 {
   RestartReader in(lmp, fp);
+  in.read_format(FORMAT, "Pair multisite");
   given = MultisiteArguments(in);
   modified_shift = in.read<int>();
   modified_tail = in.read<int>();

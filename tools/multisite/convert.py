@@ -507,7 +507,7 @@ def take_sign(found, negate):
 
 
 def output_lines(found, source, units):
-    lines = [f"# UNITS: {units}", f"# from {source} by convert.py"]
+    lines = [f"# UNITS: {units}", "# FORMAT: 1", f"# from {source} by convert.py"]
     for (i, j), (xi, eta) in sorted(found.mixing.items()):
         if (xi, eta) != (1.0, 1.0):
             line = f"pair_coeff {i + 1} {j + 1} mix {xi:.12g} {eta:.12g}"

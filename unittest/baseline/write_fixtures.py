@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Writes fixtures/: files of this revision that later ones must read (commands/test_old_files.py).
+"""Writes fixtures/REVISION: files of this revision that later ones must read
+(commands/build/test_old_files.py).
 
-    write_fixtures.py BUILD
+    write_fixtures.py BUILD NAME...
 
 Each folder has in.first, which writes the files; in.read, which reads them; and in.then, the run that
 follows either of them. Some have more than one way to read: in.read-append and in.then-append, and so
-on. fixtures/WRITTEN_BY names the revision. Run it again only to add a file that no
-earlier revision could write, and keep the old ones: they stand for the files that users have.
+on. WRITTEN_BY names the revision, the last commit of src and lib that BUILD was made of. Run it where
+a format of files changes, for the folders whose files have the new format, and keep the old ones: they
+stand for the files that users have.
 """
 
 import os
@@ -207,14 +209,19 @@ def on_host(line):
 
 
 def main():
-    if len(sys.argv) != 2:
+    if len(sys.argv) < 3:
         sys.exit(__doc__)
-    build = os.path.abspath(sys.argv[1])
+    build, wanted = os.path.abspath(sys.argv[1]), set(sys.argv[2:])
+    revision = subprocess.run(["git", "-C", HERE, "log", "-1", "--format=%h %cs %s", "--",
+                               "../../../src", "../../../lib"], capture_output=True, text=True).stdout
+    of_revision = os.path.join(HERE, revision.split()[0])
+    known = {name for make in (biases, pairs, molecules) for name, *_ in make()}
+    if not wanted <= known:
+        sys.exit(f"no such files: {', '.join(sorted(wanted - known))} - known are {', '.join(sorted(known))}")
     for make in biases, pairs, molecules:
         for name, first, ways in make():
-            place = os.path.join(HERE, name)
-            if os.path.isdir(place):
-                print(f"{name} is kept")
+            place = os.path.join(of_revision, name)
+            if name not in wanted:
                 continue
             os.makedirs(place)
             inputs = {"first": first}
@@ -239,9 +246,7 @@ def main():
                 for file in KEPT:
                     if os.path.exists(os.path.join(folder, file)):
                         os.rename(os.path.join(folder, file), os.path.join(place, file))
-    revision = subprocess.run(["git", "-C", HERE, "log", "-1", "--format=%h %cs %s", "--",
-                               "../../../src", "../../../lib"], capture_output=True, text=True).stdout
-    with open(os.path.join(HERE, "WRITTEN_BY"), "w") as file:
+    with open(os.path.join(of_revision, "WRITTEN_BY"), "w") as file:
         file.write(revision)
 
 

@@ -215,11 +215,11 @@ TEST_F(Files, damage_and_other_files_are_errors)
   };
   const std::string line = " 0.5 1 0.1 0.3 8\n";
   EXPECT_EQ(with(" 0.5 1 0.1 0.3\n" + line),
-            "hills file FILE, line 5: 4 columns in place of 5 - repair it, or use a backup of it");
+            "hills file FILE, line 6: 4 columns in place of 5 - repair it, or use a backup of it");
   EXPECT_EQ(with(line + " 0.5 1 0.1 x 8\n" + line),
-            "hills file FILE, line 6: 'x' is not a number - repair it, or use a backup of it");
+            "hills file FILE, line 7: 'x' is not a number - repair it, or use a backup of it");
   EXPECT_EQ(with(" 0.5 1 0 0.3 8\n" + line),
-            "hills file FILE, line 5: sigma 0 is not above 0 - repair it, or use a backup of it");
+            "hills file FILE, line 6: sigma 0 is not above 0 - repair it, or use a backup of it");
   std::ofstream(path) << "#! FIELDS time phi sigma_phi height biasf\n" << line;
   EXPECT_NE(error_of().find("it has the columns 'time phi sigma_phi height biasf', but this fix "
                             "needs 'time s sigma_s "
@@ -247,6 +247,25 @@ TEST_F(Files, units_of_another_simulation_are_an_error)
   std::ofstream(path, std::ios::binary)
       << std::regex_replace(good, std::regex("units test.*\n"), "units test: mine\n");
   EXPECT_TRUE(read(path).names_units);
+}
+
+TEST_F(Files, newer_formats_are_an_error)
+{
+  write(2);
+  const std::string good = content(path);
+  const auto with = [&](const std::string &line) {
+    std::ofstream(path, std::ios::binary)
+        << std::regex_replace(good, std::regex("# GPUCOORD hills format 1\n"), line);
+  };
+  for (const std::string format : {"2", "x"}) {
+    with("# GPUCOORD hills format " + format + "\n");
+    EXPECT_EQ(error_of(),
+              "hills file FILE, line 5: it has format " + format +
+                  ", but this version of GPUCOORD knows formats up to 1 - go on with the version "
+                  "that wrote it, or give another file");
+  }
+  with("");    // files of earlier versions, and of PLUMED
+  EXPECT_EQ(read(path).hills.size(), 2u);
 }
 
 TEST_F(Files, lines_may_end_as_on_windows)

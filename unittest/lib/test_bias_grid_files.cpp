@@ -246,12 +246,20 @@ TEST_F(Files, bad_grid_files_are_errors)
   EXPECT_EQ(with("nbins_s 201", "nbins_s 101"), ", line 4: nbins_s is 101, but the fix has 201");
   EXPECT_EQ(with("periodic_s false", "periodic_s true"),
             ", line 5: periodic_s is true, but the fix has false");
+  for (const char *format : {"3", "x"})
+    EXPECT_EQ(with("grid format 2", std::string("grid format ") + format),
+              std::string(", line 6: it has format ") + format +
+                  ", but this version of GPUCOORD knows formats up to 2");
+  // The format is checked before the columns, which a newer format may change.
+  EXPECT_EQ(with("FIELDS s metad.bias", "FIELDS t metad.bias").find(", line 1"), 0u);
+  EXPECT_EQ(with("grid format 2", "grid format 1"), "");
+  EXPECT_EQ(with("# GPUCOORD grid format 2\n", ""), "");
   EXPECT_EQ(with("FIELDS s", "FIELDS t"),
             ", line 1: its columns are t metad.bias der_s, but the fix needs s metad.bias der_s");
-  EXPECT_EQ(with(" 10 0 0\n", ""), ", line 207: it ends after 200 of 201 points");
-  EXPECT_EQ(with(" 10 0 0\n", " 10 0 x\n"), ", line 208: 'x' is not a number");
+  EXPECT_EQ(with(" 10 0 0\n", ""), ", line 208: it ends after 200 of 201 points");
+  EXPECT_EQ(with(" 10 0 0\n", " 10 0 x\n"), ", line 209: 'x' is not a number");
   EXPECT_EQ(with("# hills 0\n", ""),
-            ", line 207: no line '# hills N' says how many hills are in it");
+            ", line 208: no line '# hills N' says how many hills are in it");
 }
 
 }    // namespace

@@ -361,7 +361,7 @@ RUNS = {
     "restart with other hills": (CONTINUE.format("shell cp good R") + FIX + METAD_R + "\nrun 0",
         "hill 2 of hills file R is at c_cv = 20, but the restart file was written by a run that put it at {cv17} - "
         "give the hills file of that run"),
-    "restart with an edited hill": (CONTINUE.format("shell sed -i 5s/0.10000000000000001/0.11/ R") + FIX + METAD_R + "\nrun 0",
+    "restart with an edited hill": (CONTINUE.format("shell sed -i 6s/0.10000000000000001/0.11/ R") + FIX + METAD_R + "\nrun 0",
         "the first 2 hills of hills file R are not those of the run that wrote the restart file: their checksum differs - "
         "give the hills file of that run, or use another fix ID and append yes for a new run with these hills"),
     "restart with another kind": (CONTINUE.format("") + FIX + "c_cv harmonic k 1 s0 2",
@@ -631,8 +631,8 @@ class FullDisk(unittest.TestCase):
         commands(lmp, SYSTEM + fix + "\nrun 5\nwrite_restart r\nrun 15")
         unlimited = read("H")
         ends = [k + 1 for k, byte in enumerate(unlimited) if byte == 10]
-        self.assertEqual(len(ends), 4 + 20)
-        for limit in ends[13] + 1, ends[13] + 20, ends[14] - 1, ends[14]:
+        self.assertEqual(len(ends), 5 + 20)    # header and hills
+        for limit in ends[14] + 1, ends[14] + 20, ends[15] - 1, ends[15]:
             with self.subTest(limit=limit):
                 commands(lmp, again + "\nrun 0")
                 # Python ignores the signal for a file that grows beyond the limit, so that the
@@ -644,7 +644,7 @@ class FullDisk(unittest.TestCase):
                 finally:
                     resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
                 self.assertEqual(message, "Fix coord/bias b: cannot write hills file H: File too large" + FULL)
-                self.assertEqual(read("H"), unlimited[:ends[14] if limit == ends[14] else ends[13]])
+                self.assertEqual(read("H"), unlimited[:ends[15] if limit == ends[15] else ends[14]])
                 commands(lmp, again + "\nrun 20 upto")
                 self.assertEqual(read("H"), unlimited)
         lmp.close()

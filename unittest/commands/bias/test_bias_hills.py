@@ -109,6 +109,9 @@ def hill_lines(content):
     return [line for line in content.decode().split("\n") if line and line[0] != "#"]
 
 
+HEADER = 5    # lines of the header of a hills file of one or two variables without an interval
+
+
 def header_of(content):
     return b"".join(line + b"\n" for line in content.split(b"\n") if line.startswith(b"#"))
 
@@ -326,7 +329,7 @@ class Continued(unittest.TestCase):
         work = Folder()
         whole = work.run(SUM, "run 200\nwrite_data data nocoeff\nrun 50")
         hills = work.read("H")
-        kept = b"\n".join(hills.split(b"\n")[:24]) + b"\n"
+        kept = b"\n".join(hills.split(b"\n")[:HEADER + 20]) + b"\n"
         self.assertEqual(len(hill_lines(kept)), 20)
         work.write("H", kept)
         work.run(SUM + " append yes", "write_restart r", data="data")
@@ -363,8 +366,8 @@ class Continued(unittest.TestCase):
                 header = header_of(hills)
                 log = work.run(bias, "run 0", old="r.100")
                 self.assertIn("10 hills of H that are later than the restart file are now in bck.0.H", log)
-                self.assertEqual(work.read("bck.0.H"), header + b"\n".join(lines[14:]))
-                self.assertEqual(work.read("H"), header + b"\n".join(lines[4:14]) + b"\n")
+                self.assertEqual(work.read("bck.0.H"), header + b"\n".join(lines[HEADER + 10:]))
+                self.assertEqual(work.read("H"), header + b"\n".join(lines[HEADER:HEADER + 10]) + b"\n")
                 self.assertEqual(rows(log)[100], rows(whole)[100])
                 # Again: there is nothing to move.
                 log = work.run(bias, "run 100", old="r.100")
@@ -405,7 +408,7 @@ class Continued(unittest.TestCase):
         work.run(SUM, "run 200", restart="restart 100 r")
         hills = work.read("H")
         lines = hills.split(b"\n")
-        begin, line = b"\n".join(lines[:14]) + b"\n", lines[14]
+        begin, line = b"\n".join(lines[:HEADER + 10]) + b"\n", lines[HEADER + 10]
         words = line.split()
         damages = {
             "nothing but the end": (line, "it has no end"),
@@ -437,7 +440,7 @@ class Continued(unittest.TestCase):
         log = work.run(SUM, "run 100", old="r.100")
         self.assertIn("removed the last line", log)
         self.assertEqual(work.read("H"), hills)
-        self.assertEqual(work.read("bck.0.H"), header_of(hills) + b"\n".join(lines[14:-2]) + b"\n")
+        self.assertEqual(work.read("bck.0.H"), header_of(hills) + b"\n".join(lines[HEADER + 10:-2]) + b"\n")
 
     def test_windows_lines(self):
         """Hills and grid files with the line ends of Windows are read without a warning."""

@@ -1,15 +1,17 @@
-"""Restart, hills, grid and data files of an earlier revision (baseline/fixtures) are read, and the run goes on from them as a
-run of this build that was not interrupted."""
+"""Restart, hills, grid and data files of earlier revisions (baseline/fixtures) are read, and the run goes on from them as a
+run of this build that was not interrupted. Files of a newer format are an error that names both formats."""
 
 import os
 import re
 import shutil
+import struct
 import tempfile
 import unittest
 
 import numpy as np
 
 import coordtest
+from errortest import run_program
 
 if coordtest.PRECISION != "double":
     coordtest.skip("trajectories are compared to the rounding of double, but this LAMMPS has positions in single precision "
@@ -20,6 +22,12 @@ FIXTURES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", 
 ROUNDING = 1e-9
 # The same where pair terms are in single precision: another instruction set sums them in another order.
 ROUNDING_OF_FLOAT = 1e-4
+
+
+def all_names():
+    """REVISION/NAME of all folders of files"""
+    return sorted(f"{revision}/{name}" for revision in os.listdir(FIXTURES)
+                  for name in os.listdir(os.path.join(FIXTURES, revision)) if name != "WRITTEN_BY")
 
 
 def lines_of(name, part):
@@ -49,7 +57,7 @@ def hills_of(path):
         return np.array([line.split() for line in file if not line.startswith("#")], float)
 
 
-class OldFiles(unittest.TestCase):
+class Files(unittest.TestCase):
     def run_in(self, lines, files=()):
         """Runs LAMMPS in a folder of its own with copies of files."""
         where = tempfile.mkdtemp(dir=coordtest.folder())
@@ -63,9 +71,13 @@ class OldFiles(unittest.TestCase):
         folder = os.path.join(FIXTURES, name)
         return [os.path.join(folder, file) for file in os.listdir(folder) if not file.startswith("in.")]
 
+    def components(self, name):
+        return [path for path in self.files(name) if os.path.basename(path) == "components"]
+
+
+class OldFiles(Files):
     def unbroken(self, name):
-        given = [path for path in self.files(name) if os.path.basename(path) == "components"]
-        run = self.run_in([*lines_of(name, "in.first"), *lines_of(name, "in.then")], given)
+        run = self.run_in([*lines_of(name, "in.first"), *lines_of(name, "in.then")], self.components(name))
         return run, numbers_of(run, 1)
 
     def compare(self, name, way, unbroken, rounding):
@@ -82,27 +94,91 @@ class OldFiles(unittest.TestCase):
         return run
 
     def test_runs_go_on(self):
-        names = sorted(name for name in os.listdir(FIXTURES) if os.path.isdir(os.path.join(FIXTURES, name)))
-        self.assertGreater(len(names), 25)
+        names = all_names()
+        self.assertGreater(len(names), 35)
         ways = 0
         for name in names:
             with self.subTest(name):
-                rounding = ROUNDING_OF_FLOAT if name.endswith("mixed") and name != "pair-mixed" else ROUNDING
+                rounding = ROUNDING_OF_FLOAT if name.endswith(("precision-mixed", "multisite-mixed")) else ROUNDING
                 _, numbers = self.unbroken(name)
                 for part in sorted(os.listdir(os.path.join(FIXTURES, name))):
                     if part.startswith("in.read"):
                         self.compare(name, part[len("in.read"):], numbers, rounding)
                         ways += 1
-        self.assertGreater(ways, 35)
+        self.assertGreater(ways, 45)
 
     def test_later_hills_are_moved(self):
         """The hills file has hills of 10 timesteps after those of the restart file, which the run adds again."""
-        run, numbers = self.unbroken("bias-metad-killed")
+        run, numbers = self.unbroken("c0363da/bias-metad-killed")
         self.assertEqual(numbers[0]["f_b[6]"].tolist(), [5, 6, 7, 8, 9, 10])
-        again = self.compare("bias-metad-killed", "", numbers, ROUNDING)
+        again = self.compare("c0363da/bias-metad-killed", "", numbers, ROUNDING)
         added, moved = hills_of(again.path("HILLS"))[5:], hills_of(again.path("bck.0.HILLS"))
         self.assertEqual(moved.shape, (5, 5))
         np.testing.assert_allclose(moved, added, ROUNDING)
+
+
+def format_of(number):
+    """A version of a format, as restart files have it"""
+    return struct.pack("d", -float(number))
+
+
+class NewerFiles(Files):
+    """Files of this build, in which the number of the format is changed to the next one."""
+
+    def written(self, name):
+        return self.run_in(lines_of(name, "in.first"), self.components(name))
+
+    def refuses(self, name, file, known, newer, message, way=""):
+        """Reads a file that this build writes, after its only 'known' was replaced by 'newer'."""
+        run = self.written(name)
+        with open(run.path(file), "rb") as old:
+            text = old.read()
+        self.assertEqual(text.count(known), 1, name)
+        with open(run.path(file), "wb") as new:
+            new.write(text.replace(known, newer))
+        with open(run.path("in.newer"), "w") as script:
+            script.write("\n".join([f"shell cd {run.folder}", *lines_of(name, f"in.read{way}"), "run 0"]) + "\n")
+        for ranks in 1, 2:
+            code, output = run_program([*coordtest.lmp_program(ranks), "-in", run.path("in.newer"), "-log", "none", "-nocite"],
+                                       ranks)
+            self.assertNotEqual(code, 0, name)
+            self.assertIn(f"ERROR: {message} (", output)
+
+    def test_restart_of_a_bias(self):
+        name, kind = "c0363da/bias-harmonic", struct.pack("q", len("harmonic")) + b"harmonic"
+        with open(self.written(name).path("restart"), "rb") as file:
+            text = file.read()
+        begin = text.index(kind)
+        size, = struct.unpack("i", text[begin - 4:begin])
+
+        def data(format, state):
+            return struct.pack("i", 12 + len(state)) + format_of(format) + struct.pack("i", len(state)) + state
+
+        state = text[begin:begin + size]
+        self.refuses(name, "restart", data(1, state), data(2, state),
+                     "Fix coord/bias b: the restart file has its state in format 2, but this version of GPUCOORD "
+                     "knows formats up to 1 - go on with the version that wrote it, or use another fix ID")
+        # A number that a later version adds without another format
+        self.refuses(name, "restart", data(1, state), data(1, state + format_of(0)),
+                     "Fix coord/bias b: its saved state has 8 bytes more than kind harmonic has - go on with the version "
+                     "that wrote it, or use another fix ID")
+
+    def test_restart_of_pair_styles(self):
+        for name, style, after in (("pair-functions-1", "coord", struct.pack("i", 1)),
+                                   ("multisite-default", "multisite", struct.pack("d", 2.2))):
+            self.refuses(f"c0363da/{name}", "restart", format_of(2) + after, format_of(3) + after,
+                         f"Pair {style}: the restart file has its data in format 3, but this version of GPUCOORD knows "
+                         "formats up to 2 - read it with the version that wrote it")
+
+    def test_hills(self):
+        self.refuses("c0363da/bias-metad", "HILLS", b"# GPUCOORD hills format 1\n", b"# GPUCOORD hills format 2\n",
+                     "Fix coord/bias again: hills file HILLS, line 5: it has format 2, but this version of GPUCOORD knows "
+                     "formats up to 1 - go on with the version that wrote it, or give another file", "-append")
+
+    def test_grid(self):
+        self.refuses("c0363da/bias-metad-grid-two", "GRID", b"# GPUCOORD grid format 2\n", b"# GPUCOORD grid format 3\n",
+                     "Fix coord/bias again: grid file GRID, line 11: it has format 3, but this version of GPUCOORD knows "
+                     "formats up to 2 - leave out keyword read_grid to take all hills from the hills file", "-read-grid")
 
 
 if __name__ == "__main__":

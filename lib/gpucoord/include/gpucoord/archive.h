@@ -20,6 +20,7 @@ class Archive {
   explicit Archive(std::string bytes_in) : content(std::move(bytes_in)) {}
 
   const std::string &bytes() const { return content; }
+  std::size_t unread() const { return content.size() - position; }    // bytes
 
   void write(double value) { append(&value, sizeof(value)); }
   void write(std::int64_t value) { append(&value, sizeof(value)); }

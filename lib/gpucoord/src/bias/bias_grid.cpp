@@ -15,6 +15,10 @@
 
 namespace gpucoord {
 
+// Version of the format: doc/compatibility.md says when it changes. Format 1 has columns for mixed
+// derivatives.
+static constexpr int FORMAT = 2;
+
 BiasGrid::BiasGrid(std::vector<std::string> names_in, std::vector<GridAxis> axes_in) :
     names(std::move(names_in)), axes(std::move(axes_in)), n(static_cast<int>(axes.size())),
     nderivatives(1 << n)
@@ -130,6 +134,7 @@ void BiasGrid::write(const std::string &path, std::int64_t nhills,
     for (const int bits : mixed) text += " " + column(bits);
     text += "\n";
   }
+  text += format_line("grid", FORMAT);
   text += "# hills " + std::to_string(nhills) + "\n";
   text += "# checksums hills " + checksum_of_hills + " grid " + checksum() + "\n";
   NewFile file(path);
@@ -161,6 +166,10 @@ BiasGrid::Written BiasGrid::read(const std::string &path)
   const auto bad = [&path](std::size_t line, const std::string &why) {
     return std::runtime_error("grid file " + path + ", line " + std::to_string(line) + ": " + why);
   };
+
+  const std::string unknown_format = why_unknown_format(file, "grid", FORMAT);
+  if (!unknown_format.empty())
+    throw std::runtime_error("grid file " + path + ", " + unknown_format);
 
   Written result;
   std::string expected_checksum;

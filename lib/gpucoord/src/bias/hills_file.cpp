@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 
 namespace gpucoord {
 
+// Version of the format: doc/compatibility.md says when it changes.
+static constexpr int FORMAT = 1;
+
 HillsFile::HillsFile(std::string path_in, const MetadynamicsOptions &options,
                      std::string program_in, std::string units_in) :
     path(std::move(path_in)),
@@ -51,7 +54,8 @@ std::string HillsFile::header() const
         number_text(interval[0].hi) + "\n";
   return text + "# " + program + " units " + units +
       ": time and heights in these; heights are times biasfactor/(biasfactor - 1) where "
-      "biasfactor > 1, so that the sum of hills is minus the free energy\n";
+      "biasfactor > 1, so that the sum of hills is minus the free energy\n" +
+      format_line("hills", FORMAT);
 }
 
 /* ---------------------------------------------------------------------- */
@@ -214,6 +218,10 @@ HillsFile::Existing HillsFile::read(std::int64_t count)
     throw std::runtime_error("cannot read hills file " + path + ": it is not a regular file");
   std::ifstream in(path, std::ios::binary);
   if (!in) throw std::runtime_error("cannot read hills file " + path + ": " + last_error());
+  const std::string unknown_format = why_unknown_format(in, "hills", FORMAT);
+  if (!unknown_format.empty())
+    throw std::runtime_error("hills file " + path + ", " + unknown_format +
+                             " - go on with the version that wrote it, or give another file");
   open();
 
   Existing result;

@@ -68,6 +68,28 @@ std::string joined(const std::vector<std::string> &words, std::size_t first, con
   return text;
 }
 
+std::string format_line(const std::string &kind, int format)
+{
+  return "# GPUCOORD " + kind + " format " + std::to_string(format) + "\n";
+}
+
+std::string why_unknown_format(std::istream &in, const std::string &kind, int newest)
+{
+  std::string why, line;
+  for (int number = 1; why.empty() && in.peek() == '#' && std::getline(in, line); ++number) {
+    const auto words = words_of(line);
+    if (words.size() != 5 || joined(words, 0).rfind("# GPUCOORD " + kind + " format ", 0) != 0)
+      continue;
+    double format;
+    if (!to_number(words[4], format) || !(format <= newest))
+      why = "line " + std::to_string(number) + ": it has format " + words[4] +
+          ", but this version of GPUCOORD knows formats up to " + std::to_string(newest);
+  }
+  in.clear();
+  in.seekg(0);
+  return why;
+}
+
 std::string last_error()
 {
   return std::strerror(errno);

@@ -4,6 +4,7 @@
 #define GPUCOORD_TEXT_FILES_H
 
 #include <cstdio>
+#include <istream>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,11 @@ bool to_number(const std::string &word, double &);
 std::vector<std::string> words_of(const std::string &line);
 std::string joined(const std::vector<std::string> &words, std::size_t first,
                    const char *separator = " ");
+// The comment in a text file that names the version of its format. Files without it have format 1.
+std::string format_line(const std::string &kind, int format);
+// Searches the comments at the begin of a file for that line, and rewinds the file. Returns why the
+// file cannot be read if its format is newer than 'newest', "" otherwise.
+std::string why_unknown_format(std::istream &, const std::string &kind, int newest);
 // Returns the text of errno.
 std::string last_error();
 
