@@ -9,20 +9,8 @@
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../lammps-release.sh GPUCOORD_LAMMPS_VERSION REGEX "^LAMMPS_VERSION=")
-string(REGEX REPLACE ".*\"(.*)\".*" "\\1" GPUCOORD_LAMMPS_VERSION "${GPUCOORD_LAMMPS_VERSION}")
-
-if(NOT EXISTS "${LAMMPS_SOURCE_DIR}/src/version.h")
-  message(FATAL_ERROR "LAMMPS_SOURCE_DIR is '${LAMMPS_SOURCE_DIR}', which has no src/version.h. "
-    "Give the top folder of a LAMMPS ${GPUCOORD_LAMMPS_VERSION} tree with -D LAMMPS_SOURCE_DIR=..., "
-    "or run make, which fetches and builds LAMMPS.")
-endif()
-file(STRINGS "${LAMMPS_SOURCE_DIR}/src/version.h" found REGEX "LAMMPS_VERSION")
-string(REGEX REPLACE ".*\"(.*)\".*" "\\1" found "${found}")
-if(NOT found STREQUAL GPUCOORD_LAMMPS_VERSION)
-  message(FATAL_ERROR "${LAMMPS_SOURCE_DIR} is LAMMPS '${found}', and GPUCOORD needs "
-    "'${GPUCOORD_LAMMPS_VERSION}' exactly: a plugin uses LAMMPS' classes, which change between releases.")
-endif()
+include(LammpsVersion)
+lammps_check_version("${LAMMPS_SOURCE_DIR}")    # sets LAMMPS_VERSION and LAMMPS_NUMBER
 if(NOT EXISTS "${LAMMPS_BUILD_DIR}/CMakeCache.txt")
   message(FATAL_ERROR "LAMMPS_BUILD_DIR is '${LAMMPS_BUILD_DIR}', which has no CMakeCache.txt. "
     "Give the folder in which CMake built LAMMPS with -D LAMMPS_BUILD_DIR=..., "
