@@ -6,11 +6,13 @@
 #                     reason. Also sets LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of
 #                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
 #                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
+# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi) and
+# LAMMPS_SIZES_NAME (smallbig or bigbig)
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
 include(LammpsVersion)
-lammps_check_version("${LAMMPS_SOURCE_DIR}")    # sets LAMMPS_VERSION and LAMMPS_NUMBER
+lammps_check_version("${LAMMPS_SOURCE_DIR}")
 if(NOT EXISTS "${LAMMPS_BUILD_DIR}/CMakeCache.txt")
   message(FATAL_ERROR "LAMMPS_BUILD_DIR is '${LAMMPS_BUILD_DIR}', which has no CMakeCache.txt. "
     "Give the folder in which CMake built LAMMPS with -D LAMMPS_BUILD_DIR=..., "
@@ -46,6 +48,7 @@ if(LAMMPS_HAS_CMAKE_CXX_STANDARD GREATER standard)
   set(standard ${LAMMPS_HAS_CMAKE_CXX_STANDARD})
 endif()
 target_compile_features(lammps_interface INTERFACE cxx_std_${standard})
+string(TOLOWER "${LAMMPS_HAS_LAMMPS_SIZES}" LAMMPS_SIZES_NAME)
 string(TOUPPER "${LAMMPS_HAS_LAMMPS_SIZES}" sizes)
 target_compile_definitions(lammps_interface INTERFACE LAMMPS_${sizes})
 if(LAMMPS_HAS_LAMMPS_LONGLONG_TO_LONG)
@@ -55,7 +58,19 @@ if(LAMMPS_HAS_BUILD_MPI)
   set(MPI_CXX_SKIP_MPICXX TRUE CACHE BOOL "Leave out the obsolete C++ bindings" FORCE)
   find_package(MPI REQUIRED COMPONENTS CXX)
   target_link_libraries(lammps_interface INTERFACE MPI::MPI_CXX)
+  # MPI_Comm is an int in MPICH and its derivatives, and a pointer in Open MPI.
+  include(CheckTypeSize)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+  set(CMAKE_EXTRA_INCLUDE_FILES mpi.h)
+  check_type_size(MPI_Comm GPUCOORD_MPI_COMM_SIZE LANGUAGE CXX)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_EXTRA_INCLUDE_FILES)
+  set(LAMMPS_MPI_NAME openmpi)
+  if(GPUCOORD_MPI_COMM_SIZE EQUAL 4)
+    set(LAMMPS_MPI_NAME mpich)
+  endif()
 else()
+  set(LAMMPS_MPI_NAME nompi)
   target_include_directories(lammps_interface SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/STUBS)
 endif()
 if(LAMMPS_HAS_BUILD_OMP)

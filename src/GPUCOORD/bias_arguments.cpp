@@ -98,7 +98,8 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, cha
     return gpucoord::make_bias({arg + iarg, arg + narg}, context);
   } catch (const gpucoord::ParseError &e) {
     lmp->error->all(FLERR,
-                    e.word == gpucoord::ParseError::WHOLE_COMMAND ? LammpsCompat::WHOLE_COMMAND : iarg + e.word,
+                    e.word == gpucoord::ParseError::WHOLE_COMMAND ? LammpsCompat::WHOLE_COMMAND
+                                                                  : iarg + e.word,
                     "{}", e.what());
   }
 }

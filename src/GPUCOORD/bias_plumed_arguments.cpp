@@ -120,7 +120,8 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   };
 
   std::string kernel_file;
-  int position_of_file = LammpsCompat::WHOLE_COMMAND, position_of_kernel = LammpsCompat::WHOLE_COMMAND;
+  int position_of_file = LammpsCompat::WHOLE_COMMAND,
+      position_of_kernel = LammpsCompat::WHOLE_COMMAND;
   int position_of_log = LammpsCompat::WHOLE_COMMAND;
   for (; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];

@@ -141,8 +141,8 @@ void CoordArguments::read(int narg, char **arg)
   }
 
   if (has_switch && !functions[0].position)
-    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "{} needs a switching function, for example: {}", owner,
-               example);
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "{} needs a switching function, for example: {}",
+               owner, example);
 
   for (const Function &f : functions) {
     const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);

@@ -50,7 +50,8 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Compute coord/envsim needs an environment, for example: structure fcc 4.05");
   if (!sigma_position)
-    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "Compute coord/envsim needs sigma, for example: sigma 0.4");
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
+               "Compute coord/envsim needs sigma, for example: sigma 0.4");
   image = Image::ALL;
 
   if (!function) function.emplace();    // sum

@@ -28,9 +28,11 @@ namespace LammpsCompat {
 
   // Has<Expression, T>: whether Expression<T> compiles.
   template <template <class> class Expression, class T, class = void>
-  struct Detect : std::false_type {};
+  struct Detect : std::false_type {
+  };
   template <template <class> class Expression, class T>
-  struct Detect<Expression, T, std::void_t<Expression<T>>> : std::true_type {};
+  struct Detect<Expression, T, std::void_t<Expression<T>>> : std::true_type {
+  };
   template <template <class> class Expression, class T>
   inline constexpr bool Has = Detect<Expression, T>::value;
 

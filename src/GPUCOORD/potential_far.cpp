@@ -55,9 +55,9 @@ class PotentialFar::Transform {
   {
     int hi[3], nbuffer;
     for (int a = 0; a < 3; ++a) hi[a] = b.lo[a] + b.n[a] - 1;
-    fft = LammpsCompat::make_transform<FFT3d>(
-        lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0], hi[0], b.lo[1], hi[1], b.lo[2], hi[2],
-        b.lo[0], hi[0], b.lo[1], hi[1], b.lo[2], hi[2], 0, 0, &nbuffer);
+    fft = LammpsCompat::make_transform<FFT3d>(lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0],
+                                              hi[0], b.lo[1], hi[1], b.lo[2], hi[2], b.lo[0], hi[0],
+                                              b.lo[1], hi[1], b.lo[2], hi[2], 0, 0, &nbuffer);
     work.resize(2 * n + 2);
     spectrum.resize(2 * n);
   }

@@ -46,8 +46,8 @@ void SetMultisite::command(int narg, char **arg)
 
   auto *const avec = dynamic_cast<AtomVecEllipsoid *>(atom->style_match("ellipsoid"));
   if (!avec)
-    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "Set_multisite needs atom_style ellipsoid, not {}",
-               atom->get_style());
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
+               "Set_multisite needs atom_style ellipsoid, not {}", atom->get_style());
   if (LammpsCompat::has_superellipsoids(atom))
     error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs atom_style ellipsoid without superellipsoid");
