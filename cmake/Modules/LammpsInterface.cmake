@@ -96,6 +96,8 @@ endif()
 set(LAMMPS_NO_KOKKOS "")
 if(NOT LAMMPS_HAS_PKG_KOKKOS)
   set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")
+elseif(NOT LAMMPS_HAS_KOKKOS_LAYOUT)    # a package without macros of its precision and layout
+  set(LAMMPS_NO_KOKKOS "they need the KOKKOS package of LAMMPS 4 Jul 2026 or newer")
 else()
   if(LAMMPS_HAS_EXTERNAL_KOKKOS)
     set(kokkos_config_dir ${LAMMPS_HAS_Kokkos_DIR})
