@@ -181,7 +181,7 @@ create_atoms 1 single 3.5 2 2
 mass 1 1.0
 pair_style zero 3.0
 pair_coeff * *
-compute c all coord/gpu switch rational r0 1.0 nn 6 mm 12 engine allpairs image minimum
+compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum
 thermo_style custom step c_c
 thermo_modify norm no format float %20.15f
 run 0
@@ -213,7 +213,7 @@ shell "grep gpucoord /proc/$PPID/maps"
                 code, output = run_program([os.path.join(lammps, "lmp"), "-in", os.path.join(folder, "in.two"), "-log", "none"], 1,
                                            LAMMPS_PLUGIN_PATH=folder, LD_LIBRARY_PATH="")
                 self.assertEqual(code, 0, output)
-                self.assertAlmostEqual(float(re.search(r"(?m)^ +0 +(\S+)$", output)[1]), 1 / (1 + 1.5**6), delta=1e-14)
+                self.assertAlmostEqual(float(re.search(r"(?m)^ +0 +(\S+)$", output)[1]), 0.75**2 * 1.5, delta=1e-14)
                 mapped = set(re.findall(r"/\S*gpucoord\S*\.so", output))
                 self.assertEqual({name for name in mapped if "/gpucoord_styles." in name or "/libgpucoord." in name},
                                  {os.path.join(os.path.realpath(folder), name) for name in (styles, "libgpucoord.so")})

@@ -41,7 +41,7 @@ GOOD = "pair_coeff * * good all linear"
 RUN = f"{STYLE}\n{GOOD}\n"
 
 MISSING = "Illegal {} command: missing argument(s)"
-BOUNDS = "Numeric index {} is out of bounds ({}-{})\nFor more information see https://docs.lammps.org/err0019"
+BOUNDS = "Numeric index {} is out of bounds ({}-{})"
 KNOWN = "cutoff, shift, rf, tail, precision, device, check"
 MARKED = re.compile(r"\[(\S*?)\](?=\s|$)")
 

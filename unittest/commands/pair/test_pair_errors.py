@@ -22,7 +22,7 @@ GOOD = "pair_coeff * * 0.7 cubic d0 1.0 dmax 3.0"
 
 MISSING = "Illegal pair_coeff command: missing argument(s)"    # LAMMPS' message
 INCOMPLETE = "Pair coord needs epsilon and a switching function, for example: pair_coeff 1 1 2.0 cubic dmax 2.5"
-BOUNDS = "Numeric index {} is out of bounds ({}-{})\nFor more information see https://docs.lammps.org/err0019"
+BOUNDS = "Numeric index {} is out of bounds ({}-{})"
 KNOWN = "rational, exp, gaussian, smap, cubic, tanh, cosinus, q, custom"
 NO_END = "needs a range with an end, but this function has none - give a finite dmax"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
@@ -145,8 +145,7 @@ RUNS = {
     "pair_coeff before the style": ("pair_style none\n[pair_coeff] * * 1.0 cubic dmax 3",
         "Pair_coeff command without a pair style"),
     "pair_coeff before the box": ("clear\npair_style coord\n[pair_coeff] * * 1.0 cubic dmax 3",
-        "Pair_coeff command before simulation box is defined\n"
-        "For more information see https://docs.lammps.org/err0033"),
+        "Pair_coeff command before simulation box is defined"),
 
     # Mixing.
     **{f"mixing {name}": ("pair_style coord\n" + TWO.format("1.0 " + first, "1.0 " + second) + "run 0",
