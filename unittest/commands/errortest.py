@@ -14,7 +14,7 @@ from unittest.mock import ANY
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
+from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program, load_plugin
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -39,8 +39,16 @@ group b id 9:16
 group short id 9:12
 group empty id 0
 """
+PRINT_S = "thermo_style custom step c_c\n"
+
 # Older releases do not mark a command as a whole.
 MARKS_COMMANDS = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
+
+
+def by_release(newer, older):
+    """Return the text of an error of LAMMPS itself."""
+    return newer if MARKS_COMMANDS else older
+
 
 if not MARKS_COMMANDS:
     # The Python module of these releases cuts messages at 100 characters.
@@ -49,8 +57,6 @@ if not MARKS_COMMANDS:
         self.lib.lammps_get_last_error_message(self.lmp, text, len(text))
         return Exception(text.value.decode().strip())
     lammps._lammps_exception = property(whole_message)
-
-PRINT_S = "thermo_style custom step c_c\n"
 
 # This compute needs no ghost atoms, so it works after other computes fail.
 GOOD = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum"
@@ -97,7 +103,7 @@ def error_of(lmp, command):
 
 
 def start():
-    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS])
+    return load_plugin(lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS]))
 
 
 def commands(lmp, text):

@@ -106,7 +106,6 @@ class Plugin(unittest.TestCase):
                 lmp.command(f"compute {engine} all coord/gpu {SWITCH.keywords} engine {engine} {self.OPTIONS}")
             self.check(lmp, x, "again")
 
-    @unittest.skipUnless(RESTORES, "this LAMMPS loads a plugin into one instance")
     def test_two_instances(self):
         """Instances are evaluated in turns, and one continues after the other is closed."""
         first, second = coordtest.start(), coordtest.start()
