@@ -1,6 +1,7 @@
 # GPUCOORD: make demo | test | check-... | bench | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
-#   LAMMPS_SOURCE_DIR  a LAMMPS 4 Jul 2026 source tree to use   [fetched]
+#   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
+#   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
 #   LAMMPS_TARBALL     a local file of that release's tarball   [downloaded]
 #   LAMMPS_PACKAGES    more packages of LAMMPS to build, 'MANYBODY MC'   [none]
 #   KOKKOS_SOURCE_DIR  a Kokkos 5 source tree: LAMMPS gets its KOKKOS package, and the tests use it, too
@@ -18,8 +19,8 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
   $(if $(GPUCOORD_CUDA_ARCHITECTURES),-D "GPUCOORD_CUDA_ARCHITECTURES=$(GPUCOORD_CUDA_ARCHITECTURES)")
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
-export LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC GPUCOORD_CACHE GPUCOORD_CUDA
-export PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
+export LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
+export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -27,7 +28,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases release-check bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -72,6 +73,13 @@ check-sanitizers: setup
 	@cmake/ninja-progress.sh "tests with sanitizers" build/sanitizers library_tests
 	@ctest --test-dir build/sanitizers --no-tests=error -R '^lib/' -j $(JOBS) --output-on-failure
 
+check-releases: all
+	@cmake/check-releases.sh compile
+
+release-check: test check-releases
+	@cmake/test-wheels.sh >build/test-wheels
+	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
+
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
 	@cmake --build build --target bench_coordination bench_environment_similarity bench_map bench_multisite bench_orient_order bench_pair_entropy
@@ -97,5 +105,7 @@ help:
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
 	@echo "make check-serial      build a LAMMPS without MPI, and run all styles with it"
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
+	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
+	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Checks that the LAMMPS styles of a configured build compile for other LAMMPS configurations.
 
-Usage: check_compile.py BUILD_DIR. It runs the commands of BUILD_DIR/compile_commands.json without
-code generation, once with 64-bit atom IDs (LAMMPS_BIGBIG) and once with the MPI stubs of a LAMMPS
-without MPI.
+Usage: check_compile.py BUILD_DIR [TREE...]. It runs the commands of BUILD_DIR/compile_commands.json
+without code generation: with 64-bit atom IDs (LAMMPS_BIGBIG) and with the MPI stubs of a LAMMPS
+without MPI, or, if source trees of other LAMMPS releases are given, with the headers of each. Only
+4 Jul 2026 has a KOKKOS package that GPUCOORD supports.
 """
 
 import concurrent.futures
@@ -25,15 +26,28 @@ def cached(name):
         return next(line.split("=", 1)[1].strip() for line in cache if line.startswith(name + ":"))
 
 
-stubs = os.path.join(cached("LAMMPS_SOURCE_DIR"), "src", "STUBS")
-VARIANTS = {"64-bit atom IDs": ["-DLAMMPS_BIGBIG"], "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", stubs]}
+def version_of(tree):
+    with open(os.path.join(tree, "src", "version.h")) as header:
+        return re.search('LAMMPS_VERSION "(.*)"', header.read())[1]
+
+
+lammps = cached("LAMMPS_SOURCE_DIR")
+trees = {"LAMMPS " + version_of(tree): tree for tree in sys.argv[2:]}
+VARIANTS = {name: [] for name in trees} or {
+    "64-bit atom IDs": ["-DLAMMPS_BIGBIG"], "MPI stubs": ["-DLAMMPS_SMALLBIG", "-I", os.path.join(lammps, "src", "STUBS")]}
 
 
 def compile_one(variant, entry):
     """Return whether the file compiles, and the messages of the compiler."""
     words = shlex.split(entry["command"])
     del words[words.index("-o"):words.index("-o") + 2]
-    words = [word for word in words if word not in ("-DLAMMPS_SMALLBIG", "-DLAMMPS_BIGBIG")]
+    if variant in trees:
+        before = words
+        words = [word.replace(lammps + "/", trees[variant] + "/") for word in before]
+        if words == before:
+            return False, f"its command has no folder of {lammps}"
+    else:
+        words = [word for word in words if word not in ("-DLAMMPS_SMALLBIG", "-DLAMMPS_BIGBIG")]
     done = subprocess.run([*words, *VARIANTS[variant], "-fsyntax-only", "-O0"], cwd=entry["directory"],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return done.returncode == 0, done.stdout
@@ -41,7 +55,7 @@ def compile_one(variant, entry):
 
 with open(os.path.join(build, "compile_commands.json")) as file:
     entries = {entry["file"]: entry for entry in json.load(file)}
-folders = tuple(os.path.join(top, "src", name, "") for name in ("GPUCOORD", "KOKKOS"))
+folders = tuple(os.path.join(top, "src", name, "") for name in (("GPUCOORD",) if trees else ("GPUCOORD", "KOKKOS")))
 # nvcc does not support -fsyntax-only.
 entries = [entry for name, entry in sorted(entries.items())
            if name.startswith(folders) and not re.search(r"(^|/)nvcc\S* ", entry["command"])]

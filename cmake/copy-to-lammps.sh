@@ -13,11 +13,11 @@ list=$tree/cmake/CMakeLists.txt
 if grep -q GPUCOORD "$list"; then
   new_list=$(cat "$list")
 else
-  new_list=$(sed -e 's/^ *GRAPHICS$/  GPUCOORD\n&/' \
+  new_list=$(sed -e 's/^ *GRANULAR$/  GPUCOORD\n&/' \
     -e 's/^\(foreach(PKG_WITH_INCL CORESHELL .* KOKKOS .*\))$/\1 GPUCOORD)/' "$list")
 fi
 [ "$(grep -c GPUCOORD <<<"$new_list")" = 2 ] || {
-  echo "Error: $list has other lists of packages than LAMMPS 4 Jul 2026: add GPUCOORD to STANDARD_PACKAGES and to" \
+  echo "Error: $list has other lists of packages than the supported LAMMPS releases: add GPUCOORD to STANDARD_PACKAGES and to" \
     "foreach(PKG_WITH_INCL ... KOKKOS ...), and try again" >&2
   exit 1
 }

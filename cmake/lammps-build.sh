@@ -3,8 +3,8 @@
 # (cmake -C FILE) with the folders of its sources and its build.
 # Usage: lammps-build.sh FILE [serial]
 # With serial: a small LAMMPS without MPI and with 64-bit atom IDs.
-# Environment: LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, LAMMPS_PACKAGES, GPUCOORD_CACHE, JOBS, and for a
-# LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
+# Environment: LAMMPS_RELEASE, LAMMPS_SOURCE_DIR, LAMMPS_TARBALL, LAMMPS_PACKAGES, GPUCOORD_CACHE,
+# JOBS, and for a LAMMPS with KOKKOS: KOKKOS_SOURCE_DIR, KOKKOS_PREC, GPUCOORD_CUDA, CUDACXX.
 set -euo pipefail
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -79,9 +79,9 @@ cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
 mkdir -p "$cache"
 cache=$(cd "$cache" && pwd -P)
 
-# Only one build at a time: a second make waits here and then finds the result.
-exec 9>"$cache/lock"
-flock -n 9 || { echo "Another build of LAMMPS is running in $cache: waiting for it"; flock 9; }
+# Only one build of a release at a time: a second make waits here and then finds the result.
+exec 9>"$cache/lammps-$LAMMPS_NUMBER.lock"
+flock -n 9 || { echo "Another build of LAMMPS $LAMMPS_VERSION is running in $cache: waiting for it"; flock 9; }
 
 source_dir=$("$here/lammps-source.sh" "$cache" 9>&-)
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the folder of the LAMMPS source tree to build. Messages go to standard error.
-# Usage: lammps-source.sh CACHE_DIR. It takes the first of these sources that is available:
+# Usage: lammps-source.sh CACHE_DIR. LAMMPS_RELEASE chooses the release, as lammps-release.sh says.
+# It takes the first of these sources that is available:
 #   1. LAMMPS_SOURCE_DIR      a user's tree, which stays unchanged
 #   2. a tree that an earlier run unpacked in CACHE_DIR
 #   3. LAMMPS_TARBALL         a local file
@@ -17,25 +18,25 @@ say() { printf '%s\n' "$*" >&2; }
 die() { say "Error: $*"; exit 1; }
 
 check_version() {  # TREE
-  local header=$1/src/version.h found
-  [ -f "$header" ] || die "$1 is no LAMMPS source tree: it has no src/version.h." \
-    "Give the top folder of a LAMMPS $LAMMPS_VERSION tree, or leave LAMMPS_SOURCE_DIR empty to have it fetched."
-  found=$(sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$header")
-  [ "$found" = "$LAMMPS_VERSION" ] || die "$1 is LAMMPS '$found', and GPUCOORD needs '$LAMMPS_VERSION' exactly." \
-    "Give such a tree, or leave LAMMPS_SOURCE_DIR empty to have it fetched."
+  local found
+  found=$(version_of_tree "$1") || die "$1 is no LAMMPS source tree: it has no src/version.h."
+  [ "$found" = "$LAMMPS_VERSION" ] || die "$1 is LAMMPS '$found', not '$LAMMPS_VERSION'. Remove it to have it fetched."
 }
 
 check_hash() {  # FILE; true if it is the release, in either packaging
-  local sum
+  local sum known
   sum=$(sha256sum "$1" | cut -d' ' -f1)
   [ "$sum" = "$LAMMPS_SHA256" ] || [ "$sum" = "$LAMMPS_DEBIAN_SHA256" ] || {
-    say "$1 has SHA-256 $sum; LAMMPS $LAMMPS_VERSION has $LAMMPS_SHA256, or $LAMMPS_DEBIAN_SHA256 as Debian packs it."
+    known="$LAMMPS_DEBIAN_SHA256 as Debian packs it"
+    [ "$LAMMPS_SHA256" = - ] || known="$LAMMPS_SHA256, or $known"
+    say "$1 has SHA-256 $sum; LAMMPS $LAMMPS_VERSION has $known."
     return 1
   }
 }
 
 download_release() {  # FILE
   local host
+  [ -n "$LAMMPS_URL" ] || return 1
   host=${LAMMPS_URL#https://}
   host=${host%%/*}
   # libcurl waits five minutes for a host that never answers, and CMake has no option for this
@@ -96,40 +97,37 @@ EOF
   for keyring in /usr/share/keyrings/debian-archive-keyring.{pgp,gpg}; do
     [ ! -e "$keyring" ] || signed_by="[signed-by=$keyring] "
   done
-  echo "deb-src $signed_by$uri sid main" >"$folder/sources.list"
+  echo "deb-src $signed_by$uri $LAMMPS_DEBIAN_SUITE main" >"$folder/sources.list"
   cat >>"$folder/apt.conf" <<EOF
 Dir::Etc::sourcelist "$folder/sources.list";
 Dir::Etc::sourceparts "/dev/null";
 EOF
-  say "Getting LAMMPS from Debian's source package (214 MB)"
+  say "Getting LAMMPS $LAMMPS_VERSION from Debian's source package (130 to 220 MB)"
   apt-get -c "$folder/apt.conf" -qq update >&2 || exit 1
   version=$(apt-cache -c "$folder/apt.conf" showsrc lammps \
     | sed -n 's/^Version: //p' | grep -F -m1 "$LAMMPS_DEBIAN_VERSION-") \
     || { say "Debian no longer has LAMMPS $LAMMPS_DEBIAN_VERSION."; exit 1; }
   cd "$folder" \
     && apt-get -c "$folder/apt.conf" -q source --download-only --tar-only "lammps=$version" >&2 \
-    && mv "lammps_$LAMMPS_DEBIAN_VERSION.orig.tar.gz" "$1"
+    && mv "lammps_$LAMMPS_DEBIAN_VERSION.orig.tar".?z "$1"
 )
 
 unpack() {  # TARBALL TREE
   local partial=$2.partial top
-  say "Unpacking LAMMPS"
+  say "Unpacking LAMMPS $LAMMPS_VERSION"
   rm -rf "$partial"
   mkdir -p "$partial"
-  tar -xzf "$1" -C "$partial" --no-same-owner
+  (cd "$partial" && cmake -E tar xf "$1")    # supports xz without the program of this name
   top=$partial
-  # The project's tarball has one top folder; Debian's has none.
+  # Some tarballs have one top folder, others have none.
   [ -f "$top/src/version.h" ] || top=$(echo "$partial"/*)
   check_version "$top"
   mv "$top" "$2"      # atomic: a tree under its final name is complete
   rm -rf "$partial"
 }
 
-if [ -n "${LAMMPS_SOURCE_DIR:-}" ]; then
-  tree=$(cd "$LAMMPS_SOURCE_DIR" 2>/dev/null && pwd -P) \
-    || die "LAMMPS_SOURCE_DIR is $LAMMPS_SOURCE_DIR, which is no folder. Give the top folder of a LAMMPS $LAMMPS_VERSION tree."
-  check_version "$tree"
-  echo "$tree"
+if [ -n "${LAMMPS_SOURCE_DIR:-}" ]; then    # checked by lammps-release.sh
+  cd "$LAMMPS_SOURCE_DIR" && pwd -P
   exit
 fi
 
@@ -138,13 +136,14 @@ if [ ! -d "$tree" ]; then
   if [ -n "${LAMMPS_TARBALL:-}" ]; then
     [ -f "$LAMMPS_TARBALL" ] || die "LAMMPS_TARBALL is $LAMMPS_TARBALL, which is no file."
     check_hash "$LAMMPS_TARBALL" || die "LAMMPS_TARBALL is another file than the release. Give that, or leave it empty to have it fetched."
-    unpack "$LAMMPS_TARBALL" "$tree"
+    unpack "$(realpath "$LAMMPS_TARBALL")" "$tree"
   else
-    file=$cache/lammps-$LAMMPS_NUMBER.tar.gz
+    file=$cache/lammps-$LAMMPS_NUMBER.tar
     if ! { download_release "$file" && check_hash "$file"; } \
       && ! { download_debian "$file" && check_hash "$file"; }; then
       rm -f "$file"
-      die "LAMMPS $LAMMPS_VERSION could not be downloaded. Get $LAMMPS_URL by other means and run make LAMMPS_TARBALL=FILE, or make LAMMPS_SOURCE_DIR=FOLDER with a tree of it."
+      package="Debian's source package lammps $LAMMPS_DEBIAN_VERSION"
+      die "LAMMPS $LAMMPS_VERSION could not be downloaded. Get ${LAMMPS_URL:-$package} by other means and run make LAMMPS_TARBALL=FILE, or make LAMMPS_SOURCE_DIR=FOLDER with a tree of it."
     fi
     unpack "$file" "$tree"
     rm -f "$file" "$file.cmake"

@@ -6,23 +6,13 @@
 #                     reason. Also sets LAMMPS_KOKKOS_PRECISION, _LAYOUT and _APIS, in the words of
 #                     lammps_config_accelerator(), LAMMPS_KOKKOS_CXX_STANDARD and, if Kokkos uses
 #                     CUDA, LAMMPS_KOKKOS_CUDA_ARCHITECTURES
+# and sets LAMMPS_VERSION, LAMMPS_NUMBER, LAMMPS_MPI_NAME (openmpi, mpich or nompi) and
+# LAMMPS_SIZES_NAME (smallbig or bigbig)
 set(LAMMPS_SOURCE_DIR "$ENV{LAMMPS_SOURCE_DIR}" CACHE PATH "top folder of the LAMMPS source tree")
 set(LAMMPS_BUILD_DIR "$ENV{LAMMPS_BUILD_DIR}" CACHE PATH "LAMMPS' build folder")
 
-file(STRINGS ${CMAKE_CURRENT_LIST_DIR}/../lammps-release.sh GPUCOORD_LAMMPS_VERSION REGEX "^LAMMPS_VERSION=")
-string(REGEX REPLACE ".*\"(.*)\".*" "\\1" GPUCOORD_LAMMPS_VERSION "${GPUCOORD_LAMMPS_VERSION}")
-
-if(NOT EXISTS "${LAMMPS_SOURCE_DIR}/src/version.h")
-  message(FATAL_ERROR "LAMMPS_SOURCE_DIR is '${LAMMPS_SOURCE_DIR}', which has no src/version.h. "
-    "Give the top folder of a LAMMPS ${GPUCOORD_LAMMPS_VERSION} tree with -D LAMMPS_SOURCE_DIR=..., "
-    "or run make, which fetches and builds LAMMPS.")
-endif()
-file(STRINGS "${LAMMPS_SOURCE_DIR}/src/version.h" found REGEX "LAMMPS_VERSION")
-string(REGEX REPLACE ".*\"(.*)\".*" "\\1" found "${found}")
-if(NOT found STREQUAL GPUCOORD_LAMMPS_VERSION)
-  message(FATAL_ERROR "${LAMMPS_SOURCE_DIR} is LAMMPS '${found}', and GPUCOORD needs "
-    "'${GPUCOORD_LAMMPS_VERSION}' exactly: a plugin uses LAMMPS' classes, which change between releases.")
-endif()
+include(LammpsVersion)
+lammps_check_version("${LAMMPS_SOURCE_DIR}")
 if(NOT EXISTS "${LAMMPS_BUILD_DIR}/CMakeCache.txt")
   message(FATAL_ERROR "LAMMPS_BUILD_DIR is '${LAMMPS_BUILD_DIR}', which has no CMakeCache.txt. "
     "Give the folder in which CMake built LAMMPS with -D LAMMPS_BUILD_DIR=..., "
@@ -58,6 +48,7 @@ if(LAMMPS_HAS_CMAKE_CXX_STANDARD GREATER standard)
   set(standard ${LAMMPS_HAS_CMAKE_CXX_STANDARD})
 endif()
 target_compile_features(lammps_interface INTERFACE cxx_std_${standard})
+string(TOLOWER "${LAMMPS_HAS_LAMMPS_SIZES}" LAMMPS_SIZES_NAME)
 string(TOUPPER "${LAMMPS_HAS_LAMMPS_SIZES}" sizes)
 target_compile_definitions(lammps_interface INTERFACE LAMMPS_${sizes})
 if(LAMMPS_HAS_LAMMPS_LONGLONG_TO_LONG)
@@ -67,7 +58,19 @@ if(LAMMPS_HAS_BUILD_MPI)
   set(MPI_CXX_SKIP_MPICXX TRUE CACHE BOOL "Leave out the obsolete C++ bindings" FORCE)
   find_package(MPI REQUIRED COMPONENTS CXX)
   target_link_libraries(lammps_interface INTERFACE MPI::MPI_CXX)
+  # MPI_Comm is an int in MPICH and its derivatives, and a pointer in Open MPI.
+  include(CheckTypeSize)
+  set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_CXX)
+  set(CMAKE_EXTRA_INCLUDE_FILES mpi.h)
+  check_type_size(MPI_Comm GPUCOORD_MPI_COMM_SIZE LANGUAGE CXX)
+  unset(CMAKE_REQUIRED_LIBRARIES)
+  unset(CMAKE_EXTRA_INCLUDE_FILES)
+  set(LAMMPS_MPI_NAME openmpi)
+  if(GPUCOORD_MPI_COMM_SIZE EQUAL 4)
+    set(LAMMPS_MPI_NAME mpich)
+  endif()
 else()
+  set(LAMMPS_MPI_NAME nompi)
   target_include_directories(lammps_interface SYSTEM INTERFACE ${LAMMPS_SOURCE_DIR}/src/STUBS)
 endif()
 if(LAMMPS_HAS_BUILD_OMP)
@@ -93,6 +96,8 @@ endif()
 set(LAMMPS_NO_KOKKOS "")
 if(NOT LAMMPS_HAS_PKG_KOKKOS)
   set(LAMMPS_NO_KOKKOS "this LAMMPS has no KOKKOS package")
+elseif(NOT LAMMPS_HAS_KOKKOS_LAYOUT)    # a package without macros of its precision and layout
+  set(LAMMPS_NO_KOKKOS "they need the KOKKOS package of LAMMPS 4 Jul 2026 or newer")
 else()
   if(LAMMPS_HAS_EXTERNAL_KOKKOS)
     set(kokkos_config_dir ${LAMMPS_HAS_Kokkos_DIR})

@@ -10,6 +10,7 @@
 
 #include "bias_arguments.h"
 
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_variable.h"
 
 #include "gpucoord/bias.h"
@@ -59,7 +60,7 @@ std::string LAMMPS_NS::parse_variable(LAMMPS *lmp, int iarg, char **arg, const s
 static std::vector<std::string> parse_variables(LAMMPS *lmp, int &iarg, int narg, char **arg)
 {
   auto *const error = lmp->error;
-  const std::string kinds = utils::join(gpucoord::bias_kinds(), ", ");
+  const std::string kinds = utils::join_words(gpucoord::bias_kinds(), ", ");
   std::vector<std::string> variables;
   for (; iarg < narg && utils::strmatch(arg[iarg], "^c_"); ++iarg)
     variables.push_back(parse_variable(lmp, iarg, arg, "Fix coord/bias", "biases", variables));
@@ -97,7 +98,8 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::parse_bias(LAMMPS *lmp, int narg, cha
     return gpucoord::make_bias({arg + iarg, arg + narg}, context);
   } catch (const gpucoord::ParseError &e) {
     lmp->error->all(FLERR,
-                    e.word == gpucoord::ParseError::WHOLE_COMMAND ? Error::COMMAND : iarg + e.word,
+                    e.word == gpucoord::ParseError::WHOLE_COMMAND ? LammpsCompat::WHOLE_COMMAND
+                                                                  : iarg + e.word,
                     "{}", e.what());
   }
 }

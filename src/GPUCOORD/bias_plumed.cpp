@@ -95,7 +95,7 @@ void PlumedBias::check_input(const PlumedInput &input)
   const auto is_known = [&names](const std::string &name) {
     return std::find(names.begin(), names.end(), name) != names.end();
   };
-  const std::string known = utils::join(names, ", ");
+  const std::string known = utils::join_words(names, ", ");
   const auto actions = input.actions("EXTRACV");
   for (const auto &action : actions) {
     const std::string name = action.value("NAME");

@@ -15,6 +15,7 @@
 #include "bias_plumed_atoms.h"
 #include "bias_plumed_input.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "comm.h"
 #include "error.h"
@@ -119,8 +120,9 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
   };
 
   std::string kernel_file;
-  int position_of_file = Error::COMMAND, position_of_kernel = Error::COMMAND;
-  int position_of_log = Error::COMMAND;
+  int position_of_file = LammpsCompat::WHOLE_COMMAND,
+      position_of_kernel = LammpsCompat::WHOLE_COMMAND;
+  int position_of_log = LammpsCompat::WHOLE_COMMAND;
   for (; iarg < narg; iarg += 2) {
     const std::string keyword = arg[iarg];
     if (keyword != "plumedfile" && keyword != "outfile" && keyword != "kernel" && keyword != "temp")
@@ -149,7 +151,7 @@ std::unique_ptr<gpucoord::Bias> LAMMPS_NS::make_plumed_bias(LAMMPS *lmp, int nar
     }
   }
   if (settings.file.empty())
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Fix coord/plumed needs PLUMED's input - give it by plumedfile FILE");
   set_units(lmp, settings);
   settings.natoms = PlumedAtoms::largest_id(lmp);

@@ -11,6 +11,7 @@
 #include "bias_plumed_atoms.h"
 
 #include "bias_board.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -167,7 +168,7 @@ bool PlumedAtoms::are_at(const std::vector<int> &ids, const std::vector<double> 
     if (i == NOT_HERE) continue;
     double d[3];
     for (int a = 0; a < 3; ++a) d[a] = atom->x[i][a] - x[3 * k + a];
-    domain->minimum_image(FLERR, d[0], d[1], d[2]);
+    LammpsCompat::apply_minimum_image(domain, d);
     for (const double component : d)
       if (!(std::fabs(component) <= ROUNDING * domain->xprd)) return false;
   }

@@ -16,6 +16,7 @@
 
 #include "gpucoord_backend.h"
 #include "gpucoord_box_edges.h"
+#include "gpucoord_lammps_compat.h"
 #include "potential_arguments.h"
 #include "potential_far.h"
 
@@ -51,13 +52,13 @@ ComputePotentialGrid::ComputePotentialGrid(LAMMPS *lmp, int narg, char **arg) :
 {
   settings = std::make_unique<PotentialArguments>(lmp, narg, arg);
   if (!atom->q_flag)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Compute potential/grid needs atoms with charges, which atom_style {} has none of - "
                "use atom_style charge or full",
                atom->get_style());
   if (domain->dimension != 3)
     error->all(
-        FLERR, Error::COMMAND,
+        FLERR, LammpsCompat::WHOLE_COMMAND,
         "Compute potential/grid is for three dimensions - use dimension 3 with one thick layer");
   for (int k = 3; k < narg; ++k)
     if ((settings->is_direct() && std::string(arg[k]) == "direct") ||

@@ -13,6 +13,7 @@
 #include "coord_function.h"
 #include "coord_switch.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -140,8 +141,8 @@ void CoordArguments::read(int narg, char **arg)
   }
 
   if (has_switch && !functions[0].position)
-    error->all(FLERR, Error::COMMAND, "{} needs a switching function, for example: {}", owner,
-               example);
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND, "{} needs a switching function, for example: {}",
+               owner, example);
 
   for (const Function &f : functions) {
     const std::string why = gpucoord::Switch(f.options).why_imprecise(precision);
@@ -167,7 +168,7 @@ void CoordArguments::check_engine(char **arg) const
   if (pair_mode) {
     if (!atom->tag_enable)
       error->all(
-          FLERR, Error::COMMAND,
+          FLERR, LammpsCompat::WHOLE_COMMAND,
           "Compute coord/gpu pairs and pairs/file match atoms by ID, but atom IDs are off - remove "
           "'atom_modify id no' or use group2");
     if (engine != Engine::AUTO)
@@ -284,7 +285,7 @@ void CoordArguments::unknown_keyword(int iarg, const char *text) const
     error->all(FLERR, iarg, "Unknown compute {1} keyword: {0} - did you mean switch {0}?", text,
                style);
   error->all(FLERR, iarg, "Unknown compute {} keyword: {} - known are {}{}", style, text,
-             utils::join(keywords, ", "),
+             utils::join_words(keywords, ", "),
              has_switch ? "; those of a switching function follow it" : "");
 }
 

@@ -58,7 +58,7 @@ std::string switch_keywords(const SwitchInfo &function)
 {
   std::vector<std::string> list;
   for (const auto &parameter : function.parameters) list.emplace_back(parameter.keyword);
-  return utils::join(list, ", ");
+  return utils::join_words(list, ", ");
 }
 
 std::string lowercase_first(std::string text)
@@ -152,7 +152,7 @@ SwitchOptions CoordSwitch::parse(int &iarg, int narg, char **arg,
   if (iarg < narg && std::find(next.begin(), next.end(), arg[iarg]) == next.end())
     error->all(FLERR, position(arg[iarg]), "{}: {} - {} {} takes {}{}", unknown, arg[iarg],
                command.substr(command.rfind(' ') + 1), name, switch_keywords(function),
-               next.empty() ? "" : ", and then may come " + utils::join(next, ", "));
+               next.empty() ? "" : ", and then may come " + utils::join_words(next, ", "));
 
   try {
     const gpucoord::Switch checked = range == Range::ENDLESS ? gpucoord::make_endless_switch(o)

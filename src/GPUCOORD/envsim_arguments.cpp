@@ -12,6 +12,7 @@
 
 #include "envsim_file.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "atom.h"
 #include "comm.h"
@@ -46,10 +47,11 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
 {
   read(narg, arg);
   if (options.environments.empty())
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Compute coord/envsim needs an environment, for example: structure fcc 4.05");
   if (!sigma_position)
-    error->all(FLERR, Error::COMMAND, "Compute coord/envsim needs sigma, for example: sigma 0.4");
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
+               "Compute coord/envsim needs sigma, for example: sigma 0.4");
   image = Image::ALL;
 
   if (!function) function.emplace();    // sum
@@ -57,7 +59,7 @@ EnvsimArguments::EnvsimArguments(LAMMPS *lmp, int narg, char **arg) :
   try {
     gpucoord::check_options(options);
   } catch (const gpucoord::EnvironmentError &e) {
-    int position = Error::COMMAND;
+    int position = LammpsCompat::WHOLE_COMMAND;
     if (e.field == "sigma") position = sigma_position;
     if (e.field == "lambda") position = lambda_position;
     if (e.field == "cutoff") position = cutoff_position;
@@ -156,7 +158,7 @@ int EnvsimArguments::read_type(const std::string &word, std::string &why) const
     if (type >= 1 && type <= atom->ntypes) return static_cast<int>(type);
     why = fmt::format("atom type {} is not one of the types 1 to {}", word, atom->ntypes);
   } else {
-    const int type = atom->labelmapflag ? atom->lmap->find_type(word, Atom::ATOM) : -1;
+    const int type = atom->labelmapflag ? LammpsCompat::atom_type_of_label(atom->lmap, word) : -1;
     if (type > 0) return type;
     why = fmt::format("atom type {} is not a label - use labelmap, or a number from 1 to {}", word,
                       atom->ntypes);

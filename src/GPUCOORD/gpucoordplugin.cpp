@@ -9,44 +9,25 @@
 ------------------------------------------------------------------------- */
 
 // The library that `plugin load` opens. It needs no symbol of LAMMPS or MPI, so every LAMMPS can
-// open it and receive a message why it does not match. The styles are in gpucoord_styles.so in the
-// same folder; only the LAMMPS that they were compiled for can open them.
-
-#include "lammpsplugin.h"
+// open it. It finds the styles that were compiled for this LAMMPS among the files
+//   gpucoord_styles.RELEASE.MPI.SIZES[.KOKKOS].so
+// in its folder, for example gpucoord_styles.20260704.openmpi.smallbig.so, or says why there are
+// none: only a matching LAMMPS has all symbols that such a file needs. All of them share
+// libgpucoord.so in the same folder.
 
 #include "library.h"
-#include "lmptype.h"
 
-#include <mpi.h>
-
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <initializer_list>
 #include <link.h>
 #include <string>
 #include <sys/stat.h>
 #include <unistd.h>
-
-using namespace LAMMPS_NS;
-
-// The LAMMPS that this plugin is compiled for. Tests build it for a LAMMPS that does not exist.
-#ifndef GPUCOORD_EXPECT_VERSION
-#define GPUCOORD_EXPECT_VERSION 20260704
-#endif
-#ifndef GPUCOORD_EXPECT_TAGINT_SIZE
-#define GPUCOORD_EXPECT_TAGINT_SIZE static_cast<int>(sizeof(tagint))
-#endif
-#ifndef GPUCOORD_EXPECT_MPI_SIZE
-#if defined(MPI_STUBS)
-#define GPUCOORD_EXPECT_MPI_SIZE 0
-#else
-#define GPUCOORD_EXPECT_MPI_SIZE static_cast<int>(sizeof(MPI_Comm))
-#endif
-#endif
-#if defined(GPUCOORD_KOKKOS) && !defined(GPUCOORD_EXPECT_KOKKOS_PRECISION)
-#define GPUCOORD_EXPECT_KOKKOS_PRECISION GPUCOORD_KOKKOS_PRECISION
-#endif
+#include <vector>
 
 namespace {
 
@@ -90,89 +71,113 @@ class CInterface {
   void *library = nullptr;
 };
 
-std::string bits(int size)
-{
-  return std::to_string(8 * size) + "-bit";
-}
-
-// MPI_Comm is an int in MPICH and its derivatives, and a pointer in Open MPI.
-std::string mpi_of_size(int size)
-{
-  return size == 0 ? "no MPI"
-                   : "an MPI library with " + bits(size) + " communicators (" +
-          (size == sizeof(int) ? "as in MPICH" : "as in Open MPI") + ")";
-}
-
-#if defined(GPUCOORD_KOKKOS)
-
-// Lists the given settings that the KOKKOS package of this LAMMPS has.
+// Names of the known settings of this LAMMPS' KOKKOS package, with _ before each.
 std::string found_in_kokkos(const CInterface &lammps, const char *category,
                             std::initializer_list<const char *> settings)
 {
   std::string found;
   for (const char *setting : settings)
     if (lammps.call("lammps_config_accelerator", "KOKKOS", category, setting) > 0)
-      found += (found.empty() ? "" : ",") + std::string(setting);
+      found += std::string("_") + setting;
   return found;
 }
 
-// Precision and layout are part of the KOKKOS package's types. The API is part of Kokkos' types.
-std::string kokkos_mismatch(const CInterface &lammps)
-{
-  if (lammps.call("lammps_config_has_package", "KOKKOS") <= 0)
-    return "it was compiled for a LAMMPS with the KOKKOS package, but this one has none";
-  const struct {
-    const char *name;
-    std::string expected, found;
-  } settings[] = {
-      {"precision", GPUCOORD_EXPECT_KOKKOS_PRECISION,
-       found_in_kokkos(lammps, "precision", {"double", "mixed", "single"})},
-      {"layout", GPUCOORD_KOKKOS_LAYOUT, found_in_kokkos(lammps, "layout", {"default", "legacy"})},
-      {"api", GPUCOORD_KOKKOS_APIS,
-       found_in_kokkos(lammps, "api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"})}};
-  for (const auto &setting : settings)
-    if (setting.found != setting.expected)
-      return std::string("it was compiled for KOKKOS with ") + setting.name + " " +
-          setting.expected + ", but this LAMMPS has it with " + setting.name + " " + setting.found;
-  return "";
-}
-#endif
+// Kind of styles, as in the name of their file: what they must have in common with LAMMPS.
+struct Kind {
+  std::string plain;     // RELEASE.MPI.SIZES
+  std::string kokkos;    // KOKKOS, or empty
 
-constexpr char BUILD_AGAIN[] = "set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the "
-                               "build folder of this LAMMPS and build GPUCOORD again";
-
-// Returns the first mismatch with the way out, or an empty string.
-std::string mismatch(const CInterface &lammps, void *lmp)
-{
-  const int version = lammps.call("lammps_version", lmp);
-  if (version < 0)
-    return "it does not export its C interface - use a shared liblammps, or link the program with "
-           "-rdynamic";
-  if (version != GPUCOORD_EXPECT_VERSION)
-    return "it was compiled for LAMMPS version " + std::to_string(GPUCOORD_EXPECT_VERSION) +
-        ", but this is version " + std::to_string(version) +
-        " - use that version, for example build/lmp, which make builds";
-  const struct {
-    const char *setting;
-    int size;
-  } types[] = {{"tagint", GPUCOORD_EXPECT_TAGINT_SIZE},
-               {"bigint", static_cast<int>(sizeof(bigint))},
-               {"imageint", static_cast<int>(sizeof(imageint))}};
-  for (const auto &type : types) {
-    const int size = lammps.call("lammps_extract_setting", lmp, type.setting);
-    if (size != type.size)
-      return "it was compiled for " + bits(type.size) + " " + type.setting +
-          ", but this LAMMPS has " + bits(size) + " " + type.setting + " - " + BUILD_AGAIN;
+  std::string file() const
+  {
+    return PREFIX + plain + (kokkos.empty() ? "" : "." + kokkos) + SUFFIX;
   }
-  // LAMMPS returns the size of MPI_Comm, or 0 without MPI.
-  const int found = lammps.call("lammps_config_has_mpi_support");
-  if (found != GPUCOORD_EXPECT_MPI_SIZE)
-    return "it was compiled for " + mpi_of_size(GPUCOORD_EXPECT_MPI_SIZE) +
-        ", but this LAMMPS has " + mpi_of_size(found) + " - " + BUILD_AGAIN;
-#if defined(GPUCOORD_KOKKOS)
-  const std::string reason = kokkos_mismatch(lammps);
-  if (!reason.empty()) return reason + " - " + BUILD_AGAIN;
-#endif
+
+  // For messages, for example: LAMMPS 20260704 (openmpi, smallbig, no KOKKOS)
+  std::string text() const
+  {
+    const auto dot = plain.find('.'), second = plain.find('.', dot + 1);
+    return "LAMMPS " + plain.substr(0, dot) + " (" + plain.substr(dot + 1, second - dot - 1) +
+        ", " + plain.substr(second + 1) + ", " + (kokkos.empty() ? "no KOKKOS" : kokkos) + ")";
+  }
+
+  static constexpr char PREFIX[] = "gpucoord_styles.", SUFFIX[] = ".so";
+};
+
+// MPI_Comm is an int in MPICH and its derivatives, and a pointer in Open MPI. LAMMPS returns its
+// size, or 0 without MPI.
+std::string mpi_of_size(int size)
+{
+  return size == 0 ? "nompi" : size == sizeof(int) ? "mpich" : "openmpi";
+}
+
+// Precision and layout are part of the KOKKOS package's types. The API is part of Kokkos' types.
+Kind kind_of(const CInterface &lammps, void *lmp)
+{
+  const int tagint = lammps.call("lammps_extract_setting", lmp, "tagint");
+  const int bigint = lammps.call("lammps_extract_setting", lmp, "bigint");
+  const std::string small = "small", big = "big";
+  Kind kind;
+  kind.plain = std::to_string(lammps.call("lammps_version", lmp)) + "." +
+      mpi_of_size(lammps.call("lammps_config_has_mpi_support")) + "." +
+      (tagint == 4 ? small : big) + (bigint == 4 ? small : big);
+  if (lammps.call("lammps_config_has_package", "KOKKOS") > 0)
+    kind.kokkos = "kokkos" + found_in_kokkos(lammps, "precision", {"double", "mixed", "single"}) +
+        found_in_kokkos(lammps, "layout", {"default", "legacy"}) +
+        found_in_kokkos(lammps, "api", {"cuda", "hip", "openmp", "pthreads", "serial", "sycl"});
+  return kind;
+}
+
+// Kinds of the styles in a folder, in the order of their names.
+std::vector<Kind> kinds_in(const std::string &folder)
+{
+  const std::string prefix = Kind::PREFIX, suffix = Kind::SUFFIX;
+  std::vector<Kind> kinds;
+  DIR *const entries = opendir(folder.c_str());
+  if (!entries) return kinds;
+  while (const dirent *const entry = readdir(entries)) {
+    const std::string name = entry->d_name;
+    if (name.size() <= prefix.size() + suffix.size() ||
+        name.compare(0, prefix.size(), prefix) != 0 ||
+        name.compare(name.size() - suffix.size(), suffix.size(), suffix) != 0)
+      continue;
+    const std::string inner =
+        name.substr(prefix.size(), name.size() - prefix.size() - suffix.size());
+    const auto kokkos = inner.find(".kokkos");
+    kinds.push_back(
+        {inner.substr(0, kokkos), kokkos == std::string::npos ? "" : inner.substr(kokkos + 1)});
+  }
+  closedir(entries);
+  std::sort(kinds.begin(), kinds.end(), [](const Kind &one, const Kind &other) {
+    return one.file() < other.file();
+  });
+  return kinds;
+}
+
+// Chooses the styles for this LAMMPS: those with its KOKKOS package, or those without KOKKOS.
+// Returns the file, or an empty string and the mismatch with the way out.
+std::string choose_styles(const CInterface &lammps, void *lmp, const std::string &folder,
+                          std::string &why)
+{
+  if (lammps.call("lammps_version", lmp) < 0) {
+    why = "it does not export its C interface - use a shared liblammps, or link the program with "
+          "-rdynamic";
+    return "";
+  }
+  const Kind wanted = kind_of(lammps, lmp);
+  for (const Kind &kind : {wanted, Kind{wanted.plain, ""}})
+    if (access((folder + kind.file()).c_str(), F_OK) == 0) return folder + kind.file();
+
+  std::string found;
+  for (const Kind &kind : kinds_in(folder)) found += (found.empty() ? "" : " and ") + kind.text();
+  if (found.empty())
+    why = "there is no gpucoord_styles.*.so in " + folder +
+        " - keep gpucoordplugin.so, libgpucoord.so and the gpucoord_styles.*.so of each LAMMPS in "
+        "one folder";
+  else
+    why = "it was compiled for " + found + ", but this is " + wanted.text() +
+        " - set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the build folder of this "
+        "LAMMPS, build GPUCOORD again, and copy its gpucoord_styles.*.so to " +
+        folder;
   return "";
 }
 
@@ -206,23 +211,32 @@ std::string loaded_kernels()
   return file;
 }
 
-// Returns null if the styles cannot be opened, and sets the reason with the way out.
-lammpsplugin_initfunc open_styles(std::string &why)
+// Folder of this library, with a slash at its end.
+std::string own_folder()
 {
   Dl_info self;
-  char *path = dladdr(reinterpret_cast<void *>(&open_styles), &self)
+  char *path = dladdr(reinterpret_cast<void *>(&own_folder), &self)
       ? realpath(self.dli_fname, nullptr)
       : nullptr;
   std::string folder = path ? path : "";
   free(path);
   folder.resize(folder.rfind('/') + 1);
-  const std::string kernels = folder + "libgpucoord.so", styles = folder + "gpucoord_styles.so";
-  for (const std::string &file : {kernels, styles})
-    if (access(file.c_str(), R_OK) != 0) {
-      why = "there is no " + file +
-          " - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in one folder";
-      return nullptr;
-    }
+  return folder;
+}
+
+// Registers the styles with LAMMPS; the arguments are those of lammpsplugin_init().
+using RegisterStyles = void(void *lmp, void *handle, void *regfunc);
+
+// Returns null if the styles cannot be opened, and sets the reason with the way out.
+RegisterStyles *open_styles(const std::string &folder, const std::string &styles, std::string &why)
+{
+  const std::string kernels = folder + "libgpucoord.so";
+  if (access(kernels.c_str(), R_OK) != 0) {
+    why = "there is no " + kernels +
+        " - keep gpucoordplugin.so, libgpucoord.so and the gpucoord_styles.*.so of each LAMMPS in "
+        "one folder";
+    return nullptr;
+  }
   // The loader reuses a libgpucoord.so that is already loaded, whatever its folder.
   const std::string loaded = loaded_kernels();
   if (!loaded.empty() && !is_same_file(loaded, kernels)) {
@@ -238,7 +252,7 @@ lammpsplugin_initfunc open_styles(std::string &why)
   if (!function)
     why = std::string(dlerror()) +
         " - install what is missing, or build GPUCOORD again, with the compiler of this LAMMPS";
-  return reinterpret_cast<lammpsplugin_initfunc>(function);
+  return reinterpret_cast<RegisterStyles *>(function);
 }
 
 }    // namespace
@@ -248,13 +262,15 @@ extern "C" __attribute__((visibility("default"))) void lammpsplugin_init(void *l
                                                                          void *regfunc)
 {
   const CInterface lammps(regfunc);
-  std::string reason = mismatch(lammps, lmp);
-  if (!reason.empty()) {
+  const std::string folder = own_folder();
+  std::string reason;
+  const std::string styles = choose_styles(lammps, lmp, folder, reason);
+  if (styles.empty()) {
     refuse(lammps, lmp, "The GPUCOORD plugin does not match this LAMMPS: " + reason);
     return;
   }
   lammps.make_global();
-  const auto gpucoord_register_styles = open_styles(reason);
+  RegisterStyles *const gpucoord_register_styles = open_styles(folder, styles, reason);
   if (!gpucoord_register_styles) {
     refuse(lammps, lmp, "The styles of the GPUCOORD plugin cannot be opened: " + reason);
     return;

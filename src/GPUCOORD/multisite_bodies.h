@@ -11,6 +11,8 @@
 #ifndef LMP_MULTISITE_BODIES_H
 #define LMP_MULTISITE_BODIES_H
 
+#include "gpucoord_lammps_compat.h"
+
 #include "atom.h"
 #include "atom_vec_ellipsoid.h"
 
@@ -37,7 +39,9 @@ class MultisiteBodies {
   double *quaternion(int i) const
   {
     const int k = atom->ellipsoid[i];
-    return atom->superellipsoid_flag ? avec->bonus_super[k].quat : avec->bonus[k].quat;
+    return LammpsCompat::has_superellipsoids(atom)
+        ? LammpsCompat::quaternion_of_superellipsoid(avec, k)
+        : avec->bonus[k].quat;
   }
 
   static double length(const double *q)
@@ -49,8 +53,8 @@ class MultisiteBodies {
   std::array<double, 3> inertia(int i) const
   {
     const int k = atom->ellipsoid[i];
-    if (atom->superellipsoid_flag) {
-      const double *const of_bonus = avec->bonus_super[k].inertia;
+    if (LammpsCompat::has_superellipsoids(atom)) {
+      const double *const of_bonus = LammpsCompat::inertia_of_superellipsoid(avec, k);
       return {of_bonus[0], of_bonus[1], of_bonus[2]};
     }
     const double *const s = avec->bonus[k].shape;    // same formula as LAMMPS' integrators

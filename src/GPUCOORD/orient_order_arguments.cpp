@@ -11,6 +11,7 @@
 #include "orient_order_arguments.h"
 
 #include "coord_switch.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "error.h"
 #include "input.h"
@@ -47,7 +48,7 @@ OrientOrderArguments::OrientOrderArguments(LAMMPS *lmp, int narg, char **arg) :
   try {
     gpucoord::check_options(options);
   } catch (const gpucoord::OrientOrderError &e) {
-    int position = Error::COMMAND;
+    int position = LammpsCompat::WHOLE_COMMAND;
     if (e.field == "l") position = l_position;
     if (e.field == "order") position = order_position;
     error->all(FLERR, position, "Compute coord/orientorder: {}", e.what());

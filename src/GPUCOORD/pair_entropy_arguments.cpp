@@ -10,6 +10,8 @@
 
 #include "pair_entropy_arguments.h"
 
+#include "gpucoord_lammps_compat.h"
+
 #include "error.h"
 
 using namespace LAMMPS_NS;
@@ -28,7 +30,7 @@ PairEntropyArguments::PairEntropyArguments(LAMMPS *lmp, int narg, char **arg) :
                                           {"sigma", sigma_position},
                                           {"bins", bins_position}})
     if (!position)
-      error->all(FLERR, Error::COMMAND,
+      error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                  "Compute coord/pairentropy needs {}, for example: cutoff 2.5 sigma 0.05 bins 100",
                  keyword);
   try {

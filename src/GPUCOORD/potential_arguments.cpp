@@ -10,6 +10,8 @@
 
 #include "potential_arguments.h"
 
+#include "gpucoord_lammps_compat.h"
+
 #include "domain.h"
 #include "force.h"
 #include "update.h"
@@ -152,10 +154,10 @@ PotentialArguments::PotentialArguments(LAMMPS *lmp, int narg, char **arg) : Poin
                "reference");
 
   if (has_far() && !have_cutoff)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Compute potential/grid far fft needs a cutoff, for example: cutoff 10.0");
   if (!is_direct() && !have_cutoff)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Compute potential/grid kernel {} needs a cutoff, for example: cutoff 12.0 - or use "
                "kernel direct in a box that is "
                "not periodic",

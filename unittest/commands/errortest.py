@@ -1,5 +1,6 @@
 """Runs LAMMPS commands that must fail, and reads the messages."""
 
+import ctypes
 import faulthandler
 import os
 import re
@@ -8,11 +9,12 @@ import subprocess
 import tempfile
 import unittest
 from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import ANY
 
 import numpy as np
 from lammps import LMP_STYLE_GLOBAL, LMP_TYPE_SCALAR, lammps
 
-from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program
+from coordtest import KOKKOS, ON_KOKKOS_GPU, lmp_program, load_plugin
 
 # A rank that run_program() ends says where it was.
 faulthandler.register(signal.SIGTERM, chain=True)
@@ -39,6 +41,23 @@ group empty id 0
 """
 PRINT_S = "thermo_style custom step c_c\n"
 
+# Older releases do not mark a command as a whole.
+MARKS_COMMANDS = int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704
+
+
+def by_release(newer, older):
+    """Return the text of an error of LAMMPS itself."""
+    return newer if MARKS_COMMANDS else older
+
+
+if not MARKS_COMMANDS:
+    # The Python module of these releases cuts messages at 100 characters.
+    def whole_message(self):
+        text = ctypes.create_string_buffer(8192)
+        self.lib.lammps_get_last_error_message(self.lmp, text, len(text))
+        return Exception(text.value.decode().strip())
+    lammps._lammps_exception = property(whole_message)
+
 # This compute needs no ghost atoms, so it works after other computes fail.
 GOOD = "compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum"
 
@@ -53,17 +72,19 @@ def shortened(message):
 
 def read_error(text):
     """Return the message of a LAMMPS error, and the command with [] around the words marked by ^^^,
-    or None."""
+    or None. The message is without the address of a page of LAMMPS' manual, which only newer
+    releases add. A LAMMPS that marks only arguments returns ANY, which equals all, if it marked none."""
     found = re.match(r"ERROR(?: on proc \d+)?: (.*?) \(\S+:\d+\)$", text, re.MULTILINE | re.DOTALL)
     if not found:
         raise AssertionError(f"not an error message of LAMMPS: {text!r}")
+    message = shortened(re.sub(r"\nFor more information see https://docs.lammps.org/err\d+$", "", found.group(1)))
     lines = text.rstrip("\n").split("\n")
     marker = re.fullmatch(r"( *)(\^+)", lines[-1])
     if not marker:
-        return shortened(found.group(1)), None
+        return message, None if MARKS_COMMANDS else ANY
     first, last = marker.span(2)
     command = lines[-2][:first] + "[" + lines[-2][first:last] + "]" + lines[-2][last:]
-    return shortened(found.group(1)), command[len("Last input line: "):].strip()
+    return message, command[len("Last input line: "):].strip()
 
 
 def without_suffix(message):
@@ -82,7 +103,7 @@ def error_of(lmp, command):
 
 
 def start():
-    return lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS])
+    return load_plugin(lammps(cmdargs=["-screen", "none", "-log", "none", "-nocite", *KOKKOS]))
 
 
 def commands(lmp, text):

@@ -31,6 +31,8 @@ if(Kokkos_ENABLE_HIP OR Kokkos_ENABLE_SYCL OR Kokkos_ENABLE_OPENMPTARGET)
   set(GPUCOORD_NO_KOKKOS "its KOKKOS styles are for CUDA and the host alone")
 elseif(Kokkos_ENABLE_CUDA AND NOT GPUCOORD_USE_CUDA)
   set(GPUCOORD_NO_KOKKOS "Kokkos is for CUDA, and GPUCOORD is built without")
+elseif(PKG_KOKKOS AND NOT DEFINED KOKKOS_LAYOUT)
+  set(GPUCOORD_NO_KOKKOS "they need the KOKKOS package of LAMMPS 4 Jul 2026 or newer")
 endif()
 if(PKG_KOKKOS AND NOT GPUCOORD_TOP_DIR)
   # In the LAMMPS tree, Packages/KOKKOS.cmake builds all styles that it finds in src/KOKKOS.

@@ -79,7 +79,7 @@ class Tree(unittest.TestCase):
                 file.write("set(STANDARD_PACKAGES\n  GRAPHICS\n)\n")
             done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), folder)
             self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stdout, "has other lists of packages than LAMMPS 4 Jul 2026: add GPUCOORD to STANDARD_PACKAGES "
+            self.assertRegex(done.stdout, "has other lists of packages than the supported LAMMPS releases: add GPUCOORD to STANDARD_PACKAGES "
                              r"and to foreach\(PKG_WITH_INCL ... KOKKOS ...\), and try again\n$")
             self.assertEqual(os.listdir(folder), ["cmake"])
 

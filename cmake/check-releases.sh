@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Checks GPUCOORD with the supported LAMMPS releases other than that of build/.
+# Usage: check-releases.sh compile | test [CMake options]
+#   compile  compiles the styles with the headers of each release, without code
+#   test     builds each release and GPUCOORD for it in build/releases/NUMBER, and runs all tests there
+# Environment: GPUCOORD_CACHE, JOBS, PYTHON, and for test those of unittest/.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+unset LAMMPS_SOURCE_DIR LAMMPS_TARBALL KOKKOS_SOURCE_DIR    # these are of the LAMMPS in build/
+python=${PYTHON:-python3}
+
+cache=${GPUCOORD_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/gpucoord}
+mkdir -p "$cache"
+built=$(sed -n 's/^LAMMPS_SOURCE_DIR:PATH=//p' build/CMakeCache.txt)
+built=$(sed -n 's/^#define LAMMPS_VERSION "\(.*\)".*/\1/p' "$built/src/version.h")
+numbers=$(grep '^[0-9]' cmake/lammps-releases.txt | grep -v " $built\$" | cut -d' ' -f1)
+
+case $1 in
+  compile)
+    trees=()
+    for number in $numbers; do
+      trees+=("$(LAMMPS_RELEASE=$number flock "$cache/lammps-$number.lock" cmake/lammps-source.sh "$(realpath "$cache")")")
+    done
+    "$python" cmake/check_compile.py build "${trees[@]}"
+    ;;
+  test)
+    GPUCOORD_TEST_OTHER_BUILD=$(realpath build)
+    export GPUCOORD_TEST_OTHER_BUILD
+    status=0
+    for number in $numbers; do
+      dir=build/releases/$number
+      echo "LAMMPS $number:"
+      mkdir -p "$dir"
+      LAMMPS_RELEASE=$number cmake/lammps-build.sh "$dir/lammps.cmake"
+      cmake -S . -B "$dir" -G Ninja -C "$dir/lammps.cmake" -D PYTHON="$python" "${@:2}" >"$dir/configure.log"
+      sed -n 's/^-- GPUCOORD: /GPUCOORD: /p' "$dir/configure.log"
+      cmake/ninja-progress.sh "GPUCOORD for LAMMPS $number" "$dir"
+      cmake/ninja-progress.sh "LAMMPS $number with the package" "$dir" lammps_with_package
+      cmake/run-tests.sh "$dir" || status=1
+    done
+    exit $status
+    ;;
+esac

@@ -1,0 +1,118 @@
+/* -*- c++ -*- ----------------------------------------------------------
+   LAMMPS - Large-scale Atomic/Molecular Massively Parallel Simulator
+   https://www.lammps.org/, Sandia National Laboratories
+   LAMMPS development team: developers@lammps.org
+
+   This software is distributed under the GNU General Public License.
+
+   See the README file in the top-level LAMMPS directory.
+------------------------------------------------------------------------- */
+
+// All differences between the supported LAMMPS releases that GPUCOORD meets. Each function finds
+// out from LAMMPS' declarations what this release has. It does not compare versions, so that
+// development versions and releases between the tested ones work, too.
+
+#ifndef LMP_GPUCOORD_LAMMPS_COMPAT_H
+#define LMP_GPUCOORD_LAMMPS_COMPAT_H
+
+#include "atom.h"
+#include "error.h"
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace LAMMPS_NS {
+namespace LammpsCompat {
+
+  // Has<Expression, T>: whether Expression<T> compiles.
+  template <template <class> class Expression, class T, class = void>
+  struct Detect : std::false_type {
+  };
+  template <template <class> class Expression, class T>
+  struct Detect<Expression, T, std::void_t<Expression<T>>> : std::true_type {
+  };
+  template <template <class> class Expression, class T>
+  inline constexpr bool Has = Detect<Expression, T>::value;
+
+  // Position for Error::all() of an error in a command as a whole. Older releases can only point at
+  // an argument, which a command may lack. They print the command and point at nothing.
+  template <class T> using CommandPosition = decltype(T::COMMAND);
+  template <class T> constexpr int position_of_command()
+  {
+    if constexpr (Has<CommandPosition, T>)
+      return T::COMMAND;
+    else
+      return T::NOPOINTER;
+  }
+  inline constexpr int WHOLE_COMMAND = position_of_command<Error>();
+
+  // Replaces d by the shortest of its periodic images. Newer releases take the caller's file and
+  // line for an error message.
+  template <class T>
+  using ImageWithPlace =
+      decltype(std::declval<const T &>().minimum_image(FLERR, std::declval<double *>()));
+  template <class T> void apply_minimum_image(const T *domain, double *d)
+  {
+    if constexpr (Has<ImageWithPlace, T>)
+      domain->minimum_image(FLERR, d);
+    else
+      domain->minimum_image(d);
+  }
+
+  // Atom type of a label, or -1. The function is find() in older releases.
+  template <class T> using FindType = decltype(std::declval<const T &>().find_type("", 0));
+  template <class T> int atom_type_of_label(const T *labels, const std::string &label)
+  {
+    if constexpr (Has<FindType, T>)
+      return labels->find_type(label, Atom::ATOM);
+    else
+      return labels->find(label, Atom::ATOM);
+  }
+
+  // Releases before 30 Mar 2026 have no superellipsoids. Their quaternions and moments of inertia
+  // are in another array than those of ellipsoids.
+  template <class T> using SuperellipsoidFlag = decltype(T::superellipsoid_flag);
+  template <class T> bool has_superellipsoids(const T *atom)
+  {
+    if constexpr (Has<SuperellipsoidFlag, T>)
+      return atom->superellipsoid_flag;
+    else
+      return false;
+  }
+
+  template <class T> using SuperellipsoidBonus = decltype(T::bonus_super);
+  // Quaternion of superellipsoid k. Requires has_superellipsoids().
+  template <class T> double *quaternion_of_superellipsoid(const T *avec, int k)
+  {
+    if constexpr (Has<SuperellipsoidBonus, T>)
+      return avec->bonus_super[k].quat;
+    else
+      return nullptr;
+  }
+  // Moments of inertia of superellipsoid k. Requires has_superellipsoids().
+  template <class T> const double *inertia_of_superellipsoid(const T *avec, int k)
+  {
+    if constexpr (Has<SuperellipsoidBonus, T>)
+      return avec->bonus_super[k].inertia;
+    else
+      return nullptr;
+  }
+
+  // Makes a Fourier transform, LAMMPS' FFT3d, without collective communication. Newer releases have
+  // one more argument, for GPU-aware MPI, which is off, too. The class is a template parameter
+  // because LAMMPS may lack the KSPACE package.
+  template <class Transform, class... Arguments>
+  std::unique_ptr<Transform> make_transform(Arguments... arguments)
+  {
+    if constexpr (std::is_constructible_v<Transform, Arguments..., int, int>)
+      return std::make_unique<Transform>(arguments..., 0, 0);
+    else
+      return std::make_unique<Transform>(arguments..., 0);
+  }
+
+}    // namespace LammpsCompat
+}    // namespace LAMMPS_NS
+
+#endif
