@@ -133,6 +133,14 @@ def kokkos_lacks(what, reason):
     return bool(KOKKOS)
 
 
+def lacks_superellipsoids():
+    """Return whether LAMMPS has none, and report the skipped part."""
+    if int(os.environ["GPUCOORD_LAMMPS_NUMBER"]) >= 20260704:
+        return kokkos_lacks("superellipsoids", NO_SUPERELLIPSOIDS)
+    skip_part("superellipsoids", "this LAMMPS has none")
+    return True
+
+
 # Features that LAMMPS does not support with KOKKOS on a GPU.
 NO_SAME_BITS = "LAMMPS orders atoms differently there from run to run, so sums round differently"
 NO_SCALED = "pair_style hybrid/scaled ends LAMMPS in a segmentation fault there"

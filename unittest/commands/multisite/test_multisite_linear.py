@@ -148,7 +148,7 @@ class Linear(unittest.TestCase):
         for move in [nve], [nve, NOISE], [nvt], ["run_style respa 2 2 pair 2", nvt]:
             lmp = self.start(BODIES, *move, "fix linear all multisite/linear", "neigh_modify every 1 delay 0 check yes")
             self.check_spin(lmp, 200)
-        if coordtest.kokkos_lacks("superellipsoids", coordtest.NO_SUPERELLIPSOIDS):
+        if coordtest.lacks_superellipsoids():
             return
         both = system("ellipsoid superellipsoid").replace("set_multisite all", "\n".join(
             f"set type {k} shape {shape}\nset type {k} mass {mass}" for k, (shape, mass) in enumerate(

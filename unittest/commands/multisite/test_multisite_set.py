@@ -261,7 +261,7 @@ class Errors(errortest.InProcess):
     def test_atom_styles(self):
         for style, text in (("atomic", "Set_multisite needs atom_style ellipsoid, not atomic" + "/kk" * bool(coordtest.KOKKOS)),
                             ("ellipsoid superellipsoid", "Set_multisite needs atom_style ellipsoid without superellipsoid")):
-            if "super" in style and coordtest.kokkos_lacks("superellipsoids", coordtest.NO_SUPERELLIPSOIDS):
+            if "super" in style and coordtest.lacks_superellipsoids():
                 continue
             errortest.commands(self.lmp, "clear\n" + BOX.replace("style ellipsoid", "style " + style) + ATOMS)
             self.check("set_multisite all", text, "[set_multisite] all")
