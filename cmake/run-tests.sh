@@ -7,7 +7,7 @@ dir=$1
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 rm -f "$dir/Testing/Temporary/LastTest.log"
-ctest --test-dir "$dir" --no-tests=error --output-on-failure "${@:2}" | tee "$log"
+ctest --test-dir "$dir" -j 2 --no-tests=error --output-on-failure "${@:2}" | tee "$log"
 status=$?
 awk 'FNR == NR && / Test +#[0-9]+: / {
        name = result = $0
