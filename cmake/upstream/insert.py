@@ -46,21 +46,23 @@ class List:
         def is_end(line):
             return re.search(end, line) and not re.search(item, line)
 
-        keys = {re.search(item, entry[0]).group(1).casefold() for entry in entries}
+        def key(line):
+            return re.search(item, line).group(1)
+
+        keys = {key(entry[0]) for entry in entries}
         start = self.find(item, self.first)
         present, number = [], start
         while number < len(self.lines) and not is_end(self.lines[number]):
-            found = re.search(item, self.lines[number])
-            if found:
-                present.append((found.group(1).casefold(), []))
+            if re.search(item, self.lines[number]):
+                present.append((key(self.lines[number]), []))
             present[-1][1].append(self.lines[number])
             number += 1
-        items = [(key, lines) for key, lines in present if key not in keys]
+        items = [(other, lines) for other, lines in present if other not in keys]
         for entry in entries:
-            key = re.search(item, entry[0]).group(1).casefold()
-            before = [position for position, (other, _) in enumerate(items) if other < key]
-            last = max(before, key=lambda position: (items[position][0], position), default=-1)
-            items.insert(last + 1, (key, entry))
+            new = key(entry[0])
+            before = [number for number, (other, _) in enumerate(items) if other.casefold() < new.casefold()]
+            last = max(before, key=lambda number: (items[number][0].casefold(), number), default=-1)
+            items.insert(last + 1, (new, entry))
         self.lines[start:number] = [line for _, lines in items for line in lines]
         return self
 
@@ -169,8 +171,7 @@ def style_pages(tree):
 
 def spelling_words(tree):
     words = List(tree, "doc/utils/sphinx-config/false_positives.txt")
-    present = {word.casefold() for word in words.lines}
-    new = [[word] for word in part("spelling.txt") if word.casefold() not in present]
+    new = [[word] for word in part("spelling.txt") if word not in words.lines]
     return words.insert(r"^(\S+)$", new) if new else words
 
 

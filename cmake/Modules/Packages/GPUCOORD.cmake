@@ -1,8 +1,7 @@
 # The GPUCOORD package in a build of LAMMPS, in the form of LAMMPS' own cmake/Modules/Packages. It
 # needs only lib/gpucoord and the sources of the styles. It therefore works in a LAMMPS tree
-# (cmake/upstream.sh) and, with
-# cmake/inject.cmake, next to one. GPUCOORD_LIB_SOURCE_DIR is
-# set if the library is outside the LAMMPS tree.
+# (cmake/upstream.sh) and, with cmake/inject.cmake, next to one. GPUCOORD_LIB_SOURCE_DIR is set if
+# the library is outside the LAMMPS tree.
 if(NOT GPUCOORD_LIB_SOURCE_DIR)
   set(GPUCOORD_LIB_SOURCE_DIR ${LAMMPS_LIB_SOURCE_DIR}/gpucoord)
 endif()
