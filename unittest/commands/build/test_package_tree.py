@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -41,6 +42,7 @@ class Tree(unittest.TestCase):
         # Links to the files of the LAMMPS tree, which stays unchanged.
         shutil.copytree(LAMMPS, cls.tree, copy_function=os.symlink,
                         ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", "tools", ".git", ".gitignore"))
+        shutil.copytree(os.path.join(LAMMPS, "tools", "coding_standard"), os.path.join(cls.tree, "tools", "coding_standard"))
         source = os.path.join(cls.tree, "src", "GPUCOORD")
         for _ in range(2):    # a newer version over an older one that had another file
             done = run(UPSTREAM, cls.tree)
@@ -114,6 +116,28 @@ class Tree(unittest.TestCase):
         added = [f"/{name}" for name in sorted(os.listdir(os.path.join(self.tree, "src", "GPUCOORD")))
                  if name.endswith((".cpp", ".h")) and not name.startswith("compute_coord_gpu.")]
         self.assertEqual(lines[5:], added)
+
+    def test_style_checks(self):
+        """LAMMPS' own checks of style pass, and find what breaks them."""
+        check = [sys.executable, os.path.join(REPOSITORY, "cmake", "upstream", "check.py"), self.tree]
+        done = run(*check)
+        self.assertEqual((done.returncode, re.findall("^failed.*", done.stdout, re.MULTILINE)), (0, []), done.stdout)
+        faults = [("src/GPUCOORD/pair_coord.cpp", r"\Z", "int wide;  \n", r"whitespace\n +\[Error\] Trailing whitespace @ .*pair_coord.cpp"),
+                  ("doc/src/Packages.rst", ":ref:`GPUCOORD ", ":ref:`GPU ", r"check-packages\n +Package GPUCOORD missing in Packages.rst"),
+                  ("doc/src/pair_multisite.rst", ".*index:: .*/kk\n", "", r"check-styles\n(.*\n)* +pair_style index entry multisite/kk is missing"),
+                  ("doc/src/write_grid.rst", r"\Z", " \N{LATIN SMALL LETTER O WITH DIAERESIS}\n", r"characters and roles\n +doc/src/write_grid.rst:\d+:")]
+        before = {}
+        try:
+            for name, old, new, _ in faults:
+                before[name] = pathlib.Path(self.tree, name).read_text()
+                pathlib.Path(self.tree, name).write_text(re.sub(old, new, before[name], count=1))
+            done = run(*check)
+        finally:
+            for name, text in before.items():
+                pathlib.Path(self.tree, name).write_text(text)
+        self.assertEqual(done.returncode, 1)
+        for *_, message in faults:
+            self.assertRegex(done.stdout, f"failed  {message}")
 
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
