@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes FOLDER/lammps, a copy of a LAMMPS tree with the GPUCOORD package, and runs LAMMPS' checks of
+# Makes FOLDER/lammps, a LAMMPS tree with the GPUCOORD package, and runs LAMMPS' checks of
 # style, the build of the pages of the manual, and their spelling on it (cmake/upstream/check.py,
 # manual.py). Sphinx and clang-format come from PyPI. Without a network, what needs them is skipped,
 # with a message; with GPUCOORD_REQUIRE_WHEELS=1 it fails instead.
@@ -11,10 +11,7 @@ lammps=${1:?usage: check-upstream.sh LAMMPS_TREE FOLDER} folder=${2:?usage: chec
 python=${PYTHON:-/usr/bin/python3}
 
 rm -rf "$folder/lammps"
-mkdir -p "$folder"
-cp -R "$lammps" "$folder/lammps"
-chmod -R u+w "$folder/lammps"
-"$here/upstream.sh" "$folder/lammps"
+"$here/upstream-tree.sh" "$lammps" "$folder/lammps"
 
 status=0
 clang_format=$("$here/clang-format.sh")

@@ -13,36 +13,48 @@ tree=${1:?usage: upstream.sh LAMMPS_TREE}
 
 python3 "$here/cmake/upstream/insert.py" "$tree"    # changes nothing if it fails
 
-install_files() {  # FOLDER FILE...
-  mkdir -p "$tree/$1"
-  install -m 644 "${@:2}" "$tree/$1"
+new=$(mktemp -d)
+trap 'rm -rf "$new"' EXIT
+collect() {  # FOLDER FILE...
+  mkdir -p "$new/$1"
+  cp "${@:2}" "$new/$1"
 }
 
-# Sources, without the plugin. Files of an older version are removed first: CMake would compile those
-# that this version no longer has.
-rm -rf "$tree/src/GPUCOORD" "$tree/lib/gpucoord" "$tree/examples/PACKAGES/gpucoord"
-install_files src/GPUCOORD "$here"/src/GPUCOORD/*.{cpp,h,sh}
-install_files src/KOKKOS "$here"/src/KOKKOS/*.{cpp,h}
-rm -f "$tree"/src/GPUCOORD/*plugin.cpp "$tree"/src/KOKKOS/*plugin.cpp
-sed -e '/^[a-z_]*plugin /d' -e '/^Documentation:/,$d' "$here/src/GPUCOORD/README" >"$tree/src/GPUCOORD/README"
-(cd "$here/lib/gpucoord" && find . -type f -print0) | while IFS= read -r -d '' file; do
-  install -D -m 644 "$here/lib/gpucoord/$file" "$tree/lib/gpucoord/$file"
-done
-install_files cmake/Modules/Packages "$here/cmake/Modules/Packages/GPUCOORD.cmake"
+# Sources, without the plugin
+collect src/GPUCOORD "$here"/src/GPUCOORD/*.{cpp,h,sh}
+collect src/KOKKOS "$here"/src/KOKKOS/*.{cpp,h}
+rm "$new"/src/GPUCOORD/*plugin.cpp "$new"/src/KOKKOS/*plugin.cpp
+sed -e '/^[a-z_]*plugin /d' -e '/^Documentation:/,$d' "$here/src/GPUCOORD/README" >"$new/src/GPUCOORD/README"
+mkdir "$new/lib"
+cp -R "$here/lib/gpucoord" "$new/lib"
+collect cmake/Modules/Packages "$here/cmake/Modules/Packages/GPUCOORD.cmake"
 
 # Pages and tests
-install_files doc/src "$here"/doc/src/*.rst
-install_files unittest/force-styles/tests "$here"/unittest/force-styles/tests/*.yaml
+collect doc/src "$here"/doc/src/*.rst
+collect unittest/force-styles/tests "$here"/unittest/force-styles/tests/*.yaml
 
 # Examples: inputs, and logs with the names of LAMMPS' own, log.DATE.NAME.g++.RANKS
-install_files examples/PACKAGES/gpucoord "$here/cmake/upstream/examples/README"
-for file in $(cd "$here/examples" && find . -path ./python -prune -o -type f \( -name 'in.*' -o -name 'data.*' -o -name 'forcefield.*' \
-  -o -name '*.multisite' -o -name '*.system' -o -name 'plumed.dat' -o -name 'log.4Jul26.*' \) -print); do
-  new=$file
+examples=examples/PACKAGES/gpucoord
+collect $examples "$here/cmake/upstream/examples/README"
+while IFS= read -r file; do
+  name=$file
   if [[ $file = */log.* ]]; then
     ranks=$(sed -n 's/^ *\([0-9]*\) by \([0-9]*\) by \([0-9]*\) MPI processor grid$/\1 * \2 * \3/p' "$here/examples/$file")
     ranks=$((${ranks%%$'\n'*}))
-    new=${file%."$ranks"}.g++.$ranks
+    name=${file%."$ranks"}.g++.$ranks
   fi
-  install -D -m 644 "$here/examples/$file" "$tree/examples/PACKAGES/gpucoord/$new"
+  mkdir -p "$new/$examples/${file%/*}"
+  cp "$here/examples/$file" "$new/$examples/$name"
+done < <(cd "$here/examples" && find . -path ./python -prune -o -type f \( -name 'in.*' -o -name 'data.*' -o -name 'forcefield.*' \
+  -o -name '*.multisite' -o -name '*.system' -o -name 'plumed.dat' -o -name 'log.4Jul26.*' \) -print)
+
+# Files that did not change keep their times, so that LAMMPS compiles only what did. Files that an
+# older version had are removed from the folders of the package: CMake would compile them.
+for folder in src/GPUCOORD lib/gpucoord $examples; do
+  [ ! -d "$tree/$folder" ] || (cd "$tree" && find "$folder" -type f -o -type l) | while IFS= read -r file; do
+    [ -e "$new/$file" ] || rm "$tree/$file"
+  done
+done
+(cd "$new" && find . -type f) | while IFS= read -r file; do
+  cmp -s "$new/$file" "$tree/$file" || install -D -m 644 "$new/$file" "$tree/$file"
 done
