@@ -1,6 +1,7 @@
 """cmake/upstream.sh gives a LAMMPS tree the package with everything that the plugin has, in every
 list of LAMMPS, and changes nothing in a tree of an unknown form."""
 
+import fnmatch
 import json
 import os
 import pathlib
@@ -38,7 +39,7 @@ class Tree(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.tree, cls.build = os.path.join(folder.name, "lammps"), os.path.join(folder.name, "build")
+        cls.tree = os.path.join(folder.name, "lammps")
         # Links to the files of the LAMMPS tree, which stays unchanged.
         shutil.copytree(LAMMPS, cls.tree, copy_function=os.symlink,
                         ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", "tools", ".git", ".gitignore"))
@@ -54,23 +55,33 @@ class Tree(unittest.TestCase):
         done = run(UPSTREAM, cls.tree)
         assert done.returncode == 0 and state(cls.tree) == before, "a second call changes the tree"
 
-    def test_configure(self):
-        done = run("cmake", "-S", os.path.join(self.tree, "cmake"), "-B", self.build, "-G", "Ninja", "-D", "PKG_GPUCOORD=on",
-                   "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
-                   "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                   "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
-                   "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
-                   env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
-        with open(os.path.join(self.build, "compile_commands.json")) as file:
-            commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
-        self.assertIn("-DGPUCOORD_KSPACE", commands["potential_far.cpp"])
+    def configured(self, tree, *arguments):
+        """Return the compile commands of a build with the package, by file name."""
+        with tempfile.TemporaryDirectory() as build:
+            done = run("cmake", "-S", os.path.join(tree, "cmake"), "-B", build, "-G", "Ninja", *arguments, "-D", "PKG_GPUCOORD=on",
+                       "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
+                       "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                       "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
+                       "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
+                       env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
+            with open(os.path.join(build, "compile_commands.json")) as file:
+                commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
         has_cuda = "GPUCOORD: CUDA backend" in done.stdout
         self.assertEqual(has_cuda, bool(CACHE.get("CMAKE_CUDA_COMPILER")), done.stdout)
         self.assertEqual("pair_kernels.cu" in commands, has_cuda)
         self.assertEqual("none.cpp" in commands, not has_cuda)
+        return commands
+
+    def test_configure(self):
+        """The tree with the package, and LAMMPS' own with cmake/inject.cmake."""
+        commands = self.configured(self.tree)
+        self.assertIn("-DGPUCOORD_KSPACE", commands["potential_far.cpp"])
         self.assertEqual([name for name in commands if "gpucoord" in name and "plugin" in name], [])
+        injected = self.configured(LAMMPS, "-D", f"CMAKE_PROJECT_lammps_INCLUDE={REPOSITORY}/cmake/inject.cmake")
+        self.assertEqual(set(injected), set(commands))
+        self.assertIn("-DGPUCOORD_KSPACE", injected["potential_far.cpp"])
 
     def test_legacy_build(self):
         """make yes-gpucoord is rejected with the way out; make no-gpucoord removes files that an
@@ -138,6 +149,36 @@ class Tree(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         for *_, message in faults:
             self.assertRegex(done.stdout, f"failed  {message}")
+
+    def test_parts(self):
+        """doc/dev/upstream/README.md assigns each file of the package to a pull request, and names the
+        sources that include a header of a later one."""
+        text = pathlib.Path(REPOSITORY, "doc", "dev", "upstream", "README.md").read_text()
+        patterns = re.findall(r"^\| (\d) [^|]+ \| `([^`]+)` \|$", text, re.MULTILINE)
+        unused, left, part_of = set(patterns), [], {}
+        for path in state(self.tree):
+            name = os.path.relpath(path, self.tree)
+            if path.is_symlink() or os.path.lexists(os.path.join(LAMMPS, name)) or name.startswith("tools/"):
+                continue
+            found = next(((part, pattern) for part, pattern in patterns if fnmatch.fnmatchcase(name, pattern)), None)
+            if found:
+                unused.discard(found)
+                part_of[name] = found[0]
+            else:
+                left.append(name)
+        self.assertEqual((left, unused), ([], set()))
+
+        needed = {"1": "1", "2": "12", "3": "123", "4": "124", "5": "125"}
+        headers = {name: part for name, part in part_of.items() if name.endswith((".h", ".cuh"))}
+        early = set()
+        for name, part in part_of.items():
+            if not name.startswith(("src/", "lib/")):
+                continue
+            for included in re.findall(r'^#include "(?:\.\./)*([^"]+)"', pathlib.Path(self.tree, name).read_text(), re.MULTILINE):
+                of = {other for header, other in headers.items() if f"/{header}".endswith(f"/{included}")}
+                if any(other not in needed[part] for other in of):
+                    early.add(name)
+        self.assertEqual(early, set(re.findall(r"^\| `((?:src|lib)/[^`*]+)` \| [^`|]", text, re.MULTILINE)))
 
     def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
