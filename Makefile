@@ -28,7 +28,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases release-check bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
 .NOTPARALLEL:
 
 all: setup
@@ -54,8 +54,13 @@ test: all
 check-format:
 	@clang_format=$$(cmake/clang-format.sh) && $(PYTHON) cmake/check-format.py "$$clang_format"
 
+LAMMPS_TREE = "$$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' build/lammps.cmake)"
+
 check-structure: setup
-	@$(PYTHON) cmake/check-structure.py "$$(sed -n 's/^set(LAMMPS_SOURCE_DIR \[\[\(.*\)\]\].*/\1/p' build/lammps.cmake)/lib/lepton/include"
+	@$(PYTHON) cmake/check-structure.py $(LAMMPS_TREE)/lib/lepton/include
+
+check-upstream: setup
+	@cmake/check-upstream.sh $(LAMMPS_TREE) build/upstream
 
 check-bigbig: all
 	@$(PYTHON) cmake/check_compile.py build
@@ -107,5 +112,6 @@ help:
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
+	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile

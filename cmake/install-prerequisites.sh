@@ -6,7 +6,7 @@ packages=(
   g++ cmake ninja-build          # build
   libopenmpi-dev openmpi-bin     # MPI
   libgtest-dev libgmock-dev libyaml-dev  # unit tests
-  python3 python3-numpy python3-matplotlib python3-pip  # tests, plots, benchmarks
+  python3 python3-numpy python3-matplotlib python3-pip python3-yaml  # tests, plots, benchmarks
   ca-certificates                # the download of LAMMPS
 )
 

@@ -1,7 +1,7 @@
 # The GPUCOORD package in a build of LAMMPS, in the form of LAMMPS' own cmake/Modules/Packages. It
 # needs only lib/gpucoord and the sources of the styles. It therefore works in a LAMMPS tree
-# (cmake/copy-to-lammps.sh) and, with cmake/inject.cmake, next to one. GPUCOORD_LIB_SOURCE_DIR is
-# set if the library is outside the LAMMPS tree.
+# (cmake/upstream.sh) and, with cmake/inject.cmake, next to one. GPUCOORD_LIB_SOURCE_DIR is set if
+# the library is outside the LAMMPS tree.
 if(NOT GPUCOORD_LIB_SOURCE_DIR)
   set(GPUCOORD_LIB_SOURCE_DIR ${LAMMPS_LIB_SOURCE_DIR}/gpucoord)
 endif()
@@ -39,5 +39,8 @@ if(PKG_KOKKOS AND NOT GPUCOORD_TOP_DIR)
   if(GPUCOORD_NO_KOKKOS)
     message(FATAL_ERROR "GPUCOORD: ${GPUCOORD_NO_KOKKOS}. Build without PKG_GPUCOORD, or change that.")
   endif()
-  target_sources(lammps PRIVATE ${LAMMPS_SOURCE_DIR}/KOKKOS/gpucoord_device_kokkos.cpp)    # no style
+  # These are no styles.
+  foreach(name bias_plumed_atoms compute_coord compute_coord_order gpucoord_device)
+    target_sources(lammps PRIVATE ${LAMMPS_SOURCE_DIR}/KOKKOS/${name}_kokkos.cpp)
+  endforeach()
 endif()

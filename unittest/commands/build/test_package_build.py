@@ -1,4 +1,4 @@
-"""GPUCOORD as a package built into LAMMPS gives the same value as the plugin."""
+"""GPUCOORD as a package of a LAMMPS tree gives the same value as the plugin."""
 
 import os
 import re
@@ -45,8 +45,9 @@ def main():
               "lammps_with_package builds it")
         sys.exit(77)
 
-    # No plugin may be loaded: the style must be in the executable.
+    # No plugin may be loaded: the style must be in the library of this LAMMPS, next to its executable.
     environment = {key: value for key, value in os.environ.items() if key != "LAMMPS_PLUGIN_PATH"}
+    environment["LD_LIBRARY_PATH"] = os.path.dirname(package)
     built_in = coordination(package, environment)
     plugin = coordination(os.environ["GPUCOORD_LMP"], os.environ)
     print(f"built in {built_in!r}, plugin {plugin!r}")

@@ -1,11 +1,14 @@
-"""The package, copied into a LAMMPS tree, is configured with everything that the plugin has, and
-can be uninstalled."""
+"""cmake/upstream.sh gives a LAMMPS tree the package with everything that the plugin has, in every
+list of LAMMPS, and changes nothing in a tree of an unknown form."""
 
+import fnmatch
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -13,10 +16,22 @@ REPOSITORY = os.path.abspath(os.path.join(os.path.dirname(__file__), os.pardir, 
 
 with open(os.path.join(os.environ["GPUCOORD_BUILD"], "CMakeCache.txt")) as file:
     CACHE = dict(re.findall(r"^([A-Za-z_]+):[A-Z]+=(.*)$", file.read(), re.MULTILINE))
+LAMMPS = CACHE["LAMMPS_SOURCE_DIR"]
+UPSTREAM = os.path.join(REPOSITORY, "cmake", "upstream.sh")
 
 
 def run(*command, **options):
     return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, **options)
+
+
+def state(tree):
+    """Return the contents of all files of a tree that are no links to LAMMPS' own."""
+    files = {}
+    for folder, _, names in os.walk(tree):
+        for name in names:
+            path = pathlib.Path(folder, name)
+            files[path] = os.readlink(path) if path.is_symlink() else path.read_bytes()
+    return files
 
 
 class Tree(unittest.TestCase):
@@ -24,35 +39,49 @@ class Tree(unittest.TestCase):
     def setUpClass(cls):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
-        cls.tree, cls.build = os.path.join(folder.name, "lammps"), os.path.join(folder.name, "build")
+        cls.tree = os.path.join(folder.name, "lammps")
         # Links to the files of the LAMMPS tree, which stays unchanged.
-        shutil.copytree(CACHE["LAMMPS_SOURCE_DIR"], cls.tree, copy_function=os.symlink,
-                        ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", ".git"))
+        shutil.copytree(LAMMPS, cls.tree, copy_function=os.symlink,
+                        ignore=shutil.ignore_patterns("bench", "examples", "potentials", "unittest", "tools", ".git", ".gitignore"))
+        shutil.copytree(os.path.join(LAMMPS, "tools", "coding_standard"), os.path.join(cls.tree, "tools", "coding_standard"))
         source = os.path.join(cls.tree, "src", "GPUCOORD")
         for _ in range(2):    # a newer version over an older one that had another file
-            done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), cls.tree)
+            done = run(UPSTREAM, cls.tree)
             assert done.returncode == 0, done.stdout
             assert "removed.cpp" not in os.listdir(source)
             shutil.copy(os.path.join(source, "write_grid.cpp"), os.path.join(source, "removed.cpp"))
         os.remove(os.path.join(source, "removed.cpp"))
+        before = state(cls.tree)
+        done = run(UPSTREAM, cls.tree)
+        assert done.returncode == 0 and state(cls.tree) == before, "a second call changes the tree"
 
-    def test_configure(self):
-        done = run("cmake", "-S", os.path.join(self.tree, "cmake"), "-B", self.build, "-G", "Ninja", "-D", "PKG_GPUCOORD=on",
-                   "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
-                   "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
-                   "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
-                   "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
-                   env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
-        self.assertEqual(done.returncode, 0, done.stdout)
-        self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
-        with open(os.path.join(self.build, "compile_commands.json")) as file:
-            commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
-        self.assertIn("-DGPUCOORD_KSPACE", commands["potential_far.cpp"])
+    def configured(self, tree, *arguments):
+        """Return the compile commands of a build with the package, by file name."""
+        with tempfile.TemporaryDirectory() as build:
+            done = run("cmake", "-S", os.path.join(tree, "cmake"), "-B", build, "-G", "Ninja", *arguments, "-D", "PKG_GPUCOORD=on",
+                       "-D", "PKG_KSPACE=on", "-D", "BUILD_MPI=on", "-D", "BUILD_OMP=off", "-D", "FFT=KISS",
+                       "-D", "DOWNLOAD_POTENTIALS=off", "-D", "CMAKE_EXPORT_COMPILE_COMMANDS=ON",
+                       "-D", "GPUCOORD_CUDA=" + CACHE["GPUCOORD_CUDA"],
+                       "-D", "GPUCOORD_CUDA_ARCHITECTURES=" + CACHE["GPUCOORD_CUDA_ARCHITECTURES"],
+                       env={**os.environ, "CUDACXX": CACHE.get("CMAKE_CUDA_COMPILER", "")})
+            self.assertEqual(done.returncode, 0, done.stdout)
+            self.assertRegex(done.stdout, r"Enabled packages: .*\bGPUCOORD\b")
+            with open(os.path.join(build, "compile_commands.json")) as file:
+                commands = {os.path.basename(entry["file"]): entry["command"] for entry in json.load(file)}
         has_cuda = "GPUCOORD: CUDA backend" in done.stdout
         self.assertEqual(has_cuda, bool(CACHE.get("CMAKE_CUDA_COMPILER")), done.stdout)
         self.assertEqual("pair_kernels.cu" in commands, has_cuda)
         self.assertEqual("none.cpp" in commands, not has_cuda)
+        return commands
+
+    def test_configure(self):
+        """The tree with the package, and LAMMPS' own with cmake/inject.cmake."""
+        commands = self.configured(self.tree)
+        self.assertIn("-DGPUCOORD_KSPACE", commands["potential_far.cpp"])
         self.assertEqual([name for name in commands if "gpucoord" in name and "plugin" in name], [])
+        injected = self.configured(LAMMPS, "-D", f"CMAKE_PROJECT_lammps_INCLUDE={REPOSITORY}/cmake/inject.cmake")
+        self.assertEqual(set(injected), set(commands))
+        self.assertIn("-DGPUCOORD_KSPACE", injected["potential_far.cpp"])
 
     def test_legacy_build(self):
         """make yes-gpucoord is rejected with the way out; make no-gpucoord removes files that an
@@ -69,19 +98,119 @@ class Tree(unittest.TestCase):
         self.assertEqual((done.returncode, done.stdout), (0, ""))
         self.assertFalse(os.path.exists(stale))
 
-    def test_other_trees(self):
+    def test_kokkos_sources(self):
+        """LAMMPS compiles the sources of styles in src/KOKKOS; GPUCOORD.cmake names the others."""
+        source = pathlib.Path(REPOSITORY, "src")
+        others = set()
+        for path in source.glob("KOKKOS/*_kokkos.cpp"):
+            header = path.with_suffix(".h")
+            plain = source / "GPUCOORD" / header.name.replace("_kokkos", "")
+            if not (plain.exists() and re.search("_CLASS$", plain.read_text(), re.MULTILINE)
+                    and re.search("_CLASS$", header.read_text(), re.MULTILINE)):
+                others.add(path.name.replace("_kokkos.cpp", ""))
+        text = pathlib.Path(self.tree, "cmake", "Modules", "Packages", "GPUCOORD.cmake").read_text()
+        named = re.search(r"foreach\(name (.*)\)\n +target_sources\(lammps PRIVATE \$\{LAMMPS_SOURCE_DIR\}/KOKKOS/\$\{name\}_kokkos.cpp\)", text)
+        self.assertEqual(set(named.group(1).split()), others)
+
+    def test_ignored_sources(self):
+        """src/.gitignore is in the repository of LAMMPS, and in none of its tarballs."""
+        ignored = pathlib.Path(self.tree, "src", ".gitignore")
+        try:
+            ignored.write_text("/lmp_*\n\n/*_gpu.h\n/*_gpu.cpp\n")
+            for _ in range(2):
+                done = run(UPSTREAM, self.tree)
+                self.assertEqual(done.returncode, 0, done.stdout)
+            lines = ignored.read_text().splitlines()
+        finally:
+            ignored.unlink()
+        self.assertEqual(lines[:5], ["/lmp_*", "", "/*_gpu.h", "/*_gpu.cpp", ""])
+        added = [f"/{name}" for name in sorted(os.listdir(os.path.join(self.tree, "src", "GPUCOORD")))
+                 if name.endswith((".cpp", ".h")) and not name.startswith("compute_coord_gpu.")]
+        self.assertEqual(lines[5:], added)
+
+    def test_style_checks(self):
+        """LAMMPS' own checks of style pass, and find what breaks them."""
+        check = [sys.executable, os.path.join(REPOSITORY, "cmake", "upstream", "check.py"), self.tree]
+        done = run(*check)
+        self.assertEqual((done.returncode, re.findall("^failed.*", done.stdout, re.MULTILINE)), (0, []), done.stdout)
+        faults = [("src/GPUCOORD/pair_coord.cpp", r"\Z", "int wide;  \n", r"whitespace\n +\[Error\] Trailing whitespace @ .*pair_coord.cpp"),
+                  ("doc/src/Packages.rst", ":ref:`GPUCOORD ", ":ref:`GPU ", r"check-packages\n +Package GPUCOORD missing in Packages.rst"),
+                  ("doc/src/pair_multisite.rst", ".*index:: .*/kk\n", "", r"check-styles\n(.*\n)* +pair_style index entry multisite/kk is missing"),
+                  ("doc/src/write_grid.rst", r"\Z", " \N{LATIN SMALL LETTER O WITH DIAERESIS}\n", r"characters and roles\n +doc/src/write_grid.rst:\d+:")]
+        before = {}
+        try:
+            for name, old, new, _ in faults:
+                before[name] = pathlib.Path(self.tree, name).read_text()
+                pathlib.Path(self.tree, name).write_text(re.sub(old, new, before[name], count=1))
+            done = run(*check)
+        finally:
+            for name, text in before.items():
+                pathlib.Path(self.tree, name).write_text(text)
+        self.assertEqual(done.returncode, 1)
+        for *_, message in faults:
+            self.assertRegex(done.stdout, f"failed  {message}")
+
+    def test_parts(self):
+        """doc/dev/upstream/README.md assigns each file of the package to a pull request, and names the
+        sources that include a header of a later one."""
+        text = pathlib.Path(REPOSITORY, "doc", "dev", "upstream", "README.md").read_text()
+        patterns = re.findall(r"^\| (\d) [^|]+ \| `([^`]+)` \|$", text, re.MULTILINE)
+        unused, left, part_of = set(patterns), [], {}
+        for path in state(self.tree):
+            name = os.path.relpath(path, self.tree)
+            if path.is_symlink() or os.path.lexists(os.path.join(LAMMPS, name)) or name.startswith("tools/"):
+                continue
+            found = next(((part, pattern) for part, pattern in patterns if fnmatch.fnmatchcase(name, pattern)), None)
+            if found:
+                unused.discard(found)
+                part_of[name] = found[0]
+            else:
+                left.append(name)
+        self.assertEqual((left, unused), ([], set()))
+
+        needed = {"1": "1", "2": "12", "3": "123", "4": "124", "5": "125"}
+        headers = {name: part for name, part in part_of.items() if name.endswith((".h", ".cuh"))}
+        early = set()
+        for name, part in part_of.items():
+            if not name.startswith(("src/", "lib/")):
+                continue
+            for included in re.findall(r'^#include "(?:\.\./)*([^"]+)"', pathlib.Path(self.tree, name).read_text(), re.MULTILINE):
+                of = {other for header, other in headers.items() if f"/{header}".endswith(f"/{included}")}
+                if any(other not in needed[part] for other in of):
+                    early.add(name)
+        self.assertEqual(early, set(re.findall(r"^\| `((?:src|lib)/[^`*]+)` \| [^`|]", text, re.MULTILINE)))
+
+    def test_no_tree(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), folder)
+            done = run(UPSTREAM, folder)
             self.assertEqual((done.returncode, done.stdout), (1, f"Error: {folder} is no LAMMPS source tree: it has no "
                                                                  "cmake/CMakeLists.txt\n"))
-            os.mkdir(os.path.join(folder, "cmake"))
-            with open(os.path.join(folder, "cmake", "CMakeLists.txt"), "w") as file:
-                file.write("set(STANDARD_PACKAGES\n  GRAPHICS\n)\n")
-            done = run(os.path.join(REPOSITORY, "cmake", "copy-to-lammps.sh"), folder)
-            self.assertEqual(done.returncode, 1)
-            self.assertRegex(done.stdout, "has other lists of packages than the supported LAMMPS releases: add GPUCOORD to STANDARD_PACKAGES "
-                             r"and to foreach\(PKG_WITH_INCL ... KOKKOS ...\), and try again\n$")
-            self.assertEqual(os.listdir(folder), ["cmake"])
+
+    def test_other_lists(self):
+        """A list in another form is an error that names it, and the tree stays as it is."""
+        cases = [("cmake/CMakeLists.txt", r"^set\(STANDARD_PACKAGES$", "set(PACKAGES",
+                  r"cmake/CMakeLists.txt has no line '\^set\\\(STANDARD_PACKAGES\$'"),
+                 ("cmake/CMakeLists.txt", r"^foreach\(PKG_WITH_INCL CORESHELL.*$", "foreach(PKG_WITH_INCL CORESHELL)",
+                  r"cmake/CMakeLists.txt has 0 lines '.*KOKKOS.*', expected one"),
+                 ("doc/src/fix.rst", r"^\* :doc:`.* -", "* a fix -", r"doc/src/fix.rst has no line"),
+                 ("doc/src/Commands_pair.rst", None, None, r"there is no doc/src/Commands_pair.rst")]
+        for name, old, new, message in cases:
+            with self.subTest(name=name, message=message), tempfile.TemporaryDirectory() as folder:
+                tree = os.path.join(folder, "lammps")
+                for part in ("cmake", "doc", "lib", "src/KOKKOS"):
+                    shutil.copytree(os.path.join(LAMMPS, part), os.path.join(tree, part), copy_function=os.symlink,
+                                    ignore=shutil.ignore_patterns("*.cpp", "*.h", "JPG", "PDF", "colvars", "gpu"))
+                path = pathlib.Path(tree, name)
+                text = path.read_text()
+                path.unlink()
+                if old:
+                    path.write_text(re.sub(old, new, text, flags=re.MULTILINE))
+                before = state(tree)
+                done = run(UPSTREAM, tree)
+                self.assertEqual(done.returncode, 1, done.stdout)
+                self.assertRegex(done.stdout, f"^Error: {re.escape(tree)} has another form than LAMMPS 4 Jul 2026: {message}.*"
+                                 r"\. Nothing was changed; adapt cmake/upstream/insert.py to this tree\.\n$")
+                self.assertEqual(state(tree), before)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Runs LAMMPS' own checks of style on a LAMMPS tree to which upstream.sh added GPUCOORD. The checks
+are those of tools/coding_standard, and `make check` of doc/. Fails on every message that is not in
+exceptions.txt, and on sources that LAMMPS' .clang-format would format in another way.
+
+usage: check.py LAMMPS_TREE [CLANG_FORMAT]   path of clang-format, from cmake/clang-format.sh
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TOP = HERE.parent.parent
+STANDARDS = ("errordocs", "fmtlib", "homepage", "permissions", "versiontags", "whitespace")
+# Names of our pages; .. versionadded:: TBD is what LAMMPS asks for until it is released.
+PAGES = sorted(path.name for path in (TOP / "doc/src").glob("*.rst"))
+# Reports of check-styles.py and check-packages.py that are no issues.
+REPORT = re.compile(r"Parsed style names|^   \w+ styles: |^-+$|^Total number of |^Found \d+ packages$|^$")
+# The patterns of `make check` in doc/Makefile, with the files that they are for.
+ROLES = (r"[^ -~]", r" :[a-z]\+`", r" `[^`]\+<[a-z][^`]\+`[^_]", r":\(ref\|doc\):[^`]", r"\(ref\|doc\)`[^`]")
+DIRECTIVE = r"^ *\.\. [a-z0-9]\+:\(\s\+.*\|\)$"
+
+
+def messages(command, folder):
+    run = subprocess.run(command, cwd=folder, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if run.returncode not in (0, 1):
+        sys.exit(f"{' '.join(map(str, command))}: exit status {run.returncode}\n{run.stdout}")
+    return run.stdout.splitlines()
+
+
+def coding_standards(tree):
+    pending = {f"[Error] Pending version tag @ {tree}/doc/src/{name}" for name in PAGES}
+    for name in STANDARDS:
+        found = messages([sys.executable, f"tools/coding_standard/{name}.py", tree], tree)
+        yield name, [line for line in found if line.rpartition(":")[0] not in pending]
+
+
+def manual(tree):
+    allowed = {line for line in (HERE / "exceptions.txt").read_text().splitlines() if not line.startswith("#")}
+    for name in ("check-packages", "check-styles"):
+        found = messages([sys.executable, f"utils/{name}.py", "-s", "../src", "-d", "src"], tree / "doc")
+        issues = [line for line in found if not REPORT.search(line)]
+        yield name, [line for line in issues if line not in allowed]
+        if name == "check-styles":
+            unused = allowed.difference(issues)
+            yield "exceptions of check-styles", [f"check-styles.py does not print: {line}" for line in sorted(unused)]
+    pages = sorted(path.relative_to(tree) for path in tree.glob("doc/src/*.rst"))
+    sources = sorted(path.relative_to(tree) for pattern in ("src/*.cpp", "src/*.h", "src/*/*.cpp", "src/*/*.h")
+                     for path in tree.glob(pattern))
+    found = []
+    for pattern in ROLES:
+        found += messages(["env", "LC_ALL=C", "grep", "-n", pattern, *pages], tree)
+    found += messages(["env", "LC_ALL=C", "grep", "-n", DIRECTIVE, *pages, *sources], tree)
+    yield "characters and roles", found
+
+
+def formatted(tree, clang_format):
+    ours = {path.name for path in (TOP / "src/KOKKOS").iterdir()}
+    paths = [*tree.glob("src/GPUCOORD/*.*"), *(path for path in tree.glob("src/KOKKOS/*.*") if path.name in ours)]
+    paths = sorted(path for path in paths if path.suffix in (".cpp", ".h"))
+    differs = []
+    for path in paths:
+        run = subprocess.run([clang_format, "--style=file", path], stdout=subprocess.PIPE, check=True)
+        if run.stdout != path.read_bytes():
+            differs.append(f"{path.relative_to(tree)}: clang-format would change it")
+    yield f"clang-format of {len(paths)} files", differs
+
+
+def main():
+    if len(sys.argv) not in (2, 3):
+        sys.exit(__doc__)
+    tree = pathlib.Path(sys.argv[1]).resolve()
+    clang_format = sys.argv[2] if sys.argv[2:] else ""
+    failed = False
+    checks = [*coding_standards(tree), *manual(tree), *(formatted(tree, clang_format) if clang_format else ())]
+    for name, issues in checks:
+        print(f"{'failed' if issues else 'passed'}  {name}")
+        print("".join(f"    {issue}\n" for issue in issues), end="")
+        failed = failed or bool(issues)
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
