@@ -27,7 +27,7 @@ namespace {
 
   // Returns sum - a b, with a single rounding if the machine has fma. GCC's own choice would depend
   // on WANT, and the forces would depend on whether the virial is computed. Clang with
-  // -ffp-contract=on always contracts the expression, and does not vectorize reductions by
+  // -ffp-contract=on contracts the expression in each of them, and does not vectorize reductions by
   // __builtin_fma.
 #if !defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
 #define GPUCOORD_BUILTIN_FMA
