@@ -2,9 +2,9 @@
 // only.
 //
 // It shares no code with lib/gpucoord. It evaluates the textbook formulas in long double or in 113
-// bits (glibc's _Float128), where their cancellation does not matter. The one exception is the
-// removable singularity of rational, where the textbook formula is 0/0: there it sums the binomial
-// series about x = 1.
+// bits (glibc's functions of _Float128), where their cancellation does not matter. The exception is
+// the removable singularity of rational, where the textbook formula is 0/0: there it sums the
+// binomial series about x = 1.
 
 #ifndef GPUCOORD_TEST_CLOSED_FORMS_H
 #define GPUCOORD_TEST_CLOSED_FORMS_H
@@ -17,7 +17,21 @@
 
 namespace closed {
 
-using Quad = _Float128;    // on x86_64 and aarch64 with glibc
+// 113 bits on x86_64 and aarch64 with glibc. Clang has no _Float128 in C++, and glibc then does not
+// declare its functions of that type.
+#ifdef __clang__
+using Quad = __float128;
+#else
+using Quad = _Float128;
+#endif
+extern "C" {
+Quad quad_pow(Quad x, Quad e) __asm__("powf128");
+Quad quad_exp(Quad x) __asm__("expf128");
+Quad quad_tanh(Quad x) __asm__("tanhf128");
+Quad quad_cos(Quad x) __asm__("cosf128");
+Quad quad_sin(Quad x) __asm__("sinf128");
+Quad quad_atan(Quad x) __asm__("atanf128");
+}
 
 inline long double power(long double x, long double e)
 {
@@ -25,7 +39,7 @@ inline long double power(long double x, long double e)
 }
 inline Quad power(Quad x, Quad e)
 {
-  return powf128(x, e);
+  return quad_pow(x, e);
 }
 inline long double exponential(long double x)
 {
@@ -33,7 +47,7 @@ inline long double exponential(long double x)
 }
 inline Quad exponential(Quad x)
 {
-  return expf128(x);
+  return quad_exp(x);
 }
 inline long double tangent_h(long double x)
 {
@@ -41,7 +55,7 @@ inline long double tangent_h(long double x)
 }
 inline Quad tangent_h(Quad x)
 {
-  return tanhf128(x);
+  return quad_tanh(x);
 }
 inline long double cosine(long double x)
 {
@@ -49,7 +63,7 @@ inline long double cosine(long double x)
 }
 inline Quad cosine(Quad x)
 {
-  return cosf128(x);
+  return quad_cos(x);
 }
 inline long double sine(long double x)
 {
@@ -57,7 +71,7 @@ inline long double sine(long double x)
 }
 inline Quad sine(Quad x)
 {
-  return sinf128(x);
+  return quad_sin(x);
 }
 
 template <class T> T absolute(T x)
@@ -70,7 +84,7 @@ inline long double arc_tangent(long double x)
 }
 inline Quad arc_tangent(Quad x)
 {
-  return atanf128(x);
+  return quad_atan(x);
 }
 template <class T> T pi()
 {

@@ -396,7 +396,7 @@ TEST_F(Kinds, a_saved_bias_continues_exactly)
                         {"metad sigma 0.5 0.4 height 2 pace 4 biasfactor 5 temp 1 file FILE", 2},
                         {"metad sigma 0.5 height 2 pace 4 grid 0 10 bins 100 file FILE", 1}}) {
     SCOPED_TRACE(c.words);
-    const auto at = [&c](int k) {
+    const auto at = [](int k) {
       return std::vector<double>{series(k), second_series(k)};
     };
     std::filesystem::remove(path);

@@ -516,7 +516,7 @@ namespace {
       dy[count] = y[k] - yi;
       dz[count] = z[k] - zi;
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += (r_sq <= range_sq) & (k != self) ? 1 : 0;
+      count += ((r_sq <= range_sq) & (k != self)) ? 1 : 0;
     }
     return count;
   }
@@ -534,7 +534,7 @@ namespace {
       classes[count] = of_class[k];
       if (WEIGHTED) weights_out[count] = weights[k];
       const Real r_sq = dx[count] * dx[count] + dy[count] * dy[count] + dz[count] * dz[count];
-      count += (r_sq <= range_sq[of_class[k]]) & (k != self) ? 1 : 0;
+      count += ((r_sq <= range_sq[of_class[k]]) & (k != self)) ? 1 : 0;
     }
     return count;
   }

@@ -25,11 +25,16 @@ namespace {
 
   constexpr int CHUNK = PARTNER_CHUNK;
 
-  // Returns sum - a b, with a single rounding if the machine has fma. The compiler's own choice
-  // would depend on WANT, and the forces would depend on whether the virial is computed.
+  // Returns sum - a b, with a single rounding if the machine has fma. GCC's own choice would depend
+  // on WANT, and the forces would depend on whether the virial is computed. Clang with
+  // -ffp-contract=on contracts the expression in each of them, and does not vectorize reductions by
+  // __builtin_fma.
+#if !defined(__clang__) && (defined(__FMA__) || defined(__ARM_FEATURE_FMA))
+#define GPUCOORD_BUILTIN_FMA
+#endif
   inline float subtract_product(float sum, float a, float b)
   {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#ifdef GPUCOORD_BUILTIN_FMA
     return __builtin_fmaf(-a, b, sum);
 #else
     return sum - a * b;
@@ -37,7 +42,7 @@ namespace {
   }
   inline double subtract_product(double sum, double a, double b)
   {
-#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#ifdef GPUCOORD_BUILTIN_FMA
     return __builtin_fma(-a, b, sum);
 #else
     return sum - a * b;
