@@ -82,7 +82,6 @@ check-releases: all
 	@cmake/check-releases.sh compile
 
 release-check: test check-releases
-	@cmake/test-wheels.sh >build/test-wheels
 	@set -a; . build/test-wheels; set +a; cmake/check-releases.sh test $(CUDA_OPTIONS)
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON

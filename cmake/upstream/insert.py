@@ -67,7 +67,8 @@ class List:
         return self
 
     def replace(self, pattern, replacement):
-        """Replace a pattern, of which the replacement is one form, in exactly one line."""
+        """Replace a pattern in exactly one line. It also matches its replacement, so that a second call
+        changes nothing."""
         numbers = [number for number, line in enumerate(self.lines) if re.search(pattern, line)]
         if len(numbers) != 1:
             raise UnknownForm(f"{self.name} has {len(numbers)} lines '{pattern}', expected one")

@@ -1,4 +1,8 @@
-"""Logs of LAMMPS: columns of each run, means with standard errors, and the zero of a straight line."""
+"""Logs of LAMMPS: columns of each run, means with standard errors, points of interface pinning, and the
+zero of a straight line."""
+
+import glob
+import sys
 
 import numpy as np
 
@@ -45,6 +49,16 @@ def mean_and_error(series):
     means = [block.mean() for block in np.array_split(series, blocks)]
     error = max(np.std(means, ddof=1) / blocks**0.5, series.std() * (g / n)**0.5)
     return series.mean(), error, g, blocks
+
+
+def pinned_points(folder, read, coordinate, name):
+    """Return read(log of the bulk, log of interface pinning) for all pairs of logs, in the order of
+    coordinate(point). name: of the coordinates in the error if there are fewer than two."""
+    logs = (sorted(glob.glob(f"{folder}/log*.{part}.*")) for part in ("bulk", "pinning"))
+    points = sorted((read(*pair) for pair in zip(*logs, strict=True)), key=coordinate)
+    if len(points) < 2:
+        sys.exit(f"{folder} has logs of {len(points)} {name}, at least 2 are needed")
+    return points
 
 
 def zero_of_line(x, y, error):

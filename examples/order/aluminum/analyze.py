@@ -19,7 +19,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from logs import DISCARDED, mean_and_error, production, runs, zero_of_line
+from logs import DISCARDED, mean_and_error, pinned_points, production, runs, zero_of_line
 
 TIMESTEP = 0.002                # ps, as in the inputs
 MASS = 26.98154 / 0.602214076   # g/cm^3 of one atom in a volume of 1 A^3
@@ -138,10 +138,7 @@ def draw(path, points, zero, error, slope, freezing):
 
 
 def main(folder):
-    logs = (sorted(glob.glob(f"{folder}/log*.{part}.*")) for part in ("bulk", "pinning"))
-    points = sorted((read(*pair) for pair in zip(*logs, strict=True)), key=lambda point: point.t)
-    if len(points) < 2:
-        sys.exit(f"{folder} has logs of {len(points)} temperatures, at least 2 are needed")
+    points = pinned_points(folder, read, lambda point: point.t, "temperatures")
     found = glob.glob(f"{folder}/log*.freezing*")
     if len(found) != 1:
         sys.exit(f"{folder} has {len(found)} logs of freezing, 1 is needed")

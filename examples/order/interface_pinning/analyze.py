@@ -5,7 +5,6 @@ Prints a table, draws interface_pinning.png, and fails if the coexistence pressu
 published one, or the slope of the chemical potential from the volumes of the phases.
 """
 
-import glob
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +16,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from logs import DISCARDED, mean_and_error, production, runs, zero_of_line
+from logs import DISCARDED, mean_and_error, pinned_points, production, runs, zero_of_line
 
 T, TIMESTEP = 0.8, 0.004    # as in the inputs
 PUBLISHED = 2.185           # Pedersen, J. Chem. Phys. 139, 104102 (2013)
@@ -99,10 +98,7 @@ def draw(path, points, coexistence, error, slope, volume):
 
 
 def main(folder):
-    logs = (sorted(glob.glob(f"{folder}/log*.{part}.*")) for part in ("bulk", "pinning"))
-    points = sorted((read(*pair) for pair in zip(*logs, strict=True)), key=lambda point: point.p)
-    if len(points) < 2:
-        sys.exit(f"{folder} has logs of {len(points)} pressures, at least 2 are needed")
+    points = pinned_points(folder, read, lambda point: point.p, "pressures")
 
     print("  p*   v crystal  v liquid  Q crystal  Q liquid    <Q>     g/steps  blocks  mu liquid - mu crystal")
     for s in points:

@@ -27,7 +27,7 @@ def styles_in(folder):
 
 
 STYLES = styles_in(PLUGIN)
-# What the styles were compiled for: number, MPI, sizes and, with KOKKOS, its settings.
+# The LAMMPS of the styles: release, MPI library, integer sizes and, with KOKKOS, its settings
 RELEASE, MPI, SIZES, *KOKKOS = STYLES[len("gpucoord_styles."):-len(".so")].split(".")
 
 

@@ -22,7 +22,7 @@ from multisitetest import Component, Model
 from referencetest import INPUT, TESTS, numbers, read_reference
 
 STEP = 1e-3    # displacement for differences
-TOLERANCE = coordtest.rounded(1e-9)    # of differences
+TOLERANCE = coordtest.rounded(1e-9)    # largest difference from the values in a file
 STEPS = 4    # the testers run 4 steps, the one of fixes twice
 TALLIES = {"xx": (0, 0), "yy": (1, 1), "zz": (2, 2), "xy": (0, 1), "xz": (0, 2), "yz": (1, 2)}
 
@@ -124,7 +124,7 @@ class System:
         """Yield what set_multisite does."""
         for kind, one in enumerate(self.model.components, 1):
             inertia = np.array(one.inertia)
-            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # of diameters
+            squares = 10 * (inertia.sum() - 2 * inertia) / one.mass    # of the diameters
             shape = np.sqrt(np.maximum(squares, 1e-6 * squares.max())) if squares.any() else np.ones(3)
             yield f"set type {kind} shape " + " ".join(repr(float(length)) for length in shape)
             yield f"set type {kind} mass {one.mass!r}"

@@ -2,8 +2,8 @@
 //
 // sum_distances and sum_distance_forces go over rows (order_rows.cuh) in blocks of SUM_THREADS and
 // THREADS threads. A block has its own copy of a table in shared memory: the sums of cells, or the
-// coefficients of dS/dr. Tables that do not fit are in global memory. The other kernels have blocks
-// of NODE_THREADS or THREADS threads and the sums of their warps in shared memory.
+// coefficients of dS/dr. Tables that do not fit are in global memory. Blocks of the other
+// kernels have NODE_THREADS or THREADS threads, and the sums of their warps in shared memory.
 
 #include "order_rows.cuh"
 #include "pair_entropy_arguments_cuda.h"
