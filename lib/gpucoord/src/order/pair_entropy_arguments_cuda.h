@@ -33,15 +33,18 @@ using SumOfCells = unsigned long long;    // as atomicAdd() has it
 
 constexpr int FINE_CELLS_PER_SIGMA = 128;
 
-// PER_SIGMA: cells; NUMBERS: integers of a cell; WORDS: 32-bit words of a cell in shared memory;
-// MOMENTS: moments that follow from them; COEFFICIENTS: of t^n in dS/dr, for cells of
+// REACH: where a Gaussian is cut, in sigma: at 1.5e-8 of its maximum in float, below the errors of
+// cells. PER_SIGMA: cells; NUMBERS: integers of a cell; WORDS: 32-bit words of a cell in shared
+// memory; MOMENTS: moments that follow from them; COEFFICIENTS: of t^n in dS/dr, for cells of
 // sigma/CELLS_PER_SIGMA. Four of them are right to 2e-6 of the largest derivative.
 template <class Real> struct DistanceCells;
 template <> struct DistanceCells<float> {
+  static constexpr double REACH = 6.0;
   static constexpr int PER_SIGMA = FINE_CELLS_PER_SIGMA, NUMBERS = 2, WORDS = 1, MOMENTS = 3;
   static constexpr int COEFFICIENTS = 4;
 };
 template <> struct DistanceCells<double> {
+  static constexpr double REACH = GAUSSIAN_REACH;
   static constexpr int PER_SIGMA = CELLS_PER_SIGMA, NUMBERS = NMOMENTS, WORDS = 2 * NMOMENTS,
                        MOMENTS = NMOMENTS;
   static constexpr int COEFFICIENTS = NMOMENTS - 1;
