@@ -33,18 +33,11 @@ collect cmake/Modules/Packages "$here/cmake/Modules/Packages/GPUCOORD.cmake"
 collect doc/src "$here"/doc/src/*.rst
 collect unittest/force-styles/tests "$here"/unittest/force-styles/tests/*.yaml
 
-# Examples: inputs, and logs with the names of LAMMPS' own, log.DATE.NAME.g++.RANKS
+# Examples: inputs and logs
 examples=examples/PACKAGES/gpucoord
 collect $examples "$here/cmake/upstream/examples/README"
 while IFS= read -r file; do
-  name=$file
-  if [[ $file = */log.* ]]; then
-    ranks=$(sed -n 's/^ *\([0-9]*\) by \([0-9]*\) by \([0-9]*\) MPI processor grid$/\1 * \2 * \3/p' "$here/examples/$file")
-    ranks=$((${ranks%%$'\n'*}))
-    name=${file%."$ranks"}.g++.$ranks
-  fi
-  mkdir -p "$new/$examples/${file%/*}"
-  cp "$here/examples/$file" "$new/$examples/$name"
+  install -D -m 644 "$here/examples/$file" "$new/$examples/$file"
 done < <(cd "$here/examples" && find . -path ./python -prune -o -type f \( -name 'in.*' -o -name 'data.*' -o -name 'forcefield.*' \
   -o -name '*.multisite' -o -name '*.system' -o -name 'plumed.dat' -o -name 'log.4Jul26.*' \) -print)
 
