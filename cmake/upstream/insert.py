@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, spelling words.
+"""Adds GPUCOORD to the lists of a LAMMPS source tree: packages, presets, styles, Howto pages, spelling
+words.
 
 usage: insert.py LAMMPS_TREE
 Entries of an earlier call are replaced. A list in an unknown form is an error that names the file
@@ -170,6 +171,12 @@ def style_pages(tree):
     yield toctree.insert(r"^   (\w+)$", [[f"   {page}"] for _, _, page, _ in commands])
 
 
+def howto_pages(tree):
+    names = sorted(path.stem for path in (TOP / "doc/src").glob("Howto_*.rst"))
+    index = List(tree, "doc/src/Howto.rst").after(r"^ +:name: packages_howto$")
+    return index.insert(r"^   (Howto_\w+)$", [[f"   {name}"] for name in names], end=r"^\s*$")
+
+
 def spelling_words(tree):
     words = List(tree, "doc/utils/sphinx-config/false_positives.txt")
     new = [[word] for word in part("spelling.txt") if word not in words.lines]
@@ -181,7 +188,7 @@ def main():
         sys.exit(__doc__)
     tree = pathlib.Path(sys.argv[1])
     try:
-        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), spelling_words(tree)]
+        lists = [*build_lists(tree), *package_pages(tree), *style_pages(tree), howto_pages(tree), spelling_words(tree)]
     except UnknownForm as error:
         sys.exit(f"Error: {tree} has another form than LAMMPS 4 Jul 2026: {error}. Nothing was changed; "
                  "adapt cmake/upstream/insert.py to this tree.")
