@@ -281,7 +281,7 @@ void ComputeCoordKokkos<DeviceType, Base>::begin_function(const gpucoord::Device
   gpucoord::DeviceAtoms all = atoms;
   all.nall = atom->nmax;    // see ComputeCoordGPU::begin_function()
   function_on_device->select(all, groupbit, device->stream());
-  if (comm->nprocs == 1 && device->version() != owners_version) {
+  if (comm->nprocs == 1 && sends_numbers() && device->version() != owners_version) {
     owners_version = 0;
     function_on_device->find_owners(
         [this] {

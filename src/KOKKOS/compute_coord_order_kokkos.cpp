@@ -39,20 +39,20 @@ ComputeCoordOrderKokkos<DeviceType, Base>::ComputeCoordOrderKokkos(LAMMPS *lmp, 
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
-  enqueue_first(request);
-  // S of all atoms is no function of numbers of atoms.
+  // S of all atoms is not a function of numbers of atoms.
+  enqueue_first(request, is_global ? nullptr : function_on_device->s());
   if (!is_global) function_on_device->evaluate(device->stream());
   enqueue_second(request);
 }
 
 template <class DeviceType, class Base>
-void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request)
+void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request,
+                                                              double *v)
 {
   nexchanges = 0;
   auto atoms = this->rebuild();
   atoms.volume = this->volume();
-  on_device()->evaluate_first(atoms, request.positions, exchange(), function_on_device->s(),
-                              device->stream());
+  on_device()->evaluate_first(atoms, request.positions, exchange(), v, device->stream());
 }
 
 template <class DeviceType, class Base>
@@ -69,7 +69,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
   this->begin_numbers(share);
   if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
   this->attempt(share, [&] {
-    enqueue_first(request);
+    enqueue_first(request, function_on_device->s());
     function_on_device->evaluate(device->stream());
     find_numbers(share);
     if (share.want != gpucoord::VALUE) enqueue_second(request);

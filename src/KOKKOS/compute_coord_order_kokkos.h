@@ -54,7 +54,8 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   bool sends_numbers() const override { return !is_global; }
   void compute_share(Share &) override;
 
-  void enqueue_first(const gpucoord::Request &);
+  // v: as in ResidentOrderParameter::evaluate_first().
+  void enqueue_first(const gpucoord::Request &, double *v);
   void enqueue_second(const gpucoord::Request &);
   gpucoord::DeviceExchange exchange();
   void send_numbers();

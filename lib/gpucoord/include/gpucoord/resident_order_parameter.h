@@ -46,7 +46,8 @@ class GPUCOORD_API ResidentOrderParameter : public Variable {
   virtual void read_positions(const DeviceAtoms &, std::int64_t positions, DeviceStream) = 0;
 
   // Enqueues v, [nlocal] in device memory: v_i of the atoms of a, and 0 for others. The caller must
-  // not change it until the next rebuild. Throws DeviceError.
+  // not change it until the next rebuild. If S is one number of all atoms, v may be null, which is
+  // faster. Throws DeviceError.
   virtual void evaluate_first(const DeviceAtoms &, std::int64_t positions, const DeviceExchange &,
                               double *v, DeviceStream) = 0;
   // Enqueues the derivatives and the virial of the sum of unit w_i v_i with constant weights w,

@@ -61,8 +61,11 @@ template <class Real> struct DistanceArguments : PointRows {
   Real reach_sq, cutoff_sq;    // distance^2
   double scale;                // integers over terms, in double
   SumOfCells *sums;            // [NUMBERS][ncells]
-  double *value;               // [nlocal] number of partners within the cutoff
-  int *any_partners;           // set to 1 if a row has partners
+  // [nlocal] number of partners within the cutoff; null: not needed.
+  double *value;
+  // value null: a pair of points below this number is in the rows of both. Otherwise 0.
+  int nowned;
+  int *any_partners;    // set to 1 if a row has partners
 };
 
 // Numbers of an evaluation, in device memory.

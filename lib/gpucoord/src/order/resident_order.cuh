@@ -284,7 +284,7 @@ template <class Real, class Interface> class CudaResidentOrder : public Interfac
   virtual void set_others(double *v, cudaStream_t stream)
   {
     clear(numbers.data(), static_cast<std::size_t>(stride) * nall, stream);
-    clear(v, nlocal, stream);
+    if (v) clear(v, nlocal, stream);
   }
 
   // Reads the points, and sets 'has_rows' and the members of arg.

@@ -77,6 +77,7 @@ namespace {
       this->begin(atoms, positions, v, first, stream);
       first.scale = has_rows ? scale_of(static_cast<double>(FOUR) * pairs->nelements()) : 1.0;
       first.value = v;
+      first.nowned = pairs->has_two_groups() || v ? 0 : static_cast<int>(pairs->natoms(0));
       first.rows.n = has_rows ? first.rows.nvalue : 0;    // the rows of b have the same pairs
       if (first.rows.n > 0) launch.sum_distances(first, how_first, stream);
       const auto na = static_cast<double>(pairs->natoms(0)),
