@@ -40,18 +40,19 @@ template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_evaluation(const gpucoord::Request &request)
 {
   // S of all atoms is not a function of numbers of atoms.
-  enqueue_first(request, is_global ? nullptr : function_on_device->s());
+  enqueue_first(request, !is_global);
   if (!is_global) function_on_device->evaluate(device->stream());
   enqueue_second(request);
 }
 
 template <class DeviceType, class Base>
 void ComputeCoordOrderKokkos<DeviceType, Base>::enqueue_first(const gpucoord::Request &request,
-                                                              double *v)
+                                                              bool needs_numbers)
 {
   nexchanges = 0;
   auto atoms = this->rebuild();
   atoms.volume = this->volume();
+  double *const v = needs_numbers ? function_on_device->s() : nullptr;    // after rebuild()
   on_device()->evaluate_first(atoms, request.positions, exchange(), v, device->stream());
 }
 
@@ -69,7 +70,7 @@ void ComputeCoordOrderKokkos<DeviceType, Base>::evaluate_on_device(Share &share,
   this->begin_numbers(share);
   if (comm->nprocs > 1 || this->checks_gradients()) this->reserve_exchange();
   this->attempt(share, [&] {
-    enqueue_first(request, function_on_device->s());
+    enqueue_first(request, true);
     function_on_device->evaluate(device->stream());
     find_numbers(share);
     if (share.want != gpucoord::VALUE) enqueue_second(request);

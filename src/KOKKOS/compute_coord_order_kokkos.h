@@ -54,8 +54,8 @@ class ComputeCoordOrderKokkos : public ComputeCoordKokkos<DeviceType, Base> {
   bool sends_numbers() const override { return !is_global; }
   void compute_share(Share &) override;
 
-  // v: as in ResidentOrderParameter::evaluate_first().
-  void enqueue_first(const gpucoord::Request &, double *v);
+  // needs_numbers: v_i of atoms. Required if S is a function of them.
+  void enqueue_first(const gpucoord::Request &, bool needs_numbers);
   void enqueue_second(const gpucoord::Request &);
   gpucoord::DeviceExchange exchange();
   void send_numbers();

@@ -120,7 +120,9 @@ struct OrderOnDevice {
   }
   void evaluate(const DeviceAtoms &atoms, const Request &request, std::int64_t positions = 0)
   {
-    order->evaluate_first(atoms, positions, exchange, function->s(), nullptr);
+    // The forces of a bias on one number of all atoms need no numbers of atoms.
+    double *const v = is_global && request.for_forces_only ? nullptr : function->s();
+    order->evaluate_first(atoms, positions, exchange, v, nullptr);
     function->evaluate(nullptr);
     if (request.want != VALUE)
       order->evaluate_second(request, function->dSds(), 1.0, exchange, nullptr);

@@ -68,6 +68,7 @@ namespace {
 
   __global__ void evaluate_bias(const __grid_constant__ BiasKernelArguments arg)
   {
+    wait_for_kernel_before();
     let_next_start();    // add_forces() of these variables
     ResidentBias::State state = *arg.state;
     if (state.outside || state.not_finite) return;
@@ -137,8 +138,7 @@ namespace {
       arg.values = values.data();
       arg.state = device.data();
       arg.host = host.data();
-      evaluate_bias<<<1, 1, 0, stream>>>(arg);
-      check(cudaGetLastError(), "launching evaluate_bias");
+      launch_kernel("launching evaluate_bias", evaluate_bias, true, {1, 1}, stream, arg);
       copied += sizeof(State);    // the kernel writes it to the host
     }
 

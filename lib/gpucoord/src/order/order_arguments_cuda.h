@@ -57,7 +57,7 @@ template <class Real> struct OrderArguments : PartnerRows<Real> {
   Real *numbers;
   // Rows of points: q or u, and what the partners give to pass 3.
   const Real *of_points, *back;
-  double *value;        // [nlocal] v
+  double *value;        // [nlocal] v; GLOBAL: may be null
   Real *weight;         // [nlocal] N
   Real *norm;           // [nlocal] |q| of DOT and CONNECTIONS
   int *any_partners;    // set to 1 if a row of a has partners

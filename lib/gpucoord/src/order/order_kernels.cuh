@@ -135,7 +135,7 @@ __global__ void __launch_bounds__(GATHER_THREADS)
 #pragma unroll
         for (int k = 0; k < SIZE; ++k) norm_sq += static_cast<double>(q[k]) * q[k];
         const double of_sum = sqrt(norm_sq), norm = n != 0 ? of_sum / n : 0.0;
-        arg.value[atom] = norm;
+        if (arg.value) arg.value[atom] = norm;
         arg.weight[atom] = n;
         if (n != 0 && *arg.any_partners == 0) *arg.any_partners = 1;    // by many, all the same
         Real factor = n != 0 ? 1 / n : Real(0);

@@ -12,6 +12,7 @@
 #include "rows_cuda.h"
 
 #include <cmath>
+#include <type_traits>
 
 namespace gpucoord {
 
@@ -52,6 +53,7 @@ namespace {
                                  const int *class_of_type, Point *point, Point *built,
                                  DeviceStatus *status)
   {
+    wait_for_kernel_before();
     let_next_start();
     const int first = blockIdx.x * (POINTS * THREADS) + threadIdx.x;
     int row[POINTS];
@@ -199,16 +201,18 @@ void Points::convert(const DeviceAtoms &atoms, bool are_built, const int *class_
   constexpr unsigned POINTS_PER_BLOCK = POINTS * THREADS;
   const unsigned blocks = (n + POINTS_PER_BLOCK - 1u) / POINTS_PER_BLOCK;
   with_positions(atoms, [&](const auto *x) {
+    const auto launch = [&](auto *point, auto *built, double inverse_unit) {
+      using X = std::remove_const_t<std::remove_pointer_t<decltype(x)>>;
+      using Point = std::remove_pointer_t<decltype(point)>;
+      launch_kernel("launching convert_points", convert_points<X, Point>, true, {blocks, THREADS},
+                    stream, x, rows, n, inverse_unit, limit_sq, ntested, are_built, atoms.type,
+                    class_of_type, point, built, device_status.data());
+    };
     if (are_doubles)
-      convert_points<<<blocks, THREADS, 0, stream>>>(x, rows, n, 1.0, limit_sq, ntested, are_built,
-                                                     atoms.type, class_of_type, doubles.data(),
-                                                     doubles_built.data(), device_status.data());
+      launch(doubles.data(), doubles_built.data(), 1.0);
     else
-      convert_points<<<blocks, THREADS, 0, stream>>>(
-          x, rows, n, 1.0 / length_unit, limit_sq, ntested, are_built, atoms.type, class_of_type,
-          integers.data(), integers_built.data(), device_status.data());
+      launch(integers.data(), integers_built.data(), 1.0 / length_unit);
   });
-  check(cudaGetLastError(), "launching convert_points");
 }
 
 }    // namespace gpucoord
