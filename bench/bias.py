@@ -53,7 +53,7 @@ ALONE = "none, the compute alone"
 def measure(bench, edge, device, commands, folder):
     """Return microseconds of a step of the fastest run, and S."""
     is_small = edge == SMALL
-    steps = STEPS[is_small]
+    steps = bench.steps(STEPS[is_small])
     script = SCRIPT.format(edge=edge, device=device, commands=commands, steps=steps, runs=RUNS[is_small])
     output = bench.lammps(folder, script, threads=1 if is_small else bench.threads)
     took = [1e6 * float(text) / steps for text in re.findall(r"^Loop time of (\S+)", output, re.M)][1:]

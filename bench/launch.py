@@ -78,6 +78,8 @@ class Bench:
 
     def missing(self, programs=(), gpus=0, kokkos=False, environment=(), commands=()):
         """Return why a part cannot run here, or None."""
+        if kokkos and "g" not in self.kokkos():    # a trial on the host
+            gpus, commands = 0, [name for name in commands if not name.startswith("nvidia")]
         for name in programs:
             path = os.path.join(self.build, name)
             if not os.access(path, os.X_OK):
@@ -88,8 +90,6 @@ class Bench:
         for name in environment:
             if not os.path.isfile(os.environ.get(name, "")):
                 return f"the variable {name} of the environment must name a file"
-        if kokkos and "g" not in self.kokkos():
-            gpus = 0
         if len(self.gpus) < gpus:
             return f"it needs {gpus} GPU{'s' * (gpus > 1)}, and nvidia-smi lists {len(self.gpus)}"
         return self.missing_kokkos() if kokkos else None

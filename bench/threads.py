@@ -67,7 +67,7 @@ def run(bench):
     table = bench.table("coordination", "atoms", "neighbors", "over", *columns, **fields)
     for edge, dmax, steps in CASES:
         neighbors = round(4 / 3 * 3.14159265 * dmax**3 * 0.8442)
-        rows(table, neighbors, bench.size(edge, 8), COORDINATION.format(dmax=dmax), steps, reach=dmax + 0.31)
+        rows(table, neighbors, bench.size(edge, 10), COORDINATION.format(dmax=dmax), steps, reach=dmax + 0.31)
     table = bench.table("q6", "atoms", "order", "over", *columns, **fields)
     for order in ORDERS:
         rows(table, order, bench.size(20, 5), ORDER.format(order=order), 10, density=1.0, move=0.05, reach=1.9)
