@@ -40,7 +40,7 @@ def last_state(bench, n, edges, steps):
         script = melt(bench, edges).rpartition("run ")[0] + f"""
 displace_atoms all random 0.1 0.1 0.1 4711
 reset_atoms id sort yes
-compute cv all coord/gpu {RATIONAL} precision double
+compute cv all {RATIONAL} precision double
 fix b all coord/bias c_cv harmonic k $(count(all)) s0 12
 thermo_style custom step c_cv
 thermo_modify format float %.17g

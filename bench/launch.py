@@ -95,7 +95,9 @@ class Bench:
         return self.missing_kokkos() if kokkos else None
 
     def missing_kokkos(self):
-        words = output_of(self.lmp, "-h") or ""
+        words = output_of(self.lmp, "-h")
+        if words is None:
+            return f"{self.lmp} -h fails"
         is_cuda = "g" in self.kokkos()
         if not re.search("^KOKKOS package API:.*" + ("CUDA" if is_cuda else ""), words, re.M):
             return f"the LAMMPS {self.lmp} has no KOKKOS" + " for CUDA" * is_cuda

@@ -22,10 +22,10 @@ EDGES = {256_000: 40, 10_976: 14, 48_668: 23}
 STEPS = {256_000: 400, 10_976: 2000, 48_668: 1000}
 STEPS_OF_PEER = {10_976: 100, 48_668: 20}
 
-VARIABLE = f"compute cv all coord/gpu {RATIONAL} precision mixed"
+VARIABLE = f"compute cv all {RATIONAL} precision mixed"
 # PLUMED 2.11-dev crashes in COORDINATION of one group of 42,592 atoms. Two groups work.
 OF_TWO_GROUPS = (f"group odd id 1:{{n}}:2\ngroup even id 2:{{n}}:2\n"
-                 f"compute cv odd coord/gpu {RATIONAL} precision mixed group2 even")
+                 f"compute cv odd {RATIONAL} precision mixed group2 even")
 PLUMED_INPUTS = {
     "restraint": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n",
     "distance": "s: EXTRACV NAME=cv\nr: RESTRAINT ARG=s AT={s0} KAPPA={k}\n"

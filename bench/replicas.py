@@ -17,7 +17,7 @@ from results import Number, measured
 N = 8    # runs
 TURNS = 5
 BIAS = f"""
-compute cv all coord/gpu {RATIONAL} precision mixed
+compute cv all {RATIONAL} precision mixed
 fix b all coord/bias c_cv harmonic k 400 s0 12
 """
 

@@ -243,7 +243,13 @@ class Needs(unittest.TestCase):
             self.assertEqual(bench.missing(gpus=2), "it needs 2 GPUs, and nvidia-smi lists 1")
             self.assertIn("the program no-such-program is not on the PATH", bench.missing(commands=("no-such-program",)))
             self.assertIn("NO_SUCH_VARIABLE", bench.missing(environment=("NO_SUCH_VARIABLE",)))
+            self.assertRegex(bench.missing(kokkos=True), "/lmp -h fails")
+            with open(bench.lmp, "w") as file:
+                file.write("#!/bin/sh\necho KOKKOS package API: OpenMP Serial\n")
+            os.chmod(bench.lmp, 0o700)
             self.assertIn("has no KOKKOS for CUDA", bench.missing(kokkos=True))
+            bench = launch.Bench(build, kokkos="on t 1")
+            self.assertEqual(bench.missing(kokkos=True, gpus=2, commands=("nvidia-cuda-mps-control",)), None)
 
     def test_bad_arguments(self):
         for words, message in ((("--parts", "maps"), "the part is 'maps' and must be one of coordination-host, "),
