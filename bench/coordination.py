@@ -1,4 +1,4 @@
-"""Parts coordination-host and coordination-gpu: milliseconds of an evaluation of S, or of a function
+"""Parts coordination-host, coordination-gpu and coordination-types: milliseconds of an evaluation of S, or of a function
 of coordination numbers, with derivatives and virial, by bench_coordination.
 
 The system is a jittered simple cubic lattice, rational 6/12, from host arrays and, on the GPU, also
@@ -14,7 +14,7 @@ CEILING = 0.84e12
 EDGES = (22, 36, 63, 100)
 RANGES = (2.5, 6.45)    # in lattice spacings: 65 and 1,122 neighbors
 MORE = ((22, 1.5), (22, 4.0))    # edge and range for the plot against neighbors: 14 and 268
-TYPES = (1, 3, 16, 32)
+TYPES = {"mixed": (1, 3, 16, 32), "double": (1, 16)}
 SMALL = ((2, 1.2), (3, 1.2), (5, 2.5), (10, 0.9), (10, 2.5))    # edge, range
 CRYSTAL = (32, 1.5)    # as many neighbors as in the crystal of PLUMED's figure
 REPEATS = 9    # evaluations within a run
@@ -71,7 +71,7 @@ def gpu(bench):
                         "evaluated", spread=SPREAD, gpus=1)
     for edge, distance in cases(bench, RANGES, MORE):
         for backend, processor in processors.items():
-            for precision in ("mixed", "single", "double") if backend == "cuda" else ("mixed",):
+            for precision in ("mixed", "double") if backend == "cuda" else ("mixed",):
                 numbers = bench.program(PROGRAM, backend, edge, distance, precision, bench.threads, REPEATS)
                 ms, copies, bins, pairs, _, in_range, _, _, function = (number.value for number in numbers[2:])
                 evaluated = in_range / (1e-3 * pairs) / CEILING if precision != "double" else None
@@ -92,18 +92,21 @@ def gpu(bench):
     for case, (found, ms, over) in resident.items():
         table.row(*found, ms, over, *functions[case])
 
-    table = bench.table("types", "atoms", "types", "precision", *RESIDENT, "times", "times, with virial", spread=SPREAD, gpus=1)
-    for edge, distance in cases(bench, RANGES[:1]):
-        for precision in ("mixed", "double"):
-            for ntypes in TYPES:
-                numbers = bench.program(PROGRAM, "resident", edge, distance, precision, bench.threads, REPEATS, ntypes)
-                derivatives, virial = (value_of(number) for number in numbers[2:4])
-                if ntypes == 1:
-                    one = derivatives, virial
-                table.row(counts(numbers)[0], ntypes, precision, *numbers[2:5], derivatives / one[0], virial / one[1])
-
     table = bench.table("small", "atoms", "neighbors", "ms", "without the copies, ms", precision="mixed", spread=SPREAD, gpus=1)
     for edge, distance in SMALL:
         numbers = bench.program(PROGRAM, "cuda", edge, distance, "mixed", bench.threads, 101)
         table.row(*counts(numbers), numbers[2], numbers[2].value - numbers[3].value)
     crystal(bench, ("cuda", "resident"))
+
+
+def many_types(bench):
+    """Several types with per-pair parameters, resident on the GPU, compared with one type."""
+    table = bench.table("types", "atoms", "types", "precision", *RESIDENT, "times", "times, with virial", spread=SPREAD, gpus=1)
+    for edge, distance in cases(bench, RANGES[:1]):
+        for precision, several in TYPES.items():
+            for ntypes in several:
+                numbers = bench.program(PROGRAM, "resident", edge, distance, precision, bench.threads, REPEATS, ntypes)
+                derivatives, virial = (value_of(number) for number in numbers[2:4])
+                if ntypes == 1:
+                    one = derivatives, virial
+                table.row(counts(numbers)[0], ntypes, precision, *numbers[2:5], derivatives / one[0], virial / one[1])

@@ -45,7 +45,8 @@ def points(rows, x, y="ms"):
 
 def data_of(folder):
     """Return what each plot shows, by name."""
-    host, gpu, kokkos, peers = (results.load(folder, part) for part in ("coordination-host", "coordination-gpu", "kokkos", "peers"))
+    host, gpu, types, kokkos, peers = (results.load(folder, part) for part in (
+        "coordination-host", "coordination-gpu", "coordination-types", "kokkos", "peers"))
     figures = peers["figures"]
     resident = "value and derivatives, ms"
     arrays = rows_of(gpu["arrays"], precision="mixed", processor="lists, or warp")
@@ -56,7 +57,7 @@ def data_of(folder):
     plumed = rows_of(figures, program="PLUMED", table="coordination-host/S", threads=16)
     with_65 = lambda rows: [row for row in rows if row["neighbors"] == 65]
     atoms = {
-        "GPUCOORD, resident on the GPU": points(rows_of(gpu["types"], types=1, precision="mixed"), "atoms", resident),
+        "GPUCOORD, resident on the GPU": points(rows_of(types["types"], types=1, precision="mixed"), "atoms", resident),
         "GPUCOORD, GPU, host arrays": points(with_65(arrays), "atoms"),
         "GPUCOORD, host": points(with_65(sums), "atoms"),
         "cudaCoord, GPU": points(with_65(cudacoord), "atoms", "value"),

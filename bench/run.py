@@ -34,6 +34,7 @@ class Part:
 PARTS = {
     "coordination-host": Part("coordination", "host", ("bench/bench_coordination",)),
     "coordination-gpu": Part("coordination", "gpu", ("bench/bench_coordination",), gpus=1),
+    "coordination-types": Part("coordination", "many_types", ("bench/bench_coordination",), gpus=1),
     "threads": Part("threads", "run", commands=("mpirun",)),
     "orders-host": Part("orders", "host", LIBRARY),
     "orders-gpu": Part("orders", "gpu", LIBRARY, gpus=1),
