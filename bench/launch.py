@@ -84,6 +84,8 @@ class Bench:
             path = os.path.join(self.build, name)
             if not os.access(path, os.X_OK):
                 return f"{path} is absent: build it, or copy it to this machine"
+            if name == "lmp" and output_of(path, "-h") is None:
+                return f"`{path} -h` fails: what it loads is absent"
         for name in commands:
             if shutil.which(name) is None:
                 return f"the program {name} is not on the PATH"
@@ -95,9 +97,7 @@ class Bench:
         return self.missing_kokkos() if kokkos else None
 
     def missing_kokkos(self):
-        words = output_of(self.lmp, "-h")
-        if words is None:
-            return f"{self.lmp} -h fails"
+        words = output_of(self.lmp, "-h") or ""
         is_cuda = "g" in self.kokkos()
         if not re.search("^KOKKOS package API:.*" + ("CUDA" if is_cuda else ""), words, re.M):
             return f"the LAMMPS {self.lmp} has no KOKKOS" + " for CUDA" * is_cuda
@@ -156,7 +156,7 @@ class Bench:
         return table
 
     def save(self, folder, part):
-        """Write the tables of a part, and begin anew."""
+        """Write the tables of a part, and forget them."""
         results.save(os.path.join(folder, part + ".json"), part,
                      {table.name: {**table.fields, "columns": table.columns, "rows": table.rows} for table in self.tables})
         self.tables = []

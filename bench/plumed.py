@@ -95,7 +95,7 @@ def biases(bench):
                   round(float(copied[number - 1])) if copied else None)
 
 
-def beside_fix_plumed(bench):
+def compared_with_fix_plumed(bench):
     table = bench.table("steps", "atoms", "ms a step, fix coord/plumed", "ms a step, fix plumed", "times", precision="mixed",
                         spread="the median minus the fastest run", lammps=True, gpus="g" in bench.kokkos())
     with tempfile.TemporaryDirectory() as folder:
