@@ -95,7 +95,8 @@ def drift(steps, energy):
     """Return the slope of a straight line through block means, and its error."""
     length = len(steps) // BLOCKS
     if length < 1:
-        sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: raise SECONDS in bench/drift.py")
+        sys.exit(f"A run came to {EVERY * len(steps):,} steps, and a fit needs {EVERY * BLOCKS:,}: raise SECONDS in "
+                 "bench/drift.py")
     times, means = (column[:BLOCKS * length].reshape(BLOCKS, length).mean(axis=1) for column in (steps, energy))
     line = np.column_stack([np.ones(BLOCKS), times - times.mean()])
     index = np.arange(1, BLOCKS + 1)

@@ -100,6 +100,7 @@ def run(bench):
                            first.biased / found.biased))
     for name, rows in (("weak", weak), ("strong", strong)):
         ratio = "efficiency" if name == "weak" else "speed-up"
-        table = bench.table(name, "GPUs", "atoms", "ms without", "ms with", "ms added", f"{ratio} without", f"{ratio} with", **fields)
+        table = bench.table(name, "GPUs", "atoms", "ms without", "ms with", "ms added", f"{ratio} without",
+                            f"{ratio} with", **fields)
         for row in rows:
             table.row(*row)

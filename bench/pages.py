@@ -77,8 +77,9 @@ def peer_of(peers, columns, row):
     cells = dict(zip(columns, row))
     for peer in peers:
         conditions = {column: cell for column, cell in peer.items() if column not in OF_PEER}
-        if all(abs(cell - (value_of(cells.get(column)) or 0)) <= SAME_ATOMS * cell if column == "atoms" else cells.get(column) == cell
-               for column, cell in conditions.items()):
+        wanted = conditions.pop("atoms", None)
+        is_same_size = wanted is None or abs(wanted - cells["atoms"]) <= SAME_ATOMS * wanted
+        if is_same_size and all(cells.get(column) == cell for column, cell in conditions.items()):
             return peer
     return None
 

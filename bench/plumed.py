@@ -44,7 +44,8 @@ CASES = (("harmonic", "coord/bias c_cv harmonic k {k} s0 {s0}"),
 
 def melt(bench, n):
     edge = bench.size(EDGES[n], 7)    # an input names atom 1000
-    return "atom_modify map array\n" + melt_of((edge,) * 3, bench.steps(EQUILIBRATION)), 4 * edge**3    # PLUMED's atoms are found by their IDs
+    # PLUMED's atoms are found by their IDs.
+    return "atom_modify map array\n" + melt_of((edge,) * 3, bench.steps(EQUILIBRATION)), 4 * edge**3
 
 
 def write_inputs(folder, natoms, s0):
