@@ -1,4 +1,4 @@
-# GPUCOORD: make demo | test | check-... | bench | clean | help, or make alone to build.
+# GPUCOORD: make demo | test | check-... | bench | bench-pages | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
@@ -11,6 +11,7 @@
 #   JOBS               compilers at a time                      [number of cores]
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
+#   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
 #   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
@@ -28,7 +29,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream release-check bench clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages clean help
 .NOTPARALLEL:
 
 all: setup
@@ -86,15 +87,15 @@ release-check: test check-releases
 
 bench: GPUCOORD_BENCH_VARIANTS ?= ON
 bench: all
-	@cmake --build build --target bench_coordination bench_environment_similarity bench_map bench_multisite bench_orient_order bench_pair_entropy
-	@$(PYTHON) bench/run.py build
-	@echo; $(PYTHON) bench/orders.py build
-	@echo; $(PYTHON) bench/bias.py build
-	@echo; $(PYTHON) bench/pair.py build
-	@echo; $(PYTHON) bench/molecules.py build
-	@echo; $(PYTHON) bench/maps.py build
-	@echo; $(PYTHON) bench/kokkos.py build
-	@echo; $(PYTHON) bench/plumed.py build
+	@cmake --build build --target benchmarks
+	@$(PYTHON) bench/run.py build --parts "$(PARTS)"
+	@$(PYTHON) bench/pages.py
+
+bench-pages:
+	@$(PYTHON) bench/pages.py
+
+check-pages:
+	@$(PYTHON) bench/pages.py --check
 
 clean:
 	rm -rf build
@@ -103,7 +104,8 @@ help:
 	@echo "make        build build/lmp, LAMMPS with GPUCOORD"
 	@echo "make demo   the same, and run examples/coordination"
 	@echo "make test   the same, and run all tests"
-	@echo "make bench  the same, and run the benchmarks"
+	@echo "make bench  the same, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
+	@echo "make bench-pages       write these pages and their plots from doc/results, without runs"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
@@ -111,6 +113,7 @@ help:
 	@echo "make check-sanitizers  run the tests of the library with address and undefined-behavior sanitizers"
 	@echo "make check-releases    compile the styles for all other supported LAMMPS releases"
 	@echo "make release-check     run all tests, then build all other supported LAMMPS releases and run the tests with them"
+	@echo "make check-pages       check that these pages and plots are what doc/results gives"
 	@echo "make check-upstream    check style and pages of a LAMMPS tree with the package as LAMMPS does"
 	@echo "make clean  remove build/; the built LAMMPS stays in the cache"
 	@sed -n '/^# Variables/,/^#   GPUCOORD_BENCH_/s/^# \{0,1\}//p' Makefile
