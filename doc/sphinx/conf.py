@@ -22,6 +22,7 @@ root_doc = "doc/index"
 include_patterns = ["*.md", "bench/*.md", "doc/**.md", "doc/src/*.rst", "examples/**.md", "lib/**.md", "tools/**.md", "unittest/**.md"]
 exclude_patterns = [".*", "build"]
 nitpicky = True
+highlight_language = "none"    # of blocks that name no language
 
 # Markdown links stay as they are, for repository_links. $ is no math in Markdown.
 myst_all_links_external = True
