@@ -19,8 +19,9 @@ version = release = re.search(r"^version: (.*)$", citation, re.MULTILINE).group(
 
 extensions = ["myst_parser", "sphinx.ext.mathjax", "lammps_manual", "repository_links"]
 root_doc = "doc/index"
-include_patterns = ["*.md", "bench/*.md", "doc/**.md", "doc/src/*.rst", "examples/**.md", "lib/**.md", "tools/**.md", "unittest/**.md"]
-exclude_patterns = [".*", "build"]
+include_patterns = ["*.md", "bench/*.md", "doc/*.md", "doc/dev/**.md", "doc/src/*.rst", "examples/**.md", "lib/**.md",
+                    "tools/**.md", "unittest/**.md"]
+exclude_patterns = [".*", "build", "**.in.md"]    # .in.md: templates of pages
 nitpicky = True
 highlight_language = "none"    # of blocks that name no language
 
