@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the system packages that the build, the tests and the documentation need. Does nothing if all are installed.
+# Installs the system packages that the build, the tests and the documentation need. Does nothing if
+# all are installed.
 set -euo pipefail
 
 packages=(

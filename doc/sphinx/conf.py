@@ -17,7 +17,7 @@ author = "The GPUCOORD developers"
 citation = (pathlib.Path(__file__).parents[2] / "CITATION.cff").read_text()
 version = release = re.search(r"^version: (.*)$", citation, re.MULTILINE).group(1)
 
-extensions = ["myst_parser", "sphinx.ext.mathjax", "lammps_manual", "repository_links"]
+extensions = ["myst_parser", "sphinx.ext.mathjax", "lammps_manual", "markdown_pages"]
 root_doc = "doc/index"
 include_patterns = ["*.md", "bench/*.md", "doc/*.md", "doc/dev/**.md", "doc/src/*.rst", "examples/**.md", "lib/**.md",
                     "tools/**.md", "unittest/**.md"]
@@ -25,12 +25,12 @@ exclude_patterns = [".*", "build", "**.in.md"]    # .in.md: templates of pages
 nitpicky = True
 highlight_language = "none"    # of blocks that name no language
 
-# Markdown links stay as they are, for repository_links. $ is no math in Markdown.
+# Markdown links stay as they are, for markdown_pages. $ is no math in Markdown.
 myst_all_links_external = True
 myst_update_mathjax = False
 
-# MathJax renders all formulas of LAMMPS' manual in the quality of TeX, and its fonts and scripts work
-# without a network. MathML needs fonts that few systems have; images of formulas need LaTeX.
+# MathJax renders formulas in the quality of TeX, and works without a network, as its scripts and fonts
+# are copied. MathML needs a mathematical font on the reader's system; images of formulas need LaTeX.
 mathjax_path = "mathjax/MathJax.js"
 mathjax2_config = {
     "config": ["TeX-AMS_CHTML-full.js"],
@@ -48,7 +48,7 @@ html_copy_source = False
 
 
 def copy_mathjax(app, error):
-    """Copy the parts of MathJax that the configuration above uses; all of it are 54 MB."""
+    """Copy the parts of MathJax that the configuration above uses; the whole is 54 MB."""
     if error:
         return
     source, target = pathlib.Path("/usr/share/javascript/mathjax"), pathlib.Path(app.outdir, "_static/mathjax")

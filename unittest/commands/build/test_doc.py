@@ -1,5 +1,6 @@
-"""The documentation in HTML (cmake/build-doc.sh): links between pages, to source files and to LAMMPS'
-manual, in a small tree; and what makes `make doc` fail, with the file and the target in its message."""
+"""The documentation as HTML (cmake/build-doc.sh), in a small tree: links between pages, to source
+files and to LAMMPS' manual; and faults that make `make doc` fail, with file and target in the
+message."""
 
 import importlib.util
 import os
@@ -144,6 +145,7 @@ class Doc(unittest.TestCase):
             (guide, f"\n[a](../{outside})\n", f"link to '../{outside}': the repository has no '{outside}'"),
             (guide, "\n[a](index.md#stop)\n", "link to 'index.md#stop': 'doc/index.md' has no heading 'stop'"),
             (guide, "\n[a](#stop)\n", "link to '#stop': 'doc/guide.md' has no heading 'stop'"),
+            (guide, "\n| a | b | |---|---| | 1 | 2 |\n", "a table needs a line for each row: '| a | b | "),
             (style, "\n:doc:`a <run_stile>`\n", ":doc:`run_stile`: neither GPUCOORD nor LAMMPS has a page 'run_stile'"),
             (style, "\n:ref:`a <no-label>`\n", ":ref:`no-label`: neither GPUCOORD nor LAMMPS has a label 'no-label'"),
             (style, "\n.. code-block:: LAMMPZ\n\n   run\n", "LAMMPZ"),

@@ -1,9 +1,11 @@
-"""Sphinx extension: relative links in Markdown pages, as a repository browser follows them.
+"""Sphinx extension: Markdown pages, as a repository browser shows them. Relative links:
 
 - A link to a page, or to a folder with a README.md, becomes a link between pages.
 - A link to another file or folder becomes a link to it below source_url. Without source_url it
   becomes the path as literal text.
 - A link to a file, folder or heading that does not exist is a warning.
+
+A table whose rows are joined to one line is a warning, too: it would be shown as text.
 """
 import os
 import re
@@ -66,7 +68,14 @@ class RelativeLinks(SphinxPostTransform):
         return identifiers
 
 
+def check_tables(app, document):
+    for paragraph in document.findall(nodes.paragraph):
+        if paragraph.astext().startswith("|") and get_node_source(paragraph).endswith(".md"):
+            logger.warning("a table needs a line for each row: '%.40s'", paragraph.rawsource, location=paragraph)
+
+
 def setup(app):
     app.add_config_value("source_url", "", "env")
+    app.connect("doctree-read", check_tables)
     app.add_post_transform(RelativeLinks)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
