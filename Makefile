@@ -1,4 +1,4 @@
-# GPUCOORD: make demo | test | check-... | bench | bench-pages | clean | help, or make alone to build.
+# GPUCOORD: make demo | test | check-... | bench | bench-pages | doc | clean | help, or make alone to build.
 # Variables, given as `make NAME=value` or in the environment:
 #   LAMMPS_RELEASE     20260704 or 20250204: the LAMMPS to use  [20260704]
 #   LAMMPS_SOURCE_DIR  a LAMMPS source tree to use instead      [fetched]
@@ -12,6 +12,7 @@
 #   GPUCOORD_CUDA      ON, OFF, or AUTO: where there is nvcc    [AUTO]
 #   GPUCOORD_CUDA_ARCHITECTURES  of GPUs to build for, '80;90'  [the GPU here, or common ones]
 #   PARTS              parts of the benchmarks, 'coordination-gpu kokkos' (bench/README.md)   [all that can run]
+#   DOC_SOURCE_URL     prefix of links to source files in the pages of `make doc`   [none: paths without links]
 #   GPUCOORD_BENCH_VARIANTS      ON: with variants for the benchmarks and tests alone  [OFF; bench: ON]
 PYTHON ?= /usr/bin/python3
 JOBS   ?= $(shell env -u OMP_NUM_THREADS nproc)
@@ -21,7 +22,7 @@ CUDA_OPTIONS = $(if $(GPUCOORD_CUDA),-D GPUCOORD_CUDA=$(GPUCOORD_CUDA)) \
 VARIANTS = $(if $(GPUCOORD_BENCH_VARIANTS),-D GPUCOORD_BENCH_VARIANTS=$(GPUCOORD_BENCH_VARIANTS))
 SANITIZERS = -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -O1 -g1
 export LAMMPS_RELEASE LAMMPS_SOURCE_DIR LAMMPS_TARBALL LAMMPS_PACKAGES KOKKOS_SOURCE_DIR KOKKOS_PREC
-export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS
+export GPUCOORD_CACHE GPUCOORD_CUDA PYTHON JOBS GPUCOORD_REQUIRE_WHEELS DOC_SOURCE_URL
 
 # Open MPI 4 and 5: allow runs as root in containers, and more ranks than cores.
 export OMPI_ALLOW_RUN_AS_ROOT = 1
@@ -29,7 +30,7 @@ export OMPI_ALLOW_RUN_AS_ROOT_CONFIRM = 1
 export OMPI_MCA_rmaps_base_oversubscribe = 1
 export PRTE_MCA_rmaps_default_mapping_policy = :oversubscribe
 
-.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages clean help
+.PHONY: all setup demo test check-format check-structure check-bigbig check-serial check-sanitizers check-releases check-upstream check-pages release-check bench bench-pages doc clean help
 .NOTPARALLEL:
 
 all: setup
@@ -97,6 +98,9 @@ bench-pages:
 check-pages:
 	@$(PYTHON) bench/pages.py --check
 
+doc: setup
+	@cmake/build-doc.sh $(LAMMPS_TREE) build/doc
+
 clean:
 	rm -rf build
 
@@ -106,6 +110,7 @@ help:
 	@echo "make test   the same, and run all tests"
 	@echo "make bench  the same, run the benchmarks, and write doc/performance.md and doc/accuracy.md"
 	@echo "make bench-pages       write these pages and their plots from doc/results, without runs"
+	@echo "make doc    build the documentation as HTML in build/doc/html"
 	@echo "make check-format      check C++ and CUDA files by clang-format 14.0.6, and for lines of at most 100 columns"
 	@echo "make check-structure   check the layers of lib/gpucoord, and that each of its headers compiles alone"
 	@echo "make check-bigbig      compile the styles for LAMMPS with 64-bit atom IDs, and for LAMMPS without MPI"
