@@ -108,8 +108,8 @@ class Event {
   ~Event() { cudaEventDestroy(handle); }
   operator cudaEvent_t() const { return handle; }
   void record(cudaStream_t stream) { check(cudaEventRecord(handle, stream), "recording an event"); }
-  // Waits for the work before the last record(), or not at all before the first one. what: the
-  // beginning of an error.
+  // Waits for the work before the last record(); returns at once if there was no record(). what:
+  // beginning of the error text
   void wait(const char *what) { check(cudaEventSynchronize(handle), what); }
 
  protected:
@@ -126,7 +126,7 @@ struct TimedEvent : Event {
   TimedEvent() : Event(cudaEventDefault) {}
 };
 
-// Returns the seconds between two events that have been reached.
+// Returns the seconds between two events. Both must have been reached.
 inline double seconds_between(const TimedEvent &first, const TimedEvent &second)
 {
   float milliseconds = 0.0f;
