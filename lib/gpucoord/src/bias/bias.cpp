@@ -1,4 +1,4 @@
-// Part of GPUCOORD, GPL-2.0. Parts that all kinds of bias share, and the list of kinds.
+// Part of GPUCOORD, GPL-2.0. Code shared by all kinds of bias, and the list of kinds.
 
 #include "gpucoord/bias.h"
 

@@ -1,5 +1,5 @@
-// Part of GPUCOORD, GPL-2.0. Restraints and walls: a term in closed form (restraint.h) for each
-// variable.
+// Part of GPUCOORD, GPL-2.0. Restraints and walls. Each variable has one term in closed form
+// (restraint.h).
 
 #include "gpucoord/bias.h"
 #include "gpucoord/counters.h"
@@ -17,7 +17,8 @@ namespace {
   // Largest exponent of a wall: 2^1000 is close to the largest double.
   constexpr double MAX_EXPONENT = 1000.0;
 
-  // A parameter of one variable: from start to stop, or a variable of the caller.
+  // A parameter of one variable: a value that changes from start to stop, or a variable of the
+  // caller.
   struct Parameter {
     double start = 0.0, stop = 0.0;
     std::string variable;
@@ -60,12 +61,12 @@ namespace {
     const Restraint::Kind form;
     const bool is_moving;
     std::vector<Parameter> k, s0;
-    std::int64_t steps = 0;    // from start to stop
+    std::int64_t steps = 0;    // number of timesteps from start to stop
 
-    std::vector<Restraint> terms, last_terms;    // now, and at the evaluation before
-    bool have_parameters = false;                // of some evaluation
-    bool has_loaded = false;                     // parameters of a restart file
-    bool have_moved = false;                     // since the evaluation before
+    std::vector<Restraint> terms, last_terms;    // of this and of the previous evaluation
+    bool have_parameters = false;                // terms have been set
+    bool has_loaded = false;                     // terms come from a restart file
+    bool have_moved = false;                     // terms have changed since the previous evaluation
     std::int64_t restart_step =
         BiasStart::NONE;    // until parameters are compared with those of the restart file
   };
@@ -142,7 +143,7 @@ namespace {
   void RestraintBias::parse_motion(const Words &words)
   {
     bool moves = false;
-    std::string first_stop;    // keyword
+    std::string first_stop;    // first keyword with a stop value
     for (auto *const list : {&k, &s0}) {
       const std::string name = list == &k ? "k" : "s0", keyword = name + "/stop";
       for (const auto &value : *list) moves = moves || !value.variable.empty();
@@ -226,14 +227,14 @@ namespace {
   void RestraintBias::set(const Step &step,
                           const std::function<double(const std::string &)> &value_of)
   {
-    // in a minimization parameters stay
+    // Parameters do not change in a minimization.
     const bool move = is_moving && step.moment != Step::Moment::MINIMIZATION;
     have_moved = move && have_parameters;
     if (!move && have_parameters) return;
     last_terms = terms;
     double fraction = 0.0;
     if (steps)
-      // elapsed is negative where stored configurations begin before the bias
+      // elapsed is negative if stored configurations begin before the bias was defined.
       fraction = static_cast<double>(
                      std::min(std::max(step.elapsed, static_cast<std::int64_t>(0)), steps)) /
           static_cast<double>(steps);
@@ -257,8 +258,8 @@ namespace {
     have_parameters = true;
   }
 
-  // A restart file has the parameters of the timestep from which the run continues. They differ
-  // where the words do.
+  // A restart file has the parameters of the timestep from which the run continues. They differ if
+  // the user has changed them in the command.
   void RestraintBias::warn_of_other_parameters() const
   {
     for (int v = 0; v < nvariables(); ++v) {
@@ -272,7 +273,7 @@ namespace {
     }
   }
 
-  // V minus V with the parameters of the evaluation before, both at s.
+  // Returns V minus V with the parameters of the previous evaluation, both at s.
   double RestraintBias::change_by_parameters(const double *s) const
   {
     double change = 0.0, dVdS;
@@ -283,9 +284,9 @@ namespace {
     return change;
   }
 
-  // The work accumulates the changes of V due to k and s0, half of each at the S before and half at
-  // the S after, as in a timestep of velocity Verlet (Jarzynski, PRL 78, 2690 (1997); Crooks, J.
-  // Stat. Phys. 90, 1481 (1998)).
+  // The work accumulates the changes of V due to k and s0, averaged over S before and after the
+  // timestep. This corresponds to velocity Verlet (Jarzynski, PRL 78, 2690 (1997); Crooks, J. Stat.
+  // Phys. 90, 1481 (1998)).
   double RestraintBias::potential(const Step &, const double *s, double *dVdS)
   {
     GPUCOORD_COUNT(RESTRAINTS);
@@ -326,7 +327,7 @@ namespace {
       term.k = archive.read_number();
     }
     has_loaded = have_parameters;
-    // parameters that do not move are those of the command, not of the file
+    // Parameters that do not move are those of the command, not of the file.
     if (!is_moving) have_parameters = false;
   }
 

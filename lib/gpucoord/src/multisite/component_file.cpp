@@ -90,7 +90,7 @@ namespace {
       }
     }
 
-    // Returns the numbers of the line. what: their names, for messages.
+    // Returns the numbers of the line. what: their names, for messages
     std::vector<double> numbers(const char *what, std::size_t n) const
     {
       if (words.size() != n + 1)
@@ -125,7 +125,7 @@ namespace {
     int line_number = 0;
     std::vector<std::string> words;
     std::vector<Component> all;
-    bool has_inertia = false;    // the last component has a line inertia
+    bool has_inertia = false;    // the last component has a line 'inertia'
   };
 
 }    // namespace
