@@ -1,7 +1,18 @@
-// Traversal TWICE: every owned molecule sums over all its partners, including ghosts.
+// Part of GPUCOORD, GPL-2.0. Rigid molecules on the host: OpenMP over molecules, SIMD over their
+// partners.
 //
 // The partners of a molecule within the cutoff are collected first, one component at a time. Then
 // each pair of sites is a loop over a chunk of partners. Sites are rotated once per evaluation.
+//
+// Traversal TWICE: every owned molecule sums over all its partners, including ghosts.
+//
+// Traversal ONCE: an owned molecule visits the owned molecules that follow it in its own row of
+// cells and those in rows ahead, and stores to both molecules. Ghosts are visited as in TWICE.
+// Pieces of rows that may store to the same molecule have different colors. The colors run one
+// after the other. ONCE is compiled only with BENCH_VARIANTS.
+//
+// The sums of tasks and pieces are added in order. Results are therefore bitwise independent of the
+// number of threads.
 
 #include "multisite_host.h"
 

@@ -55,8 +55,8 @@ MapOverflow find_overflow(const std::vector<std::int64_t> &of_size, int depth)
     found.charges += static_cast<double>(of_size[size]) * static_cast<double>(size);
     if (of_size[size] > 0) found.deepest = static_cast<int>(size);
   }
-  // Start with the fullest bins. Bins with room for one charge less overflow by the previous
-  // overflow plus one charge for each deeper bin.
+  // Start with the fullest bins. Bins with room for one charge less have the same overflow plus one
+  // charge for each deeper bin.
   found.better_depth = std::max(depth, found.deepest);
   double deeper_bins = 0.0, beyond = 0.0;
   for (int room = found.deepest - 1; room >= depth; --room) {
