@@ -59,7 +59,7 @@ void PlumedAtoms::check_map() const
         owner);
 }
 
-// Atoms may have been deleted since PLUMED was told of them.
+// Atoms may have been deleted since they were announced to PLUMED.
 int PlumedAtoms::index_of(int id) const
 {
   if (id + 1 > atom->map_tag_max) return NOT_HERE;
@@ -101,7 +101,7 @@ void PlumedAtoms::request(const std::vector<int> &ids, bool is_all)
   charges_of_all = charges;
 }
 
-// PLUMED keeps masses and charges from its first step on, in which it asks for all atoms.
+// PLUMED keeps the masses and charges of its first timestep, in which it requests all atoms.
 void PlumedAtoms::take_masses()
 {
   if (comm->me != 0) return;

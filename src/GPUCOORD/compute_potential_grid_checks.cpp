@@ -28,8 +28,8 @@
 using namespace LAMMPS_NS;
 
 // A charge closer to a point than this is treated as coincident with it. The unit is the larger of
-// the cutoff and a cell of the grid, or the longest edge of the box for kernel direct. The value is
-// far larger than rounding of distances in float, and far smaller than distances that occur by
+// the cutoff and a grid cell, or the longest edge of the box for kernel direct. The value is far
+// larger than rounding errors of distances in float, and far smaller than distances that occur by
 // chance.
 static constexpr double ON_A_POINT = 1e-5;
 
@@ -43,7 +43,7 @@ double ComputePotentialGrid::coincidence_tolerance() const
   for (int c = 0; c < 3; ++c) step = MAX(step, domain->prd[c] / settings->n[c]);
   return ON_A_POINT *
       MAX(settings->map.cutoff,
-          step);    // rounding in float grows with the size of a tile of points
+          step);    // rounding errors in float grow with the size of a tile of points
 }
 
 /* ----------------------------------------------------------------------
@@ -70,7 +70,7 @@ void ComputePotentialGrid::check_box(int argument) const
 }
 
 /* ----------------------------------------------------------------------
-   Distances below 'tiny' are treated as zero, so neither cutoff nor radius may be shorter. With a
+   Distances below 'tiny' are treated as zero, so that cutoff and radius must not be shorter. With a
    far field, such a cutoff would need a mesh that is too large.
 ------------------------------------------------------------------------- */
 
@@ -96,8 +96,8 @@ void ComputePotentialGrid::check_distances(bool in_command) const
 }
 
 /* ----------------------------------------------------------------------
-   Grid3d numbers the cells that overlap this rank's part of the box, including those cut by its
-   faces. The error of Grid3d itself occurs on one rank and leaves the grid incomplete.
+   Grid3d counts the cells that overlap this rank's part of the box, including those cut by its
+   faces. Grid3d itself raises this error on one rank only and leaves the grid incomplete.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_size() const
@@ -119,7 +119,7 @@ void ComputePotentialGrid::check_size() const
 }
 
 /* ----------------------------------------------------------------------
-   Operating systems promise more memory than there is, and kill a process that uses it.
+   Operating systems allocate more memory than there is, and kill a process that uses it.
 ------------------------------------------------------------------------- */
 
 void ComputePotentialGrid::check_memory() const
@@ -145,7 +145,7 @@ void ComputePotentialGrid::check_memory() const
   MPI_Allreduce(&bytes, mine, 1, MPI_DOUBLE, MPI_SUM, machine);
   MPI_Comm_free(&machine);
 #endif
-  double worst[2];    // largest need of one machine, smallest memory (negated)
+  double worst[2];    // largest need of one machine; smallest memory, negated
   MPI_Allreduce(mine, worst, 2, MPI_DOUBLE, MPI_MAX, world);
   if (worst[0] > -worst[1])
     error->all(FLERR, Error::NOLASTLINE,

@@ -8,9 +8,9 @@
    See the README file in the top-level LAMMPS directory.
 ------------------------------------------------------------------------- */
 
-// A linear molecule has no inertia about its axis. LAMMPS' ellipsoids have a tiny inertia there,
-// and the smallest torque about the axis, from rounding or from a thermostat, would make the
-// molecule spin. This fix removes torque and angular momentum about the axis.
+// A linear molecule has no moment of inertia about its axis. LAMMPS' ellipsoids have a tiny one
+// there. The smallest torque about the axis, from rounding errors or from a thermostat, would make
+// the molecule spin. This fix removes torque and angular momentum about the axis.
 
 #include "fix_multisite_linear.h"
 
@@ -112,8 +112,8 @@ void FixMultisiteLinear::take_away(Vectors which)
 /* ---------------------------------------------------------------------- */
 
 /* ----------------------------------------------------------------------
-   Runs before setup() of any fix: otherwise a thermostat computes the friction of a body that spins
-   about its axis with almost no inertia.
+   Runs before setup() of any fix. Otherwise a thermostat would compute the friction of a body that
+   spins about its axis with almost no moment of inertia.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::setup_pre_neighbor()
@@ -158,7 +158,7 @@ void FixMultisiteLinear::min_post_force(int vflag)
   post_force(vflag);
 }
 
-// Rounding adds angular momentum about the axis during integration.
+// Rounding errors add angular momentum about the axis during integration.
 void FixMultisiteLinear::end_of_step()
 {
   if (!order_is_checked) check_order();
@@ -166,7 +166,7 @@ void FixMultisiteLinear::end_of_step()
 }
 
 /* ----------------------------------------------------------------------
-   Fixes that are defined later may add torques after this fix removed them.
+   Fixes that are defined later may add torques after this fix has removed them.
 ------------------------------------------------------------------------- */
 
 void FixMultisiteLinear::check_order()

@@ -28,13 +28,13 @@
 
 using namespace LAMMPS_NS;
 
-// Data files have fewer digits than restart files. An axis of zero length is set to a thousandth of
-// the longest.
+// Data files have fewer digits than restart files. The shortest axis of an ellipsoid is a
+// thousandth of the longest, instead of zero.
 static constexpr double MASS_TOLERANCE = 1e-5, INERTIA_TOLERANCE = 1e-4;
 
 namespace {
 
-// The temperature whose kinetic energy a compute pressure includes, or null.
+// Returns the temperature whose kinetic energy a compute pressure includes, or null.
 const Compute *temperature_of(Compute *compute, const Modify *modify)
 {
   const auto *const pressure = dynamic_cast<ComputePressure *>(compute);
@@ -68,14 +68,14 @@ std::vector<std::string> MultisiteMotion::warnings() const
 
 /* ---------------------------------------------------------------------- */
 
-// null: the atom is no molecule
+// Returns null if the atom is not a molecule.
 const gpucoord::Component *MultisiteMotion::of_atom(int i) const
 {
   const int k = component_of[atom->type[i]];
   return k < 0 ? nullptr : &components[k];
 }
 
-// Number of molecules of all ranks for which the function returns true.
+// Returns the number of molecules on all ranks for which the function returns true.
 bigint MultisiteMotion::count(const std::function<bool(int)> &is_one) const
 {
   bigint mine = 0, all;
@@ -111,7 +111,7 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
     const auto &wanted = of_atom(i)->inertia;
     const double largest = *std::max_element(wanted.begin(), wanted.end());
     if (largest == 0.0 || !bodies.has(i))
-      return false;    // no rotation, or no ellipsoid to compare
+      return false;    // there is no rotation, or no ellipsoid to compare
     const auto moments = bodies.inertia(i);
     bool differs = false;
     for (int k = 0; k < 3; ++k)
@@ -131,9 +131,9 @@ void MultisiteMotion::compare_bodies(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   Compute temp/asphere, also that of a fix, counts three rotations of each molecule. It may or may
-   not count translation, and momentum may or may not be conserved; neither is known here. The check
-   therefore accepts both numbers.
+   Compute temp/asphere, also as part of a fix, counts three rotations of each molecule. Whether it
+   counts translation, and whether momentum is conserved, is unknown here. The check therefore
+   accepts both numbers.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
@@ -165,8 +165,8 @@ void MultisiteMotion::check_temperatures(std::vector<std::string> &found) const
 }
 
 /* ----------------------------------------------------------------------
-   The virial is that of centers of mass. The kinetic energy of rotation does not contribute to the
-   pressure.
+   The virial is computed from forces on centers of mass. The kinetic energy of rotation does not
+   contribute to the pressure.
 ------------------------------------------------------------------------- */
 
 void MultisiteMotion::check_pressures(std::vector<std::string> &found) const
@@ -195,8 +195,8 @@ void MultisiteMotion::check_fixes(std::vector<std::string> &found) const
   bigint spinning = 0;
   for (const auto *const fix : modify->get_fix_list()) {
     if (!fix->time_integrate) continue;
-    // Fix move rotates the atoms that it moves. Fix nve/dotc/langevin rotates ellipsoids as the
-    // fixes for aspherical particles do.
+    // Fix move rotates the atoms that it moves. Fix nve/dotc/langevin rotates ellipsoids like the
+    // fixes for aspherical particles.
     const auto is = [fix](const char *pattern) {
       return utils::strmatch(fix->style, pattern);
     };

@@ -47,7 +47,7 @@ std::vector<Pair *> MultisiteSurroundings::sub_styles(Pair *pair)
 
 void MultisiteSurroundings::check() const
 {
-  // A dump has no quaternions for rerun to read: molecules would keep their orientations.
+  // rerun reads no quaternions from a dump, so that molecules would keep their orientations.
   if (input->command && strcmp(input->command, "rerun") == 0)
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite cannot be used in a rerun, which reads positions but no quaternions "
@@ -116,7 +116,7 @@ void MultisiteSurroundings::check_bonds() const
   for (int k = 1; k <= 3; ++k) is_weighted = is_weighted || lj[k] != 1.0 || coul[k] != 1.0;
   if (atom->molecular == Atom::ATOMIC || !is_weighted) return;
 
-  const auto count = [this](int i) {    // number of atoms within three bonds
+  const auto count = [this](int i) {    // returns the number of atoms within three bonds
     if (atom->molecular == Atom::MOLECULAR) return atom->nspecial[i][2];
     const int molecule = atom->molindex[i];    // atom_style template
     if (molecule < 0) return 0;

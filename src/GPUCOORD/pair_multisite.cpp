@@ -92,7 +92,7 @@ void PairMultisite::settings(int narg, char **arg)
 {
   int device_position = Error::NOLASTLINE;
   const MultisiteArguments wanted(lmp, narg, arg,
-                                  device_position);    // after an error the earlier settings remain
+                                  device_position);    // after an error, earlier settings remain
   backend = std::make_unique<MultisiteBackend>(lmp, wanted.device, "Pair_style multisite",
                                                device_position);
   given = wanted;
@@ -101,7 +101,7 @@ void PairMultisite::settings(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Keywords shift and tail take precedence over pair_modify, also over later ones.
+   Keywords shift and tail take precedence over pair_modify, including later pair_modify commands.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::set_switched()
@@ -232,8 +232,8 @@ void PairMultisite::give_mixing(int narg, char **arg)
 }
 
 /* ----------------------------------------------------------------------
-   Makes the model for the current settings, units and mixing. Returns why this fails, or an empty
-   string; the previous model remains after a failure.
+   Makes the model for the current settings, units and mixing. Returns why this fails, or "". After
+   a failure, the previous model remains.
 ------------------------------------------------------------------------- */
 
 std::string PairMultisite::make_model(std::vector<Component> components)
@@ -261,7 +261,7 @@ std::string PairMultisite::make_model(std::vector<Component> components)
 
 void PairMultisite::init_style()
 {
-  stage = Stage::CHANGED;    // also if an error ends this function
+  stage = Stage::CHANGED;    // remains if an error ends this function
   if (!backend)
     error->all(
         FLERR, Error::NOLASTLINE,
@@ -275,7 +275,7 @@ void PairMultisite::init_style()
   set_switched();
   check_tail();
   const std::string failure =
-      make_model(the_model->components());    // units or settings may have changed
+      make_model(the_model->components());    // settings or units may have changed
   if (!failure.empty()) error->all(FLERR, Error::NOLASTLINE, "Pair multisite: {}", failure);
   check_precision();
   all_types = std::find(component_of.begin() + 1, component_of.end(), -1) == component_of.end();
@@ -308,13 +308,13 @@ void PairMultisite::check_precision() const
 }
 
 /* ----------------------------------------------------------------------
-   LAMMPS itself checks this before init_style() unless the style is part of pair_style hybrid.
+   LAMMPS itself checks this before init_style(), except if the style is part of pair_style hybrid.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::check_tail() const
 {
   if (force->pair !=
-      this)    // pair_style hybrid also adds up stale corrections of styles without tail
+      this)    // pair_style hybrid also adds outdated corrections of styles without tail
     for (Pair *const style : MultisiteSurroundings::sub_styles(force->pair))
       if (!style->tail_flag) style->etail_ij = style->ptail_ij = 0.0;
   if (!tail_flag) return;
@@ -327,7 +327,7 @@ void PairMultisite::check_tail() const
     error->all(FLERR, Error::NOLASTLINE,
                "Pair multisite: a long-range correction needs 3 dimensions - use tail no");
   if (force->pair != this) {
-    // The hybrid style adds up the corrections of its sub-styles that have one.
+    // The hybrid style adds the corrections of those sub-styles that have one.
     if (!force->pair->tail_flag && domain->nonperiodic && comm->me == 0)
       error->warning(FLERR,
                      "Pair multisite: a long-range correction in a box that is not periodic");
@@ -448,7 +448,7 @@ std::string PairMultisite::setup_text() const
 }
 
 /* ----------------------------------------------------------------------
-   Selects the molecules of this rank and its ghosts. These are the atoms of types with components.
+   Selects the molecules of this rank and its ghosts: the atoms of types with components.
 ------------------------------------------------------------------------- */
 
 void PairMultisite::select_molecules()
@@ -547,7 +547,7 @@ void PairMultisite::compute(int eflag, int vflag)
   const bool is_checked = is_check_due();
   const Molecules in = gather();
 
-  // Write directly into LAMMPS' arrays if all atoms are molecules.
+  // If all atoms are molecules, write directly into LAMMPS' arrays.
   const bool by_copies = !all_types || is_checked;
   const std::size_t n = in.nlocal;
   MultisiteResults out;
@@ -566,7 +566,7 @@ void PairMultisite::compute(int eflag, int vflag)
 
   const MultisiteSums sums = evaluate(in, want, out);
   if (is_checked && want == MultisiteWant::ALL) check(in, sums, out);
-  // A second evaluation, so that 'check' changes no bits of a run.
+  // A second evaluation, so that keyword check does not change a run.
   if (is_checked && want == MultisiteWant::FORCES) {
     std::vector<double> force(3 * n, 0.0), torque(3 * n, 0.0);
     check(in, evaluate(in, MultisiteWant::ALL, {force.data(), torque.data(), nullptr, nullptr}),

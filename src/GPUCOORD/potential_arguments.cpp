@@ -47,8 +47,8 @@ const std::vector<Choice<bool>> BINS = {{"sorted", false}, {"fixed", true}};
 const std::vector<Choice<bool>> TAKERS = {{"device", false}, {"host", true}};
 const std::vector<Choice<bool>> SWITCHES = {{"yes", true}, {"no", false}};
 
-// Volts per unit of energy over unit of charge. The value for 'real' matches LAMMPS' own conversion
-// of energies.
+// Volts per energy unit over charge unit. The value for 'real' matches LAMMPS' own conversion of
+// energies.
 const std::map<std::string, double> VOLT_OF_UNITS = {{"real", 1.0 / 23.060549},
                                                      {"metal", 1.0},
                                                      {"si", 1.0},
@@ -212,7 +212,7 @@ void PotentialArguments::read_grid(int narg, char **arg)
     n[k] = static_cast<int>(value);
     product *= n[k];
   }
-  // Dump grid and fix ave/grid number points by an int.
+  // Dump grid and fix ave/grid index points by an int.
   if (product > MAXSMALLINT)
     error->all(FLERR, 3,
                "Compute potential/grid: a grid of {} x {} x {} has {:.0f} points, and LAMMPS "
@@ -232,7 +232,7 @@ double PotentialArguments::positive(int iarg, const char *text, const std::strin
 }
 
 /* ----------------------------------------------------------------------
-   Reads a positive number that potentials are divided by.
+   Reads a positive number by which potentials are divided.
 ------------------------------------------------------------------------- */
 
 double PotentialArguments::divisor(int iarg, const char *text, const std::string &what) const
@@ -311,8 +311,8 @@ std::string PotentialArguments::why_not_in(Units wanted) const
   return "";
 }
 
-// LAMMPS also measures errors of its kspace styles relative to two elementary charges at 1
-// Angstrom.
+// Like LAMMPS' kspace styles, errors are relative to the force between two elementary charges at a
+// distance of 1 Angstrom.
 double PotentialArguments::far_error() const
 {
   return far_tolerance * force->qelectron / force->angstrom;

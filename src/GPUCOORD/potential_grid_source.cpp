@@ -21,8 +21,8 @@
 
 using namespace LAMMPS_NS;
 
-// Names of per-grid data of compute potential/grid and of LAMMPS' own styles. Styles provide no
-// list of them.
+// Names of per-grid data of compute potential/grid and of LAMMPS' own styles. Styles do not provide
+// a list of them.
 static const char *const NAMES[] = {"phi", "near", "far", "efield", "data", "count"};
 
 /* ---------------------------------------------------------------------- */
@@ -109,9 +109,9 @@ void PergridSource::find_data(Style *source, const std::string &kind, const std:
 void PergridSource::evaluate()
 {
   if (compute) {
-    // write_dump evaluates the compute again, too: atoms may have changed since its evaluation in
-    // this timestep. The compute stays marked as not evaluated, because fix ave/grid would take a
-    // marked compute for values of its own step.
+    // write_dump also evaluates the compute again, because atoms may have changed since its
+    // evaluation in this timestep. The compute stays marked as not evaluated, because fix ave/grid
+    // would use the values of a marked compute for its own timestep.
     modify->clearstep_compute();
     compute->compute_pergrid();
   }

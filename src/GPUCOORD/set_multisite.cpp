@@ -99,8 +99,8 @@ void SetMultisite::command(int narg, char **arg)
     if (!(atom->mask[i] & groupbit) || c < 0) continue;
     atom->rmass[i] = components[c]->mass;
     auto half = MultisiteShape::half_axes(*components[c]);
-    // A body of one site becomes a sphere of diameter 1, since LAMMPS has no ellipsoid of size 0.
-    // No torque acts on it.
+    // A body with one site becomes a sphere of diameter 1, because LAMMPS has no ellipsoid of size
+    // 0. No torque acts on it.
     if (half[0] == 0.0) half = {0.5, 0.5, 0.5};
     avec->set_shape(i, half[0], half[1], half[2]);
   }

@@ -154,8 +154,8 @@ template <class DeviceType> void PairMultisiteKokkos<DeviceType>::refuse_new_typ
 }
 
 /* ----------------------------------------------------------------------
-   Checks forces and torques of the last evaluation before they are added. Energy and virial come
-   from another evaluation if this one computed none.
+   Checks forces and torques of the last evaluation before they are added. If this evaluation
+   computed no energy and virial, they come from another one.
 ------------------------------------------------------------------------- */
 
 template <class DeviceType>
